@@ -1,0 +1,15 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace nearfield
+{
+  /// The one exception of the library. Its message is one line that names the argument, the value
+  /// that was found and the remedy.
+  class error : public std::runtime_error
+  {
+  public:
+    explicit error(std::string const& what) : std::runtime_error(what) {}
+  };
+}

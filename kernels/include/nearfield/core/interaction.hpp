@@ -1,0 +1,130 @@
+#pragma once
+
+#include <nearfield/core/linear_map.hpp>
+#include <nearfield/core/math.hpp>
+
+#include <cmath>
+#include <concepts>
+#include <limits>
+#include <string_view>
+#include <type_traits>
+
+namespace nearfield
+{
+  namespace detail
+  {
+    template <class K, class V>
+    concept callable_with_r = requires(K const& k, vec<V, K::dim> r) { k(r); };
+
+    template <class K, class V>
+    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r) { k(r, inv_r); };
+
+    template <class Map, class V, int NOut, int NIn>
+    concept linear_map = requires(Map const& map, vec<V, NIn> q) {
+      { map.to(q) } -> std::same_as<vec<V, NOut>>;
+    };
+  }
+
+  /// The shape of an interaction: dimension, number of inputs and outputs, cost and name.
+  template <class K>
+  concept has_shape = requires {
+    requires K::dim == 2 || K::dim == 3; // remedy: static constexpr int dim = 2 or 3
+    requires K::n_in >= 1;               // remedy: static constexpr int n_in
+    requires K::n_out >= 1;              // remedy: static constexpr int n_out
+    { K::flops } -> std::convertible_to<double>; // remedy: static constexpr int flops
+    { K::name } -> std::convertible_to<std::string_view>; // remedy: static constexpr auto name
+  };
+
+  /// A radial interaction is written as f(r, 1/|r|), so that the loop owns how the reciprocal root
+  /// is made. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must
+  /// then return the zero map.
+  template <class K>
+  concept radial_interaction = has_shape<K> && detail::callable_with_root<K, double>;
+
+  /// An interaction K: a linear map of r = x_target - x_source.
+  ///
+  ///     out(target) += K(r) q(source)
+  ///
+  /// It is a struct with `dim`, `n_in`, `n_out`, `flops` (one evaluation: r, K and the accumulation;
+  /// add, multiply and root count 1, fma 2), `name`, and
+  ///
+  ///     template <class V> NEARFIELD_FN auto operator()(nearfield::vec<V, dim> const& r) const;
+  ///
+  /// or the radial form with a second argument `V const& inv_r`. It returns `mat` with a member
+  /// `symmetry`, or a map with both ways, `to(q)` = K(r) q and `back(q)` = K(-r) q.
+  template <class K>
+  concept interaction =
+      has_shape<K> && (detail::callable_with_r<K, double> || radial_interaction<K>);
+
+  /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second
+  /// argument lets the loop leave a constant factor in the root and scale the sums once.
+  template <class K>
+  concept homogeneous_in_root = radial_interaction<K> && requires {
+    { K::inv_r_power(0) } -> std::convertible_to<int>;
+  };
+
+  namespace detail
+  {
+    /// K(r) from r alone, whichever way K is written.
+    template <class K, class V>
+    NEARFIELD_FN auto evaluate(K const& k, vec<V, K::dim> const& r)
+    {
+      if constexpr (radial_interaction<K>)
+        return k(r, math<V>::rsqrt(dot(r, r)));
+      else
+        return k(r);
+    }
+
+    /// The parity of output o, for a map without a way back.
+    template <class K>
+    constexpr parity parity_of(int o)
+    {
+      if constexpr (requires { K::symmetry[0]; })
+        return K::symmetry[o];
+      else
+        return K::symmetry;
+    }
+
+    /// K(-r) q from the map of K(r).
+    template <class K, class Map, class V>
+    NEARFIELD_FN vec<V, K::n_out> apply_back(Map const& map, vec<V, K::n_in> const& q)
+    {
+      if constexpr (requires { map.back(q); })
+        return map.back(q);
+      else
+      {
+        static_assert(requires { K::symmetry; },
+                      "a mutual kernel needs K(-r): give the interaction a `static constexpr auto "
+                      "symmetry = nearfield::parity::even` (or odd, or one per output), or return "
+                      "a map with a member back(q)");
+        vec<V, K::n_out> result = map.to(q);
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o)
+          if (parity_of<K>(o) == parity::odd) result[o] = -result[o];
+        return result;
+      }
+    }
+
+    template <class K>
+    concept has_way_back = requires(K const& k, vec<double, K::dim> r, vec<double, K::n_in> q) {
+      evaluate(k, r).back(q);
+    } || requires { K::symmetry; };
+  }
+
+  /// True when K(0) is not finite: then a pair at distance zero contributes zero. A regular
+  /// interaction (a Gaussian, a softened one) counts such a pair like any other.
+  template <interaction K>
+  bool is_singular(K const& k)
+  {
+    vec<double, K::dim> origin{};
+    for (int i = 0; i < K::n_in; ++i)
+    {
+      vec<double, K::n_in> q{};
+      q[i] = 1;
+      auto const value = detail::evaluate(k, origin).to(q);
+      for (int o = 0; o < K::n_out; ++o)
+        if (!std::isfinite(value[o])) return true;
+    }
+    return false;
+  }
+}

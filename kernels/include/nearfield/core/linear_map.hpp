@@ -1,0 +1,103 @@
+#pragma once
+
+#include <nearfield/core/vec.hpp>
+
+#include <array>
+#include <concepts>
+
+namespace nearfield
+{
+  /// What K(-r) is: +K(r) (even) or -K(r) (odd). An interaction states it once for its whole map,
+  /// or once per output as std::array<parity, n_out>.
+  enum class parity
+  {
+    even,
+    odd
+  };
+
+  /// The full map: out_o = sum_i K_oi q_i. Its parity is that of the interaction.
+  template <class V, int NOut, int NIn>
+  struct mat
+  {
+    V data[NOut][NIn];
+
+    NEARFIELD_FN constexpr vec<V, NOut> to(vec<V, NIn> const& q) const
+    {
+      vec<V, NOut> result;
+      NEARFIELD_UNROLL
+      for (int o = 0; o < NOut; ++o)
+      {
+        result[o] = data[o][0] * q[0];
+        NEARFIELD_UNROLL
+        for (int i = 1; i < NIn; ++i) result[o] = result[o] + data[o][i] * q[i];
+      }
+      return result;
+    }
+  };
+
+  /// K = c r, odd in r: n_in = 1, n_out = D.
+  template <class V, int D>
+  struct radial
+  {
+    V c;
+    vec<V, D> r;
+
+    NEARFIELD_FN constexpr vec<V, D> to(vec<V, 1> const& q) const { return (c * q[0]) * r; }
+    NEARFIELD_FN constexpr vec<V, D> back(vec<V, 1> const& q) const { return (-(c * q[0])) * r; }
+  };
+
+  /// K = [a; a c r], a value and its gradient: n_in = 1, n_out = 1 + D.
+  template <class V, int D>
+  struct value_radial
+  {
+    V a, c;
+    vec<V, D> r;
+
+    NEARFIELD_FN constexpr vec<V, 1 + D> to(vec<V, 1> const& q) const
+    {
+      V const value = a * q[0];
+      return join(value, value * c);
+    }
+    NEARFIELD_FN constexpr vec<V, 1 + D> back(vec<V, 1> const& q) const
+    {
+      V const value = a * q[0];
+      return join(value, -(value * c));
+    }
+
+  private:
+    NEARFIELD_FN constexpr vec<V, 1 + D> join(V const& value, V const& slope) const
+    {
+      vec<V, 1 + D> result;
+      result[0] = value;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < D; ++d) result[1 + d] = slope * r[d];
+      return result;
+    }
+  };
+
+  /// K = a I + b r r^T, even in r: n_in = n_out = D.
+  template <class V, int D>
+  struct isotropic
+  {
+    V a, b;
+    vec<V, D> r;
+
+    NEARFIELD_FN constexpr vec<V, D> to(vec<V, D> const& q) const
+    {
+      V const along = b * dot(r, q);
+      vec<V, D> result;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < D; ++d) result[d] = along * r[d] + a * q[d];
+      return result;
+    }
+    NEARFIELD_FN constexpr vec<V, D> back(vec<V, D> const& q) const { return to(q); }
+  };
+
+  /// K q, so that a caller may write `acc += k(r) * q`.
+  template <class Map, class V, int NIn>
+    requires requires(Map const& map, vec<V, NIn> const& q) { map.to(q); }
+  NEARFIELD_FN constexpr auto operator*(Map const& map, vec<V, NIn> const& q)
+  {
+    return map.to(q);
+  }
+}

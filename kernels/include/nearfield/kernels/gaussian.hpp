@@ -1,0 +1,25 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+
+namespace nearfield
+{
+  /// K(r) = exp(-|r|^2 / sigma^2); sigma is a length. Regular: K(0) = 1, so a pair of two points at
+  /// one place counts, and only i = j is left out.
+  template <int Dim = 3>
+  struct gaussian
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = 1;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 2 + 2; // the exponential counts 1
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "gaussian";
+
+    double sigma = 1;
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+    {
+      return {{{nearfield::exp(V(-1 / (sigma * sigma)) * dot(r, r))}}};
+    }
+  };
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+
+namespace nearfield
+{
+  /// K(r) = r / (|r|^2 + eps^2)^(3/2), Plummer-softened; eps is a length. Singular for eps = 0.
+  /// With r = x_target - x_source the gravitational acceleration is -G sum_j K m_j.
+  /// (H. C. Plummer, MNRAS 71, 460, 1911, doi:10.1093/mnras/71.5.460)
+  template <int Dim = 3>
+  struct r_over_r3
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = Dim;
+    static constexpr int flops = Dim + 2 * Dim + 1 + 3 + 2 * Dim;
+    static constexpr auto name = "r_over_r3";
+
+    double eps = 0;
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> radial<V, dim>
+    {
+      V const root = nearfield::rsqrt(dot(r, r) + V(eps * eps));
+      return {root * root * root, r};
+    }
+  };
+}
