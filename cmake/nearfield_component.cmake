@@ -1,24 +1,48 @@
 # nearfield_add_component(<name> [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
 # Makes the library target nearfield_<name>, alias nearfield::<name>, from the public headers below
-# include/ and the given sources, and registers it for install and export.
+# include/ and the given sources (none: a header-only target), and registers it for install, export and
+# pkg-config. PUBLIC and PRIVATE name what it links.
 function(nearfield_add_component name)
   cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target nearfield_${name})
-  add_library(${target} ${arg_SOURCES})
+  set(scope PUBLIC)
+  if(arg_SOURCES)
+    add_library(${target} ${arg_SOURCES})
+    target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+  else()
+    set(scope INTERFACE)
+    add_library(${target} INTERFACE)
+  endif()
   add_library(nearfield::${name} ALIAS ${target})
+
   file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp")
-  target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS include FILES ${headers})
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  target_link_libraries(${target} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON)
+  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS include FILES ${headers})
+  target_compile_features(${target} ${scope} cxx_std_20)
+  target_link_libraries(${target} ${scope} ${arg_PUBLIC})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+
+  # What the package config and the .pc file of this component have to bring along.
+  set(needs ${arg_PUBLIC} ${arg_PRIVATE})
+  set_property(GLOBAL APPEND PROPERTY nearfield_components ${name})
+  set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
 endfunction()
 
 # nearfield_add_test(<name> LABEL unit|data|starpu SOURCES ... LINK ...)
+#
+# Makes a GoogleTest program. Its tests run one by one, except under the label starpu, where one start of
+# StarPU serves the whole program.
 function(nearfield_add_test name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${arg_LABEL})
+  if(arg_LABEL STREQUAL "starpu")
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS starpu SKIP_RETURN_CODE 77 PROCESSORS 2)
+  else()
+    gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
+      PROPERTIES LABELS ${arg_LABEL})
+  endif()
 endfunction()

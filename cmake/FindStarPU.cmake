@@ -1,0 +1,21 @@
+# FindStarPU: the task runtime (https://starpu.gitlabpages.inria.fr), through pkg-config.
+#
+# Makes StarPU::StarPU, and sets StarPU_FOUND, StarPU_VERSION and StarPU_PKG_CONFIG_MODULE (the name for
+# a .pc file's Requires). StarPU 1.4 installs a starpu-1.3.pc too: only the version tells them apart.
+find_package(PkgConfig QUIET)
+if(PkgConfig_FOUND)
+  pkg_search_module(PC_StarPU QUIET IMPORTED_TARGET starpu-1.4 starpu-1.3)
+endif()
+set(StarPU_VERSION "${PC_StarPU_VERSION}")
+set(StarPU_PKG_CONFIG_MODULE "${PC_StarPU_MODULE_NAME}")
+
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(StarPU
+  REQUIRED_VARS PC_StarPU_LINK_LIBRARIES
+  VERSION_VAR StarPU_VERSION
+  REASON_FAILURE_MESSAGE "pkg-config knows neither starpu-1.4 nor starpu-1.3: install libstarpu-dev and pkg-config, or add StarPU's folder to PKG_CONFIG_PATH")
+
+if(StarPU_FOUND AND NOT TARGET StarPU::StarPU)
+  add_library(StarPU::StarPU INTERFACE IMPORTED)
+  set_target_properties(StarPU::StarPU PROPERTIES INTERFACE_LINK_LIBRARIES PkgConfig::PC_StarPU)
+endif()

@@ -1,0 +1,56 @@
+# Install, find_package(nearfield COMPONENTS ...) and pkg-config for every component that was built.
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nearfield")
+get_property(components GLOBAL PROPERTY nearfield_components)
+
+set(component_needs "")
+foreach(name IN LISTS components)
+  install(TARGETS nearfield_${name} EXPORT nearfield-${name}-targets FILE_SET HEADERS)
+  install(EXPORT nearfield-${name}-targets NAMESPACE nearfield:: DESTINATION "${package_dir}")
+
+  get_property(needs GLOBAL PROPERTY nearfield_${name}_needs)
+  string(APPEND component_needs "set(nearfield_${name}_needs ${needs})\n")
+
+  set(pc_name nearfield-${name})
+  set(pc_requires "")
+  set(pc_cflags "")
+  set(pc_libs "")
+  foreach(need IN LISTS needs)
+    if(need MATCHES "^nearfield::(.+)$")
+      string(APPEND pc_requires " nearfield-${CMAKE_MATCH_1}")
+    elseif(need STREQUAL "StarPU::StarPU")
+      string(APPEND pc_requires " ${StarPU_PKG_CONFIG_MODULE}")
+    elseif(need STREQUAL "Threads::Threads")
+      string(APPEND pc_libs " -pthread")
+    elseif(need STREQUAL "nearfield_xsimd")
+      # The compiler's own folders stay out: naming one would change the order of its search.
+      if(NOT NEARFIELD_XSIMD_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+        string(APPEND pc_cflags " -isystem ${NEARFIELD_XSIMD_INCLUDE_DIR}")
+      endif()
+    else()
+      message(FATAL_ERROR "nearfield_install.cmake: say what '${need}', linked by the component "
+        "${name}, is in a .pc file")
+    endif()
+  endforeach()
+  get_target_property(type nearfield_${name} TYPE)
+  if(NOT type STREQUAL "INTERFACE_LIBRARY")
+    string(PREPEND pc_libs "-L\${libdir} -lnearfield_${name}")
+  endif()
+  file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+  configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield.pc.in"
+    "${CMAKE_CURRENT_BINARY_DIR}/${pc_name}.pc" @ONLY)
+  install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${pc_name}.pc"
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endforeach()
+
+configure_package_config_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield-config.cmake.in"
+  "${CMAKE_CURRENT_BINARY_DIR}/nearfield-config.cmake" INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nearfield-config-version.cmake"
+  COMPATIBILITY SameMinorVersion)
+install(FILES
+  "${CMAKE_CURRENT_BINARY_DIR}/nearfield-config.cmake"
+  "${CMAKE_CURRENT_BINARY_DIR}/nearfield-config-version.cmake"
+  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield_xsimd.cmake"
+  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindStarPU.cmake"
+  DESTINATION "${package_dir}")
+install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,10 @@
+# NEARFIELD_HAVE_STARPU: whether the runtime room is built, as NEARFIELD_ENABLE_STARPU asks.
+set(NEARFIELD_HAVE_STARPU FALSE)
+if(NEARFIELD_ENABLE_STARPU STREQUAL "AUTO")
+  find_package(StarPU 1.3.10)
+elseif(NEARFIELD_ENABLE_STARPU)
+  find_package(StarPU 1.3.10 REQUIRED)
+endif()
+if(StarPU_FOUND)
+  set(NEARFIELD_HAVE_STARPU TRUE)
+endif()
