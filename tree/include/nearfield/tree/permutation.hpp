@@ -1,0 +1,99 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/soa.hpp>
+
+#include <array>
+#include <cstddef>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace nearfield
+{
+  namespace detail
+  {
+    inline void require_size(char const* where, char const* what, std::size_t found,
+                             std::size_t expected)
+    {
+      if (found != expected)
+        throw error(std::string(where) + ": " + what + " has " + std::to_string(found) +
+                    " values, order has " + std::to_string(expected) +
+                    "; give one value per point");
+    }
+  }
+
+  /// Columns that own their memory; converts to the views that kernels take.
+  template <class T, int N>
+  struct column_set
+  {
+    std::array<std::vector<T>, N> columns;
+
+    [[nodiscard]] std::size_t size() const { return columns[0].size(); }
+    [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns), size()}; }
+    [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns), size()}; }
+
+  private:
+    template <class U, class Columns>
+    static std::array<U*, N> pointers(Columns& columns)
+    {
+      std::array<U*, N> result;
+      for (int c = 0; c < N; ++c) result[c] = columns[c].data();
+      return result;
+    }
+  };
+
+  /// to[i] = from[order[i]]: from the caller's order into tree order. `to` has order.size() values.
+  /// Throws error when the sizes differ.
+  template <std::ranges::contiguous_range From, std::ranges::contiguous_range To>
+  void gather(std::span<index_type const> order, From const& from, To&& to)
+  {
+    detail::require_size("gather", "from", std::ranges::size(from), order.size());
+    detail::require_size("gather", "to", std::ranges::size(to), order.size());
+    auto const* const source = std::ranges::data(from);
+    auto* const target = std::ranges::data(to);
+    for (std::size_t i = 0; i < order.size(); ++i) target[i] = source[order[i]];
+  }
+
+  /// The column in tree order, as a new vector.
+  template <std::ranges::contiguous_range From>
+  [[nodiscard]] auto gather(std::span<index_type const> order, From const& from)
+  {
+    std::vector<std::ranges::range_value_t<From>> result(order.size());
+    gather(order, from, result);
+    return result;
+  }
+
+  /// All columns in tree order, as new vectors.
+  template <class T, int N>
+  [[nodiscard]] auto gather(std::span<index_type const> order, soa<T, N> const& from)
+  {
+    column_set<std::remove_const_t<T>, N> result;
+    for (int c = 0; c < N; ++c)
+      result.columns[c] = gather(order, std::span<T const>(from[c], from.size()));
+    return result;
+  }
+
+  /// to[order[i]] = from[i]: from tree order back into the caller's order. Throws error when the
+  /// sizes differ.
+  template <std::ranges::contiguous_range From, std::ranges::contiguous_range To>
+  void scatter(std::span<index_type const> order, From const& from, To&& to)
+  {
+    detail::require_size("scatter", "from", std::ranges::size(from), order.size());
+    detail::require_size("scatter", "to", std::ranges::size(to), order.size());
+    auto const* const source = std::ranges::data(from);
+    auto* const target = std::ranges::data(to);
+    for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
+  }
+
+  /// The caller's index -> position in tree order: inverse(order)[order[i]] = i.
+  [[nodiscard]] inline std::vector<index_type> inverse(std::span<index_type const> order)
+  {
+    std::vector<index_type> result(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) result[order[i]] = static_cast<index_type>(i);
+    return result;
+  }
+}

@@ -1,0 +1,110 @@
+#include <nearfield/tree/build_tree.hpp>
+
+#include "adjacency.hpp"
+#include "instantiate.hpp"
+#include "keys.hpp"
+#include "leaves.hpp"
+#include "lists.hpp"
+#include "root.hpp"
+#include "sort.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    template <int Dim>
+    key_layout layout_of(tree_options<Dim> const& options)
+    {
+      if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
+        throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 ... " +
+                    std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
+      if (!options.level && options.max_leaf_size < 1)
+        throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
+                    "; give at least 1");
+      if (!options.level && options.order == leaf_order::row_major)
+        throw error("build_tree: order is row_major, but leaves of different sizes have no rows; "
+                    "give a level, or leaf_order::morton");
+      if (options.level) return {options.order.value_or(leaf_order::row_major), *options.level};
+      return {leaf_order::morton, max_level<Dim>};
+    }
+
+    template <class T, int Dim>
+    std::vector<keyed_point> sorted_keys(point_set<T, Dim> const& points, cube<Dim> const& root,
+                                         key_layout const& layout)
+    {
+      std::vector<keyed_point> keys = keys_of(points, root, layout);
+      sort_by_key(keys, Dim * layout.level);
+      return keys;
+    }
+
+    /// Points in the order of their leaves and, inside a leaf, in the caller's.
+    std::vector<index_type> order_of(sorted_points points, boxes const& leaves)
+    {
+      std::vector<index_type> order(points.size());
+      std::ranges::transform(points, order.begin(), &keyed_point::index);
+      for (index_type b = 0; b < leaves.size(); ++b)
+        // Points of one leaf and different keys stand in the order of their keys.
+        if (leaves.count(b) > 1 && points[leaves.begin(b)].key != points[leaves.end(b) - 1].key)
+          std::sort(order.begin() + leaves.begin(b), order.begin() + leaves.end(b));
+      return order;
+    }
+  }
+
+  template <class T, int Dim>
+  tree<Dim> build_tree(soa<T const, Dim> const& target_positions,
+                       soa<T const, Dim> const* source_positions, tree_options<Dim> const& options)
+  {
+    key_layout const layout = layout_of(options);
+    bool const one_set = source_positions == nullptr;
+    point_set<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
+    point_set<T, Dim> const sources{one_set ? soa<T const, Dim>() : *source_positions, "sources"};
+    require_valid(targets);
+    require_valid(sources);
+    if (targets.positions.size() + sources.positions.size() >=
+        std::numeric_limits<index_type>::max())
+      throw error("build_tree: targets and sources are " +
+                  std::to_string(targets.positions.size() + sources.positions.size()) +
+                  " points; give fewer than 2^32 - 1 together");
+
+    typename tree<Dim>::parts parts;
+    parts.root = choose_root(options.root, targets, sources);
+    parts.order = layout.order;
+    parts.one_set = one_set;
+
+    std::vector<keyed_point> const target_keys = sorted_keys(targets, parts.root, layout);
+    std::vector<keyed_point> const source_keys = sorted_keys(sources, parts.root, layout);
+    leaf_set<Dim> leaves =
+        options.level ? uniform_leaves<Dim>(target_keys, source_keys, layout)
+                      : adaptive_leaves<Dim>(target_keys, source_keys, layout.level,
+                                             static_cast<index_type>(options.max_leaf_size));
+    boxes const target_boxes{leaves.target_offsets};
+    boxes const source_boxes{one_set ? leaves.target_offsets : leaves.source_offsets};
+    parts.target_order = order_of(target_keys, target_boxes);
+    if (!one_set) parts.source_order = order_of(source_keys, source_boxes);
+
+    adjacency const adjacent = layout.order == leaf_order::row_major
+                                   ? row_major_adjacency(leaves, layout.level)
+                                   : morton_adjacency(leaves, layout.level);
+    parts.full = full_list(adjacent, target_boxes, source_boxes);
+    if (one_set) parts.half = half_list(parts.full, target_boxes);
+
+    parts.depth = options.level.value_or(0);
+    for (leaf_cell<Dim> const& cell : leaves.cells) parts.depth = std::max(parts.depth, cell.level);
+    parts.cells = std::move(leaves.cells);
+    parts.target_offsets = std::move(leaves.target_offsets);
+    if (!one_set) parts.source_offsets = std::move(leaves.source_offsets);
+    return tree<Dim>(std::move(parts));
+  }
+
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template tree<Dim> build_tree(soa<T const, Dim> const&, soa<T const, Dim> const*,                \
+                                tree_options<Dim> const&);
+  NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+}

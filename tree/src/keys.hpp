@@ -1,0 +1,104 @@
+#pragma once
+
+#include "root.hpp"
+#include "sort.hpp"
+
+#include <nearfield/tree/cube.hpp>
+#include <nearfield/tree/tree_options.hpp>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace nearfield::detail
+{
+  /// How a box of the lattice of 2^level boxes per axis becomes a number.
+  struct key_layout
+  {
+    leaf_order order;
+    int level;
+  };
+
+  /// Inserts Dim - 1 zeros between the lowest max_level<Dim> bits of an index.
+  template <int Dim>
+  constexpr std::uint64_t spread(std::uint64_t index)
+  {
+    if constexpr (Dim == 2)
+    {
+      index = (index | index << 16) & 0x0000ffff0000ffff;
+      index = (index | index << 8) & 0x00ff00ff00ff00ff;
+      index = (index | index << 4) & 0x0f0f0f0f0f0f0f0f;
+      index = (index | index << 2) & 0x3333333333333333;
+      index = (index | index << 1) & 0x5555555555555555;
+    }
+    else
+    {
+      index = (index | index << 32) & 0x001f00000000ffff;
+      index = (index | index << 16) & 0x001f0000ff0000ff;
+      index = (index | index << 8) & 0x100f00f00f00f00f;
+      index = (index | index << 4) & 0x10c30c30c30c30c3;
+      index = (index | index << 2) & 0x1249249249249249;
+    }
+    return index;
+  }
+
+  /// The inverse of spread; bits in between are dropped.
+  template <int Dim>
+  constexpr std::uint32_t compact(std::uint64_t key)
+  {
+    if constexpr (Dim == 2)
+    {
+      key &= 0x5555555555555555;
+      key = (key | key >> 1) & 0x3333333333333333;
+      key = (key | key >> 2) & 0x0f0f0f0f0f0f0f0f;
+      key = (key | key >> 4) & 0x00ff00ff00ff00ff;
+      key = (key | key >> 8) & 0x0000ffff0000ffff;
+      key = (key | key >> 16) & 0x00000000ffffffff;
+    }
+    else
+    {
+      key &= 0x1249249249249249;
+      key = (key | key >> 2) & 0x10c30c30c30c30c3;
+      key = (key | key >> 4) & 0x100f00f00f00f00f;
+      key = (key | key >> 8) & 0x001f0000ff0000ff;
+      key = (key | key >> 16) & 0x001f00000000ffff;
+      key = (key | key >> 32) & 0x00000000001fffff;
+    }
+    return static_cast<std::uint32_t>(key);
+  }
+
+  template <leaf_order Order, int Dim>
+  constexpr std::uint64_t encode(std::array<std::uint32_t, Dim> const& index, int level)
+  {
+    std::uint64_t key = 0;
+    for (int d = 0; d < Dim; ++d)
+      if constexpr (Order == leaf_order::morton)
+        key = key << 1 | spread<Dim>(index[d]);
+      else
+        key = key << level | index[d];
+    return key;
+  }
+
+  template <int Dim>
+  constexpr std::array<std::uint32_t, Dim> decode(std::uint64_t key, key_layout const& layout)
+  {
+    std::array<std::uint32_t, Dim> index;
+    for (int d = Dim - 1; d >= 0; --d)
+      if (layout.order == leaf_order::morton)
+      {
+        index[d] = compact<Dim>(key);
+        key >>= 1;
+      }
+      else
+      {
+        index[d] = static_cast<std::uint32_t>(key & ((std::uint64_t(1) << layout.level) - 1));
+        key >>= layout.level;
+      }
+    return index;
+  }
+
+  /// The key of every point, in the caller's order. A point outside the root gets the nearest box.
+  template <class T, int Dim>
+  std::vector<keyed_point> keys_of(point_set<T, Dim> const& points, cube<Dim> const& root,
+                                   key_layout const& layout);
+}

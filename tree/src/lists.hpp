@@ -1,0 +1,16 @@
+#pragma once
+
+#include "adjacency.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/tree/tree.hpp>
+
+namespace nearfield::detail
+{
+  /// The own boxes, and the source ranges of adjacent leaves with consecutive ones merged.
+  interaction_table full_list(adjacency const& adjacent, boxes const& targets,
+                              boxes const& sources);
+
+  /// The ranges of a full list of one set that lie after their box.
+  interaction_table half_list(interaction_table const& full, boxes const& points);
+}

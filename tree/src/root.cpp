@@ -1,0 +1,166 @@
+#include "root.hpp"
+
+#include "instantiate.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <sstream>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    template <class Values>
+    std::string tuple_of(Values const& values)
+    {
+      std::ostringstream text;
+      text.precision(17);
+      char const* separator = "(";
+      for (auto const value : values)
+      {
+        text << separator << value;
+        separator = ", ";
+      }
+      text << ")";
+      return text.str();
+    }
+
+    template <int Dim>
+    std::string describe(cube<Dim> const& root)
+    {
+      std::ostringstream text;
+      text.precision(17);
+      text << "centre " << tuple_of(root.centre) << " and half width " << root.half_width;
+      return text.str();
+    }
+
+    template <class T>
+    bool all_finite(T const* column, std::size_t n)
+    {
+      // Zero times a number that is not finite is NaN, and a sum keeps it: no branch in the loop.
+      T sum = 0;
+      for (std::size_t i = 0; i < n; ++i) sum += T(0) * column[i];
+      return sum == T(0);
+    }
+
+    template <int Dim>
+    void require_valid(cube<Dim> const& root)
+    {
+      bool const centred =
+          std::ranges::all_of(root.centre, [](double x) { return std::isfinite(x); });
+      if (!centred || !(root.half_width > 0) || !std::isfinite(root.width()))
+        throw error("build_tree: the root has " + describe(root) +
+                    "; give a finite centre and a positive, finite width");
+    }
+
+    template <class T, int Dim>
+    void require_inside(point_set<T, Dim> const& points, cube<Dim> const& root)
+    {
+      double const limit =
+          root.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+      auto const& x = points.positions;
+      for (std::size_t i = 0; i < x.size(); ++i)
+      {
+        bool inside = true;
+        for (int d = 0; d < Dim; ++d)
+          inside &= std::abs(static_cast<double>(x[d][i]) - root.centre[d]) <= limit;
+        if (inside) continue;
+        throw error("build_tree: " + describe(points, i) + " lies outside the root of " +
+                    describe(root) + "; give a root that holds every point");
+      }
+    }
+
+    struct interval
+    {
+      double lower = std::numeric_limits<double>::infinity();
+      double upper = -std::numeric_limits<double>::infinity();
+    };
+
+    template <class T>
+    void extend(interval& extent, T const* column, std::size_t n)
+    {
+      if (n == 0) return;
+      T lower = column[0], upper = column[0];
+      for (std::size_t i = 1; i < n; ++i)
+      {
+        lower = std::min(lower, column[i]);
+        upper = std::max(upper, column[i]);
+      }
+      extent.lower = std::min(extent.lower, static_cast<double>(lower));
+      extent.upper = std::max(extent.upper, static_cast<double>(upper));
+    }
+  }
+
+  template <class T, int Dim>
+  std::string describe(point_set<T, Dim> const& points, std::size_t i)
+  {
+    std::array<double, Dim> x;
+    for (int d = 0; d < Dim; ++d) x[d] = points.positions[d][i];
+    return "point " + std::to_string(i) + " of " + points.name + " at " + tuple_of(x);
+  }
+
+  template <class T, int Dim>
+  void require_valid(point_set<T, Dim> const& points)
+  {
+    std::size_t const n = points.positions.size();
+    if (n >= std::numeric_limits<index_type>::max())
+      throw error(std::string("build_tree: ") + points.name + " has " + std::to_string(n) +
+                  " points; give fewer than 2^32 - 1");
+    for (int d = 0; d < Dim; ++d)
+    {
+      T const* const column = points.positions[d];
+      if (n > 0 && column == nullptr)
+        throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
+                    " is null; give " + std::to_string(n) + " values");
+      if (all_finite(column, n)) continue;
+      std::size_t const i = static_cast<std::size_t>(
+          std::find_if(column, column + n, [](T x) { return !std::isfinite(x); }) - column);
+      throw error("build_tree: " + describe(points, i) +
+                  " is not finite; remove it or correct the coordinates");
+    }
+  }
+
+  template <class T, int Dim>
+  cube<Dim> choose_root(std::optional<cube<Dim>> const& given, point_set<T, Dim> const& targets,
+                        point_set<T, Dim> const& sources)
+  {
+    cube<Dim> root;
+    if (given)
+    {
+      root = *given;
+      require_valid(root);
+      require_inside(targets, root);
+      require_inside(sources, root);
+      return root;
+    }
+    if (targets.positions.size() + sources.positions.size() > 0)
+    {
+      root.half_width = 0;
+      for (int d = 0; d < Dim; ++d)
+      {
+        interval extent;
+        extend(extent, targets.positions[d], targets.positions.size());
+        extend(extent, sources.positions[d], sources.positions.size());
+        // Halves first: the sum and the difference of two large numbers may overflow.
+        root.centre[d] = extent.lower / 2 + extent.upper / 2;
+        root.half_width = std::max(root.half_width, extent.upper / 2 - extent.lower / 2);
+      }
+      // One place only: any box around it serves.
+      if (root.half_width == 0) root.half_width = 1;
+    }
+    require_valid(root);
+    return root;
+  }
+
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template std::string describe(point_set<T, Dim> const&, std::size_t);                            \
+  template void require_valid(point_set<T, Dim> const&);                                           \
+  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, point_set<T, Dim> const&,        \
+                                 point_set<T, Dim> const&);
+  NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+}

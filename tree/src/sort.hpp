@@ -1,0 +1,19 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+
+#include <cstdint>
+#include <vector>
+
+namespace nearfield::detail
+{
+  /// A point and the key of the box that it lies in.
+  struct keyed_point
+  {
+    std::uint64_t key;
+    index_type index;
+  };
+
+  /// Sorts by the lowest key_bits bits of the keys, stably. The higher bits must be zero.
+  void sort_by_key(std::vector<keyed_point>& points, int key_bits);
+}
