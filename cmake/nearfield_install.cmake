@@ -37,6 +37,7 @@ foreach(name IN LISTS components)
     string(PREPEND pc_libs "-L\${libdir} -lnearfield_${name}")
   endif()
   file(RELATIVE_PATH pc_to_prefix "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" "${CMAKE_INSTALL_PREFIX}")
+  string(REGEX REPLACE "/$" "" pc_to_prefix "${pc_to_prefix}")
   configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield.pc.in"
     "${CMAKE_CURRENT_BINARY_DIR}/${pc_name}.pc" @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${pc_name}.pc"

@@ -1,0 +1,211 @@
+// Includes go one way: core <- kernels, core <- tree, {kernels, tree} <- runtime; and each foreign library
+// is seen by the one room that stands for it.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace
+{
+  namespace fs = std::filesystem;
+
+  struct source_file
+  {
+    std::string path; // from the repository's root
+    std::vector<std::string> includes;
+  };
+
+  // What each room may include of nearfield. The program, tests, examples and benchmarks see everything.
+  std::map<std::string, std::set<std::string>> const allowed{
+      {"core", {"core"}},
+      {"kernels", {"core", "kernels"}},
+      {"tree", {"core", "tree"}},
+      {"io", {"core", "io"}},
+      {"runtime", {"core", "kernels", "tree", "runtime"}},
+  };
+
+  // The room that owns <nearfield/TOPIC/...>.
+  std::map<std::string, std::string> const room_of_topic{
+      {"core", "core"},      {"kernels", "kernels"}, {"p2p", "kernels"},
+      {"search", "kernels"}, {"simd", "kernels"},    {"tree", "tree"},
+      {"io", "io"},          {"runtime", "runtime"}, {"starpu", "runtime"},
+  };
+
+  std::string room_of(std::string const& path)
+  {
+    return path.starts_with("kernels/include/nearfield/core/") ? "core"
+                                                               : path.substr(0, path.find('/'));
+  }
+
+  bool is_starpu(std::string const& include)
+  {
+    return include.starts_with("starpu");
+  }
+  bool is_xsimd(std::string const& include)
+  {
+    return include.starts_with("xsimd");
+  }
+  bool is_cuda(std::string const& include)
+  {
+    return include.starts_with("cuda") || include.starts_with("cub/") ||
+           include.starts_with("thrust/") || include.starts_with("cooperative_groups") ||
+           include.starts_with("device_launch_parameters");
+  }
+
+  bool may_see_xsimd(std::string const& path)
+  {
+    return path.starts_with("kernels/include/nearfield/simd/") ||
+           path == "kernels/include/nearfield/p2p/simd.hpp" || path.starts_with("kernels/src/");
+  }
+
+  // One line for each include of the file that its place does not allow.
+  std::vector<std::string> violations(source_file const& file)
+  {
+    std::vector<std::string> found;
+    auto const room = room_of(file.path);
+    bool const is_library = allowed.contains(room);
+    for (auto const& include : file.includes)
+    {
+      auto report = [&](std::string const& why)
+      {
+        found.push_back(file.path + " includes <" + include + ">: " + why);
+      };
+
+      if (is_cuda(include) && file.path.ends_with(".hpp"))
+        report("CUDA stays in .cuh and .cu files");
+      if (is_starpu(include) && room != "runtime" && (is_library || room == "app"))
+        report("only runtime/ knows StarPU");
+      if (is_xsimd(include) && (is_library || room == "app") && !may_see_xsimd(file.path))
+        report("xsimd stays in nearfield/simd, nearfield/p2p/simd.hpp and kernels/src");
+      if (!is_library || !include.starts_with("nearfield/")) continue;
+
+      auto const topic = include.substr(10, include.find('/', 10) - 10);
+      auto const owner = room_of_topic.find(topic);
+      if (owner == room_of_topic.end())
+        report("tests/layering does not know the topic '" + topic + "'");
+      else if (!allowed.at(room).contains(owner->second))
+        report(room + " does not know " + owner->second);
+    }
+    return found;
+  }
+
+  std::vector<std::string> includes_of(std::istream& text)
+  {
+    std::vector<std::string> found;
+    for (std::string line; std::getline(text, line);)
+    {
+      auto const hash = line.find_first_not_of(" \t");
+      if (hash == std::string::npos || line[hash] != '#') continue;
+      auto const word = line.find_first_not_of(" \t", hash + 1);
+      if (word == std::string::npos || line.compare(word, 7, "include") != 0) continue;
+      auto const open = line.find_first_of("<\"", word);
+      if (open == std::string::npos) continue;
+      auto const close = line.find_first_of(">\"", open + 1);
+      found.push_back(line.substr(open + 1, close - open - 1));
+    }
+    return found;
+  }
+
+  std::vector<source_file> all_sources()
+  {
+    std::vector<source_file> files;
+    fs::path const root = NEARFIELD_SOURCE_DIR;
+    for (auto const* room :
+         {"kernels", "tree", "io", "runtime", "app", "examples", "bench", "tests"})
+    {
+      if (!fs::exists(root / room)) continue;
+      for (auto const& entry : fs::recursive_directory_iterator(root / room))
+      {
+        static std::set<std::string> const sources{".hpp", ".cpp", ".cuh", ".cu", ".in"};
+        if (!entry.is_regular_file() || !sources.contains(entry.path().extension().string()))
+          continue;
+        std::ifstream text{entry.path()};
+        files.push_back({fs::relative(entry.path(), root).generic_string(), includes_of(text)});
+      }
+    }
+    return files;
+  }
+
+  // The names <nearfield/...> and others that a header brings in, itself or through what it includes.
+  std::set<std::string> reached_from(std::string const& header,
+                                     std::vector<source_file> const& files)
+  {
+    std::set<std::string> reached;
+    std::vector<std::string> open{header};
+    while (!open.empty())
+    {
+      auto const name = open.back();
+      open.pop_back();
+      if (!reached.insert(name).second) continue;
+      auto const file =
+          std::find_if(files.begin(), files.end(),
+                       [&](auto const& f) { return f.path.ends_with("/include/" + name); });
+      if (file != files.end())
+        open.insert(open.end(), file->includes.begin(), file->includes.end());
+    }
+    return reached;
+  }
+
+  TEST(layering, includes_go_one_way)
+  {
+    auto const files = all_sources();
+    ASSERT_GT(files.size(), 20U) << "the sources were not found below " NEARFIELD_SOURCE_DIR;
+    for (auto const& file : files) EXPECT_THAT(violations(file), testing::IsEmpty());
+  }
+
+  // A .cu file includes the vocabulary and the interactions, and nvcc cannot read xsimd.
+  TEST(layering, vocabulary_and_interactions_never_reach_xsimd)
+  {
+    auto const files = all_sources();
+    for (auto const& file : files)
+    {
+      auto const at = file.path.find("/include/nearfield/");
+      if (at == std::string::npos) continue;
+      auto const name = file.path.substr(at + 9);
+      if (!name.starts_with("nearfield/core/") && !name.starts_with("nearfield/kernels/")) continue;
+      for (auto const& reached : reached_from(name, files))
+        EXPECT_FALSE(is_xsimd(reached)) << name << " reaches <" << reached << ">";
+    }
+  }
+
+  TEST(layering, a_planted_line_is_judged)
+  {
+    struct
+    {
+      std::string path, line;
+      bool allowed;
+    } const planted[]{
+        {"kernels/include/nearfield/core/soa.hpp", "#include <nearfield/p2p/inner.hpp>", false},
+        {"kernels/include/nearfield/p2p/inner.hpp", "#include <nearfield/core/soa.hpp>", true},
+        {"kernels/include/nearfield/p2p/inner.hpp", "  #  include \"nearfield/tree/tree.hpp\"",
+         false},
+        {"kernels/src/inner.cpp", "#include <nearfield/starpu/runtime.hpp>", false},
+        {"tree/src/tree.cpp", "#include <nearfield/kernels/one_over_r.hpp>", false},
+        {"tree/src/tree.cpp", "#include <nearfield/unheard_of/x.hpp>", false},
+        {"io/src/fma.cpp", "#include <nearfield/tree/tree.hpp>", false},
+        {"runtime/src/step.cpp", "#include <nearfield/tree/tree.hpp>", true},
+        {"runtime/src/step.cpp", "#include <starpu.h>", true},
+        {"runtime/include/nearfield/starpu/x.hpp", "#include <cuda_runtime.h>", false},
+        {"kernels/src/near_field.cpp", "#include <starpu.h>", false},
+        {"app/main.cpp", "#include <starpu.h>", false},
+        {"app/main.cpp", "#include <nearfield/starpu/runtime.hpp>", true},
+        {"kernels/include/nearfield/p2p/cuda.cuh", "#include <cuda_runtime.h>", true},
+        {"kernels/include/nearfield/core/math.hpp", "#include <xsimd/xsimd.hpp>", false},
+        {"kernels/include/nearfield/simd/rsqrt.hpp", "#include <xsimd/xsimd.hpp>", true},
+        {"runtime/src/step.cpp", "#include <xsimd/xsimd.hpp>", false},
+    };
+    for (auto const& [path, line, is_allowed] : planted)
+    {
+      std::istringstream text{line};
+      EXPECT_EQ(violations({path, includes_of(text)}).empty(), is_allowed) << path << ": " << line;
+    }
+  }
+}
