@@ -46,3 +46,25 @@ function(nearfield_add_test name)
       PROPERTIES LABELS ${arg_LABEL})
   endif()
 endfunction()
+
+# nearfield_add_fuzzer(<name> SOURCES ... LINK ...)
+#
+# Makes a libFuzzer program where NEARFIELD_BUILD_FUZZERS is on (clang, and everything compiled with
+# -fsanitize=fuzzer-no-link), part of the target `fuzzers`; its test runs for NEARFIELD_FUZZ_SECONDS.
+function(nearfield_add_fuzzer name)
+  if(NOT NEARFIELD_BUILD_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LINK})
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  if(NOT TARGET fuzzers)
+    add_custom_target(fuzzers)
+  endif()
+  add_dependencies(fuzzers ${name})
+  file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/${name}_corpus")
+  add_test(NAME ${name} COMMAND ${name} -max_total_time=${NEARFIELD_FUZZ_SECONDS} -timeout=10
+    -rss_limit_mb=2048 "${CMAKE_CURRENT_BINARY_DIR}/${name}_corpus")
+  set_tests_properties(${name} PROPERTIES LABELS fuzz)
+endfunction()
