@@ -1,0 +1,247 @@
+#include "text.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace nearfield
+{
+  namespace
+  {
+    using namespace detail::io;
+
+    constexpr std::size_t absent = static_cast<std::size_t>(-1);
+
+    // Which field of a row is what.
+    struct column_map
+    {
+      std::size_t n_fields = 0;
+      std::vector<std::size_t> positions, inputs, outputs;
+      std::vector<std::string> input_names, output_names;
+    };
+
+    // q -> 1, q3 -> 3; 0 for other names
+    std::size_t number_of(std::string_view name, std::string_view prefix)
+    {
+      if (!name.starts_with(prefix)) return 0;
+      name.remove_prefix(prefix.size());
+      if (name.empty()) return 1;
+      std::int64_t k = 0;
+      bool const good = is_digit(name[0]) && name[0] != '0' &&
+                        parse_number(name, k) == number_status::good && k <= 1000000;
+      return good ? static_cast<std::size_t>(k) : 0;
+    }
+
+    bool is_output(std::string_view name)
+    {
+      return number_of(name, "phi") != 0 || number_of(name, "gx") != 0 ||
+             number_of(name, "gy") != 0 || number_of(name, "gz") != 0;
+    }
+
+    bool is_known(std::string_view name)
+    {
+      return name == "_" || name == "x" || name == "y" || name == "z" ||
+             number_of(name, "q") != 0 || is_output(name);
+    }
+
+    std::string const known_names =
+        "x y z, q or q1 q2 ..., phi or phi1 phi2 ..., gx gy gz, _ to skip";
+
+    // `fail(found, expected)` throws
+    template <class Fail>
+    column_map map_of(std::vector<std::string> const& names, int dim, Fail const& fail)
+    {
+      column_map map;
+      map.n_fields = names.size();
+      std::size_t axes[3] = {absent, absent, absent};
+      std::vector<std::size_t> inputs;
+      for (std::size_t c = 0; c < names.size(); ++c)
+      {
+        auto const& name = names[c];
+        if (!is_known(name)) fail("column " + in_quotes(name), known_names);
+        if (name != "_" && std::count(names.begin(), names.end(), name) > 1)
+          fail("column " + in_quotes(name) + " twice", "it once");
+        if (name == "_") continue;
+        if (name.size() == 1 && name[0] >= 'x')
+          axes[name[0] - 'x'] = c;
+        else if (number_of(name, "q") != 0)
+          inputs.push_back(c);
+        else
+        {
+          map.outputs.push_back(c);
+          map.output_names.push_back(name);
+        }
+      }
+      for (int axis = 0; axis < 2; ++axis)
+        if (axes[axis] == absent)
+          fail(std::string("no column ") + "xy"[axis], "columns x and y, and z in 3D");
+      int const found = axes[2] == absent ? 2 : 3;
+      if (dim != 0 && dim != found)
+        fail("columns of dimension " + std::to_string(found),
+             std::to_string(dim) + " as asked for" + (dim == 2 ? " (name z _ to skip it)" : ""));
+      map.positions.assign(axes, axes + found);
+
+      std::stable_sort(inputs.begin(), inputs.end(),
+                       [&](auto a, auto b)
+                       { return number_of(names[a], "q") < number_of(names[b], "q"); });
+      for (std::size_t k = 0; k < inputs.size(); ++k)
+      {
+        if (number_of(names[inputs[k]], "q") != k + 1)
+          fail("column " + in_quotes(names[inputs[k]]), "q" + std::to_string(k + 1) + " before it");
+        map.input_names.push_back(names[inputs[k]]);
+      }
+      map.inputs = inputs;
+      return map;
+    }
+
+    // What the columns of a file without names are.
+    std::vector<std::string> usual_names(std::size_t n, int dim)
+    {
+      std::vector<std::string> names{"x", "y", "z"};
+      names.resize(dim != 0 ? static_cast<std::size_t>(dim) : n == 2 ? 2 : 3);
+      auto const n_inputs = n > names.size() ? n - names.size() : 0;
+      for (std::size_t k = 1; k <= n_inputs; ++k)
+        names.push_back(n_inputs == 1 ? "q" : "q" + std::to_string(k));
+      return names;
+    }
+
+    char delimiter_of(std::string_view line)
+    {
+      for (char const delimiter : {',', ';'})
+        if (line.find(delimiter) != std::string_view::npos) return delimiter;
+      return ' ';
+    }
+
+    bool has_number(std::vector<std::string_view> const& fields)
+    {
+      return std::any_of(fields.begin(), fields.end(),
+                         [](std::string_view field)
+                         {
+                           double value = 0;
+                           return parse_number(field, value) != number_status::not_a_number;
+                         });
+    }
+
+    class column_reader
+    {
+    public:
+      column_reader(std::string_view content, std::string const& name, read_options const& options)
+          : lines_(without_mark(content)), name_(name), options_(options)
+      {
+        if (!options.columns.empty())
+          map_ = map_of(options.columns, options.dim,
+                        [&](std::string const& found, std::string const& expected)
+                        {
+                          throw error(printable(name_) + ": columns (--columns): found " + found +
+                                      ", expected " + expected);
+                        });
+      }
+
+      point_set read()
+      {
+        std::string_view line;
+        bool first = true;
+        while (lines_.next(line))
+        {
+          line = trimmed(line);
+          if (line.empty()) continue;
+          if (line[0] == '#')
+          {
+            if (first && !map_) read_commented_names(line);
+            continue;
+          }
+          if (first)
+          {
+            first = false;
+            split(line, delimiter_of(line), fields_);
+            if (!has_number(fields_))
+            {
+              if (!map_) use_names(fields_);
+              continue;
+            }
+          }
+          add_row(line);
+        }
+        if (!map_) fail_at_line(name_, lines_.line() + 1, "the end of the file", "rows of numbers");
+        if (points_.positions.empty()) start();
+        return std::move(points_);
+      }
+
+    private:
+      void use_names(std::vector<std::string_view> const& names)
+      {
+        map_ =
+            map_of(std::vector<std::string>(names.begin(), names.end()), options_.dim,
+                   [&](std::string const& found, std::string const& expected) {
+                     fail_at_line(name_, lines_.line(), found, expected + " (or give --columns)");
+                   });
+      }
+
+      // "# x y z q" is a header too; a comment of other words is a comment
+      void read_commented_names(std::string_view line)
+      {
+        line = trimmed(line.substr(1));
+        if (line.empty()) return;
+        split(line, delimiter_of(line), fields_);
+        if (std::all_of(fields_.begin(), fields_.end(), is_known)) use_names(fields_);
+      }
+
+      void start()
+      {
+        points_.dim = static_cast<int>(map_->positions.size());
+        points_.positions.resize(map_->positions.size());
+        points_.inputs.resize(map_->inputs.size());
+        points_.outputs.resize(map_->outputs.size());
+        points_.input_names = map_->input_names;
+        points_.output_names = map_->output_names;
+      }
+
+      void add_row(std::string_view line)
+      {
+        if (points_.positions.empty())
+        {
+          delimiter_ = delimiter_of(line);
+          if (!map_)
+          {
+            split(line, delimiter_, fields_);
+            auto const names = usual_names(fields_.size(), options_.dim);
+            if (fields_.size() < names.size())
+              fail_at_line(name_, lines_.line(), count_of(fields_.size(), "field"),
+                           "at least " + std::to_string(names.size()) + " coordinates");
+            map_ = map_of(names, options_.dim, [](auto const&, auto const&) {});
+          }
+          start();
+        }
+        split(line, delimiter_, fields_);
+        if (fields_.size() != map_->n_fields)
+          fail_at_line(name_, lines_.line(), count_of(fields_.size(), "field"),
+                       std::to_string(map_->n_fields));
+        place const where{name_, lines_.line()};
+        for (std::size_t a = 0; a < map_->positions.size(); ++a)
+          points_.positions[a].push_back(read_finite(fields_[map_->positions[a]], where,
+                                                     std::string_view("xyz").substr(a, 1)));
+        for (std::size_t k = 0; k < map_->inputs.size(); ++k)
+          points_.inputs[k].push_back(
+              read_finite(fields_[map_->inputs[k]], where, map_->input_names[k]));
+        for (std::size_t k = 0; k < map_->outputs.size(); ++k)
+          points_.outputs[k].push_back(
+              read_value(fields_[map_->outputs[k]], where, map_->output_names[k]));
+      }
+
+      line_cursor lines_;
+      std::string const& name_;
+      read_options const& options_;
+      std::optional<column_map> map_;
+      char delimiter_ = ' ';
+      std::vector<std::string_view> fields_;
+      point_set points_;
+    };
+  }
+
+  point_set parse_columns(std::string_view content, std::string const& name,
+                          read_options const& options)
+  {
+    check_dim(options);
+    refuse_atom_style(options, name);
+    return column_reader(content, name, options).read();
+  }
+}

@@ -1,0 +1,271 @@
+#include "fma.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace nearfield
+{
+  namespace detail::io
+  {
+    complaint check_header(fma_header const& header, read_options const& options)
+    {
+      if (header.sizeof_real != 4 && header.sizeof_real != 8)
+        return {"sizeof_real = " + std::to_string(header.sizeof_real), "4 or 8"};
+      if (header.n_values > max_values_per_point)
+        return {std::to_string(header.n_values) + " values a record",
+                "at most " + std::to_string(max_values_per_point)};
+      if (header.dim != 2 && header.dim != 3)
+        return {"dimension " + std::to_string(header.dim), "2 or 3"};
+      if (options.dim != 0 && header.dim != static_cast<std::uint64_t>(options.dim))
+        return {"dimension " + std::to_string(header.dim),
+                std::to_string(options.dim) + " as asked for"};
+      if (header.n_inputs > header.n_values || header.dim + header.n_inputs > header.n_values)
+        return {count_of(header.n_values, "value") + " a record",
+                "at least " + std::to_string(header.dim) + " coordinates and " +
+                    count_of(header.n_inputs, "input")};
+      return {};
+    }
+
+    point_set empty_set(fma_header const& header, std::size_t n)
+    {
+      point_set points;
+      points.dim = static_cast<int>(header.dim);
+      points.positions.assign(header.dim, std::vector<double>(n));
+      points.inputs.assign(header.n_inputs, std::vector<double>(n));
+      points.outputs.assign(header.n_values - header.dim - header.n_inputs, std::vector<double>(n));
+      return points;
+    }
+
+    std::vector<double>& column_of(point_set& points, std::size_t k)
+    {
+      if (k < points.positions.size()) return points.positions[k];
+      k -= points.positions.size();
+      return k < points.inputs.size() ? points.inputs[k] : points.outputs[k - points.inputs.size()];
+    }
+
+    std::string name_of(fma_header const& header, std::size_t k)
+    {
+      if (k < header.dim) return std::string(1, "xyz"[k]);
+      k -= header.dim;
+      if (k < header.n_inputs) return "input " + std::to_string(k + 1);
+      return "output " + std::to_string(k - header.n_inputs + 1);
+    }
+
+    namespace
+    {
+      // The values of a text as one stream: line breaks count as blanks, but are remembered, as
+      // messages need the line and records must not straddle lines.
+      class token_stream
+      {
+      public:
+        explicit token_stream(std::string_view content) : lines_(content) {}
+
+        /// the next value, false at the end of the text
+        bool next(std::string_view& token)
+        {
+          for (;;)
+          {
+            token = take_field(rest_);
+            if (!token.empty())
+            {
+              starts_line_ = fresh_;
+              fresh_ = false;
+              return true;
+            }
+            if (!lines_.next(rest_)) return false;
+            fresh_ = true;
+          }
+        }
+
+        /// whether nothing but blanks is left on the line
+        [[nodiscard]] bool ends_line() const { return trimmed(rest_).empty(); }
+        [[nodiscard]] bool starts_line() const { return starts_line_; }
+        [[nodiscard]] std::size_t line() const { return std::max<std::size_t>(lines_.line(), 1); }
+
+      private:
+        line_cursor lines_;
+        std::string_view rest_;
+        bool fresh_ = true;
+        bool starts_line_ = false;
+      };
+
+      class fma_text_reader
+      {
+      public:
+        fma_text_reader(std::string_view content, std::string const& name,
+                        read_options const& options)
+            : tokens_(content), size_(content.size()), name_(name)
+        {
+          read_first_line(options);
+          read_second_line();
+        }
+
+        point_set points()
+        {
+          return header_.sizeof_real == 4 ? read_records<float>() : read_records<double>();
+        }
+
+      private:
+        std::string_view take(std::string const& expected)
+        {
+          std::string_view token;
+          if (!tokens_.next(token))
+            fail_at_line(name_, tokens_.line(), "the end of the file", expected);
+          return token;
+        }
+
+        std::uint64_t take_count(std::string_view token, std::string const& expected)
+        {
+          std::int64_t value = 0;
+          if (parse_number(token, value) != number_status::good || value < 0)
+            fail_at_line(name_, tokens_.line(), in_quotes(token), expected);
+          return static_cast<std::uint64_t>(value);
+        }
+
+        void read_first_line(read_options const& options)
+        {
+          static char const* const names[] = {"sizeof_real (4 or 8)",
+                                              "the number of values a record",
+                                              "the dimension (2 or 3)", "the number of inputs"};
+          std::uint64_t values[4] = {};
+          std::size_t n = 0;
+          do {
+            auto const token = take(names[n]);
+            values[n] = take_count(token, names[n]);
+            ++n;
+          } while (!tokens_.ends_line() && n < 4);
+          if ((n != 2 && n != 4) || !tokens_.ends_line())
+            fail_at_line(name_, tokens_.line(),
+                         n == 4 ? "more than 4 values" : count_of(n, "value"),
+                         "2 (version 1) or 4 (version 2) on the first line of FMA");
+          header_ = {values[0], values[1], n == 4 ? values[2] : 3, n == 4 ? values[3] : 1};
+          auto const wrong = check_header(header_, options);
+          if (!wrong.found.empty())
+            fail_at_line(name_, tokens_.line(), wrong.found, wrong.expected);
+        }
+
+        void read_second_line()
+        {
+          auto const token = take("the number of points");
+          n_points_ = take_count(token, "the number of points");
+          // a value takes a digit and a blank: the count is checked before memory is asked for it
+          auto const most = (size_ + 1) / (2 * header_.n_values);
+          if (n_points_ > most)
+            fail_at_line(name_, tokens_.line(), count_of(n_points_, "point") + " announced",
+                         "at most " + std::to_string(most) + " in " + count_of(size_, "byte"));
+
+          half_width_ = take_finite("the half width");
+          bool const possible = half_width_ > 0 || (n_points_ == 0 && half_width_ == 0);
+          if (!possible)
+            fail_at_line(name_, tokens_.line(), "half width " + std::to_string(half_width_),
+                         "a positive length");
+          for (std::uint64_t c = 0; c < header_.dim; ++c)
+            centre_.push_back(take_finite(std::string("the centre's ") + "xyz"[c]));
+        }
+
+        double take_finite(std::string const& what)
+        {
+          auto const token = take(what);
+          // the box belongs to the file's precision as the points do
+          return header_.sizeof_real == 4 ? parse<float>(token, what, true)
+                                          : parse<double>(token, what, true);
+        }
+
+        template <class Real>
+        double parse(std::string_view token, std::string_view what, bool finite)
+        {
+          Real value = 0;
+          auto const status = parse_number(token, value);
+          if (status == number_status::good && (!finite || std::isfinite(value)))
+            return static_cast<double>(value);
+          fail_at_line(name_, tokens_.line(), in_quotes(token) + " for " + std::string(what),
+                       status == number_status::too_large
+                           ? "a number that a real of " + count_of(sizeof(Real), "byte") + " holds"
+                       : status == number_status::good ? "a finite number"
+                                                       : "a number");
+        }
+
+        template <class Real>
+        point_set read_records()
+        {
+          auto points = empty_set(header_, n_points_);
+          if (half_width_ > 0) points.box = bounding_box{centre_, half_width_};
+          std::vector<double*> columns;
+          for (std::size_t k = 0; k < header_.n_values; ++k)
+            columns.push_back(column_of(points, k).data());
+          auto const n_finite = header_.dim + header_.n_inputs;
+
+          for (std::size_t i = 0; i < n_points_; ++i)
+          {
+            bool whole_lines = false;
+            std::size_t start = 0;
+            for (std::size_t k = 0; k < header_.n_values; ++k)
+            {
+              std::string_view token;
+              if (!tokens_.next(token)) fail_short(i, k);
+              if (k == 0)
+              {
+                whole_lines = tokens_.starts_line();
+                start = tokens_.line();
+              }
+              Real value = 0;
+              if (parse_number(token, value) != number_status::good ||
+                  (k < n_finite && !std::isfinite(value)))
+                parse<Real>(token, name_of(header_, k) + " of point " + std::to_string(i),
+                            k < n_finite);
+              columns[k][i] = static_cast<double>(value);
+            }
+            // A record may share a line with others or take several; where it does neither, a row
+            // has a value too few or too many and all that follow have moved.
+            if (tokens_.line() != start && !(whole_lines && tokens_.ends_line()))
+              fail_at_line(name_, start,
+                           "a record of " + count_of(header_.n_values, "value") +
+                               " that ends inside line " + std::to_string(tokens_.line()),
+                           std::to_string(header_.n_values) + " values in each row");
+          }
+          std::string_view token;
+          if (tokens_.next(token))
+            fail_at_line(name_, tokens_.line(), in_quotes(token) + " after the last record",
+                         "the end of the file after " + count_of(n_points_, "point") + " of " +
+                             count_of(header_.n_values, "value"));
+          return points;
+        }
+
+        [[noreturn]] void fail_short(std::size_t i, std::size_t k)
+        {
+          fail_at_line(name_, tokens_.line(),
+                       "the end of the file after " +
+                           (k == 0 ? count_of(i, "point")
+                                   : count_of(k, "value") + " of point " + std::to_string(i)),
+                       count_of(n_points_, "point") + " of " + count_of(header_.n_values, "value"));
+        }
+
+        token_stream tokens_;
+        std::size_t size_;
+        std::string const& name_;
+        fma_header header_;
+        std::uint64_t n_points_ = 0;
+        double half_width_ = 0;
+        std::vector<double> centre_;
+      };
+    }
+
+    point_set parse_fma_text(std::string_view content, std::string const& name,
+                             read_options const& options)
+    {
+      return fma_text_reader(without_mark(content), name, options).points();
+    }
+  }
+
+  point_set parse_fma(std::string_view content, std::string const& name,
+                      read_options const& options)
+  {
+    detail::io::check_dim(options);
+    detail::io::refuse_columns(options, name);
+    detail::io::refuse_atom_style(options, name);
+    return detail::io::is_binary_fma(content) ? detail::io::parse_fma_binary(content, name, options)
+                                              : detail::io::parse_fma_text(content, name, options);
+  }
+}

@@ -1,0 +1,80 @@
+#include <nearfield/core/error.hpp>
+#include <nearfield/io/point_set.hpp>
+
+#include <cmath>
+
+namespace nearfield
+{
+  namespace
+  {
+    void check_columns(std::vector<std::vector<double>> const& columns, std::size_t size,
+                       char const* name, bool finite)
+    {
+      for (std::size_t c = 0; c < columns.size(); ++c)
+      {
+        auto const label = std::string("point_set.") + name + "[" + std::to_string(c) + "]";
+        if (columns[c].size() != size)
+          throw error(label + ": found " + std::to_string(columns[c].size()) +
+                      " values, expected one for each of the " + std::to_string(size) + " points");
+        if (!finite) continue;
+        for (std::size_t i = 0; i < size; ++i)
+          if (!std::isfinite(columns[c][i]))
+            throw error(label + ": found " + std::to_string(columns[c][i]) + " at point " +
+                        std::to_string(i) + ", expected finite values");
+      }
+    }
+
+    void check_names(std::vector<std::string> const& names, std::size_t n, char const* name)
+    {
+      if (!names.empty() && names.size() != n)
+        throw error(std::string("point_set.") + name + ": found " + std::to_string(names.size()) +
+                    " names, expected one for each of the " + std::to_string(n) +
+                    " columns, or none");
+    }
+
+    void append(std::vector<std::string>& all, std::vector<std::string> const& names, std::size_t n,
+                std::string const& fallback)
+    {
+      if (!names.empty())
+        all.insert(all.end(), names.begin(), names.end());
+      else if (n == 1)
+        all.push_back(fallback);
+      else
+        for (std::size_t k = 1; k <= n; ++k) all.push_back(fallback + std::to_string(k));
+    }
+  }
+
+  void check(point_set const& points)
+  {
+    if (points.dim != 2 && points.dim != 3)
+      throw error("point_set.dim: found " + std::to_string(points.dim) + ", expected 2 or 3");
+    if (points.positions.size() != static_cast<std::size_t>(points.dim))
+      throw error("point_set.positions: found " + std::to_string(points.positions.size()) +
+                  " columns, expected dim = " + std::to_string(points.dim));
+    check_columns(points.positions, points.size(), "positions", true);
+    check_columns(points.inputs, points.size(), "inputs", true);
+    check_columns(points.outputs, points.size(), "outputs", false);
+    check_names(points.input_names, points.inputs.size(), "input_names");
+    check_names(points.output_names, points.outputs.size(), "output_names");
+    if (!points.box) return;
+    if (points.box->centre.size() != static_cast<std::size_t>(points.dim))
+      throw error("point_set.box.centre: found " + std::to_string(points.box->centre.size()) +
+                  " coordinates, expected dim = " + std::to_string(points.dim));
+    for (double const c : points.box->centre)
+      if (!std::isfinite(c))
+        throw error("point_set.box.centre: found " + std::to_string(c) +
+                    ", expected finite coordinates");
+    if (!(points.box->half_width > 0) || !std::isfinite(points.box->half_width))
+      throw error("point_set.box.half_width: found " + std::to_string(points.box->half_width) +
+                  ", expected a positive finite length");
+  }
+
+  std::vector<std::string> column_names(point_set const& points)
+  {
+    std::vector<std::string> names{"x", "y"};
+    if (points.dim == 3) names.push_back("z");
+    append(names, points.input_names, points.inputs.size(), "q");
+    append(names, points.output_names, points.outputs.size(), "phi");
+    return names;
+  }
+}

@@ -1,0 +1,107 @@
+#include "fma.hpp"
+#include "text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace nearfield
+{
+  namespace
+  {
+    using namespace detail::io;
+
+    std::string read_file(std::filesystem::path const& path, std::string const& name)
+    {
+      std::error_code status;
+      if (std::filesystem::is_directory(path, status))
+        throw error(printable(name) + ": found a folder, expected a file");
+      std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "rb"),
+                                                                 std::fclose);
+      if (!file)
+        throw error(printable(name) + ": found no file that can be opened (" +
+                    std::strerror(errno) + "), expected one");
+      std::string content;
+      auto const size = std::filesystem::file_size(path, status);
+      std::size_t n = 0;
+      content.resize(status ? 0 : static_cast<std::size_t>(size));
+      // a pipe has no size, and a file may grow while it is read
+      for (;;)
+      {
+        if (n == content.size()) content.resize(n + 65536);
+        auto const got = std::fread(content.data() + n, 1, content.size() - n, file.get());
+        if (got == 0) break;
+        n += got;
+      }
+      if (std::ferror(file.get()))
+        throw error(printable(name) + ": byte " + std::to_string(n) + ": found an error (" +
+                    std::strerror(errno) + "), expected to read on");
+      content.resize(n);
+      if (n == 0) fail_at_byte(name, 0, "an empty file", "points");
+      return content;
+    }
+
+    // The name says which it is, so that a mistaken file is not read as something else.
+    point_set read_fma(std::string_view content, std::string const& name,
+                       read_options const& options, bool binary)
+    {
+      if (binary && !is_binary_fma(content))
+        fail_at_byte(name, 0, in_quotes(content.substr(0, 4)),
+                     "sizeof_real = 4 or 8 in binary (.bfma; the name of a text ends in .fma)");
+      if (!binary && is_binary_fma(content))
+        fail_at_line(name, 1, "a binary file", "text (.fma; the name of a binary ends in .bfma)");
+      return parse_fma(content, name, options);
+    }
+
+    std::string lower(std::string text)
+    {
+      std::transform(text.begin(), text.end(), text.begin(),
+                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      return text;
+    }
+  }
+
+  point_set read_points(std::filesystem::path const& path, read_options const& options)
+  try
+  {
+    auto const name = path.string();
+    auto const extension = lower(path.extension().string());
+    auto const is_one_of = [&](auto... known)
+    {
+      return ((extension == known) || ...);
+    };
+    using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
+    parser parse = nullptr;
+    if (is_one_of(".fma"))
+      parse = [](auto content, auto const& file, auto const& o)
+      {
+        return read_fma(content, file, o, false);
+      };
+    else if (is_one_of(".bfma"))
+      parse = [](auto content, auto const& file, auto const& o)
+      {
+        return read_fma(content, file, o, true);
+      };
+    else if (is_one_of(".pqr"))
+      parse = parse_pqr;
+    else if (is_one_of(".csv", ".tsv", ".txt", ".dat", ".xyz"))
+      parse = parse_columns;
+    else if (is_one_of(".data", ".lmp", ".lammps") || path.filename().string().starts_with("data."))
+      parse = parse_lammps;
+    if (!parse && !std::filesystem::is_directory(path))
+      throw error(printable(name) + ": found extension " + in_quotes(extension) +
+                  ", expected .fma .bfma .pqr .data .lmp .lammps (or a name data.*) .csv .tsv .txt "
+                  ".dat .xyz");
+    auto const content = read_file(path, name);
+    return parse(content, name, options);
+  }
+  catch (std::bad_alloc const&)
+  {
+    throw error(printable(path.string()) +
+                ": found more than the memory holds, expected a smaller file");
+  }
+}

@@ -1,0 +1,211 @@
+#include "text.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+namespace nearfield::detail::io
+{
+  namespace
+  {
+    std::string escaped(std::string_view text, std::size_t limit, unsigned char last)
+    {
+      static constexpr char digits[] = "0123456789abcdef";
+      std::string out;
+      for (char const c : text)
+      {
+        if (out.size() >= limit) return out + "...";
+        auto const byte = static_cast<unsigned char>(c);
+        if (byte >= 0x20 && byte <= last && byte != 0x7f)
+          out += c;
+        else
+        {
+          out += "\\x";
+          out += digits[byte >> 4];
+          out += digits[byte & 15];
+        }
+      }
+      return out;
+    }
+
+    // the power of ten of the first digit that is not zero: the sign tells underflow from overflow
+    bool is_tiny(std::string_view text)
+    {
+      if (!text.empty() && text[0] == '-') text.remove_prefix(1);
+      std::int64_t exponent = 0;
+      auto const e = text.find_first_of("eE");
+      if (e != std::string_view::npos)
+      {
+        auto digits = text.substr(e + 1);
+        bool const negative = !digits.empty() && digits[0] == '-';
+        if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);
+        auto const [end, status] =
+            std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
+        if (status == std::errc::result_out_of_range) return negative;
+        if (negative) exponent = -exponent;
+        text = text.substr(0, e);
+      }
+      auto const point = std::min(text.find('.'), text.size());
+      auto const first = text.find_first_not_of("0.");
+      if (first == std::string_view::npos) return true;
+      auto const shift = first < point ? static_cast<std::int64_t>(point - first)
+                                       : -static_cast<std::int64_t>(first - point);
+      // no overflow: |shift| is below the text's length, |exponent| can be anything
+      if (exponent > 0 && shift > 0) return false;
+      if (exponent < 0 && shift < 0) return true;
+      return exponent + shift < 0;
+    }
+  }
+
+  std::string printable(std::string_view text)
+  {
+    return escaped(text, 200, 0xff);
+  }
+  std::string in_quotes(std::string_view text)
+  {
+    return "'" + escaped(text, 40, 0x7e) + "'";
+  }
+
+  std::string count_of(std::uintmax_t n, std::string_view noun)
+  {
+    return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");
+  }
+
+  void fail_at_line(std::string const& name, std::size_t line, std::string const& found,
+                    std::string const& expected)
+  {
+    throw error(printable(name) + ": line " + std::to_string(line) + ": found " + found +
+                ", expected " + expected);
+  }
+
+  void fail_at_byte(std::string const& name, std::size_t byte, std::string const& found,
+                    std::string const& expected)
+  {
+    throw error(printable(name) + ": byte " + std::to_string(byte) + ": found " + found +
+                ", expected " + expected);
+  }
+
+  std::string_view trimmed(std::string_view text)
+  {
+    while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+    while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+    return text;
+  }
+
+  std::string_view without_mark(std::string_view text)
+  {
+    if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
+    return text;
+  }
+
+  template <std::floating_point Real>
+  number_status parse_number(std::string_view text, Real& value)
+  {
+    // from_chars takes no plus sign; "+-1" stays refused
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    auto const* const last = text.data() + text.size();
+    auto const [end, status] = std::from_chars(text.data(), last, value);
+    if (end != last || text.empty()) return number_status::not_a_number;
+    if (status == std::errc{}) return number_status::good;
+    if (status != std::errc::result_out_of_range) return number_status::not_a_number;
+    if (!is_tiny(text)) return number_status::too_large;
+    value = text[0] == '-' ? -Real(0) : Real(0);
+    return number_status::good;
+  }
+
+  template number_status parse_number<float>(std::string_view, float&);
+  template number_status parse_number<double>(std::string_view, double&);
+
+  number_status parse_number(std::string_view text, std::int64_t& value)
+  {
+    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+    auto const* const last = text.data() + text.size();
+    auto const [end, status] = std::from_chars(text.data(), last, value);
+    if (end != last || text.empty()) return number_status::not_a_number;
+    if (status == std::errc{}) return number_status::good;
+    return status == std::errc::result_out_of_range ? number_status::too_large
+                                                    : number_status::not_a_number;
+  }
+
+  void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields)
+  {
+    fields.clear();
+    if (delimiter == ' ')
+    {
+      for (auto field = take_field(line); !field.empty(); field = take_field(line))
+        fields.push_back(field);
+      return;
+    }
+    for (;;)
+    {
+      auto const end = line.find(delimiter);
+      fields.push_back(trimmed(line.substr(0, end)));
+      if (end == std::string_view::npos) return;
+      line.remove_prefix(end + 1);
+    }
+  }
+
+  double read_value(std::string_view text, place const& where, std::string_view what)
+  {
+    double value = 0;
+    switch (parse_number(text, value))
+    {
+    case number_status::good:
+      return value;
+    case number_status::too_large:
+      fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
+                   "a number within double precision");
+    default:
+      fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
+                   "a number");
+    }
+  }
+
+  double read_finite(std::string_view text, place const& where, std::string_view what)
+  {
+    auto const value = read_value(text, where, what);
+    if (!std::isfinite(value))
+      fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
+                   "a finite number");
+    return value;
+  }
+
+  void refuse_columns(read_options const& options, std::string const& name)
+  {
+    if (options.columns.empty()) return;
+    throw error(printable(name) +
+                ": found names of columns (--columns), expected none: this format "
+                "names its own; they are for .csv .tsv .txt .dat .xyz");
+  }
+
+  void refuse_atom_style(read_options const& options, std::string const& name)
+  {
+    if (options.atom_style.empty()) return;
+    throw error(printable(name) + ": found an atom style (--atom-style), expected none: it is for "
+                                  "LAMMPS data");
+  }
+
+  void check_dim(read_options const& options)
+  {
+    if (options.dim != 0 && options.dim != 2 && options.dim != 3)
+      throw error("read_options.dim: found " + std::to_string(options.dim) +
+                  ", expected 2 or 3, or 0 for the file's own");
+  }
+
+  void three_coordinates::add(std::string_view x, std::string_view y, std::string_view z,
+                              place const& where)
+  {
+    double const last = read_finite(z, where, "z");
+    if (planar_)
+    {
+      if (points_.positions[0].empty()) z_ = last;
+      if (last != z_)
+        fail_at_line(where.name, where.line, in_quotes(z) + " for z",
+                     "the z of the first point, as the dimension asked for is 2");
+    }
+    else
+      points_.positions[2].push_back(last);
+    points_.positions[0].push_back(read_finite(x, where, "x"));
+    points_.positions[1].push_back(read_finite(y, where, "y"));
+  }
+}

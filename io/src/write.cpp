@@ -1,0 +1,222 @@
+#include <nearfield/io/atomic_file.hpp>
+#include <nearfield/io/write.hpp>
+
+#include "fma.hpp"
+#include "text.hpp"
+#include "write.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+
+namespace nearfield
+{
+  namespace
+  {
+    using namespace detail::io;
+
+    std::vector<double const*> all_columns(point_set const& points)
+    {
+      std::vector<double const*> columns;
+      for (auto const* group : {&points.positions, &points.inputs, &points.outputs})
+        for (auto const& column : *group) columns.push_back(column.data());
+      return columns;
+    }
+
+    // The box of a file: the set's, or the cube around its points; rounded to the file's precision
+    // in such a way that it holds the rounded points.
+    template <class Real>
+    bounding_box box_for(point_set const& points)
+    {
+      auto const rounded = [](double x)
+      {
+        return static_cast<double>(static_cast<Real>(x));
+      };
+      bounding_box box;
+      double needed = 0;
+      for (std::size_t a = 0; a < points.positions.size(); ++a)
+      {
+        auto const& column = points.positions[a];
+        double lower = 0, upper = 0;
+        if (!column.empty())
+        {
+          auto const [least, greatest] = std::minmax_element(column.begin(), column.end());
+          lower = rounded(*least);
+          upper = rounded(*greatest);
+        }
+        auto const centre = rounded(points.box ? points.box->centre[a] : lower / 2 + upper / 2);
+        box.centre.push_back(centre);
+        needed = std::max({needed, centre - lower, upper - centre});
+      }
+      if (points.box && (points.size() == 0 || std::is_same_v<Real, double>))
+        box.half_width = points.box->half_width;
+      else if (points.box)
+        box.half_width = std::max(points.box->half_width, needed);
+      else
+        box.half_width = needed > 0 ? needed : 1;
+
+      auto const largest = static_cast<double>(std::numeric_limits<Real>::max());
+      if (!(box.half_width <= largest))
+        throw error("point_set: found points too far apart for the box of an FMA file, expected a "
+                    "half width within the precision");
+      // up, so that no point falls outside through rounding
+      auto half_width = static_cast<Real>(box.half_width);
+      if (static_cast<double>(half_width) < box.half_width)
+        half_width = std::nextafter(half_width, std::numeric_limits<Real>::infinity());
+      box.half_width = static_cast<double>(half_width);
+      return box;
+    }
+
+    // shortest decimals that read back to the same Real
+    template <class Real>
+    void append_number(std::string& out, double value)
+    {
+      char digits[32];
+      auto const end = std::to_chars(digits, digits + sizeof digits, static_cast<Real>(value)).ptr;
+      out.append(digits, end);
+    }
+
+    template <class Real>
+    void append_rows(std::string& out, point_set const& points, char delimiter)
+    {
+      auto const columns = all_columns(points);
+      for (std::size_t i = 0; i < points.size(); ++i)
+        for (std::size_t c = 0; c < columns.size(); ++c)
+        {
+          append_number<Real>(out, columns[c][i]);
+          out += c + 1 == columns.size() ? '\n' : delimiter;
+        }
+    }
+
+    void check_count(point_set const& points)
+    {
+      auto const n = points.positions.size() + points.inputs.size() + points.outputs.size();
+      if (n > max_values_per_point)
+        throw error("point_set: found " + std::to_string(n) + " columns, expected at most " +
+                    std::to_string(max_values_per_point) + " in an FMA file");
+    }
+
+    template <class Real>
+    std::string fma(point_set const& points)
+    {
+      auto const box = box_for<Real>(points);
+      auto const n_inputs = points.inputs.size();
+      auto const dim = points.positions.size();
+      std::string out = std::to_string(sizeof(Real)) + " " +
+                        std::to_string(dim + n_inputs + points.outputs.size()) + " " +
+                        std::to_string(dim) + " " + std::to_string(n_inputs) + "\n" +
+                        std::to_string(points.size()) + " ";
+      append_number<Real>(out, box.half_width);
+      for (double const c : box.centre)
+      {
+        out += ' ';
+        append_number<Real>(out, c);
+      }
+      out += '\n';
+      append_rows<Real>(out, points, ' ');
+      return out;
+    }
+
+    template <class T>
+    void append_bytes(std::string& out, T value)
+    {
+      char bytes[sizeof value];
+      std::memcpy(bytes, &value, sizeof value);
+      out.append(bytes, sizeof value);
+    }
+
+    template <class Real>
+    std::string bfma(point_set const& points)
+    {
+      auto const box = box_for<Real>(points);
+      auto const columns = all_columns(points);
+      std::string out;
+      out.reserve(24 + (4 + points.size() * columns.size()) * sizeof(Real));
+      for (std::size_t const value :
+           {sizeof(Real), columns.size(), points.positions.size(), points.inputs.size()})
+        append_bytes(out, static_cast<std::uint32_t>(value));
+      append_bytes(out, static_cast<std::uint64_t>(points.size()));
+      append_bytes(out, static_cast<Real>(box.half_width));
+      for (double const c : box.centre) append_bytes(out, static_cast<Real>(c));
+      for (std::size_t i = 0; i < points.size(); ++i)
+        for (auto const* column : columns) append_bytes(out, static_cast<Real>(column[i]));
+      return out;
+    }
+
+    template <class Real>
+    std::string csv(point_set const& points)
+    {
+      std::string out;
+      for (auto const& name : column_names(points)) out += (out.empty() ? "" : ",") + name;
+      out += '\n';
+      append_rows<Real>(out, points, ',');
+      return out;
+    }
+
+    using formatter = std::string (*)(point_set const&, write_options const&);
+
+    formatter formatter_for(std::filesystem::path const& path)
+    {
+      auto const extension = path.extension();
+      if (extension == ".fma") return format_fma;
+      if (extension == ".bfma") return format_bfma;
+      if (extension == ".csv") return format_csv;
+      if (extension == ".vtu") return format_vtu;
+      throw error(printable(path.string()) + ": found extension " + in_quotes(extension.string()) +
+                  ", expected .fma .bfma .csv .vtu");
+    }
+  }
+
+  void detail::io::check_writable(point_set const& points, write_options const& options)
+  {
+    check(points);
+    if (options.precision == file_precision::f64) return;
+    auto const names = column_names(points);
+    auto const columns = all_columns(points);
+    for (std::size_t c = 0; c < columns.size(); ++c)
+      for (std::size_t i = 0; i < points.size(); ++i)
+        if (std::isfinite(columns[c][i]) &&
+            std::abs(columns[c][i]) > std::numeric_limits<float>::max())
+          throw error("point_set: found " + std::to_string(columns[c][i]) + " for " + names[c] +
+                      " at point " + std::to_string(i) +
+                      ", expected values within single precision; write f64");
+  }
+
+  std::string format_fma(point_set const& points, write_options const& options)
+  {
+    check_writable(points, options);
+    check_count(points);
+    return options.precision == file_precision::f32 ? fma<float>(points) : fma<double>(points);
+  }
+
+  std::string format_bfma(point_set const& points, write_options const& options)
+  {
+    check_writable(points, options);
+    check_count(points);
+    return options.precision == file_precision::f32 ? bfma<float>(points) : bfma<double>(points);
+  }
+
+  std::string format_csv(point_set const& points, write_options const& options)
+  {
+    check_writable(points, options);
+    return options.precision == file_precision::f32 ? csv<float>(points) : csv<double>(points);
+  }
+
+  void check_writable_format(std::filesystem::path const& path)
+  {
+    formatter_for(path);
+  }
+
+  void write_points(std::filesystem::path const& path, point_set const& points,
+                    write_options const& options)
+  {
+    auto const format = formatter_for(path);
+    // opened first: a place that cannot be written is known before the work is done
+    atomic_file file(path);
+    file.write(format(points, options));
+    file.commit();
+  }
+}

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nearfield/io/write.hpp>
+
+namespace nearfield::detail::io
+{
+  /// Throws error unless the points pass check() and their values are within the range of the
+  /// precision: narrowing a double beyond the largest float is undefined.
+  void check_writable(point_set const& points, write_options const& options);
+}
