@@ -25,10 +25,14 @@ namespace nearfield
     extern template tree<3> build_tree(soa<double const, 3> const&, soa<double const, 3> const*,
                                        tree_options<3> const&);
 
+    template <class T>
+    concept tree_real = std::same_as<T, float> || std::same_as<T, double>;
+    template <int Dim>
+    concept tree_dimension = Dim == 2 || Dim == 3;
+
+    // remedy: two or three columns of float or double
     template <class T, int Dim>
-    concept tree_coordinates = (std::same_as<std::remove_const_t<T>, float> ||
-                                std::same_as<std::remove_const_t<T>, double>)&&(Dim == 2 ||
-                                                                                Dim == 3);
+    concept tree_coordinates = tree_real<std::remove_const_t<T>> && tree_dimension<Dim>;
   }
 
   /// The tree of one set of points, which are targets and sources at once. The box of a point at
