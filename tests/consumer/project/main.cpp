@@ -1,27 +1,64 @@
-// A user's program: one call of each installed component.
+// A user's program: one use of each installed component, and an interaction of its own.
 
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/simd.hpp>
+#ifdef WITH_tree
+#include <nearfield/tree/build_tree.hpp>
+#endif
 #ifdef WITH_io
 #include <nearfield/io/read.hpp>
 #endif
 
+#include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
+
+namespace nf = nearfield;
 
 namespace
 {
+  struct softened
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 9;
+    static constexpr auto symmetry = nf::parity::even;
+    static constexpr auto name = "softened";
+    double eps2;
+
+    template <class V>
+    NEARFIELD_FN auto operator()(nf::vec<V, dim> const& r) const -> nf::mat<V, 1, 1>
+    {
+      return {{{nf::rsqrt(dot(r, r) + V(eps2))}}};
+    }
+  };
+
   void expect(bool holds, char const* what)
   {
     if (holds) return;
-    std::cerr << "consumer: " << what << " does not hold\n";
+    std::cerr << "consumer: does not hold: " << what << '\n';
     std::exit(1);
+  }
+
+  bool agree(double got, double wanted)
+  {
+    return std::abs(got - wanted) <= 1e-13 * wanted;
   }
 }
 
 int main()
 {
-  namespace nf = nearfield;
-  expect(!nf::available_isas().empty(), "kernels: some instruction set is available");
+  std::vector<double> const x{0, 3, 0}, y{0, 4, 0}, z{0, 0, 2}, q{1, 10, 100};
+  std::vector<double> phi(3), own(3);
+  nf::p2p_inner(nf::simd, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi});
+  expect(agree(phi[0], 10 / 5. + 100 / 2.), "kernels: a potential of two charges");
+  nf::p2p_inner(nf::simd, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
+  expect(agree(own[0], 10 / 6. + 100 / std::sqrt(15)), "kernels: a softened potential");
+
+#ifdef WITH_tree
+  auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 1});
+  expect(tree.depth() > 0, "tree: three points, one a leaf, are not one leaf");
+#endif
 
 #ifdef WITH_io
   auto const points = nf::parse_columns("x,y,z,q\n0,0,0,1\n1,0,0,-1\n", "two points");
