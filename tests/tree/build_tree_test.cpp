@@ -279,18 +279,23 @@ namespace nearfield::test
     cube<TypeParam::dim> root;
     root.half_width = 1;
     auto const clamped = this->along_x({-1 - 3 * eps, real(0.5), 1 + 3 * eps});
-    auto const tree = build_tree(clamped.view(), {.level = 3, .root = root});
-    EXPECT_EQ(tree.cell(0).index[0], 0);
-    EXPECT_EQ(tree.cell(tree.size() - 1).index[0], 7);
+    for (int const level : {3, max_level<TypeParam::dim>})
+    {
+      auto const tree = build_tree(clamped.view(), {.level = level, .root = root});
+      ASSERT_EQ(tree.size(), 3);
+      EXPECT_EQ(tree.cell(0).index[0], 0);
+      EXPECT_EQ(tree.cell(2).index[0], (1u << level) - 1);
+    }
 
     for (real const outside : {-1 - 6 * eps, 1 + 6 * eps})
-      EXPECT_THAT(
-          [&] {
-            (void)build_tree(this->along_x({real(0.5), outside}).view(),
-                             {.level = 3, .root = root});
-          },
-          says("point 1 of points at (" + std::string(outside < 0 ? "-1.0" : "1.0"),
-               "give a root"));
+    {
+      auto const points = this->along_x({real(0.5), outside});
+      std::string const place = outside < 0 ? "at (-1.0" : "at (1.0";
+      EXPECT_THAT([&] { (void)build_tree(points.view(), {.root = root}); },
+                  says("point 1 of points " + place, "give a root"));
+      EXPECT_THAT([&] { (void)build_tree(clamped.view(), points.view(), {.root = root}); },
+                  says("point 1 of sources " + place, "give a root"));
+    }
   }
 
   TYPED_TEST(build, accepts_a_cloud_far_from_the_origin)

@@ -175,6 +175,14 @@ namespace nearfield::test
                 ThrowsMessage<error>(HasSubstr("two sets")));
   }
 
+  TEST(largest_leaf, counts_targets_and_sources_apart)
+  {
+    auto const few = make_points<double, 2>(cloud::all_equal, 3);
+    auto const many = make_points<double, 2>(cloud::all_equal, 7);
+    EXPECT_EQ(build_tree(few.view(), many.view()).largest_leaf(), 7);
+    EXPECT_EQ(build_tree(many.view(), few.view()).largest_leaf(), 7);
+  }
+
   TEST(interaction_count, passes_32_bits)
   {
     std::size_t const n = 70'000;
