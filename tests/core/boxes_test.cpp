@@ -1,0 +1,49 @@
+#include <nearfield/core/boxes.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace nearfield::test
+{
+  using ::testing::ElementsAre;
+
+  TEST(boxes, are_the_gaps_between_offsets)
+  {
+    std::vector<index_type> const offsets{0, 3, 3, 8};
+    boxes const three{offsets};
+    EXPECT_EQ(three.size(), 3);
+    EXPECT_EQ(three.begin(2), 3);
+    EXPECT_EQ(three.end(0), 3);
+    EXPECT_EQ(three.count(0), 3);
+    EXPECT_EQ(three.count(1), 0);
+    EXPECT_EQ(three.count(2), 5);
+  }
+
+  TEST(boxes, may_be_none)
+  {
+    std::vector<index_type> const zero{0};
+    EXPECT_EQ(boxes{}.size(), 0);
+    EXPECT_EQ(boxes{zero}.size(), 0);
+  }
+
+  TEST(interaction_list, gives_the_ranges_of_one_box)
+  {
+    std::vector<source_range> const own{{0, 3}, {3, 8}}, ranges{{3, 8}, {0, 2}, {2, 3}};
+    std::vector<index_type> const offsets{0, 1, 3};
+    interaction_list const list{own, offsets, ranges, {}};
+    EXPECT_THAT(list.neighbours(0), ElementsAre(source_range{3, 8}));
+    EXPECT_THAT(list.neighbours(1), ElementsAre(source_range{0, 2}, source_range{2, 3}));
+  }
+
+  TEST(source_range, differs_by_chunk_and_shift)
+  {
+    source_range const range{1, 2};
+    EXPECT_EQ(range, (source_range{1, 2, 0, 0}));
+    EXPECT_NE(range, (source_range{1, 2, 1, 0}));
+    EXPECT_NE(range, (source_range{1, 2, 0, 1}));
+    EXPECT_NE(range, (source_range{1, 3}));
+    EXPECT_NE(range, (source_range{0, 2}));
+  }
+}
