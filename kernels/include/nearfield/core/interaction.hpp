@@ -5,7 +5,6 @@
 
 #include <cmath>
 #include <concepts>
-#include <limits>
 #include <string_view>
 #include <type_traits>
 
@@ -14,25 +13,39 @@ namespace nearfield
   namespace detail
   {
     template <class K, class V>
-    concept callable_with_r = requires(K const& k, vec<V, K::dim> r) { k(r); };
+    concept callable_with_r = requires(K const& k, vec<V, K::dim> r)
+    {
+      k(r);
+    };
 
     template <class K, class V>
-    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r) { k(r, inv_r); };
+    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r)
+    {
+      k(r, inv_r);
+    };
 
     template <class Map, class V, int NOut, int NIn>
-    concept linear_map = requires(Map const& map, vec<V, NIn> q) {
-      { map.to(q) } -> std::same_as<vec<V, NOut>>;
+    concept linear_map = requires(Map const& map, vec<V, NIn> q)
+    {
+      {
+        map.to(q)
+        } -> std::same_as<vec<V, NOut>>;
     };
   }
 
   /// The shape of an interaction: dimension, number of inputs and outputs, cost and name.
   template <class K>
-  concept has_shape = requires {
+  concept has_shape = requires
+  {
     requires K::dim == 2 || K::dim == 3; // remedy: static constexpr int dim = 2 or 3
     requires K::n_in >= 1;               // remedy: static constexpr int n_in
     requires K::n_out >= 1;              // remedy: static constexpr int n_out
-    { K::flops } -> std::convertible_to<double>; // remedy: static constexpr int flops
-    { K::name } -> std::convertible_to<std::string_view>; // remedy: static constexpr auto name
+    {
+      K::flops
+      } -> std::convertible_to<double>; // remedy: static constexpr int flops
+    {
+      K::name
+      } -> std::convertible_to<std::string_view>; // remedy: static constexpr auto name
   };
 
   /// A radial interaction is written as f(r, 1/|r|), so that the loop owns how the reciprocal root
@@ -53,14 +66,17 @@ namespace nearfield
   /// or the radial form with a second argument `V const& inv_r`. It returns `mat` with a member
   /// `symmetry`, or a map with both ways, `to(q)` = K(r) q and `back(q)` = K(-r) q.
   template <class K>
-  concept interaction =
-      has_shape<K> && (detail::callable_with_r<K, double> || radial_interaction<K>);
+  concept interaction = has_shape<K> &&
+      (detail::callable_with_r<K, double> || radial_interaction<K>);
 
   /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second
   /// argument lets the loop leave a constant factor in the root and scale the sums once.
   template <class K>
-  concept homogeneous_in_root = radial_interaction<K> && requires {
-    { K::inv_r_power(0) } -> std::convertible_to<int>;
+  concept homogeneous_in_root = radial_interaction<K> && requires
+  {
+    {
+      K::inv_r_power(0)
+      } -> std::convertible_to<int>;
   };
 
   namespace detail
@@ -93,10 +109,11 @@ namespace nearfield
         return map.back(q);
       else
       {
-        static_assert(requires { K::symmetry; },
-                      "a mutual kernel needs K(-r): give the interaction a `static constexpr auto "
-                      "symmetry = nearfield::parity::even` (or odd, or one per output), or return "
-                      "a map with a member back(q)");
+        static_assert(
+            requires { K::symmetry; },
+            "a mutual kernel needs K(-r): give the interaction a `static constexpr auto "
+            "symmetry = nearfield::parity::even` (or odd, or one per output), or return "
+            "a map with a member back(q)");
         vec<V, K::n_out> result = map.to(q);
         NEARFIELD_UNROLL
         for (int o = 0; o < K::n_out; ++o)
@@ -106,9 +123,14 @@ namespace nearfield
     }
 
     template <class K>
-    concept has_way_back = requires(K const& k, vec<double, K::dim> r, vec<double, K::n_in> q) {
+    concept has_way_back = requires(K const& k, vec<double, K::dim> r, vec<double, K::n_in> q)
+    {
       evaluate(k, r).back(q);
-    } || requires { K::symmetry; };
+    }
+    || requires
+    {
+      K::symmetry;
+    };
   }
 
   /// True when K(0) is not finite: then a pair at distance zero contributes zero. A regular

@@ -35,42 +35,57 @@ namespace nearfield
     }
   };
 
-  /// K = c r, odd in r: n_in = 1, n_out = D.
-  template <class V, int D>
+  namespace detail
+  {
+    /// Sign s r. The minus comes last, where it folds into the addition that follows.
+    template <int Sign, class V, int D>
+    NEARFIELD_FN constexpr vec<V, D> signed_multiple(V const& s, vec<V, D> const& r)
+    {
+      vec<V, D> result = s * r;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < D; ++d)
+        if constexpr (Sign < 0) result[d] = -result[d];
+      return result;
+    }
+  }
+
+  /// K = Sign c r, odd in r: n_in = 1, n_out = D.
+  template <class V, int D, int Sign = 1>
   struct radial
   {
     V c;
     vec<V, D> r;
 
-    NEARFIELD_FN constexpr vec<V, D> to(vec<V, 1> const& q) const { return (c * q[0]) * r; }
-    NEARFIELD_FN constexpr vec<V, D> back(vec<V, 1> const& q) const { return (-(c * q[0])) * r; }
+    NEARFIELD_FN constexpr vec<V, D> to(vec<V, 1> const& q) const
+    {
+      return detail::signed_multiple<Sign>(c * q[0], r);
+    }
+    NEARFIELD_FN constexpr vec<V, D> back(vec<V, 1> const& q) const
+    {
+      return detail::signed_multiple<-Sign>(c * q[0], r);
+    }
   };
 
-  /// K = [a; a c r], a value and its gradient: n_in = 1, n_out = 1 + D.
-  template <class V, int D>
+  /// K = [a; Sign a c r], a value and its gradient: n_in = 1, n_out = 1 + D.
+  template <class V, int D, int Sign = 1>
   struct value_radial
   {
     V a, c;
     vec<V, D> r;
 
-    NEARFIELD_FN constexpr vec<V, 1 + D> to(vec<V, 1> const& q) const
-    {
-      V const value = a * q[0];
-      return join(value, value * c);
-    }
-    NEARFIELD_FN constexpr vec<V, 1 + D> back(vec<V, 1> const& q) const
-    {
-      V const value = a * q[0];
-      return join(value, -(value * c));
-    }
+    NEARFIELD_FN constexpr vec<V, 1 + D> to(vec<V, 1> const& q) const { return apply<Sign>(q); }
+    NEARFIELD_FN constexpr vec<V, 1 + D> back(vec<V, 1> const& q) const { return apply<-Sign>(q); }
 
   private:
-    NEARFIELD_FN constexpr vec<V, 1 + D> join(V const& value, V const& slope) const
+    template <int S>
+    NEARFIELD_FN constexpr vec<V, 1 + D> apply(vec<V, 1> const& q) const
     {
+      V const value = a * q[0];
+      vec<V, D> const gradient = detail::signed_multiple<S>(value * c, r);
       vec<V, 1 + D> result;
       result[0] = value;
       NEARFIELD_UNROLL
-      for (int d = 0; d < D; ++d) result[1 + d] = slope * r[d];
+      for (int d = 0; d < D; ++d) result[1 + d] = gradient[d];
       return result;
     }
   };
@@ -95,7 +110,10 @@ namespace nearfield
 
   /// K q, so that a caller may write `acc += k(r) * q`.
   template <class Map, class V, int NIn>
-    requires requires(Map const& map, vec<V, NIn> const& q) { map.to(q); }
+  requires requires(Map const& map, vec<V, NIn> const& q)
+  {
+    map.to(q);
+  }
   NEARFIELD_FN constexpr auto operator*(Map const& map, vec<V, NIn> const& q)
   {
     return map.to(q);

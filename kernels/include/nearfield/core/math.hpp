@@ -3,18 +3,18 @@
 #include <nearfield/core/config.hpp>
 
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 namespace nearfield
 {
-  /// How a value type V computes; SIMD packs specialise it (nearfield/simd/pack.hpp). A second way
-  /// to take a root is a second value type: no interaction has to know of it.
+  /// How a value type V computes, and how its lanes are filled; SIMD packs specialise it
+  /// (nearfield/simd/pack.hpp). A second way to take a root is a second value type: no interaction
+  /// has to know of it.
   template <class V>
   struct math;
 
   template <class T>
-    requires std::is_floating_point_v<T>
+  requires std::is_floating_point_v<T>
   struct math<T>
   {
     using real = T;
@@ -27,22 +27,66 @@ namespace nearfield
       return T(1) / std::sqrt(x);
 #endif
     }
-    static NEARFIELD_FN T sqrt(T x) { return std::sqrt(x); }
-    static NEARFIELD_FN T exp(T x) { return std::exp(x); }
-    static NEARFIELD_FN T log(T x) { return std::log(x); }
-    /// a where x > 0, else b
-    static NEARFIELD_FN T if_positive(T x, T a, T b) { return x > T(0) ? a : b; }
+    static NEARFIELD_FN T sqrt(T x)
+    {
+      return std::sqrt(x);
+    }
+    static NEARFIELD_FN T exp(T x)
+    {
+      return std::exp(x);
+    }
+    static NEARFIELD_FN T log(T x)
+    {
+      return std::log(x);
+    }
+    /// y where x != 0, else 0; x is not negative
+    static NEARFIELD_FN T keep_nonzero(T x, T y) { return x != T(0) ? y : T(0); }
     /// root_scale / sqrt(x): what is cheapest; the constant is applied once, at the end of a sum
-    static NEARFIELD_FN T scaled_rsqrt(T x) { return rsqrt(x); }
+    static NEARFIELD_FN T scaled_rsqrt(T x)
+    {
+      return rsqrt(x);
+    }
     static constexpr double root_scale = 1;
+
+    static constexpr int width = 1;
+    static NEARFIELD_FN T load(T const* p)
+    {
+      return *p;
+    }
+    static NEARFIELD_FN void store(T* p, T x)
+    {
+      *p = x;
+    }
+    /// the sum over the lanes
+    static NEARFIELD_FN T sum(T x)
+    {
+      return x;
+    }
   };
 
   /// 1 / sqrt(x) to full precision wherever x is a normal number.
-  template <class V> NEARFIELD_FN V rsqrt(V const& x) { return math<V>::rsqrt(x); }
-  template <class V> NEARFIELD_FN V sqrt(V const& x) { return math<V>::sqrt(x); }
-  template <class V> NEARFIELD_FN V exp(V const& x) { return math<V>::exp(x); }
-  template <class V> NEARFIELD_FN V log(V const& x) { return math<V>::log(x); }
+  template <class V>
+  NEARFIELD_FN V rsqrt(V const& x)
+  {
+    return math<V>::rsqrt(x);
+  }
+  template <class V>
+  NEARFIELD_FN V sqrt(V const& x)
+  {
+    return math<V>::sqrt(x);
+  }
+  template <class V>
+  NEARFIELD_FN V exp(V const& x)
+  {
+    return math<V>::exp(x);
+  }
+  template <class V>
+  NEARFIELD_FN V log(V const& x)
+  {
+    return math<V>::log(x);
+  }
 
   /// The real type of the lanes of V.
-  template <class V> using real_of = typename math<V>::real;
+  template <class V>
+  using real_of = typename math<V>::real;
 }

@@ -31,12 +31,11 @@ namespace nearfield
     constexpr soa() = default;
     constexpr soa(std::array<T*, N> const& columns, std::size_t size)
         : columns_(columns), size_(size)
-    {
-    }
+    {}
 
     template <std::ranges::contiguous_range... Columns>
-      requires(sizeof...(Columns) == N)
-    constexpr explicit(false) soa(Columns&&... columns) : columns_{std::ranges::data(columns)...}
+    requires(sizeof...(Columns) == N) constexpr explicit(false) soa(Columns&&... columns)
+        : columns_{std::ranges::data(columns)...}
     {
       std::size_t const sizes[] = {static_cast<std::size_t>(std::ranges::size(columns))...};
       size_ = sizes[0];
@@ -49,7 +48,7 @@ namespace nearfield
 
     /// read-only view of the same columns
     constexpr operator soa<T const, N>() const // NOLINT(google-explicit-constructor)
-      requires(!std::is_const_v<T>)
+        requires(!std::is_const_v<T>)
     {
       std::array<T const*, N> columns;
       for (int c = 0; c < N; ++c) columns[c] = columns_[c];

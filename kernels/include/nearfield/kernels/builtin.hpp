@@ -42,5 +42,6 @@ namespace nearfield
                 grad_log_r, gaussian<2>, gaussian<3>, dipole_tensor<2>, dipole_tensor<3>>;
 
   template <class K>
-  concept builtin_interaction = builtin_interactions::index_of<K>() >= 0;
+  concept builtin_interaction = builtin_interactions::index_of<K>()
+  >= 0;
 }

@@ -31,9 +31,9 @@ namespace nearfield
     static constexpr int inv_r_power(int) { return 3; }
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> radial<V, dim>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> radial<V, dim, -1>
     {
-      return {-(inv_r * inv_r * inv_r), r};
+      return {inv_r * inv_r * inv_r, r};
     }
   };
 
@@ -47,9 +47,10 @@ namespace nearfield
     static constexpr int inv_r_power(int output) { return output == 0 ? 1 : 3; }
 
     template <class V>
-    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> value_radial<V, dim>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const
+        -> value_radial<V, dim, -1>
     {
-      return {inv_r, -(inv_r * inv_r), r};
+      return {inv_r, inv_r * inv_r, r};
     }
   };
 }

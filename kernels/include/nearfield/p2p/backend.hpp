@@ -1,0 +1,79 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+#include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/isa.hpp>
+#include <nearfield/p2p/job.hpp>
+#include <nearfield/p2p/tile.hpp>
+
+#include <concepts>
+
+namespace nearfield
+{
+  /// The scalar back-end: one pair at a time, one divide and one root a pair; the reference.
+  struct scalar_backend
+  {};
+
+  /// The SIMD back-end. Built-in interactions run on the instruction set named here; a user's own run
+  /// on the one that their file is compiled for, and need <nearfield/p2p/simd.hpp>.
+  struct simd_backend
+  {
+    isa which = isa::best;
+  };
+
+  inline constexpr scalar_backend scalar{};
+  inline constexpr simd_backend simd{};
+
+  template <class B>
+  concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
+
+  template <class T>
+  concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;
+
+  namespace detail
+  {
+    /// The compiled kernels of the built-in interaction at that place of the list. Throws error when
+    /// the instruction set is not available.
+    template <class T>
+    p2p_kernels<T> builtin_kernels(int interaction, isa which);
+    extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
+    extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
+
+    /// Instantiates the tile of K for the value types V and Targets.
+    template <class K, class OneSided, int OneSidedTargets, class Mutual, int MutualTargets>
+    constexpr p2p_kernels<real_of<OneSided>> make_kernels()
+    {
+      p2p_kernels<real_of<OneSided>> kernels;
+      kernels.one_sided = &run<false, K, OneSided, OneSidedTargets>;
+      if constexpr (has_way_back<K>) kernels.mutual = &run<true, K, Mutual, MutualTargets>;
+      return kernels;
+    }
+
+    /// The kernels of a user's own interaction; <nearfield/p2p/simd.hpp> specialises it.
+    template <class K, class T, class = void>
+    struct own_simd_kernels
+    {
+      static_assert(sizeof(K) == 0,
+                    "the simd back-end of your own interaction is compiled in your own "
+                    "file: #include <nearfield/p2p/simd.hpp>");
+    };
+  }
+
+  /// The compiled kernels of an interaction: what every P2P call, serial step and codelet runs.
+  /// Throws error when the instruction set asked for is not available.
+  template <kernel_real T, interaction K, cpu_backend Backend>
+  p2p_kernels<T> kernels_of(Backend backend)
+  {
+    if constexpr (builtin_interaction<K>)
+    {
+      if constexpr (std::same_as<Backend, scalar_backend>)
+        return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), isa::scalar);
+      else
+        return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), backend.which);
+    }
+    else if constexpr (std::same_as<Backend, scalar_backend>)
+      return detail::make_kernels<K, T, 1, T, 1>();
+    else
+      return detail::own_simd_kernels<K, T>::get();
+  }
+}

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/soa.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace nearfield::detail
+{
+  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column.
+  template <class T, int N>
+  void check_view(char const* function, char const* argument, soa<T, N> const& view,
+                  std::size_t expected)
+  {
+    std::string const where = std::string(function) + ": " + argument;
+    if (view.size() != expected)
+      throw error(where + " has " + std::to_string(view.size()) + " points, expected " +
+                  std::to_string(expected) + "; give one value per point");
+    if (view.size() > std::numeric_limits<index_type>::max())
+      throw error(where + " has " + std::to_string(view.size()) +
+                  " points; split the set, one has fewer than 2^32");
+    for (int c = 0; c < N; ++c)
+      if (view.size() > 0 && view[c] == nullptr)
+        throw error(where + ": column " + std::to_string(c) + " is null; give a column of " +
+                    std::to_string(view.size()) + " values");
+  }
+
+  template <class A, class B>
+  bool overlap(A const* a, std::size_t n_a, B const* b, std::size_t n_b)
+  {
+    // std::less orders pointers into different arrays too
+    std::less<void const*> const less;
+    return n_a > 0 && n_b > 0 && less(a, b + n_b) && less(b, a + n_a);
+  }
+
+  /// Throws error where an output column shares memory with a column of `other`.
+  template <class T, int N, class U, int M>
+  void check_apart(char const* function, soa<T, N> const& out, char const* argument,
+                   soa<U, M> const& other)
+  {
+    for (int c = 0; c < N; ++c)
+      for (int o = 0; o < M; ++o)
+        if (overlap(out[c], out.size(), other[o], other.size()))
+          throw error(std::string(function) + ": output column " + std::to_string(c) +
+                      " overlaps column " + std::to_string(o) + " of " + argument +
+                      "; give outputs memory of their own");
+  }
+
+  /// Throws error where two columns of the outputs share memory.
+  template <class T, int N>
+  void check_columns_apart(char const* function, soa<T, N> const& out)
+  {
+    for (int c = 0; c < N; ++c)
+      for (int o = c + 1; o < N; ++o)
+        if (overlap(out[c], out.size(), out[o], out.size()))
+          throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
+                      std::to_string(o) + " overlap; give outputs memory of their own");
+  }
+
+  /// The number of right-hand sides of q, checked against the columns of the outputs.
+  template <class K, int NInputs, int NOutputs>
+  constexpr int right_hand_sides()
+  {
+    static_assert(NInputs % K::n_in == 0,
+                  "the inputs must have n_in columns for each right-hand side");
+    static_assert(NOutputs == NInputs / K::n_in * K::n_out,
+                  "the outputs must have n_out columns for each right-hand side");
+    return NInputs / K::n_in;
+  }
+}

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace nearfield
+{
+  /// The instruction sets that built-in kernels may be compiled for.
+  enum class isa
+  {
+    best, ///< the widest that is built in and that this machine has, or NEARFIELD_ISA
+    scalar,
+    sse2,
+    avx2,   ///< with FMA
+    avx512, ///< F, CD, BW, DQ and VL
+    neon64
+  };
+
+  /// "sse2", "avx2" ...
+  std::string_view name_of(isa which);
+
+  /// What is built in and runs on this machine, narrowest first; scalar always.
+  std::vector<isa> available_isas();
+
+  /// The instruction set that `simd` stands for: the widest available one, unless the environment
+  /// variable NEARFIELD_ISA names another. Throws error when that one is unknown, not built in, or not
+  /// on this machine.
+  isa selected_isa();
+}

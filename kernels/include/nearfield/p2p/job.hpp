@@ -1,0 +1,55 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+
+#include <array>
+
+namespace nearfield
+{
+  /// What one call of a compiled P2P kernel works on: the target boxes [first_box, last_box) of a
+  /// list. Columns are pointers; those of sources stand one set after the other, chunk * dim + d.
+  ///
+  /// The sources of `own[b]` may coincide with targets of box b, and are tested for it; those of its
+  /// ranges may not. Every pointer must stay valid for the call; nothing outside the named points is
+  /// read or written.
+  template <class T>
+  struct p2p_job
+  {
+    T const* const* target_x = nullptr;
+    T* const* target_out = nullptr;
+    T const* const* source_x = nullptr;
+    T const* const* source_q = nullptr;
+
+    // mutual kernels only: the sources receive too
+    T const* const* target_q = nullptr;
+    T* const* source_out = nullptr;
+
+    index_type const* box_offsets = nullptr;
+    source_range const* own = nullptr;
+    index_type const* range_offsets = nullptr;
+    source_range const* ranges = nullptr;
+    std::array<double, 3> const* shifts = nullptr;
+    index_type first_box = 0;
+    index_type last_box = 0;
+
+    /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
+    /// pair once
+    bool own_is_self = false;
+    /// a pair at distance zero contributes zero (is_singular of the interaction)
+    bool singular = true;
+  };
+
+  /// A kernel compiled for one interaction, one precision and one instruction set; k points to the
+  /// interaction.
+  template <class T>
+  using p2p_function = void (*)(void const* k, p2p_job<T> const& job) noexcept;
+
+  template <class T>
+  struct p2p_kernels
+  {
+    /// adds to the targets
+    p2p_function<T> one_sided = nullptr;
+    /// adds to both sides, from one evaluation a pair; null where the interaction has no way back
+    p2p_function<T> mutual = nullptr;
+  };
+}

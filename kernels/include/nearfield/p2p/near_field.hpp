@@ -1,0 +1,172 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/p2p/p2p.hpp>
+
+#include <algorithm>
+
+/// \file
+/// The whole near field over boxes on the calling thread: every target box meets the sources of its own
+/// box and of its neighbours.
+
+namespace nearfield
+{
+  /// Where a step runs: on the calling thread.
+  struct serial_execution
+  {};
+  inline constexpr serial_execution serial{};
+
+  struct near_field_options
+  {
+    /// add to the outputs; a step overwrites them otherwise
+    bool accumulate = false;
+  };
+
+  namespace detail
+  {
+    inline void check_list(char const* function, boxes const& targets, interaction_list const& list,
+                           std::size_t n_targets, std::size_t n_sources)
+    {
+      std::string const where(function);
+      index_type const n = targets.size();
+      if (list.own.size() != n || (n > 0 && list.offsets.size() != std::size_t(n) + 1))
+        throw error(where + ": the list is for " + std::to_string(list.own.size()) +
+                    " boxes, the targets have " + std::to_string(n) +
+                    "; give the list of the same tree");
+      if ((n > 0 ? targets.offsets[n] : 0) != n_targets)
+        throw error(where + ": the boxes hold " + std::to_string(n > 0 ? targets.offsets[n] : 0) +
+                    " points, x has " + std::to_string(n_targets) +
+                    "; give the points of the same tree, in its order");
+      auto const check_range = [&](source_range const& range)
+      {
+        if (range.begin > range.end || range.end > n_sources ||
+            (range.shift != 0 && range.shift >= list.shifts.size()) || range.chunk != 0)
+          throw error(where + ": the list has a range [" + std::to_string(range.begin) + ", " +
+                      std::to_string(range.end) + ") of " + std::to_string(n_sources) +
+                      " sources; give the list of the same tree");
+      };
+      for (source_range const& range : list.own) check_range(range);
+      for (source_range const& range : list.ranges) check_range(range);
+    }
+
+    template <class T, class K>
+    p2p_job<T> job_of(K const& k, boxes const& targets, interaction_list const& list)
+    {
+      p2p_job<T> job;
+      job.box_offsets = targets.offsets.data();
+      job.own = list.own.data();
+      job.range_offsets = list.offsets.data();
+      job.ranges = list.ranges.data();
+      job.shifts = list.shifts.data();
+      job.last_box = targets.size();
+      job.singular = is_singular(k);
+      return job;
+    }
+
+    template <class T, int N>
+    void clear(soa<T, N> const& out)
+    {
+      for (int c = 0; c < N; ++c) std::fill_n(out[c], out.size(), T(0));
+    }
+  }
+
+  /// One set: out_i = sum over the j != i of the boxes that the box of i meets of K(x_i - x_j) q_j.
+  ///
+  /// Points are in the order of the boxes. Deterministic: the order of summation is that of the list.
+  template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  void near_field(serial_execution, Backend backend, K const& k, boxes const& points,
+                  interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
+                  soa<T, NOut> const& out, near_field_options const& options = {})
+  {
+    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
+    char const* const name = "near_field";
+    detail::check_view(name, "x", x, x.size());
+    detail::check_view(name, "q", q, x.size());
+    detail::check_view(name, "out", out, x.size());
+    detail::check_apart(name, out, "x", x);
+    detail::check_apart(name, out, "q", q);
+    detail::check_columns_apart(name, out);
+    detail::check_list(name, points, list, x.size(), x.size());
+    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    if (!options.accumulate) detail::clear(out);
+    soa<T const, K::dim> const xs = x;
+    soa<T const, NQ> const qs = q;
+    p2p_job<T> job = detail::job_of<T>(k, points, list);
+    job.own_is_self = true;
+    job.target_x = job.source_x = xs.data();
+    for (int rhs = 0; rhs < n_rhs; ++rhs)
+    {
+      job.source_q = qs.data() + rhs * K::n_in;
+      job.target_out = out.data() + rhs * K::n_out;
+      kernels.one_sided(&k, job);
+    }
+  }
+
+  /// The same from one evaluation a pair, over a half list: about twice as fast.
+  template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  requires detail::has_way_back<K>
+  void near_field_mutual(serial_execution, Backend backend, K const& k, boxes const& points,
+                         interaction_list const& half_list, soa<X, K::dim> const& x,
+                         soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                         near_field_options const& options = {})
+  {
+    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
+    char const* const name = "near_field_mutual";
+    detail::check_view(name, "x", x, x.size());
+    detail::check_view(name, "q", q, x.size());
+    detail::check_view(name, "out", out, x.size());
+    detail::check_apart(name, out, "x", x);
+    detail::check_apart(name, out, "q", q);
+    detail::check_columns_apart(name, out);
+    detail::check_list(name, points, half_list, x.size(), x.size());
+    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    if (!options.accumulate) detail::clear(out);
+    soa<T const, K::dim> const xs = x;
+    soa<T const, NQ> const qs = q;
+    p2p_job<T> job = detail::job_of<T>(k, points, half_list);
+    job.own_is_self = true;
+    job.target_x = job.source_x = xs.data();
+    for (int rhs = 0; rhs < n_rhs; ++rhs)
+    {
+      job.source_q = job.target_q = qs.data() + rhs * K::n_in;
+      job.target_out = job.source_out = out.data() + rhs * K::n_out;
+      kernels.mutual(&k, job);
+    }
+  }
+
+  /// Two sets: out_i = sum over the sources j of the boxes that the box of target i meets of
+  /// K(x_i - y_j) q_j.
+  template <cpu_backend Backend, interaction K, class X, class Y, class Q, int NQ, kernel_real T,
+            int NOut>
+  void near_field(serial_execution, Backend backend, K const& k, boxes const& targets,
+                  interaction_list const& list, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
+                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
+    char const* const name = "near_field";
+    detail::check_view(name, "x", x, x.size());
+    detail::check_view(name, "y", y, y.size());
+    detail::check_view(name, "q", q, y.size());
+    detail::check_view(name, "out", out, x.size());
+    detail::check_apart(name, out, "x", x);
+    detail::check_apart(name, out, "y", y);
+    detail::check_apart(name, out, "q", q);
+    detail::check_columns_apart(name, out);
+    detail::check_list(name, targets, list, x.size(), y.size());
+    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    if (!options.accumulate) detail::clear(out);
+    soa<T const, K::dim> const xs = x;
+    soa<T const, K::dim> const ys = y;
+    soa<T const, NQ> const qs = q;
+    p2p_job<T> job = detail::job_of<T>(k, targets, list);
+    job.target_x = xs.data();
+    job.source_x = ys.data();
+    for (int rhs = 0; rhs < n_rhs; ++rhs)
+    {
+      job.source_q = qs.data() + rhs * K::n_in;
+      job.target_out = out.data() + rhs * K::n_out;
+      kernels.one_sided(&k, job);
+    }
+  }
+}

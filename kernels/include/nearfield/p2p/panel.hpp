@@ -1,0 +1,122 @@
+#pragma once
+
+#include <nearfield/core/math.hpp>
+#include <nearfield/p2p/job.hpp>
+#include <nearfield/p2p/tuning.hpp>
+
+namespace nearfield::detail
+{
+  /// Sources copied side by side, in whole packs: the loop over pairs runs over arrays that the
+  /// library owns, so it needs no tails and never reads outside the caller's arrays. The lanes that
+  /// fill up a pack repeat the last source with q = 0.
+  template <class V, int Dim, int NIn, int NOut>
+  struct panel
+  {
+    using T = real_of<V>;
+    static constexpr int width = math<V>::width;
+    static constexpr int columns = Dim + NIn + NOut;
+    static constexpr int fitting =
+        panel_bytes / (columns * static_cast<int>(sizeof(T))) / width * width;
+    static constexpr int capacity = fitting < 4 * width ? 4 * width : fitting;
+    static constexpr int max_pieces = 64;
+
+    struct piece
+    {
+      source_range from;
+      int at;
+    };
+
+    alignas(64) T x[Dim][capacity];
+    alignas(64) T q[NIn][capacity];
+    alignas(64) T out[NOut][capacity];
+    piece pieces[max_pieces];
+    int n_pieces = 0;
+    int size = 0;
+
+    NEARFIELD_FN int vectors() const { return (size + width - 1) / width; }
+    NEARFIELD_FN bool full() const { return size >= capacity || n_pieces == max_pieces; }
+
+    NEARFIELD_FN void clear()
+    {
+      n_pieces = 0;
+      size = 0;
+    }
+
+    /// Copies the sources of the range from its begin on, as many as fit, and returns their number.
+    template <bool Mutual>
+    NEARFIELD_FN index_type append(p2p_job<T> const& job, source_range const& range)
+    {
+      index_type const room = static_cast<index_type>(capacity - size);
+      index_type const length = range.end - range.begin;
+      index_type const count = length < room ? length : room;
+      T const* const* const source_x = job.source_x + range.chunk * Dim;
+      T const* const* const source_q = job.source_q + range.chunk * NIn;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < Dim; ++d) copy(x[d] + size, source_x[d] + range.begin, count);
+      if (range.shift != 0)
+        for (int d = 0; d < Dim; ++d)
+        {
+          T const shift = static_cast<T>(job.shifts[range.shift][static_cast<unsigned>(d)]);
+          for (index_type j = 0; j < count; ++j) x[d][size + static_cast<int>(j)] += shift;
+        }
+      NEARFIELD_UNROLL
+      for (int i = 0; i < NIn; ++i) copy(q[i] + size, source_q[i] + range.begin, count);
+      if constexpr (Mutual)
+        pieces[n_pieces++] = {{range.begin, range.begin + count, range.chunk, range.shift}, size};
+      size += static_cast<int>(count);
+      return count;
+    }
+
+    /// Fills the last pack up.
+    NEARFIELD_FN void pad()
+    {
+      int const end = vectors() * width;
+      for (int j = size; j < end; ++j)
+      {
+        NEARFIELD_UNROLL
+        for (int d = 0; d < Dim; ++d) x[d][j] = x[d][size - 1];
+        NEARFIELD_UNROLL
+        for (int i = 0; i < NIn; ++i) q[i][j] = T(0);
+      }
+      size = end;
+    }
+
+    NEARFIELD_FN void clear_out()
+    {
+      for (int v = 0; v < vectors(); ++v)
+      {
+        NEARFIELD_UNROLL
+        for (int o = 0; o < NOut; ++o) math<V>::store(out[o] + v * width, V(T(0)));
+      }
+    }
+
+    /// Adds what the sources received to the caller's arrays, times scale.
+    NEARFIELD_FN void scatter_out(p2p_job<T> const& job, T const* scale) const
+    {
+      for (int p = 0; p < n_pieces; ++p)
+      {
+        source_range const& from = pieces[p].from;
+        int const count = static_cast<int>(from.end - from.begin);
+        NEARFIELD_UNROLL
+        for (int o = 0; o < NOut; ++o)
+        {
+          T* const to = job.source_out[from.chunk * NOut + o] + from.begin;
+          T const* const sums = out[o] + pieces[p].at;
+          V const factor(scale[o]);
+          int j = 0;
+          for (; j + width <= count; j += width)
+            math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
+          for (; j < count; ++j) to[j] += scale[o] * sums[j];
+        }
+      }
+    }
+
+  private:
+    static NEARFIELD_FN void copy(T* to, T const* from, index_type count)
+    {
+      index_type j = 0;
+      for (; j + width <= count; j += width) math<V>::store(to + j, math<V>::load(from + j));
+      for (; j < count; ++j) to[j] = from[j];
+    }
+  };
+}

@@ -1,0 +1,30 @@
+#pragma once
+
+/// \file
+/// The simd back-end for interactions of your own: it instantiates the tile for the instruction set
+/// that the including file is compiled with (xsimd::default_arch). Keep it out of .cu files.
+
+#include <nearfield/p2p/backend.hpp>
+#include <nearfield/simd/pack.hpp>
+
+namespace nearfield::detail
+{
+  template <class T, class Arch>
+  inline constexpr int register_bytes = static_cast<int>(xsimd::batch<T, Arch>::size * sizeof(T));
+
+  /// The kernels of K on instruction set Arch, with the register blocks of tuning.hpp.
+  template <class K, class T, class Arch>
+  constexpr p2p_kernels<T> simd_kernels()
+  {
+    constexpr register_block one = block_of(register_bytes<T, Arch>, sizeof(T), K::n_out, false);
+    constexpr register_block both = block_of(register_bytes<T, Arch>, sizeof(T), K::n_out, true);
+    return make_kernels<K, pack<T, Arch, one.registers>, one.targets, pack<T, Arch, both.registers>,
+                        both.targets>();
+  }
+
+  template <class K, class T>
+  struct own_simd_kernels<K, T, void>
+  {
+    static p2p_kernels<T> get() { return simd_kernels<K, T, xsimd::default_arch>(); }
+  };
+}

@@ -1,0 +1,268 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+#include <nearfield/p2p/panel.hpp>
+
+/// \file
+/// The loop over pairs, written once for V = a real and V = a SIMD pack.
+///
+/// The sources that a box meets are copied into a panel; a block of RT targets is held in registers,
+/// each broadcast to all lanes, while the sources pass by a pack at a time. A mutual kernel adds, from
+/// the same evaluation, what the sources receive to the panel.
+
+namespace nearfield::detail
+{
+  /// RT targets in registers.
+  template <class K, class V, int RT>
+  struct target_block
+  {
+    vec<V, K::dim> x[RT];
+    vec<V, K::n_in> q[RT]; // mutual only
+    vec<V, K::n_out> out[RT];
+  };
+
+  /// The factor that the loop leaves in the sums of output o.
+  template <class K, class V>
+  constexpr double final_scale(int o)
+  {
+    double scale = 1;
+    if constexpr (homogeneous_in_root<K>)
+      for (int p = 0; p < K::inv_r_power(o); ++p) scale /= math<V>::root_scale;
+    return scale;
+  }
+
+  /// out += K(r) q, and back_out += K(-r) back_q for a mutual kernel. A tested pair at distance zero
+  /// adds zero.
+  template <bool Mutual, bool Tested, class K, class V>
+  NEARFIELD_FN void interact(K const& k, vec<V, K::dim> r, vec<V, K::n_in> q, vec<V, K::n_out>& out,
+                             vec<V, K::n_in> back_q, vec<V, K::n_out>& back_out)
+  {
+    if constexpr (radial_interaction<K>)
+    {
+      V const r2 = dot(r, r);
+      V root = homogeneous_in_root<K> ? math<V>::scaled_rsqrt(r2) : math<V>::rsqrt(r2);
+      if constexpr (Tested) root = math<V>::keep_nonzero(r2, root);
+      auto const map = k(r, root);
+      out += map.to(q);
+      if constexpr (Mutual) back_out += apply_back<K>(map, back_q);
+    }
+    else
+    {
+      if constexpr (Tested)
+      {
+        V const r2 = dot(r, r);
+        r[0] = r[0] + (V(1) - math<V>::keep_nonzero(r2, V(1)));
+        NEARFIELD_UNROLL
+        for (int i = 0; i < K::n_in; ++i)
+        {
+          q[i] = math<V>::keep_nonzero(r2, q[i]);
+          if constexpr (Mutual) back_q[i] = math<V>::keep_nonzero(r2, back_q[i]);
+        }
+      }
+      auto const map = k(r);
+      out += map.to(q);
+      if constexpr (Mutual) back_out += apply_back<K>(map, back_q);
+    }
+  }
+
+  /// The block meets the packs [first, last) of the panel.
+  template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
+  NEARFIELD_FN void sweep(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
+                          int last)
+  {
+    constexpr int width = math<V>::width;
+    NEARFIELD_NO_UNROLL
+    for (int j = first * width; j < last * width; j += width)
+    {
+      vec<V, K::dim> x;
+      vec<V, K::n_in> q;
+      vec<V, K::n_out> back;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) x[d] = math<V>::load(sources.x[d] + j);
+      NEARFIELD_UNROLL
+      for (int i = 0; i < K::n_in; ++i) q[i] = math<V>::load(sources.q[i] + j);
+      if constexpr (Mutual)
+      {
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o) back[o] = math<V>::load(sources.out[o] + j);
+      }
+      NEARFIELD_UNROLL
+      for (int t = 0; t < RT; ++t)
+        interact<Mutual, Tested>(k, block.x[t] - x, q, block.out[t], block.q[t], back);
+      if constexpr (Mutual)
+      {
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o) math<V>::store(sources.out[o] + j, back[o]);
+      }
+    }
+  }
+
+  /// width values from `value + width - 1 - lane` on are 1 in that lane and 0 in the others.
+  template <class T, int Width>
+  struct one_hot
+  {
+    T value[2 * Width - 1]{};
+    constexpr one_hot() { value[Width - 1] = T(1); }
+  };
+
+  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack,
+  /// and meets itself at distance one with q = 0.
+  template <bool Tested, class K, class V, int RT, class Panel>
+  NEARFIELD_FN void sweep_diagonal(K const& k, target_block<K, V, RT>& block, Panel const& sources,
+                                   int pack, int lane)
+  {
+    using T = real_of<V>;
+    constexpr int width = math<V>::width;
+    static constexpr one_hot<T, width> table;
+    int const j = pack * width;
+    NEARFIELD_UNROLL
+    for (int t = 0; t < RT; ++t)
+    {
+      V const self = math<V>::load(table.value + (width - 1 - lane - t));
+      V const others = V(T(1)) - self;
+      vec<V, K::dim> r;
+      vec<V, K::n_in> q;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) r[d] = block.x[t][d] - math<V>::load(sources.x[d] + j);
+      r[0] = r[0] + self;
+      NEARFIELD_UNROLL
+      for (int i = 0; i < K::n_in; ++i) q[i] = math<V>::load(sources.q[i] + j) * others;
+      interact<false, Tested>(k, r, q, block.out[t], q, block.out[t]);
+    }
+  }
+
+  /// How the panel meets the targets of its box: the packs [0, own_end) hold sources that may coincide
+  /// with targets; own_begin is the position of the first of them among the points of the own range.
+  struct panel_parts
+  {
+    int own_end = 0;
+    int own_begin = 0;
+    int own_count = 0;
+  };
+
+  /// All targets of one box meet the panel.
+  template <bool Mutual, class K, class V, int RT, class Panel>
+  NEARFIELD_FN void meet(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
+                         index_type end, Panel& sources, panel_parts const& parts,
+                         real_of<V> const* scale)
+  {
+    using T = real_of<V>;
+    constexpr int width = math<V>::width;
+    static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
+
+    int const n_targets = static_cast<int>(end - begin);
+    int const n_packs = sources.vectors();
+    for (int i = 0; i < n_targets; i += RT)
+    {
+      target_block<K, V, RT> block;
+      NEARFIELD_UNROLL
+      for (int t = 0; t < RT; ++t)
+      {
+        // a block that is not full repeats its last target, with q = 0
+        bool const exists = i + t < n_targets;
+        index_type const at = exists ? begin + static_cast<index_type>(i + t) : end - 1;
+        NEARFIELD_UNROLL
+        for (int d = 0; d < K::dim; ++d) block.x[t][d] = V(job.target_x[d][at]);
+        if constexpr (Mutual)
+        {
+          NEARFIELD_UNROLL
+          for (int c = 0; c < K::n_in; ++c) block.q[t][c] = V(exists ? job.target_q[c][at] : T(0));
+        }
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o) block.out[t][o] = V(T(0));
+      }
+
+      // the packs [0, before) and [after, own_end) hold other points of the own range
+      int before = parts.own_end;
+      int after = parts.own_end;
+      int const self = i - parts.own_begin;
+      if (job.own_is_self && self >= 0)
+      {
+        // a mutual kernel has met what comes before when those were the targets
+        bool const inside = self < parts.own_count;
+        int const pack = inside ? self / width : parts.own_end;
+        before = Mutual ? 0 : pack;
+        if (inside)
+        {
+          after = pack + 1;
+          if (job.singular)
+            sweep_diagonal<true>(k, block, sources, pack, self % width);
+          else
+            sweep_diagonal<false>(k, block, sources, pack, self % width);
+        }
+      }
+      if (job.singular)
+      {
+        int const bounds[2][2] = {{0, before}, {after, parts.own_end}};
+        for (auto const& part : bounds) sweep<Mutual, true>(k, block, sources, part[0], part[1]);
+        sweep<Mutual, false>(k, block, sources, parts.own_end, n_packs);
+      }
+      else
+      {
+        int const bounds[2][2] = {{0, before}, {after, n_packs}};
+        for (auto const& part : bounds) sweep<Mutual, false>(k, block, sources, part[0], part[1]);
+      }
+
+      NEARFIELD_UNROLL
+      for (int t = 0; t < RT; ++t)
+        if (i + t < n_targets)
+        {
+          NEARFIELD_UNROLL
+          for (int o = 0; o < K::n_out; ++o)
+            job.target_out[o][begin + static_cast<index_type>(i + t)] +=
+                scale[o] * math<V>::sum(block.out[t][o]);
+        }
+    }
+  }
+
+  /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a
+  /// time.
+  template <bool Mutual, class K, class V, int RT>
+  void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  {
+    using T = real_of<V>;
+    using panel_type = panel<V, K::dim, K::n_in, K::n_out>;
+    K const k = *static_cast<K const*>(interaction);
+    panel_type sources;
+    T scale[K::n_out];
+    NEARFIELD_UNROLL
+    for (int o = 0; o < K::n_out; ++o) scale[o] = static_cast<T>(final_scale<K, V>(o));
+
+    for (index_type b = job.first_box; b < job.last_box; ++b)
+    {
+      index_type const begin = job.box_offsets[b];
+      index_type const end = job.box_offsets[b + 1];
+      if (begin == end) continue;
+      source_range own = job.own[b];
+      index_type const own_begin = own.begin;
+      index_type range = job.range_offsets[b];
+      index_type const last_range = job.range_offsets[b + 1];
+      source_range rest = range < last_range ? job.ranges[range] : source_range{};
+      while (own.begin < own.end || range < last_range)
+      {
+        panel_parts parts;
+        sources.clear();
+        if (own.begin < own.end)
+        {
+          parts.own_begin = static_cast<int>(own.begin - own_begin);
+          index_type const count = sources.template append<Mutual>(job, own);
+          own.begin += count;
+          parts.own_count = static_cast<int>(count);
+          sources.pad();
+          parts.own_end = sources.vectors();
+        }
+        if (own.begin == own.end)
+          while (range < last_range && !sources.full())
+          {
+            rest.begin += sources.template append<Mutual>(job, rest);
+            if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
+          }
+        if (sources.size == 0) continue;
+        sources.pad();
+        if constexpr (Mutual) sources.clear_out();
+        meet<Mutual, K, V, RT>(k, job, begin, end, sources, parts, scale);
+        if constexpr (Mutual) sources.scatter_out(job, scale);
+      }
+    }
+  }
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+namespace nearfield
+{
+  /// The register block of one P2P kernel: a pack of sources fills `registers` registers, and
+  /// `targets` broadcast targets meet it before the next one is loaded.
+  struct register_block
+  {
+    int registers;
+    int targets;
+  };
+
+  /// Sources of a box are copied into panels of this many bytes, which stay in the first-level cache
+  /// (32 KiB on Zen 3, 48 KiB on Zen 5) while all targets of the box pass over them.
+  inline constexpr int panel_bytes = 24 * 1024;
+
+  /// The register block for a kernel with n_out outputs, by bytes of a register and of a real: the
+  /// fastest of 1, 2 and 4 targets by 1 and 2 registers on a Zen 5 core, g++ 12. AVX2 and SSE2 seed two
+  /// registers of doubles at once, so those come in pairs.
+  constexpr register_block block_of(int register_bytes, int real_bytes, int n_out, bool mutual)
+  {
+    if (register_bytes == 64) return {1, 4};
+    if (real_bytes == 8) return {2, n_out > 1 && mutual ? 4 : 2};
+    return {1, n_out == 1 || mutual ? 4 : 2};
+  }
+}

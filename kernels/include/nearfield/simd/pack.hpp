@@ -1,0 +1,219 @@
+#pragma once
+
+#include <nearfield/core/math.hpp>
+#include <nearfield/simd/registers.hpp>
+
+#include <xsimd/xsimd.hpp>
+
+#include <type_traits>
+
+namespace nearfield
+{
+  /// M registers of one instruction set used as one value. Every operation is done on all of them
+  /// before the next one starts, so their dependency chains interleave.
+  template <class T, class Arch, int M>
+  struct pack
+  {
+    using batch = xsimd::batch<T, Arch>;
+    static constexpr int lanes = static_cast<int>(batch::size);
+
+    batch part[M];
+
+    pack() = default;
+
+    template <class Real>
+    requires std::is_arithmetic_v<Real> NEARFIELD_FN explicit pack(Real value)
+    {
+      batch const all(static_cast<T>(value));
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) part[m] = all;
+    }
+
+    friend NEARFIELD_FN pack operator+(pack const& a, pack const& b)
+    {
+      pack c;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) c.part[m] = a.part[m] + b.part[m];
+      return c;
+    }
+    friend NEARFIELD_FN pack operator-(pack const& a, pack const& b)
+    {
+      pack c;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) c.part[m] = a.part[m] - b.part[m];
+      return c;
+    }
+    friend NEARFIELD_FN pack operator*(pack const& a, pack const& b)
+    {
+      pack c;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) c.part[m] = a.part[m] * b.part[m];
+      return c;
+    }
+    friend NEARFIELD_FN pack operator/(pack const& a, pack const& b)
+    {
+      pack c;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) c.part[m] = a.part[m] / b.part[m];
+      return c;
+    }
+    friend NEARFIELD_FN pack operator-(pack const& a)
+    {
+      pack c;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        // the compiler's own minus, unlike xsimd's exclusive or, folds into fnma and fms
+        c.part[m] = batch(-static_cast<typename batch::register_type>(a.part[m]));
+      return c;
+    }
+  };
+
+  namespace detail
+  {
+    template <class Arch>
+    inline constexpr bool is_avx512 = std::is_base_of_v<xsimd::avx512f, Arch>;
+
+    /// Where a register of doubles has a seed of its own; elsewhere pairs are seeded through floats.
+    template <class Arch>
+    inline constexpr bool seeds_doubles = is_avx512<Arch> || std::is_base_of_v<xsimd::neon64, Arch>;
+  }
+
+  template <class T, class Arch, int M>
+  struct math<pack<T, Arch, M>>
+  {
+    using real = T;
+    using V = pack<T, Arch, M>;
+    using batch = typename V::batch;
+
+    static constexpr int width = M * V::lanes;
+
+    static NEARFIELD_FN V load(T const* p)
+    {
+      V v;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) v.part[m] = batch::load_unaligned(p + m * V::lanes);
+      return v;
+    }
+    static NEARFIELD_FN void store(T* p, V const& v)
+    {
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) v.part[m].store_unaligned(p + m * V::lanes);
+    }
+    static NEARFIELD_FN T sum(V const& v)
+    {
+      batch total = v.part[0];
+      NEARFIELD_UNROLL
+      for (int m = 1; m < M; ++m) total = total + v.part[m];
+      // hadd and reduce_add are not both there from xsimd 8 to 14
+      alignas(64) T lane[V::lanes];
+      total.store_unaligned(lane);
+      NEARFIELD_UNROLL
+      for (int half = V::lanes / 2; half > 0; half /= 2)
+      {
+        NEARFIELD_UNROLL
+        for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
+      }
+      return lane[0];
+    }
+
+    static NEARFIELD_FN V sqrt(V const& x)
+    {
+      V y;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) y.part[m] = xsimd::sqrt(x.part[m]);
+      return y;
+    }
+    static NEARFIELD_FN V exp(V const& x)
+    {
+      V y;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) y.part[m] = xsimd::exp(x.part[m]);
+      return y;
+    }
+    static NEARFIELD_FN V log(V const& x)
+    {
+      V y;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) y.part[m] = xsimd::log(x.part[m]);
+      return y;
+    }
+    static NEARFIELD_FN V keep_nonzero(V const& x, V const& y)
+    {
+      using reg = typename batch::register_type;
+      V kept;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        kept.part[m] =
+            batch(detail::keep_nonzero(static_cast<reg>(x.part[m]), static_cast<reg>(y.part[m])));
+      return kept;
+    }
+
+    /// Which roots are made from a seed: those of registers that have one.
+    static constexpr bool seeded = requires(typename batch::register_type r)
+    {
+      detail::rsqrt_seed(r);
+    }
+    || (std::is_same_v<T, double> && M % 2 == 0 &&
+        requires(typename batch::register_type r) { detail::rsqrt_seed_pair(r, r); });
+
+    static constexpr double root_scale = !seeded ? 1
+                                         : std::is_same_v<T, double> && detail::seeds_doubles<Arch>
+                                             ? 16
+                                             : 2;
+
+    static NEARFIELD_FN V scaled_rsqrt(V const& x)
+    {
+      if constexpr (!seeded)
+        return V(1) / sqrt(x);
+      else if constexpr (std::is_same_v<T, float>)
+        return newton(x, seed(x), V(3)); // 2 / sqrt
+      else if constexpr (detail::seeds_doubles<Arch>)
+        return newton(x, newton(x, seed(x), V(3)), V(12)); // 2, then 16 / sqrt
+      else
+      {
+        V y = x;
+        NEARFIELD_UNROLL
+        for (int m = 0; m < M; m += 2) seed_pair(y.part[m], y.part[m + 1]);
+        return newton(x, y, V(3)); // 2 / sqrt
+      }
+    }
+
+    static NEARFIELD_FN V rsqrt(V const& x)
+    {
+      if constexpr (seeded)
+        return V(1 / root_scale) * scaled_rsqrt(x);
+      else
+        return V(1) / sqrt(x);
+    }
+
+  private:
+    /// y (c - x y^2). x y before the second y: y^2 alone would leave the normal numbers at the ends.
+    static NEARFIELD_FN V newton(V const& x, V const& y, V const& c)
+    {
+      V result;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        result.part[m] = y.part[m] * xsimd::fnma(x.part[m] * y.part[m], y.part[m], c.part[m]);
+      return result;
+    }
+
+    static NEARFIELD_FN V seed(V const& x)
+    {
+      V y;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        y.part[m] =
+            batch(detail::rsqrt_seed(static_cast<typename batch::register_type>(x.part[m])));
+      return y;
+    }
+
+    static NEARFIELD_FN void seed_pair(batch& a, batch& b)
+    {
+      auto first = static_cast<typename batch::register_type>(a);
+      auto second = static_cast<typename batch::register_type>(b);
+      detail::rsqrt_seed_pair(first, second);
+      a = batch(first);
+      b = batch(second);
+    }
+  };
+}

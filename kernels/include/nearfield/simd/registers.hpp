@@ -1,0 +1,168 @@
+#pragma once
+
+/// \file
+/// What xsimd lacks, for registers of each instruction set: reciprocal square root seeds of known
+/// accuracy (xsimd::rsqrt has 12 bits in either precision, and its AVX-512 form does not compile in
+/// version 8.1.0), and a test for zero that leaves the multipliers alone.
+///
+/// Every function here is forced inline and takes raw registers, so it leaves no symbol that two
+/// instruction sets could share.
+
+#include <nearfield/core/config.hpp>
+
+#include <xsimd/xsimd.hpp>
+
+namespace nearfield::detail
+{
+  // Seeds of two registers of doubles are made by one register of floats. Only the parity of the
+  // exponent goes through the float, so they hold for every normal double:
+  //   x = f 4^k with f in [1/2, 2),   1/sqrt(x) = (1/sqrt(f)) 2^-k,   k = (exponent field >> 1) - 511.
+  // The high word of x is (exponent field << 20 | 20 bits of the fraction); 0x3F000004 gives f the
+  // exponent -1 and rounds off what was cut.
+  inline constexpr int float_of_high_word_mask = 0x00FFFFFF;
+  inline constexpr int float_of_high_word_bias = 0x3F000004;
+  inline constexpr int exponent_mask = 0x7FF00000;
+  // exponent bias of the result, 1023 - 127 + 511, and one less: the Newton step on floats returns
+  // y (3 - f y^2) = 2 / sqrt(f)
+  inline constexpr int high_word_of_seed_bias = (1023 - 127 + 511 - 1) << 20;
+
+  // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. The bits of such an x are
+  // zero just when x is; compared as integers they take no multiplier.
+
+#if defined(__SSE2__)
+  NEARFIELD_FN __m128 keep_nonzero(__m128 x, __m128 y)
+  {
+    return _mm_castsi128_ps(_mm_andnot_si128(
+        _mm_cmpeq_epi32(_mm_castps_si128(x), _mm_setzero_si128()), _mm_castps_si128(y)));
+  }
+  NEARFIELD_FN __m128d keep_nonzero(__m128d x, __m128d y)
+  {
+    return _mm_andnot_pd(_mm_cmpeq_pd(x, _mm_setzero_pd()), y); // no 64-bit compare in SSE2
+  }
+
+  NEARFIELD_FN __m128 rsqrt_seed(__m128 x)
+  {
+    return _mm_rsqrt_ps(x);
+  }
+
+  /// 1 / sqrt(x) to 2^-22 of two registers
+  NEARFIELD_FN void rsqrt_seed_pair(__m128d& a, __m128d& b)
+  {
+    __m128i const high = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(a), _mm_castpd_ps(b), 0xDD));
+    __m128 const f = _mm_castsi128_ps(_mm_add_epi32(
+        _mm_and_si128(_mm_slli_epi32(high, 3), _mm_set1_epi32(float_of_high_word_mask)),
+        _mm_set1_epi32(float_of_high_word_bias)));
+    __m128 y = _mm_rsqrt_ps(f);
+    y = _mm_mul_ps(y, _mm_sub_ps(_mm_set1_ps(3.0F), _mm_mul_ps(_mm_mul_ps(f, y), y)));
+    __m128i const bits = _mm_castps_si128(y);
+    __m128i const halved_exponent =
+        _mm_and_si128(_mm_srli_epi32(high, 1), _mm_set1_epi32(exponent_mask));
+    __m128i const result_high = _mm_sub_epi32(
+        _mm_add_epi32(_mm_srli_epi32(bits, 3), _mm_set1_epi32(high_word_of_seed_bias)),
+        halved_exponent);
+    __m128i const result_low = _mm_slli_epi32(bits, 29);
+    a = _mm_castsi128_pd(_mm_unpacklo_epi32(result_low, result_high));
+    b = _mm_castsi128_pd(_mm_unpackhi_epi32(result_low, result_high));
+  }
+#endif
+
+#if defined(__AVX__)
+  NEARFIELD_FN __m256 rsqrt_seed(__m256 x)
+  {
+    return _mm256_rsqrt_ps(x);
+  }
+#endif
+
+#if defined(__AVX2__) && defined(__FMA__)
+  NEARFIELD_FN __m256 keep_nonzero(__m256 x, __m256 y)
+  {
+    return _mm256_castsi256_ps(
+        _mm256_andnot_si256(_mm256_cmpeq_epi32(_mm256_castps_si256(x), _mm256_setzero_si256()),
+                            _mm256_castps_si256(y)));
+  }
+  NEARFIELD_FN __m256d keep_nonzero(__m256d x, __m256d y)
+  {
+    return _mm256_castsi256_pd(
+        _mm256_andnot_si256(_mm256_cmpeq_epi64(_mm256_castpd_si256(x), _mm256_setzero_si256()),
+                            _mm256_castpd_si256(y)));
+  }
+
+  /// 1 / sqrt(x) to 2^-22 of two registers
+  NEARFIELD_FN void rsqrt_seed_pair(__m256d& a, __m256d& b)
+  {
+    __m256i const high =
+        _mm256_castps_si256(_mm256_shuffle_ps(_mm256_castpd_ps(a), _mm256_castpd_ps(b), 0xDD));
+    __m256 const f = _mm256_castsi256_ps(_mm256_add_epi32(
+        _mm256_and_si256(_mm256_slli_epi32(high, 3), _mm256_set1_epi32(float_of_high_word_mask)),
+        _mm256_set1_epi32(float_of_high_word_bias)));
+    __m256 y = _mm256_rsqrt_ps(f);
+    y = _mm256_mul_ps(y, _mm256_fnmadd_ps(_mm256_mul_ps(f, y), y, _mm256_set1_ps(3.0F)));
+    __m256i const bits = _mm256_castps_si256(y);
+    __m256i const halved_exponent =
+        _mm256_and_si256(_mm256_srli_epi32(high, 1), _mm256_set1_epi32(exponent_mask));
+    __m256i const result_high = _mm256_sub_epi32(
+        _mm256_add_epi32(_mm256_srli_epi32(bits, 3), _mm256_set1_epi32(high_word_of_seed_bias)),
+        halved_exponent);
+    __m256i const result_low = _mm256_slli_epi32(bits, 29);
+    a = _mm256_castsi256_pd(_mm256_unpacklo_epi32(result_low, result_high));
+    b = _mm256_castsi256_pd(_mm256_unpackhi_epi32(result_low, result_high));
+  }
+#endif
+
+#if defined(__AVX__) && !(defined(__AVX2__) && defined(__FMA__))
+  NEARFIELD_FN __m256 keep_nonzero(__m256 x, __m256 y)
+  {
+    return _mm256_andnot_ps(_mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_EQ_OQ), y);
+  }
+  NEARFIELD_FN __m256d keep_nonzero(__m256d x, __m256d y)
+  {
+    return _mm256_andnot_pd(_mm256_cmp_pd(x, _mm256_setzero_pd(), _CMP_EQ_OQ), y);
+  }
+#endif
+
+#if defined(__AVX512F__)
+  NEARFIELD_FN __m512 keep_nonzero(__m512 x, __m512 y)
+  {
+    __m512i const bits = _mm512_castps_si512(x);
+    return _mm512_maskz_mov_ps(_mm512_test_epi32_mask(bits, bits), y);
+  }
+  NEARFIELD_FN __m512d keep_nonzero(__m512d x, __m512d y)
+  {
+    __m512i const bits = _mm512_castpd_si512(x);
+    return _mm512_maskz_mov_pd(_mm512_test_epi64_mask(bits, bits), y);
+  }
+
+  // 14 bits, over the whole range of either precision
+  NEARFIELD_FN __m512 rsqrt_seed(__m512 x)
+  {
+    return _mm512_rsqrt14_ps(x);
+  }
+  NEARFIELD_FN __m512d rsqrt_seed(__m512d x)
+  {
+    return _mm512_rsqrt14_pd(x);
+  }
+#endif
+
+#if defined(__aarch64__)
+  NEARFIELD_FN float32x4_t keep_nonzero(float32x4_t x, float32x4_t y)
+  {
+    return vreinterpretq_f32_u32(vbicq_u32(vreinterpretq_u32_f32(y), vceqzq_f32(x)));
+  }
+  NEARFIELD_FN float64x2_t keep_nonzero(float64x2_t x, float64x2_t y)
+  {
+    return vreinterpretq_f64_u64(vbicq_u64(vreinterpretq_u64_f64(y), vceqzq_f64(x)));
+  }
+
+  // The estimate has 8 bits; one Newton step by its companion instruction makes it 16.
+  NEARFIELD_FN float32x4_t rsqrt_seed(float32x4_t x)
+  {
+    float32x4_t const y = vrsqrteq_f32(x);
+    return vmulq_f32(y, vrsqrtsq_f32(vmulq_f32(x, y), y));
+  }
+  NEARFIELD_FN float64x2_t rsqrt_seed(float64x2_t x)
+  {
+    float64x2_t const y = vrsqrteq_f64(x);
+    return vmulq_f64(y, vrsqrtsq_f64(vmulq_f64(x, y), y));
+  }
+#endif
+}

@@ -1,0 +1,22 @@
+#include "table.hpp"
+
+#include <nearfield/p2p/backend.hpp>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    template <class... Ks>
+    constexpr p2p_table make_table(type_list<Ks...>)
+    {
+      return {{make_kernels<Ks, float, 1, float, 1>()...},
+              {make_kernels<Ks, double, 1, double, 1>()...}};
+    }
+  }
+
+  p2p_table const& scalar_table()
+  {
+    static constexpr p2p_table table = make_table(builtin_interactions{});
+    return table;
+  }
+}
