@@ -9,6 +9,14 @@
 
 namespace nearfield::test
 {
+  struct no_inputs
+  {
+    static constexpr int dim = 3, n_out = 1, flops = 1;
+    static constexpr auto name = "no_inputs";
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, 3> const&) const -> mat<V, 1, 1>;
+  };
+
   namespace
   {
     using ::testing::ElementsAre;
@@ -27,14 +35,6 @@ namespace nearfield::test
         V const f = rsqrt(dot(r, r) + V(eps2));
         return {{{f}, {f * r[0]}, {f * r[1]}}};
       }
-    };
-
-    struct no_inputs
-    {
-      static constexpr int dim = 3, n_out = 1, flops = 1;
-      static constexpr auto name = "no_inputs";
-      template <class V>
-      NEARFIELD_FN auto operator()(vec<V, 3> const&) const -> mat<V, 1, 1>;
     };
 
     struct four_dimensional : softened

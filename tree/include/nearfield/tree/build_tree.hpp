@@ -50,7 +50,8 @@ namespace nearfield
   ///
   /// Throws error for a coordinate that is not finite, a point outside the root, a root whose half
   /// width is not positive and finite, a level outside 0 ... max_level<Dim>, max_leaf_size < 1,
-  /// row-major order without a level, a null column, and 2^32 - 1 points or more.
+  /// row-major order without a level, a null column, and 2^32 - 1 points or more (of both sets
+  /// together).
   template <class T, int Dim>
   requires detail::tree_coordinates<T, Dim>
   [[nodiscard]] tree<Dim> build_tree(soa<T, Dim> const& points,
