@@ -11,8 +11,8 @@ namespace nearfield
   /// along each axis. The width that FMA files store is this half width.
   struct bounding_box
   {
-    std::vector<double> centre; ///< dim coordinates, length^1
-    double half_width = 0;      ///< length^1, positive
+    std::vector<double> centre = {}; ///< dim coordinates, length^1
+    double half_width = 0;           ///< length^1, positive
 
     friend bool operator==(bounding_box const&, bounding_box const&) = default;
   };
@@ -21,13 +21,20 @@ namespace nearfield
   /// order of the file.
   struct point_set
   {
-    int dim = 3;                                ///< 2 or 3
-    std::vector<std::vector<double>> positions; ///< dim columns
-    std::vector<std::vector<double>> inputs;    ///< charges, masses ...: one column each, or none
-    std::vector<std::vector<double>> outputs; ///< potentials, forces ...: one column each, or none
-    std::vector<std::string> input_names;     ///< as many as inputs; empty: q, or q1 q2 ...
-    std::vector<std::string> output_names;    ///< as many as outputs; empty: phi, or phi1 phi2 ...
-    std::optional<bounding_box> box;          ///< where the file has one
+    /// 2 or 3
+    int dim = 3;
+    /// dim columns
+    std::vector<std::vector<double>> positions = {};
+    /// charges, masses ...: one column each, or none
+    std::vector<std::vector<double>> inputs = {};
+    /// potentials, forces ...: one column each, or none
+    std::vector<std::vector<double>> outputs = {};
+    /// as many as inputs; empty: q, or q1 q2 ...
+    std::vector<std::string> input_names = {};
+    /// as many as outputs; empty: phi, or phi1 phi2 ...
+    std::vector<std::string> output_names = {};
+    /// where the file has one
+    std::optional<bounding_box> box = {};
 
     [[nodiscard]] std::size_t size() const { return positions.empty() ? 0 : positions[0].size(); }
 

@@ -18,9 +18,9 @@ namespace nearfield
     /// The columns of a CSV or white-space file from left to right: x y z for positions, q or
     /// q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz for outputs, _ for a column to skip.
     /// Empty: the names of the file's header line; without one, x y [z] and inputs.
-    std::vector<std::string> columns;
+    std::vector<std::string> columns = {};
     /// The LAMMPS atom style; empty: the one in the file's `Atoms # style` comment.
-    std::string atom_style;
+    std::string atom_style = {};
   };
 
   /// Reads the points of `path`, whose name says the format: .fma (text), .bfma (binary), .pqr,

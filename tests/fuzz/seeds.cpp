@@ -1,0 +1,74 @@
+// fuzz_seeds FORMAT FOLDER: writes a few good files of the format, for a fuzzer to start from.
+
+#include <nearfield/io/write.hpp>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+
+namespace
+{
+  using namespace nearfield;
+
+  template <class... T>
+  std::string bytes(T... values)
+  {
+    std::string out;
+    (out.append(reinterpret_cast<char const*>(&values), sizeof values), ...);
+    return out;
+  }
+
+  std::vector<std::string> fma_seeds()
+  {
+    point_set const plane{.dim = 2, .positions = {{0, 0.1}, {1, 2}}, .inputs = {{1, -1}}};
+    point_set const space{
+        .positions = {{1e-3}, {2}, {3}}, .inputs = {{1}, {2}}, .outputs = {{3}, {4}}};
+    std::vector<std::string> seeds{
+        "8 4\n2 2 0 0 0\n1 0 -1 0.5\n0 1 0 -0.5\n", "4 8 3 1\n0 1 0 0 0\n",
+        bytes(8u, 4u, std::int64_t{1}, 1.5, 0., 0., 0., 1., 2., 3., 4.),
+        bytes(4u, 4u, std::int64_t{1}, 1.5f, 0.f, 0.f, 0.f, 1.f, 2.f, 3.f, 4.f)};
+    for (auto const precision : {file_precision::f32, file_precision::f64})
+      for (auto const* points : {&plane, &space})
+      {
+        seeds.push_back(format_fma(*points, {precision}));
+        seeds.push_back(format_bfma(*points, {precision}));
+      }
+    return seeds;
+  }
+
+  std::vector<std::string> seeds_of(std::string const& format)
+  {
+    if (format == "fma") return fma_seeds();
+    if (format == "pqr")
+      return {"REMARK\nATOM      1  N   NTE     1      67.253  25.892  -0.145  0.185 1.824\nEND\n",
+              "HETATM 2 O HOH D 52A 1 2 3 -0.8 1.6\nHETATM 3 O HOH D-12 1 2 3 1e-3 1.6\n"};
+    if (format == "lammps")
+      return {"0title\n\n1 atoms\n-1 1 xlo xhi\n\nMasses\n\n1 2.0\n\nAtoms # full\n\n"
+              "1 1 1 -.5 1 2 3 0 0 1 # O\n\nVelocities\n\n1 0 0 0\n",
+              "Attl\n2 atoms\nAtoms\n\n1 1 1 2 3\n2 1 1 2 3\n",
+              "bt\n1 atoms\nAtoms\n1 1 .5 1 2 3\n"};
+    return {"0x,y,z,q\n1,2,3,4\n5,6,7,8\n",
+            "01 2 3\n4 5 6\n",
+            "2# x y q1 q2\n1;2;3;4\n",
+            "4x y phi gx gy\n1 2 inf 4 5\n",
+            "\x10"
+            "1,H,2,3,4\n",
+            "0x,y,_,q\n-1e-3,+2.5E4,O,0.1\n"};
+  }
+}
+
+int main(int argc, char** argv)
+{
+  if (argc != 3)
+  {
+    std::fprintf(stderr, "fuzz_seeds FORMAT FOLDER\n");
+    return 2;
+  }
+  int n = 0;
+  for (auto const& seed : seeds_of(argv[1]))
+  {
+    std::ofstream file(std::string(argv[2]) + "/seed_" + std::to_string(n++), std::ios::binary);
+    if (!(file << seed).flush()) return 2;
+  }
+}

@@ -1,0 +1,305 @@
+#include "files.hpp"
+
+#include <nearfield/io/read.hpp>
+
+#include <limits>
+#include <ostream>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
+
+  // A bad file, and what the one line about it must say.
+  struct bad_file
+  {
+    parser parse;
+    std::string content;
+    std::string where;    // "line 3", "byte 16"
+    std::string found;    // a part of what stands behind "found"
+    std::string expected; // a part of what stands behind "expected"
+    read_options options = {};
+
+    // names the test
+    friend std::ostream& operator<<(std::ostream& out, bad_file const& file)
+    {
+      return out << file.where << ": " << file.found;
+    }
+  };
+
+  class bad_files : public testing::TestWithParam<bad_file>
+  {};
+
+  auto const infinity = std::numeric_limits<double>::infinity();
+  auto const not_a_number = std::numeric_limits<double>::quiet_NaN();
+  constexpr auto u64 = [](auto x)
+  {
+    return static_cast<std::uint64_t>(x);
+  };
+  constexpr auto i64 = [](auto x)
+  {
+    return static_cast<std::int64_t>(x);
+  };
+
+  std::string lammps(std::string const& heading, std::string const& rows)
+  {
+    return "title\n2 atoms\n" + heading + "\n" + rows;
+  }
+}
+
+// Each message has the file's name, the place, what was found and what was expected, in one line.
+TEST_P(bad_files, are_refused)
+{
+  auto const& file = GetParam();
+  auto const message = message_of([&] { file.parse(file.content, "the.file", file.options); });
+  EXPECT_THAT(message, testing::StartsWith("the.file: " + file.where + ": found "));
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  auto const split = message.find(", expected ");
+  ASSERT_NE(split, std::string::npos) << message;
+  EXPECT_THAT(message.substr(0, split), testing::HasSubstr(file.found));
+  EXPECT_THAT(message.substr(split), testing::HasSubstr(file.expected));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    fma_text_header, bad_files,
+    testing::Values(
+        bad_file{parse_fma, "", "line 1", "the end of the file", "sizeof_real"},
+        bad_file{parse_fma, " \n \n", "line 2", "the end of the file", "sizeof_real"},
+        bad_file{parse_fma, "8 4 3\n1 1 0 0 0\n0 0 0 1\n", "line 1", "3 values",
+                 "2 (version 1) or 4"},
+        bad_file{parse_fma, "8\n1 1 0 0 0\n", "line 1", "1 value", "2 (version 1) or 4"},
+        bad_file{parse_fma, "8 4 3 1 0\n", "line 1", "more than 4 values", "2 (version 1) or 4"},
+        bad_file{parse_fma, "hello world\n", "line 1", "'hello'", "sizeof_real"},
+        bad_file{parse_fma, "16 4 3 1\n1 1 0 0 0\n", "line 1", "sizeof_real = 16", "4 or 8"},
+        bad_file{parse_fma, "8.0 4\n1 1 0 0 0\n", "line 1", "'8.0'", "sizeof_real"},
+        bad_file{parse_fma, "8 -4\n1 1 0 0 0\n", "line 1", "'-4'", "values a record"},
+        bad_file{parse_fma, "8 3\n1 1 0 0 0\n0 0 0\n", "line 1", "3 values a record",
+                 "3 coordinates"},
+        bad_file{parse_fma, "8 3 3 1\n1 1 0 0 0\n0 0 0\n", "line 1", "3 values", "1 input"},
+        bad_file{parse_fma, "8 4000000000 3 1\n0 1 0 0 0\n", "line 1", "4000000000",
+                 "at most 4096"},
+        bad_file{parse_fma, "8 4 4 0\n1 1 0 0 0 0\n0 0 0 0\n", "line 1", "dimension 4", "2 or 3"},
+        bad_file{parse_fma, "8 4 1 1\n1 1 0\n0 0 0 0\n", "line 1", "dimension 1", "2 or 3"},
+        bad_file{parse_fma,
+                 "8 4 3 1\n1 1 0 0 0\n0 0 0 1\n",
+                 "line 1",
+                 "dimension 3",
+                 "2 as asked",
+                 {.dim = 2}},
+        bad_file{parse_fma, "8 4 3 1\n", "line 1", "the end of the file", "the number of points"},
+        bad_file{parse_fma, "8 4 3 1\n-1 1 0 0 0\n", "line 2", "'-1'", "the number of points"},
+        bad_file{parse_fma, "8 4 3 1\n1.5 1 0 0 0\n", "line 2", "'1.5'", "the number of points"},
+        bad_file{parse_fma, "8 4 3 1\n99999999999999999999 1 0 0 0\n", "line 2", "'9999", "number"},
+        bad_file{parse_fma, "8 4 3 1\n9000000000000000000 1 0 0 0\n", "line 2",
+                 "9000000000000000000", "at most 4"},
+        bad_file{parse_fma, "8 4 3 1\n1 0 0 0 0\n0 0 0 1\n", "line 2", "half width 0", "positive"},
+        bad_file{parse_fma, "8 4 3 1\n1 -1 0 0 0\n0 0 0 1\n", "line 2", "half width -1",
+                 "positive"},
+        bad_file{parse_fma, "8 4 3 1\n0 -1 0 0 0\n", "line 2", "half width -1", "positive"},
+        bad_file{parse_fma, "8 4 3 1\n1 nan 0 0 0\n0 0 0 1\n", "line 2", "'nan' for the half width",
+                 "finite"},
+        bad_file{parse_fma, "8 4 3 1\n1 inf 0 0 0\n0 0 0 1\n", "line 2", "'inf'", "finite"},
+        bad_file{parse_fma, "8 4 3 1\n1 1e999 0 0 0\n0 0 0 1\n", "line 2", "'1e999'", "8 bytes"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 -inf 0\n0 0 0 1\n", "line 2", "the centre's y",
+                 "finite"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0\n", "line 2", "the end", "the centre's z"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    fma_text_records, bad_files,
+    testing::Values(
+        bad_file{parse_fma, "8 4 3 1\n2 1 0 0 0\n0 0 0 1\n0 0 1 1\n0 1 0 1\n", "line 5",
+                 "after the last", "2 points of 4"},
+        bad_file{parse_fma, "8 4 3 1\n0 1 0 0 0\n0 0 0 1\n", "line 3", "'0' after the last",
+                 "0 points"},
+        bad_file{parse_fma, "8 4 3 1\n3 1 0 0 0\n0 0 0 1\n0 0 1 1\n", "line 4",
+                 "the end of the file after 2 points", "3 points of 4 values"},
+        bad_file{parse_fma, "8 4 3 1\n2 1 0 0 0\n0 0 0 1\n0 0 1", "line 4", "3 values of point 1",
+                 "2 points of 4 values"},
+        // a value too few, and with it one too many in the next row
+        bad_file{parse_fma, "8 4 3 1\n3 1 0 0 0\n0 0 0 1\n0 0 1\n1 0 0 1\n", "line 4",
+                 "ends inside line 5", "4 values in each row"},
+        bad_file{parse_fma, "8 4 3 1\n3 1 0 0 0\n0 0 0 1\n0 0 1\n0 0 1 1 1\n", "line 4",
+                 "ends inside line 5", "4 values in each row"},
+        bad_file{parse_fma, "8 4 3 1\n3 1 0 0 0\n0 0 0 1\n0 0 1 1 1\n0 0 1 1\n", "line 4",
+                 "ends inside line 5", "4 values in each row"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0 0\n0 nan 0 1\n", "line 3", "'nan' for y of point 0",
+                 "finite"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0 0\n0 0 0 -inf\n", "line 3", "'-inf' for input 1",
+                 "finite"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0 0\n0 0 0 1e400\n", "line 3", "'1e400'", "8 bytes"},
+        bad_file{parse_fma, "4 4 3 1\n1 1 0 0 0\n0 0 0 1e39\n", "line 3", "'1e39'", "4 bytes"},
+        bad_file{parse_fma, "8 5 3 1\n1 1 0 0 0\n0 0 0 1 1e999\n", "line 3", "output 1", "8 bytes"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0 0\n0 0 0 1x\n", "line 3", "'1x' for input 1",
+                 "a number"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0 0\n0 0 1,5 1\n", "line 3", "'1,5' for z", "a number"},
+        bad_file{parse_fma, "8 4 3 1\n1 1 0 0 0\n0 0 0x10 1\n", "line 3", "'0x10'", "a number"},
+        bad_file{parse_fma, std::string("8 4 3 1\n1 1 0 0 0\n0 0 \0\x01 1\n", 28), "line 3",
+                 "'\\x00\\x01'", "a number"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    fma_binary, bad_files,
+    testing::Values(
+        bad_file{parse_fma, bytes(8u), "byte 4", "the end of the file", "FMA header"},
+        bad_file{parse_fma, bytes(8u, 4u, 3u, 1u), "byte 16", "the end of the file", "header"},
+        bad_file{parse_fma, bytes(8u, 4u, 3u, 1u, u64(1)), "byte 24", "the end",
+                 "header of 56 bytes"},
+        bad_file{parse_fma, bytes(8u, 4u, 3u, 1u, u64(1), 1., 0., 0.), "byte 48", "the end",
+                 "header"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(2), 1., 0., 0., 0., 0., 1.), "byte 16",
+                 "2 points announced", "1 (24 bytes of records, 24 each)"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0., 0., 0., 0., 1., 9.), "byte 16",
+                 "1 point announced", "32 bytes of records"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0., 0., 0., 0., 1., char{9}),
+                 "byte 16", "1 point announced", "25 bytes of records"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(-1), 1., 0., 0., 0., 0., 1.), "byte 16",
+                 "18446744073709551615 points", "1 (24"},
+        // 8 * 3 * 768614336404564651 is 8 modulo 2^64
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(768614336404564651), 1., 0., 0., 1.),
+                 "byte 16", "768614336404564651 points", "0 (8"},
+        bad_file{parse_fma, bytes(8u, 4u, 4u, 0u, u64(0), 1., 0., 0., 0., 0.), "byte 8", "4 points",
+                 "0 (16 bytes"},
+        bad_file{parse_fma, bytes(8u, 5u, 4u, 1u, u64(0), 1., 0., 0., 0., 0.), "byte 8",
+                 "dimension 4", "2 or 3"},
+        bad_file{parse_fma, bytes(8u, 2u, 2u, 1u, u64(0), 1., 0., 0.), "byte 0", "2 values",
+                 "1 input"},
+        bad_file{parse_fma,
+                 bytes(8u, 3u, 2u, 1u, u64(0), 1., 0., 0.),
+                 "byte 8",
+                 "dimension 2",
+                 "3 as asked",
+                 {.dim = 3}},
+        bad_file{parse_fma,
+                 bytes(8u, 4u, i64(0), 1., 0., 0., 0.),
+                 "byte 0",
+                 "dimension 3",
+                 "2 as asked",
+                 {.dim = 2}},
+        bad_file{parse_fma, bytes(8u, 3u, i64(1), 1., 0., 0., 0., 0., 0., 0.), "byte 0", "3 values",
+                 "3 coordinates"},
+        bad_file{parse_fma, bytes(8u, 4u, i64(2), 1., 0., 0., 0., 0., 0., 0., 1.), "byte 8",
+                 "2 points announced", "1 (32 bytes"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), 0., 0., 0., 0., 0., 1.), "byte 24",
+                 "half width 0", "positive"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(0), -1., 0., 0.), "byte 24", "half width -1",
+                 "positive"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), infinity, 0., 0., 0., 0., 1.), "byte 24",
+                 "half width inf", "finite"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0., not_a_number, 0., 0., 1.),
+                 "byte 40", "nan for the centre's y", "finite"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0., 0., 0., not_a_number, 1.),
+                 "byte 56", "nan for y of point 0", "finite"},
+        bad_file{parse_fma, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0., 0., 0., 0., -infinity), "byte 64",
+                 "-inf for input 1 of point 0", "finite"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    pqr, bad_files,
+    testing::Values(
+        bad_file{parse_pqr, "", "line 1", "the end of the file", "ATOM or HETATM"},
+        bad_file{parse_pqr, "1 2 3\n4 5 6\n", "line 3", "the end of the file", "ATOM or HETATM"},
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1 2 3 0.5 1.8\nATOM 2 N 1 2 3 0.5 1.8\n", "line 2",
+                 "8 fields", "residue number"},
+        // the charge is missing: what would be x is the residue number
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1 2 3 0.5 1.8\nATOM 2 N LYS 1 1 2 3 1.8\n", "line 2",
+                 "'LYS' before x", "residue number"},
+        bad_file{parse_pqr, "ATOM 1 N LYS D 1 1 2 3 1.8\n", "line 1", "'D' before x",
+                 "residue number"},
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1.5 2 3 0.5 1.8 7\n", "line 1", "'1.5' before x",
+                 "residue"},
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1 2 3 0.5 1.8\nATOM 2 N LYS 1 1 2 3 0.5 1.8 7\n",
+                 "line 2", "11 fields", "10 as in the first"},
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1 -2-3 4 0.5 1.8\n", "line 1", "'-2-3' for y",
+                 "a number"},
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1 2 nan 0.5 1.8\n", "line 1", "'nan' for z", "finite"},
+        bad_file{parse_pqr, "\nATOM 1 N LYS 1 1 2 3 inf 1.8\n", "line 2", "'inf' for the charge",
+                 "finite"},
+        bad_file{parse_pqr, "ATOM 1 N LYS 1 1 2 3 0.5 x\n", "line 1", "'x' for the radius",
+                 "a number"},
+        bad_file{parse_pqr,
+                 "ATOM 1 N LYS 1 1 2 3 0 1\nATOM 2 N LYS 1 1 2 4 0 1\n",
+                 "line 2",
+                 "'4' for z",
+                 "the dimension asked for is 2",
+                 {.dim = 2}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    lammps, bad_files,
+    testing::Values(
+        bad_file{parse_lammps, "", "line 1", "the end of the file", "a title"},
+        bad_file{parse_lammps, "2 atoms\n", "line 1", "the end of the file", "'<count> atoms'"},
+        bad_file{parse_lammps, "title\nAtoms # full\n", "line 2", "without a count",
+                 "'<count> atoms'"},
+        bad_file{parse_lammps, "title\n-2 atoms\n", "line 2", "'-2'", "the number of atoms"},
+        bad_file{parse_lammps, "title\n2 atoms\n\nMasses\n\n1 2\n", "line 6",
+                 "without an Atoms section", "2 atoms"},
+        bad_file{parse_lammps, lammps("Atoms", "1 1 1 2 3\n"), "line 3", "without a style",
+                 "--atom-style"},
+        bad_file{parse_lammps, lammps("Atoms # hybrid", "1 1 1 2 3\n"), "line 3", "hybrid",
+                 "atomic"},
+        bad_file{parse_lammps,
+                 lammps("Atoms", ""),
+                 "line 3",
+                 "hybrid",
+                 "atomic",
+                 {.atom_style = "hybrid"}},
+        bad_file{parse_lammps, lammps("Atoms # granite", ""), "line 3", "'granite'", "molecular"},
+        bad_file{parse_lammps, lammps("Atoms # full", "1 1 1 2 3\n"), "line 4", "5 fields", "7 in"},
+        bad_file{parse_lammps, lammps("Atoms # atomic", "1 1 1 2 3\n2 1 1 2 3 0\n"), "line 5",
+                 "6 fields", "5 in atom style atomic"},
+        bad_file{parse_lammps, lammps("Atoms # atomic", "1 1 1 2 3\n"), "line 4", "after 1 atom",
+                 "2 atoms"},
+        bad_file{parse_lammps, lammps("Atoms # atomic", "1 1 1 2 3\n2 1 1 2 3\n3 1 1 2 3\n"),
+                 "line 6", "after the last atom", "2 atoms"},
+        bad_file{parse_lammps, lammps("Atoms # atomic", "1 1 1 2 3\n2 1 1 2 3\nAtoms # atomic\n"),
+                 "line 6", "a second Atoms", "one"},
+        // charge has as many fields
+        bad_file{parse_lammps, lammps("Atoms # molecular", "1 1 0.5 1 2 3\n"), "line 4",
+                 "'0.5' for type", "an integer"},
+        bad_file{parse_lammps, lammps("Atoms # atomic", "1 1 1 2 3 0 0 .5\n"), "line 4",
+                 "image flag", "an integer"},
+        bad_file{parse_lammps, lammps("Atoms # charge", "1 1 nan 1 2 3\n"), "line 4", "the charge",
+                 "finite"},
+        bad_file{parse_lammps, lammps("Atoms # charge", "1 1 1 1 inf 3\n"), "line 4", "'inf' for y",
+                 "finite"},
+        bad_file{parse_lammps,
+                 lammps("Atoms # atomic", "1 1 1 2 3\n2 1 1 2 4\n"),
+                 "line 5",
+                 "'4' for z",
+                 "the dimension asked for is 2",
+                 {.dim = 2}}));
+
+INSTANTIATE_TEST_SUITE_P(
+    columns, bad_files,
+    testing::Values(
+        bad_file{parse_columns, "", "line 1", "the end of the file", "rows of numbers"},
+        bad_file{parse_columns, "\n# only words\n", "line 3", "the end of the file", "rows"},
+        bad_file{parse_columns, "1,2,3\n4,5\n", "line 2", "2 fields", "3"},
+        bad_file{parse_columns, "1,2,3\n4,5,6,7\n", "line 2", "4 fields", "3"},
+        bad_file{parse_columns, "1,2,3,\n", "line 1", "'' for q", "a number"},
+        bad_file{parse_columns, "x,y,q\n1,2\n", "line 2", "2 fields", "3"},
+        bad_file{parse_columns, "1 2 3\n", "line 1", "3 fields", "2", {.columns = {"x", "y"}}},
+        bad_file{parse_columns, "1 2\n", "line 1", "2 fields", "at least 3", {.dim = 3}},
+        bad_file{parse_columns, "5\n", "line 1", "1 field", "coordinates"},
+        bad_file{parse_columns, "1 2 3\n4 nan 6\n", "line 2", "'nan' for y", "finite"},
+        bad_file{parse_columns, "nan nan nan\n", "line 1", "'nan' for x", "finite"},
+        bad_file{parse_columns, "1 2 3 -inf\n", "line 1", "'-inf' for q", "finite"},
+        bad_file{parse_columns, "1 2 3 1e999\n", "line 1", "'1e999' for q", "double precision"},
+        bad_file{parse_columns, "1 2 3\n4 five 6\n", "line 2", "'five' for y", "a number"},
+        bad_file{parse_columns, "1 2 3\nx y z\n", "line 2", "'x' for x", "a number"},
+        bad_file{parse_columns, "x y mass\n1 2 3\n", "line 1", "column 'mass'", "q or q1 q2"},
+        bad_file{parse_columns, "x y x\n1 2 3\n", "line 1", "column 'x' twice", "once"},
+        bad_file{parse_columns, "x z q\n1 2 3\n", "line 1", "no column y", "columns x and y"},
+        bad_file{parse_columns, "x y q1 q3\n1 2 3 4\n", "line 1", "'q3'", "q2 before it"},
+        bad_file{
+            parse_columns, "x y z\n1 2 3\n", "line 1", "dimension 3", "2 as asked", {.dim = 2}},
+        bad_file{parse_columns, "# x y\n1 2\n", "line 1", "dimension 2", "3 as asked", {.dim = 3}},
+        bad_file{parse_columns,
+                 "1 2\n",
+                 "columns (--columns)",
+                 "'mass'",
+                 "x y z",
+                 {.columns = {"mass"}}},
+        bad_file{parse_columns, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0.), "line 1", "column '\\x08",
+                 "x y z"},
+        bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "x y z"}));

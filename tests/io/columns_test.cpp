@@ -1,0 +1,88 @@
+#include "files.hpp"
+
+#include <nearfield/io/read.hpp>
+
+#include <ostream>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  using columns = std::vector<std::vector<double>>;
+  using names = std::vector<std::string>;
+}
+
+namespace
+{
+  struct layout
+  {
+    char const* name;
+    char const* text;
+  };
+
+  std::ostream& operator<<(std::ostream& out, layout const& tested)
+  {
+    return out << tested.name;
+  }
+
+  class columns_layout : public testing::TestWithParam<layout>
+  {};
+}
+
+TEST_P(columns_layout, is_recognised)
+{
+  auto const points = parse_columns(GetParam().text, "a.csv");
+  EXPECT_EQ(points.dim, 3);
+  EXPECT_EQ(points.positions, (columns{{1, -4}, {2, 5}, {3, 0.5}}));
+  EXPECT_EQ(points.inputs, (columns{{0.25, -1}}));
+  EXPECT_EQ(points.input_names, names{"q"});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    columns, columns_layout,
+    testing::Values(layout{"commas", "x,y,z,q\n1,2,3,0.25\n-4,5,0.5,-1\n"},
+                    layout{"blanks, no last line end", "1 2 3 .25\n-4 5 .5 -1"},
+                    layout{"semicolons", "1;2;3;.25\n\n-4 ; 5 ; .5 ; -1\n"},
+                    layout{"tabs", "\t1\t2  3 .25\r\n -4 5 .5 -1 \r\n"},
+                    layout{"comments", "# made by hand\n1 2 3 .25\n# half\n-4 5 .5 -1\n"},
+                    layout{"names in a comment", "# x y z q\n1 2 3 .25\n-4 5 .5 -1\n"},
+                    layout{"names with blanks, rows with commas",
+                           "x y z q\n1,2,3,.25\n-4,5,.5,-1\n"},
+                    layout{"names in another order", "q z y x\n.25 3 2 1\n-1 .5 5 -4\n"},
+                    layout{"a column to skip", "_,x,y,z,q\nO,1,2,3,.25\nH,-4,5,.5,-1\n"}));
+
+TEST(columns, names_given_come_before_those_of_the_header)
+{
+  auto const points = parse_columns("a b c d e\n1 2 3 4 word\n5 6 7 8 word\n", "a.txt",
+                                    {.columns = {"q2", "y", "x", "q1", "_"}});
+  EXPECT_EQ(points.dim, 2);
+  EXPECT_EQ(points.positions, (columns{{3, 7}, {2, 6}}));
+  EXPECT_EQ(points.inputs, (columns{{4, 8}, {1, 5}}));
+  EXPECT_EQ(points.input_names, (names{"q1", "q2"}));
+}
+
+TEST(columns, outputs_have_names_too)
+{
+  auto const points = parse_columns("x,y,q,phi,gx,gy\n1,2,3,4,5,6\n", "a.csv");
+  EXPECT_EQ(points.outputs, (columns{{4}, {5}, {6}}));
+  EXPECT_EQ(points.output_names, (names{"phi", "gx", "gy"}));
+}
+
+TEST(columns, without_names_the_dimension_says_what_they_are)
+{
+  EXPECT_EQ(parse_columns("1 2\n", "a.txt").dim, 2);
+  EXPECT_EQ(parse_columns("1 2 3\n", "a.txt").dim, 3);
+  auto const plane = parse_columns("1 2 3 4\n", "a.txt", {.dim = 2});
+  EXPECT_EQ(plane.dim, 2);
+  EXPECT_EQ(plane.inputs, (columns{{3}, {4}}));
+  EXPECT_EQ(plane.input_names, (names{"q1", "q2"}));
+}
+
+TEST(columns, a_header_alone_is_no_points)
+{
+  auto const points = parse_columns("x,y,q\n", "a.csv");
+  EXPECT_EQ(points.dim, 2);
+  EXPECT_EQ(points.size(), 0u);
+  EXPECT_EQ(points.inputs.size(), 1u);
+}

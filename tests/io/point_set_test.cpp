@@ -1,0 +1,77 @@
+#include "files.hpp"
+
+#include <nearfield/io/point_set.hpp>
+
+#include <functional>
+#include <limits>
+#include <ostream>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  struct mistake
+  {
+    char const* name;
+    std::function<void(point_set&)> make;
+    char const* culprit;
+  };
+
+  std::ostream& operator<<(std::ostream& out, mistake const& tested)
+  {
+    return out << tested.name;
+  }
+
+  class wrong_point_set : public testing::TestWithParam<mistake>
+  {};
+}
+
+TEST(point_set, good_ones_pass_the_check)
+{
+  auto points = awkward_points(2, 5, 2, 1);
+  EXPECT_NO_THROW(check(points));
+  points.box = bounding_box{{0, 0}, 1};
+  points.outputs[0][0] = std::numeric_limits<double>::infinity();
+  EXPECT_NO_THROW(check(points));
+}
+
+TEST_P(wrong_point_set, is_named)
+{
+  auto points = awkward_points(3, 5, 1, 1);
+  GetParam().make(points);
+  EXPECT_THAT(message_of([&] { check(points); }), testing::StartsWith(GetParam().culprit));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    point_set, wrong_point_set,
+    testing::Values(mistake{"dim", [](point_set& p) { p.dim = 4; }, "point_set.dim: found 4"},
+                    mistake{"positions", [](point_set& p) { p.dim = 2; },
+                            "point_set.positions: found 3"},
+                    mistake{"length", [](point_set& p) { p.inputs[0].pop_back(); },
+                            "point_set.inputs[0]: found 4"},
+                    mistake{"nan", [](point_set& p) { p.positions[1][3] = std::nan(""); },
+                            "point_set.positions[1]: found nan at point 3"},
+                    mistake{"names",
+                            [](point_set& p) {
+                              p.output_names = {"a", "b"};
+                            },
+                            "point_set.output_names: found 2"},
+                    mistake{"centre",
+                            [](point_set& p) {
+                              p.box = bounding_box{{0, 0}, 1};
+                            },
+                            "point_set.box.centre: found 2"},
+                    mistake{"half_width",
+                            [](point_set& p) {
+                              p.box = bounding_box{{0, 0, 0}, 0};
+                            },
+                            "point_set.box.half_width: found 0"}));
+
+TEST(point_set, columns_without_names_get_them)
+{
+  auto points = awkward_points(2, 0, 2, 1);
+  EXPECT_EQ(column_names(points), (std::vector<std::string>{"x", "y", "q1", "q2", "phi"}));
+  points.output_names = {"gx"};
+  EXPECT_EQ(column_names(points).back(), "gx");
+}

@@ -1,0 +1,139 @@
+#include "files.hpp"
+
+#include <nearfield/io/read.hpp>
+#include <nearfield/io/write.hpp>
+
+#include <clocale>
+#include <locale>
+#include <ostream>
+#include <sys/stat.h>
+#include <thread>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  struct named_file
+  {
+    char const* name;
+    char const* content;
+  };
+
+  std::ostream& operator<<(std::ostream& out, named_file const& file)
+  {
+    return out << file.name;
+  }
+
+  class read_by_name : public testing::TestWithParam<named_file>
+  {};
+
+  char const* const lammps = "title\n1 atoms\nAtoms # charge\n\n1 1 4 1 2 3\n";
+  char const* const pqr = "ATOM 1 N LYS 1 1 2 3 4 1.5\n";
+  char const* const fma_text = "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n";
+}
+
+TEST_P(read_by_name, the_name_says_the_format)
+{
+  temporary_folder const folder;
+  auto const path = folder / GetParam().name;
+  write_text(path, GetParam().content);
+  auto const points = read_points(path);
+  using columns = std::vector<std::vector<double>>;
+  EXPECT_EQ(points.positions, (columns{{1}, {2}, {3}}));
+  EXPECT_EQ(points.inputs, (columns{{4}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    read, read_by_name,
+    testing::Values(named_file{"a.fma", fma_text}, named_file{"A.FMA", fma_text},
+                    named_file{"a.pqr", pqr}, named_file{"a.data", lammps},
+                    named_file{"a.lmp", lammps}, named_file{"data.spce", lammps},
+                    named_file{"a.csv", "1,2,3,4\n"}, named_file{"data.csv", "1,2,3,4\n"},
+                    named_file{"a.txt", "1 2 3 4\n"}, named_file{"a.dat", "1 2 3 4\n"},
+                    named_file{"a.tsv", "1\t2\t3\t4\n"}));
+
+TEST(read, a_pipe_is_read_to_its_end)
+{
+  temporary_folder const folder;
+  auto const path = folder / "pipe.csv";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  std::string text;
+  for (int i = 0; i < 50000; ++i) text += "1,2,3\n";
+  std::jthread const writer([&] { write_text(path, text); });
+  EXPECT_EQ(read_points(path).size(), 50000u);
+}
+
+TEST(read, the_locale_does_not_matter)
+{
+  struct decimal_comma : std::numpunct<char>
+  {
+    char do_decimal_point() const override { return ','; }
+    char do_thousands_sep() const override { return '.'; }
+    std::string do_grouping() const override { return "\3"; }
+  };
+  auto const before = std::locale::global({std::locale::classic(), new decimal_comma});
+  std::setlocale(LC_NUMERIC, "de_DE.UTF-8"); // where it is installed
+  auto const points = parse_columns("1.5,2500.5\n1e-400,0\n", "a.csv");
+  auto const csv = format_csv(points);
+  std::setlocale(LC_NUMERIC, "C");
+  std::locale::global(before);
+  EXPECT_EQ(points.positions[0][0], 1.5);
+  EXPECT_EQ(points.positions[1][0], 2500.5);
+  EXPECT_EQ(csv, "x,y\n1.5,2500.5\n0,0\n");
+}
+
+TEST(read, places_without_a_file_are_named)
+{
+  temporary_folder const folder;
+  auto const expect = [](std::filesystem::path const& path, std::string const& found)
+  {
+    EXPECT_THAT(message_of([&] { read_points(path); }),
+                testing::AllOf(testing::StartsWith(path.string() + ": "), testing::HasSubstr(found),
+                               testing::HasSubstr("expected")));
+  };
+  expect(folder / "missing.fma", "No such file");
+  expect(folder.path(), "a folder");
+  std::filesystem::create_directory(folder / "folder.fma");
+  expect(folder / "folder.fma", "a folder");
+  write_text(folder / "a.png", "x");
+  expect(folder / "a.png", "'.png'");
+  write_text(folder / "a", "x");
+  expect(folder / "a", "extension ''");
+  for (auto const* name : {"a.fma", "a.bfma", "a.pqr", "a.data", "a.csv"})
+  {
+    write_text(folder / name, "");
+    expect(folder / name, "byte 0: found an empty file");
+  }
+}
+
+TEST(read, binary_fma_and_text_fma_do_not_pass_for_each_other)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.fma", bytes(8u, 3u, 2u, 1u, std::uint64_t{1}, 2., 0., 0., 0., 0., 1.));
+  EXPECT_THAT(message_of([&] { read_points(folder / "a.fma"); }),
+              testing::HasSubstr("line 1: found a binary file, expected text"));
+  write_text(folder / "a.bfma", fma_text);
+  EXPECT_THAT(message_of([&] { read_points(folder / "a.bfma"); }),
+              testing::HasSubstr("byte 0: found '8 4 '"));
+}
+
+TEST(read, the_message_is_one_line_whatever_the_name_is)
+{
+  auto const message = message_of([&] { read_points("no\nsuch\nfile.csv"); });
+  EXPECT_EQ(message.find('\n'), std::string::npos);
+  EXPECT_THAT(message, testing::StartsWith("no\\x0asuch"));
+}
+
+TEST(read, options_of_another_format_are_refused)
+{
+  EXPECT_THAT(message_of(
+                  [&] {
+                    parse_fma(fma_text, "a.fma", {.columns = {"x", "y"}});
+                  }),
+              testing::HasSubstr("--columns"));
+  EXPECT_THAT(message_of([&] { parse_pqr(pqr, "a.pqr", {.atom_style = "full"}); }),
+              testing::HasSubstr("--atom-style"));
+  EXPECT_THAT(message_of([&] { parse_columns("1 2\n", "a.csv", {.dim = 4}); }),
+              testing::HasSubstr("found 4, expected 2 or 3"));
+}

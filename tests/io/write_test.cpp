@@ -1,0 +1,195 @@
+#include "files.hpp"
+
+#include <nearfield/io/read.hpp>
+#include <nearfield/io/write.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  using shape = std::tuple<std::string, file_precision, int, std::size_t, std::size_t, std::size_t>;
+
+  class round_trip : public testing::TestWithParam<shape>
+  {};
+
+  std::string name_of_shape(testing::TestParamInfo<shape> const& tested)
+  {
+    auto const& [extension, precision, dim, n, n_inputs, n_outputs] = tested.param;
+    return extension.substr(1) + (precision == file_precision::f32 ? "_f32_" : "_f64_") +
+           std::to_string(dim) + "d_" + std::to_string(n) + "_points_" + std::to_string(n_inputs) +
+           "_inputs_" + std::to_string(n_outputs) + "_outputs";
+  }
+
+  bool contains(bounding_box const& box, point_set const& points)
+  {
+    for (std::size_t a = 0; a < points.positions.size(); ++a)
+      for (double const x : points.positions[a])
+        if (std::abs(x - box.centre[a]) > box.half_width) return false;
+    return true;
+  }
+}
+
+TEST_P(round_trip, gives_the_same_values)
+{
+  auto const [extension, precision, dim, n, n_inputs, n_outputs] = GetParam();
+  auto const points = awkward_points(dim, n, n_inputs, n_outputs);
+  temporary_folder const folder;
+  auto const path = folder / ("points" + extension);
+  write_points(path, points, {precision});
+  auto const back = read_points(path);
+
+  auto expected = points;
+  auto const is_csv = extension == ".csv";
+  auto got = back;
+  if (precision == file_precision::f32)
+  {
+    round_to_float(expected);
+    // a CSV file does not say its precision: its decimals are those of the float
+    if (is_csv) round_to_float(got);
+  }
+  expect_same_values(got, expected);
+  EXPECT_EQ(column_names(back), column_names(points));
+  if (!is_csv)
+  {
+    ASSERT_TRUE(back.box);
+    EXPECT_TRUE(contains(*back.box, back));
+    // reading and writing again changes nothing
+    write_points(path, back, {precision});
+    EXPECT_EQ(read_points(path), back);
+  }
+  EXPECT_EQ(folder.n_files(), 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(write, round_trip,
+                         testing::Combine(testing::Values(".fma", ".bfma", ".csv"),
+                                          testing::Values(file_precision::f32, file_precision::f64),
+                                          testing::Values(2, 3), testing::Values(0u, 1u, 1000u),
+                                          testing::Values(0u, 1u, 3u), testing::Values(0u, 2u)),
+                         name_of_shape);
+
+TEST(write, fma_text_is_version_2)
+{
+  point_set points{
+      .dim = 2, .positions = {{0, 0.1}, {0, 2}}, .inputs = {{1, -1}}, .outputs = {{3, 4}}};
+  EXPECT_EQ(format_fma(points), "8 4 2 1\n2 1 0.05 1\n0 0 1 3\n0.1 2 -1 4\n");
+  points.box = bounding_box{{0, 1}, 2.5};
+  EXPECT_EQ(format_fma(points, {file_precision::f32}), "4 4 2 1\n2 2.5 0 1\n0 0 1 3\n0.1 2 -1 4\n");
+}
+
+TEST(write, fma_binary_is_version_2)
+{
+  point_set const points{.dim = 2,
+                         .positions = {{0}, {0.5}},
+                         .inputs = {{1}},
+                         .outputs = {{3}},
+                         .box = bounding_box{{0, 0.25}, 2}};
+  EXPECT_EQ(format_bfma(points),
+            bytes(8u, 4u, 2u, 1u, std::uint64_t{1}, 2., 0., 0.25, 0., 0.5, 1., 3.));
+  EXPECT_EQ(format_bfma(points, {file_precision::f32}),
+            bytes(4u, 4u, 2u, 1u, std::uint64_t{1}, 2.f, 0.f, 0.25f, 0.f, 0.5f, 1.f, 3.f));
+}
+
+TEST(write, the_box_of_a_single_precision_file_holds_the_rounded_points)
+{
+  // 0.1f > 0.1 and 0.7f < 0.7: a box that is tight in double
+  point_set points{.dim = 2, .positions = {{0.1, 0.7}, {0.1, 0.7}}};
+  points.box = bounding_box{{0.4, 0.4}, 0.3};
+  auto const back = parse_fma(format_bfma(points, {file_precision::f32}), "a.bfma");
+  EXPECT_TRUE(contains(*back.box, back));
+  EXPECT_GE(back.box->half_width, 0.3);
+  EXPECT_LT(back.box->half_width, 0.3001);
+}
+
+TEST(write, equal_points_get_a_box_of_positive_width)
+{
+  point_set const points{.dim = 2, .positions = {{5, 5}, {-1, -1}}};
+  auto const back = parse_fma(format_fma(points), "a.fma");
+  expect_same_values(back, points);
+  EXPECT_GT(back.box->half_width, 0);
+}
+
+TEST(write, csv_has_names_and_shortest_decimals)
+{
+  point_set const points{.dim = 2,
+                         .positions = {{0.1, 1e-7}, {1.0 / 3, 2}},
+                         .inputs = {{1, -1}},
+                         .outputs = {{3, 1e22}, {4, 5}},
+                         .input_names = {},
+                         .output_names = {"gx", "gy"}};
+  EXPECT_EQ(format_csv(points), "x,y,q,gx,gy\n0.1,0.3333333333333333,1,3,4\n1e-07,2,-1,1e+22,5\n");
+  EXPECT_EQ(format_csv(points, {file_precision::f32}),
+            "x,y,q,gx,gy\n0.1,0.33333334,1,3,4\n1e-07,2,-1,1e+22,5\n");
+}
+
+TEST(write, vtu_has_vertices_and_point_data)
+{
+  point_set const points{.dim = 2,
+                         .positions = {{1}, {2}},
+                         .inputs = {{3}},
+                         .outputs = {{4}},
+                         .input_names = {"q"},
+                         .output_names = {"a<b&\"c\""}};
+  // base64 of a UInt64 with the number of bytes, and of 1 2 0 (z of a plane), 3, 4, index 0, end 1, 1
+  auto const array =
+      [](std::string const& type, std::string const& name, int n, std::string const& data)
+  {
+    return "        <DataArray type=\"" + type + "\" Name=\"" + name + "\" NumberOfComponents=\"" +
+           std::to_string(n) + "\" format=\"binary\">" + data + "</DataArray>\n";
+  };
+  EXPECT_EQ(format_vtu(points, {file_precision::f32}),
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"1.0\" "
+            "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <UnstructuredGrid>\n"
+            "    <Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n      <Points>\n" +
+                array("Float32", "Points", 3, "DAAAAAAAAAAAAIA/AAAAQAAAAAA=") +
+                "      </Points>\n      <PointData>\n" +
+                array("Float32", "q", 1, "BAAAAAAAAAAAAEBA") +
+                array("Float32", "a&lt;b&amp;&quot;c&quot;", 1, "BAAAAAAAAAAAAIBA") +
+                "      </PointData>\n      <Cells>\n" +
+                array("Int64", "connectivity", 1, "CAAAAAAAAAAAAAAAAAAAAA==") +
+                array("Int64", "offsets", 1, "CAAAAAAAAAABAAAAAAAAAA==") +
+                array("UInt8", "types", 1, "AQAAAAAAAAAB") +
+                "      </Cells>\n    </Piece>\n  </UnstructuredGrid>\n</VTKFile>\n");
+  EXPECT_THAT(format_vtu(points), testing::HasSubstr("type=\"Float64\" Name=\"Points\""));
+}
+
+TEST(write, vtu_of_no_points_is_a_file_too)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.vtu", awkward_points(3, 0, 1, 0));
+  EXPECT_THAT(read_text(folder / "a.vtu"), testing::HasSubstr("NumberOfPoints=\"0\""));
+}
+
+TEST(write, bad_points_leave_no_file)
+{
+  temporary_folder const folder;
+  auto points = awkward_points(3, 2, 1, 0);
+  points.inputs[0][1] = 1e300;
+  for (auto const* name : {"a.fma", "a.bfma", "a.csv", "a.vtu"})
+    EXPECT_THAT(message_of([&] { write_points(folder / name, points, {file_precision::f32}); }),
+                testing::AllOf(testing::HasSubstr("for q at point 1"), testing::HasSubstr("f64")))
+        << name;
+  points.inputs[0][1] = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW(write_points(folder / "a.csv", points), error);
+  EXPECT_EQ(folder.n_files(), 0);
+}
+
+TEST(write, an_unknown_extension_is_refused_with_those_that_there_are)
+{
+  temporary_folder const folder;
+  for (auto const* name : {"a.png", "a", "a.pqr"})
+  {
+    auto const path = folder / name;
+    auto const expected = testing::AllOf(testing::StartsWith(path.string() + ": "),
+                                         testing::HasSubstr("expected .fma .bfma .csv .vtu"));
+    EXPECT_THAT(message_of([&] { write_points(path, awkward_points(2, 1, 0, 0)); }), expected);
+    EXPECT_THAT(message_of([&] { check_writable_format(path); }), expected);
+  }
+  EXPECT_NO_THROW(check_writable_format("a.vtu"));
+  EXPECT_EQ(folder.n_files(), 0);
+}
