@@ -4,9 +4,10 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace nearfield::detail
@@ -27,97 +28,77 @@ namespace nearfield::detail
       return result;
     }
 
-    /// Finds the leaf that holds a Morton key.
-    class leaf_finder
+    constexpr index_type none = std::numeric_limits<index_type>::max();
+
+    /// The last leaf whose smallest key is not above `key`, or none. Neighbours are near in Morton
+    /// order, most of them: the search doubles its distance from `start` until it has passed the key.
+    index_type last_not_above(std::span<std::uint64_t const> keys, std::uint64_t key,
+                              std::size_t start)
     {
-    public:
-      static constexpr index_type none = std::numeric_limits<index_type>::max();
-
-      leaf_finder(std::span<std::uint64_t const> keys, int key_bits) : keys_(keys)
+      std::size_t first = start, last = start, stride = 1;
+      if (keys[start] <= key)
+        for (; last < keys.size() && keys[last] <= key; stride *= 2)
+        {
+          first = last;
+          last = std::min(keys.size(), last + stride);
+        }
+      else
+        for (; first > 0 && keys[first] > key; stride *= 2)
+        {
+          last = first;
+          first -= std::min(first, stride);
+        }
+      // The outcome of a comparison is a coin toss: no branch depends on it.
+      for (std::size_t n = last - first; n > 0;)
       {
-        // About two buckets a leaf, so that a search rarely looks at more than a few keys.
-        int const bucket_bits = std::min(key_bits, static_cast<int>(std::bit_width(keys.size())));
-        shift_ = key_bits - bucket_bits;
-        first_.resize((std::size_t(1) << bucket_bits) + 1);
-        std::size_t bucket = 0;
-        for (std::size_t b = 0; b < keys.size(); ++b)
-          while (bucket <= keys[b] >> shift_) first_[bucket++] = static_cast<index_type>(b);
-        while (bucket < first_.size()) first_[bucket++] = static_cast<index_type>(keys.size());
+        std::size_t const half = (n + 1) / 2;
+        first += keys[first + half - 1] <= key ? half : 0;
+        n -= half;
       }
-
-      /// The last leaf whose smallest key is not above `key`, or none.
-      [[nodiscard]] index_type last_not_above(std::uint64_t key) const
-      {
-        std::uint64_t const bucket = key >> shift_;
-        auto const after = std::upper_bound(keys_.begin() + first_[bucket],
-                                            keys_.begin() + first_[bucket + 1], key);
-        return after == keys_.begin() ? none : static_cast<index_type>(after - keys_.begin() - 1);
-      }
-
-    private:
-      std::span<std::uint64_t const> keys_;
-      int shift_;
-      std::vector<index_type> first_;
-    };
+      return first == 0 ? none : static_cast<index_type>(first - 1);
+    }
 
     /// Neighbours of leaf b that are as large as b, or larger: those that hold one of the cells of
     /// its own size around it. Smaller ones find b.
-    template <int Dim>
-    class neighbour_finder
+    template <int Dim, class Visit>
+    void visit_neighbours(leaf_set<Dim> const& leaves, int key_level, index_type b, Visit&& visit)
     {
-    public:
-      neighbour_finder(leaf_set<Dim> const& leaves, int key_level)
-          : leaves_(leaves), key_level_(key_level), finder_(leaves.keys, Dim * key_level)
-      {}
+      constexpr int n_cells = power_of_3(Dim);
+      leaf_cell<Dim> const& cell = leaves.cells[b];
+      std::uint32_t const n = std::uint32_t(1) << cell.level;
 
-      template <class Visit>
-      void visit(index_type b, Visit&& visit) const
+      std::array<index_type, n_cells> larger;
+      auto larger_end = larger.begin();
+      for (int c = 0; c < n_cells; ++c)
       {
-        constexpr int n_cells = power_of_3(Dim);
-        leaf_cell<Dim> const& cell = leaves_.cells[b];
-        int const finer = key_level_ - cell.level;
-        std::uint32_t const n = std::uint32_t(1) << cell.level;
-
-        std::array<index_type, n_cells> larger;
-        int n_larger = 0;
-        for (int c = 0; c < n_cells; ++c)
+        if (c == n_cells / 2) continue;
+        std::array<int, Dim> const step = steps<Dim>(c);
+        std::array<std::uint32_t, Dim> index;
+        bool inside = true;
+        for (int d = 0; d < Dim; ++d)
         {
-          if (c == n_cells / 2) continue;
-          std::array<int, Dim> const step = steps<Dim>(c);
-          std::array<std::uint32_t, Dim> index;
-          bool inside = true;
-          for (int d = 0; d < Dim; ++d)
-          {
-            // Below zero wraps round to a large number.
-            index[d] = cell.index[d] + static_cast<std::uint32_t>(step[d]);
-            inside &= index[d] < n;
-          }
-          if (!inside) continue;
-
-          std::uint64_t const key = encode<leaf_order::morton, Dim>(index, cell.level)
-                                    << (Dim * finer);
-          index_type const found = finder_.last_not_above(key);
-          if (found == leaf_finder::none || leaves_.cells[found].level > cell.level) continue;
-          int const found_bits = Dim * (key_level_ - leaves_.cells[found].level);
-          if ((key ^ leaves_.keys[found]) >> found_bits != 0) continue;
-
-          if (leaves_.cells[found].level < cell.level)
-          {
-            // A larger leaf holds up to 2^(Dim - 1) of the cells around b.
-            if (std::find(larger.begin(), larger.begin() + n_larger, found) !=
-                larger.begin() + n_larger)
-              continue;
-            larger[n_larger++] = found;
-          }
-          visit(found);
+          // Below zero wraps round to a large number.
+          index[d] = cell.index[d] + static_cast<std::uint32_t>(step[d]);
+          inside &= index[d] < n;
         }
-      }
+        if (!inside) continue;
 
-    private:
-      leaf_set<Dim> const& leaves_;
-      int key_level_;
-      leaf_finder finder_;
-    };
+        std::uint64_t const key = encode<leaf_order::morton, Dim>(index, cell.level)
+                                  << (Dim * (key_level - cell.level));
+        index_type const found = last_not_above(leaves.keys, key, b);
+        if (found == none) continue;
+        int const found_level = leaves.cells[found].level;
+        bool const holds_key = (key ^ leaves.keys[found]) >> (Dim * (key_level - found_level)) == 0;
+        if (!holds_key || found_level > cell.level) continue;
+        if (found_level < cell.level)
+        {
+          // A larger leaf holds up to 2^(Dim - 1) of the cells around b.
+          if (std::find(larger.begin(), larger_end, found) != larger_end) continue;
+          *larger_end++ = found;
+        }
+        visit(found);
+      }
+    }
 
     /// offsets[b + 1] holds the size of row b; on return, where row b starts.
     void counts_to_offsets(std::vector<std::size_t>& offsets)
@@ -180,16 +161,16 @@ namespace nearfield::detail
   template <int Dim>
   adjacency morton_adjacency(leaf_set<Dim> const& leaves, int key_level)
   {
-    neighbour_finder<Dim> const finder(leaves, key_level);
     std::vector<std::pair<index_type, index_type>> directed; // b -> c
     for (index_type b = 0; b < leaves.size(); ++b)
-      finder.visit(b,
-                   [&](index_type c)
-                   {
-                     directed.emplace_back(b, c);
-                     // One as large as b finds b by itself.
-                     if (leaves.cells[c].level < leaves.cells[b].level) directed.emplace_back(c, b);
-                   });
+      visit_neighbours(leaves, key_level, b,
+                       [&](index_type c)
+                       {
+                         directed.emplace_back(b, c);
+                         // One as large as b finds b by itself.
+                         if (leaves.cells[c].level < leaves.cells[b].level)
+                           directed.emplace_back(c, b);
+                       });
 
     adjacency rows;
     rows.offsets.assign(leaves.cells.size() + 1, 0);

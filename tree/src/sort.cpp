@@ -9,8 +9,8 @@ namespace nearfield::detail
 {
   namespace
   {
-    // One scatter stream per digit value: 2^8 of them stay within the second-level TLB and the
-    // write-combining caches; 2^11 save passes and lose more than that.
+    // For 10^6 points 8 to 13 bits take the same time on an AVX-512 EPYC; few scatter streams ask
+    // less of the TLB elsewhere.
     constexpr int digit_bits = 8;
     constexpr std::size_t n_digits = std::size_t(1) << digit_bits;
     using histogram = std::array<std::size_t, n_digits>;
