@@ -27,7 +27,8 @@ namespace nearfield
       if (name.empty()) return 1;
       std::int64_t k = 0;
       bool const good = is_digit(name[0]) && name[0] != '0' &&
-                        parse_number(name, k) == number_status::good && k <= 1000000;
+                        parse_number(name, k) == number_status::good &&
+                        k <= static_cast<std::int64_t>(max_values_per_point);
       return good ? static_cast<std::size_t>(k) : 0;
     }
 
@@ -50,6 +51,8 @@ namespace nearfield
     template <class Fail>
     column_map map_of(std::vector<std::string> const& names, int dim, Fail const& fail)
     {
+      if (names.size() > max_values_per_point)
+        fail(count_of(names.size(), "column"), "at most " + std::to_string(max_values_per_point));
       column_map map;
       map.n_fields = names.size();
       std::size_t axes[3] = {absent, absent, absent};
@@ -86,7 +89,8 @@ namespace nearfield
       for (std::size_t k = 0; k < inputs.size(); ++k)
       {
         if (number_of(names[inputs[k]], "q") != k + 1)
-          fail("column " + in_quotes(names[inputs[k]]), "q" + std::to_string(k + 1) + " before it");
+          fail("column " + in_quotes(names[inputs[k]]),
+               "inputs q, or q1 q2 ... without gaps and repeats");
         map.input_names.push_back(names[inputs[k]]);
       }
       map.inputs = inputs;
@@ -207,7 +211,9 @@ namespace nearfield
             if (fields_.size() < names.size())
               fail_at_line(name_, lines_.line(), count_of(fields_.size(), "field"),
                            "at least " + std::to_string(names.size()) + " coordinates");
-            map_ = map_of(names, options_.dim, [](auto const&, auto const&) {});
+            map_ = map_of(names, options_.dim,
+                          [&](std::string const& found, std::string const& expected)
+                          { fail_at_line(name_, lines_.line(), found, expected); });
           }
           start();
         }

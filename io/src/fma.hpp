@@ -9,10 +9,6 @@
 
 namespace nearfield::detail::io
 {
-  // More values a point than any use has: a header beyond it is a mistake, and is refused before
-  // memory is asked for that many columns.
-  inline constexpr std::uint64_t max_values_per_point = 4096;
-
   /// What the first line of an FMA file says.
   struct fma_header
   {

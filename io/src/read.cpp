@@ -1,8 +1,6 @@
 #include "fma.hpp"
 #include "text.hpp"
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -55,13 +53,6 @@ namespace nearfield
       if (!binary && is_binary_fma(content))
         fail_at_line(name, 1, "a binary file", "text (.fma; the name of a binary ends in .bfma)");
       return parse_fma(content, name, options);
-    }
-
-    std::string lower(std::string text)
-    {
-      std::transform(text.begin(), text.end(), text.begin(),
-                     [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-      return text;
     }
   }
 

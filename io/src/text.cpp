@@ -66,6 +66,14 @@ namespace nearfield::detail::io
     return "'" + escaped(text, 40, 0x7e) + "'";
   }
 
+  std::string lower(std::string_view text)
+  {
+    std::string out(text);
+    for (char& c : out)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    return out;
+  }
+
   std::string count_of(std::uintmax_t n, std::string_view noun)
   {
     return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");

@@ -13,11 +13,18 @@
 
 namespace nearfield::detail::io
 {
+  /// More values a point than any use has: a file beyond it is a mistake, and is refused before
+  /// memory is asked for that many columns.
+  inline constexpr std::size_t max_values_per_point = 4096;
+
   /// `text` as one line: control characters as \xNN, cut after 200 characters. For names.
   std::string printable(std::string_view text);
 
   /// 'text' as ASCII, other bytes as \xNN, cut after 40 characters: what a message shows of a file
   std::string in_quotes(std::string_view text);
+
+  /// `text` with small letters for capital ones of ASCII
+  std::string lower(std::string_view text);
 
   /// "1 value", "2 values"
   std::string count_of(std::uintmax_t n, std::string_view noun);

@@ -160,12 +160,12 @@ namespace nearfield
 
     formatter formatter_for(std::filesystem::path const& path)
     {
-      auto const extension = path.extension();
+      auto const extension = lower(path.extension().string());
       if (extension == ".fma") return format_fma;
       if (extension == ".bfma") return format_bfma;
       if (extension == ".csv") return format_csv;
       if (extension == ".vtu") return format_vtu;
-      throw error(printable(path.string()) + ": found extension " + in_quotes(extension.string()) +
+      throw error(printable(path.string()) + ": found extension " + in_quotes(extension) +
                   ", expected .fma .bfma .csv .vtu");
     }
   }

@@ -43,6 +43,13 @@ namespace
     return static_cast<std::int64_t>(x);
   };
 
+  std::string many_columns(int n)
+  {
+    std::string row;
+    for (int c = 0; c < n; ++c) row += "1 ";
+    return row + "\n";
+  }
+
   std::string lammps(std::string const& heading, std::string const& rows)
   {
     return "title\n2 atoms\n" + heading + "\n" + rows;
@@ -290,7 +297,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "x y mass\n1 2 3\n", "line 1", "column 'mass'", "q or q1 q2"},
         bad_file{parse_columns, "x y x\n1 2 3\n", "line 1", "column 'x' twice", "once"},
         bad_file{parse_columns, "x z q\n1 2 3\n", "line 1", "no column y", "columns x and y"},
-        bad_file{parse_columns, "x y q1 q3\n1 2 3 4\n", "line 1", "'q3'", "q2 before it"},
+        bad_file{parse_columns, "x y q1 q3\n1 2 3 4\n", "line 1", "'q3'", "without gaps"},
         bad_file{
             parse_columns, "x y z\n1 2 3\n", "line 1", "dimension 3", "2 as asked", {.dim = 2}},
         bad_file{parse_columns, "# x y\n1 2\n", "line 1", "dimension 2", "3 as asked", {.dim = 3}},

@@ -191,5 +191,6 @@ TEST(write, an_unknown_extension_is_refused_with_those_that_there_are)
     EXPECT_THAT(message_of([&] { check_writable_format(path); }), expected);
   }
   EXPECT_NO_THROW(check_writable_format("a.vtu"));
+  EXPECT_NO_THROW(check_writable_format("A.CSV"));
   EXPECT_EQ(folder.n_files(), 0);
 }
