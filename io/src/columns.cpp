@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace nearfield
 {
@@ -57,13 +58,13 @@ namespace nearfield
       map.n_fields = names.size();
       std::size_t axes[3] = {absent, absent, absent};
       std::vector<std::size_t> inputs;
+      std::set<std::string_view> seen;
       for (std::size_t c = 0; c < names.size(); ++c)
       {
         auto const& name = names[c];
         if (!is_known(name)) fail("column " + in_quotes(name), known_names);
-        if (name != "_" && std::count(names.begin(), names.end(), name) > 1)
-          fail("column " + in_quotes(name) + " twice", "it once");
         if (name == "_") continue;
+        if (!seen.insert(name).second) fail("column " + in_quotes(name) + " twice", "it once");
         if (name.size() == 1 && name[0] >= 'x')
           axes[name[0] - 'x'] = c;
         else if (number_of(name, "q") != 0)

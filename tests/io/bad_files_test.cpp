@@ -297,6 +297,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "x y mass\n1 2 3\n", "line 1", "column 'mass'", "q or q1 q2"},
         bad_file{parse_columns, "x y x\n1 2 3\n", "line 1", "column 'x' twice", "once"},
         bad_file{parse_columns, "x z q\n1 2 3\n", "line 1", "no column y", "columns x and y"},
+        bad_file{parse_columns, "x y q q1\n1 2 3 4\n", "line 1", "'q1'", "without gaps"},
+        bad_file{parse_columns, many_columns(5000), "line 1", "5000 columns", "at most 4096"},
         bad_file{parse_columns, "x y q1 q3\n1 2 3 4\n", "line 1", "'q3'", "without gaps"},
         bad_file{
             parse_columns, "x y z\n1 2 3\n", "line 1", "dimension 3", "2 as asked", {.dim = 2}},
