@@ -1,0 +1,109 @@
+// P2P on one box, beside the two kernels this project starts from: N = 64 ... 4096, both precisions, two
+// and three dimensions, 1/r and 1/r with its gradient, for every instruction set of the machine.
+
+#include "baselines/seed.hpp"
+#include "clouds.hpp"
+#include "rates.hpp"
+
+#include <nearfield/p2p/p2p.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+namespace
+{
+  namespace nf = nearfield;
+
+  baseline::seed_table const* seeds_of(nf::isa which)
+  {
+    switch (which)
+    {
+#if defined(NEARFIELD_WITH_SSE2)
+    case nf::isa::sse2:
+      return &baseline::seed_sse2();
+#endif
+#if defined(NEARFIELD_WITH_AVX2)
+    case nf::isa::avx2:
+      return &baseline::seed_avx2();
+#endif
+#if defined(NEARFIELD_WITH_AVX512)
+    case nf::isa::avx512:
+      return &baseline::seed_avx512();
+#endif
+    default:
+      return nullptr;
+    }
+  }
+
+  template <class K, class T>
+  void run_baseline(benchmark::State& state, baseline::inner_function<T> kernel)
+  {
+    auto const n = static_cast<std::size_t>(state.range(0));
+    bench::cloud<T, K::dim> const points(n);
+    bench::outputs<T, K::n_out> out(n);
+    for (auto _ : state)
+    {
+      kernel(n, points.positions().data(), points.q.data(), out.view().data());
+      benchmark::ClobberMemory();
+    }
+    bench::report<K>(state, static_cast<double>(n) * static_cast<double>(n - 1));
+  }
+
+  template <class K, class T>
+  void run_ours(benchmark::State& state, nf::isa which, bool mutual)
+  {
+    auto const n = static_cast<std::size_t>(state.range(0));
+    bench::cloud<T, K::dim> const points(n);
+    bench::outputs<T, K::n_out> out(n);
+    nf::simd_backend const backend{which};
+    for (auto _ : state)
+    {
+      if (mutual)
+        nf::p2p_inner_mutual(backend, K{}, points.positions(), points.charges(), out.view());
+      else
+        nf::p2p_inner(backend, K{}, points.positions(), points.charges(), out.view());
+      benchmark::ClobberMemory();
+    }
+    bench::report<K>(state, static_cast<double>(n) * static_cast<double>(n - 1));
+  }
+
+  template <class K, class T>
+  void add(nf::isa which, baseline::inner_function<T> loop, baseline::inner_function<T> simd)
+  {
+    std::string const prefix = "p2p_inner/" + std::string(K::name) + "/" + std::to_string(K::dim) +
+                               "d/" + bench::precision_name<T> + "/" +
+                               std::string(nf::name_of(which)) + "/";
+    auto const sizes = [](benchmark::internal::Benchmark* b)
+    {
+      for (int n = 64; n <= 4096; n *= 4) b->Arg(n);
+    };
+    sizes(benchmark::RegisterBenchmark((prefix + "seed_loop").c_str(),
+                                       [=](auto& state) { run_baseline<K, T>(state, loop); }));
+    sizes(benchmark::RegisterBenchmark((prefix + "seed_xsimd").c_str(),
+                                       [=](auto& state) { run_baseline<K, T>(state, simd); }));
+    sizes(benchmark::RegisterBenchmark((prefix + "one_sided").c_str(),
+                                       [=](auto& state) { run_ours<K, T>(state, which, false); }));
+    sizes(benchmark::RegisterBenchmark((prefix + "mutual").c_str(),
+                                       [=](auto& state) { run_ours<K, T>(state, which, true); }));
+  }
+
+  bool const registered = []
+  {
+    for (nf::isa const which : nf::available_isas())
+      if (auto const* const seeds = seeds_of(which))
+      {
+        add<nf::one_over_r<2>, float>(which, seeds->loop_f32[0][0], seeds->simd_f32[0][0]);
+        add<nf::one_over_r<2>, double>(which, seeds->loop_f64[0][0], seeds->simd_f64[0][0]);
+        add<nf::val_grad_one_over_r<2>, float>(which, seeds->loop_f32[0][1], seeds->simd_f32[0][1]);
+        add<nf::val_grad_one_over_r<2>, double>(which, seeds->loop_f64[0][1],
+                                                seeds->simd_f64[0][1]);
+        add<nf::one_over_r<3>, float>(which, seeds->loop_f32[1][0], seeds->simd_f32[1][0]);
+        add<nf::one_over_r<3>, double>(which, seeds->loop_f64[1][0], seeds->simd_f64[1][0]);
+        add<nf::val_grad_one_over_r<3>, float>(which, seeds->loop_f32[1][1], seeds->simd_f32[1][1]);
+        add<nf::val_grad_one_over_r<3>, double>(which, seeds->loop_f64[1][1],
+                                                seeds->simd_f64[1][1]);
+      }
+    return true;
+  }();
+}

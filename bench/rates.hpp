@@ -1,0 +1,18 @@
+#pragma once
+
+#include <benchmark/benchmark.h>
+
+#include <cstdint>
+
+namespace bench
+{
+  /// Directed pair interactions a second, and the flop/s that follow from the interaction's count.
+  template <class K>
+  void report(benchmark::State& state, double pairs_per_iteration)
+  {
+    using benchmark::Counter;
+    double const pairs = pairs_per_iteration * static_cast<double>(state.iterations());
+    state.counters["pairs/s"] = Counter(pairs, Counter::kIsRate);
+    state.counters["flop/s"] = Counter(pairs * static_cast<double>(K::flops), Counter::kIsRate);
+  }
+}
