@@ -26,9 +26,10 @@ namespace nearfield::detail
       int at;
     };
 
-    alignas(64) T x[Dim][capacity];
-    alignas(64) T q[NIn][capacity];
-    alignas(64) T out[NOut][capacity];
+    // one pack more than fits: the last one is filled up by a whole store
+    alignas(64) T x[Dim][capacity + width];
+    alignas(64) T q[NIn][capacity + width];
+    alignas(64) T out[NOut][capacity + width];
     piece pieces[max_pieces];
     int n_pieces = 0;
     int size = 0;
@@ -49,18 +50,27 @@ namespace nearfield::detail
       index_type const room = static_cast<index_type>(capacity - size);
       index_type const length = range.end - range.begin;
       index_type const count = length < room ? length : room;
-      T const* const* const source_x = job.source_x + range.chunk * Dim;
-      T const* const* const source_q = job.source_q + range.chunk * NIn;
+      T const* from[Dim + NIn];
+      T* to[Dim + NIn];
       NEARFIELD_UNROLL
-      for (int d = 0; d < Dim; ++d) copy(x[d] + size, source_x[d] + range.begin, count);
+      for (int d = 0; d < Dim; ++d)
+      {
+        from[d] = job.source_x[range.chunk * Dim + d] + range.begin;
+        to[d] = x[d] + size;
+      }
+      NEARFIELD_UNROLL
+      for (int i = 0; i < NIn; ++i)
+      {
+        from[Dim + i] = job.source_q[range.chunk * NIn + i] + range.begin;
+        to[Dim + i] = q[i] + size;
+      }
+      copy(to, from, count);
       if (range.shift != 0)
         for (int d = 0; d < Dim; ++d)
         {
           T const shift = static_cast<T>(job.shifts[range.shift][static_cast<unsigned>(d)]);
-          for (index_type j = 0; j < count; ++j) x[d][size + static_cast<int>(j)] += shift;
+          for (index_type j = 0; j < count; ++j) to[d][j] += shift;
         }
-      NEARFIELD_UNROLL
-      for (int i = 0; i < NIn; ++i) copy(q[i] + size, source_q[i] + range.begin, count);
       if constexpr (Mutual)
         pieces[n_pieces++] = {{range.begin, range.begin + count, range.chunk, range.shift}, size};
       size += static_cast<int>(count);
@@ -70,15 +80,11 @@ namespace nearfield::detail
     /// Fills the last pack up.
     NEARFIELD_FN void pad()
     {
-      int const end = vectors() * width;
-      for (int j = size; j < end; ++j)
-      {
-        NEARFIELD_UNROLL
-        for (int d = 0; d < Dim; ++d) x[d][j] = x[d][size - 1];
-        NEARFIELD_UNROLL
-        for (int i = 0; i < NIn; ++i) q[i][j] = T(0);
-      }
-      size = end;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < Dim; ++d) math<V>::store(x[d] + size, V(x[d][size - 1]));
+      NEARFIELD_UNROLL
+      for (int i = 0; i < NIn; ++i) math<V>::store(q[i] + size, V(T(0)));
+      size = vectors() * width;
     }
 
     NEARFIELD_FN void clear_out()
@@ -90,8 +96,8 @@ namespace nearfield::detail
       }
     }
 
-    /// Adds what the sources received to the caller's arrays, times scale.
-    NEARFIELD_FN void scatter_out(p2p_job<T> const& job, T const* scale) const
+    /// Adds what the sources received to the caller's arrays, times scale, and uses it up.
+    NEARFIELD_FN void scatter_out(p2p_job<T> const& job, T const* scale)
     {
       for (int p = 0; p < n_pieces; ++p)
       {
@@ -99,24 +105,53 @@ namespace nearfield::detail
         int const count = static_cast<int>(from.end - from.begin);
         NEARFIELD_UNROLL
         for (int o = 0; o < NOut; ++o)
-        {
-          T* const to = job.source_out[from.chunk * NOut + o] + from.begin;
-          T const* const sums = out[o] + pieces[p].at;
-          V const factor(scale[o]);
-          int j = 0;
-          for (; j + width <= count; j += width)
-            math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
-          for (; j < count; ++j) to[j] += scale[o] * sums[j];
-        }
+          add_scaled(job.source_out[from.chunk * NOut + o] + from.begin, out[o] + pieces[p].at,
+                     count, scale[o]);
       }
     }
 
   private:
-    static NEARFIELD_FN void copy(T* to, T const* from, index_type count)
+    // Both end with a pack that overlaps the one before, where there is one: a tail of single values
+    // would cost as much as the pairs of a small box. All columns go together, since the length of a
+    // range is what the branch predictor cannot know.
+
+    static NEARFIELD_FN void copy(T* const* to, T const* const* from, index_type count)
     {
-      index_type j = 0;
-      for (; j + width <= count; j += width) math<V>::store(to + j, math<V>::load(from + j));
-      for (; j < count; ++j) to[j] = from[j];
+      constexpr int n = Dim + NIn;
+      if (count < width)
+      {
+        for (index_type j = 0; j < count; ++j)
+        {
+          NEARFIELD_UNROLL
+          for (int c = 0; c < n; ++c) to[c][j] = from[c][j];
+        }
+        return;
+      }
+      for (index_type j = 0; j + width < count; j += width)
+      {
+        NEARFIELD_UNROLL
+        for (int c = 0; c < n; ++c) math<V>::store(to[c] + j, math<V>::load(from[c] + j));
+      }
+      NEARFIELD_UNROLL
+      for (int c = 0; c < n; ++c)
+        math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
+    }
+
+    static NEARFIELD_FN void add_scaled(T* to, T* sums, int count, T scale)
+    {
+      if (count < width)
+      {
+        for (int j = 0; j < count; ++j) to[j] += scale * sums[j];
+        return;
+      }
+      V const factor(scale);
+      int j = 0;
+      for (; j + width <= count; j += width)
+        math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
+      if (j == count) return;
+      math<V>::store(sums + j - width, V(T(0))); // added already
+      j = count - width;
+      math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
     }
   };
 }

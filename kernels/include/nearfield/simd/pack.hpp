@@ -104,16 +104,11 @@ namespace nearfield
       batch total = v.part[0];
       NEARFIELD_UNROLL
       for (int m = 1; m < M; ++m) total = total + v.part[m];
-      // hadd and reduce_add are not both there from xsimd 8 to 14
-      alignas(64) T lane[V::lanes];
-      total.store_unaligned(lane);
-      NEARFIELD_UNROLL
-      for (int half = V::lanes / 2; half > 0; half /= 2)
-      {
-        NEARFIELD_UNROLL
-        for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
-      }
-      return lane[0];
+#if XSIMD_VERSION_MAJOR >= 10
+      return xsimd::reduce_add(total);
+#else
+      return xsimd::hadd(total);
+#endif
     }
 
     static NEARFIELD_FN V sqrt(V const& x)
