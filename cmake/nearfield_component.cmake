@@ -49,8 +49,8 @@ endfunction()
 
 # nearfield_add_fuzzer(<name> SOURCES ... LINK ...)
 #
-# Makes a libFuzzer program where NEARFIELD_BUILD_FUZZERS is on (clang, and everything compiled with
-# -fsanitize=fuzzer-no-link), part of the target `fuzzers`; its test runs for NEARFIELD_FUZZ_SECONDS.
+# Makes a libFuzzer program of the target `fuzzers`, where NEARFIELD_BUILD_FUZZERS is on (clang); its test
+# runs for NEARFIELD_FUZZ_SECONDS. What it links is compiled so that the fuzzer sees the branches.
 function(nearfield_add_fuzzer name)
   if(NOT NEARFIELD_BUILD_FUZZERS)
     return()
@@ -58,7 +58,16 @@ function(nearfield_add_fuzzer name)
   cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   add_executable(${name} EXCLUDE_FROM_ALL ${arg_SOURCES})
   target_link_libraries(${name} PRIVATE ${arg_LINK})
+  target_compile_options(${name} PRIVATE -fsanitize=fuzzer-no-link)
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
+  foreach(library IN LISTS arg_LINK)
+    get_target_property(target ${library} ALIASED_TARGET)
+    get_target_property(instrumented ${target} nearfield_instrumented)
+    if(NOT instrumented)
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+      set_target_properties(${target} PROPERTIES nearfield_instrumented TRUE)
+    endif()
+  endforeach()
   if(NOT TARGET fuzzers)
     add_custom_target(fuzzers)
   endif()
