@@ -26,6 +26,13 @@ namespace nearfield::detail
   // y (3 - f y^2) = 2 / sqrt(f)
   inline constexpr int high_word_of_seed_bias = (1023 - 127 + 511 - 1) << 20;
 
+  // The names exist on every instruction set, so that math<pack> can ask which registers have them.
+  struct no_register
+  {
+  };
+  void rsqrt_seed(no_register);
+  void rsqrt_seed_pair(no_register&, no_register&);
+
   // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. The bits of such an x are
   // zero just when x is; compared as integers they take no multiplier.
 
