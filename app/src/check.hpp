@@ -1,0 +1,93 @@
+#pragma once
+
+#include "problem.hpp"
+
+#include <nearfield/core/interaction.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+namespace nearfield::app
+{
+  struct check_report
+  {
+    std::size_t targets = 0;
+    /// max over targets and components of |got - ref| / sum_j |K_ij q_j|
+    double max_relative_error = 0;
+    double limit = 0;
+
+    [[nodiscard]] bool passed() const { return max_relative_error <= limit; }
+  };
+
+  /// What the error of a run may be.
+  template <class T>
+  inline constexpr double error_limit = sizeof(T) == 4 ? 2e-6 : 1e-13;
+
+  /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long
+  /// double over the same pairs, from the inputs as rounded to T.
+  template <class T, class K>
+  check_report check_outputs(problem<T, K::dim> const& on, K const& k,
+                             std::vector<std::vector<T>> const& outputs, std::size_t n)
+  {
+    using wide = long double;
+    auto const x = on.targets.view();
+    auto const y = on.source_view();
+    auto const list = on.leaves.interactions();
+    auto const offsets = on.leaves.targets().offsets;
+    auto const source_order = on.leaves.source_order();
+    auto const place = inverse(on.leaves.target_order());
+    bool const one_set = !on.sources;
+    bool const singular = is_singular(k);
+    std::size_t const n_rhs = on.inputs.size() / K::n_in;
+
+    check_report report;
+    report.targets = std::min(n, x.size());
+    report.limit = error_limit<T>;
+    for (std::size_t m = 0; m < report.targets; ++m)
+    {
+      auto const i =
+          static_cast<std::size_t>(static_cast<std::uint64_t>(m) * x.size() / report.targets);
+      auto const box = static_cast<index_type>(
+          std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
+      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        auto const q = on.template input_view<K::n_in>(rhs);
+        vec<wide, K::n_out> sum{}, size{};
+        auto const add_range = [&](source_range const& range)
+        {
+          for (index_type at = range.begin; at < range.end; ++at)
+          {
+            index_type const j = source_order[at];
+            if (one_set && j == i) continue;
+            vec<wide, K::dim> r;
+            for (int d = 0; d < K::dim; ++d) r[d] = wide(x[d][i]) - wide(y[d][j]);
+            if (singular && dot(r, r) == 0) continue;
+            vec<wide, K::n_in> charge;
+            for (int c = 0; c < K::n_in; ++c) charge[c] = q[c][j];
+            auto const term = nearfield::detail::evaluate(k, r).to(charge);
+            for (int o = 0; o < K::n_out; ++o)
+            {
+              sum[o] += term[o];
+              size[o] += std::abs(term[o]);
+            }
+          }
+        };
+        add_range(list.own[box]);
+        for (source_range const& range : list.neighbours(box)) add_range(range);
+
+        for (int o = 0; o < K::n_out; ++o)
+        {
+          wide const difference = std::abs(wide(outputs[rhs * K::n_out + o][i]) - sum[o]);
+          auto const relative = difference == 0 ? 0.0 : static_cast<double>(difference / size[o]);
+          // a NaN must not pass for a small error
+          if (!(relative <= report.max_relative_error))
+            report.max_relative_error =
+                std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
+        }
+      }
+    }
+    return report;
+  }
+}

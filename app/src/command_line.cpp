@@ -1,0 +1,216 @@
+#include "commands.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/io/atomic_file.hpp>
+
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <iostream>
+#include <new>
+#include <sstream>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    double parse_number(std::string const& text, char const* option, char const* expected)
+    {
+      double value = 0;
+      auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+      if (status != std::errc() || end != text.data() + text.size())
+        throw error(std::string(option) + ": found '" + text + "', expected " + expected);
+      return value;
+    }
+
+    std::vector<std::string> split(std::string const& text)
+    {
+      std::vector<std::string> parts;
+      std::istringstream stream(text);
+      for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+      if (text.empty() || text.back() == ',') parts.emplace_back();
+      return parts;
+    }
+
+    // Options as they are written, before they become run_options.
+    struct written_run
+    {
+      std::string precision = "f64", backend = "auto", box, columns, source_columns;
+      std::vector<std::string> parameters;
+      run_options options;
+    };
+
+    // CLI11's own message names the largest double in full.
+    CLI::Validator at_least(int least)
+    {
+      auto const refuse = [least](std::string const& text)
+      {
+        bool const negative = text.starts_with('-');
+        bool const zero = text.find_first_not_of("+0") == std::string::npos;
+        return negative || (least > 0 && zero)
+                   ? "found '" + text + "', expected " + std::to_string(least) + " or more"
+                   : std::string();
+      };
+      return {refuse, "", ""};
+    }
+
+    template <class Enum>
+    Enum choose(std::string const& text, char const* option,
+                std::vector<std::pair<char const*, Enum>> const& choices)
+    {
+      std::string known;
+      for (auto const& [name, value] : choices)
+      {
+        if (text == name) return value;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+      }
+      throw error(std::string(option) + ": found '" + text + "', expected one of " + known);
+    }
+
+    run_options interpret(written_run const& written)
+    {
+      run_options options = written.options;
+      options.precision = choose<precision>(written.precision, "--precision",
+                                            {{"f32", precision::f32}, {"f64", precision::f64}});
+      options.step.backend = choose<backend>(
+          written.backend, "--backend",
+          {{"auto", backend::automatic}, {"scalar", backend::scalar}, {"simd", backend::simd}});
+      for (std::string const& parameter : written.parameters)
+      {
+        auto const equals = parameter.find('=');
+        if (equals == std::string::npos)
+          throw error("--param: found '" + parameter + "', expected name=value");
+        options.interaction.parameters.emplace_back(
+            parameter.substr(0, equals),
+            parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
+      }
+      if (!written.box.empty())
+        for (std::string const& number : split(written.box))
+          options.box.push_back(parse_number(number, "--box", "cx,cy[,cz],half"));
+      if (!written.columns.empty()) options.columns = split(written.columns);
+      options.source_columns =
+          written.source_columns.empty() ? options.columns : split(written.source_columns);
+      return options;
+    }
+
+    void add_run(CLI::App& program, written_run& written)
+    {
+      run_options& options = written.options;
+      auto* run = program.add_subcommand("run", "The near field of the points of a file");
+      run->add_option("INPUT", options.input,
+                      "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz")
+          ->required();
+      run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
+      run->add_option("--interaction", options.interaction.name,
+                      "one of those that 'nearfield info' lists")
+          ->capture_default_str();
+      run->add_option("--param", written.parameters, "sigma=0.5: a parameter of the interaction")
+          ->take_all()
+          ->expected(1)
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
+          ->check(CLI::IsMember({2, 3}));
+      run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
+      run->add_option("--backend", written.backend, "auto, scalar or simd")->capture_default_str();
+      auto* level = run->add_option("--level", options.level,
+                                    "cut the box uniformly, 2^L leaves an axis; 0: the direct sum");
+      run->add_option("--max-leaf-size", options.max_leaf_size,
+                      "cut until no leaf holds more points than this")
+          ->capture_default_str()
+          ->excludes(level);
+      run->add_option("--leaves-per-group", options.step.leaves_per_group,
+                      "leaves that one StarPU task computes")
+          ->check(at_least(1));
+      run->add_option("--scheduler", options.step.scheduler,
+                      "StarPU's: lws, eager, dmda, dmdas ...");
+      run->add_option("--workers", options.step.workers,
+                      "StarPU's CPU workers; 0: the calling thread, without StarPU")
+          ->check(at_least(0));
+      run->add_option("--box", written.box,
+                      "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
+      run->add_option("--columns", written.columns,
+                      "the columns of INPUT, left to right: x y z, q or q1 q2 ..., _ to skip");
+      run->add_option("--source-columns", written.source_columns,
+                      "those of --sources; default: as --columns");
+      run->add_option("--atom-style", options.atom_style,
+                      "of a LAMMPS file without a style comment");
+      run->add_option("--check", options.check,
+                      "compare so many targets with plain sums in long double")
+          ->check(at_least(1));
+      run->add_option("--output", options.output,
+                      "positions, inputs, outputs: .csv .fma .bfma .vtu");
+      run->add_option("--json", options.json, "counts, times and the check");
+    }
+
+    int fail(std::string message)
+    {
+      for (char& c : message)
+        if (c == '\n' || c == '\r') c = ' ';
+      std::cerr << "nearfield: " << message << std::endl;
+      return failed;
+    }
+
+    int parse_and_run(int argc, char** argv)
+    {
+      CLI::App program{"Near-field interactions of points, checked: P2P kernels over a tree",
+                       "nearfield"};
+      program.require_subcommand(1);
+      program.set_help_all_flag("--help-all", "Help of every command");
+      bool version = false;
+      program.add_flag_callback(
+          "--version",
+          [&]
+          {
+            version = true;
+            throw CLI::Success();
+          },
+          "Version, commit and instruction sets");
+
+      demo_options demo_of;
+      auto* demo_command =
+          program.add_subcommand("demo", "The near field of a protein: computed, checked, drawn");
+      demo_command->add_option("--out", demo_of.folder, "the folder to write to")
+          ->capture_default_str();
+      written_run written;
+      add_run(program, written);
+      auto* info_command =
+          program.add_subcommand("info", "What is built in, and what this machine has");
+
+      try
+      {
+        program.parse(argc, argv);
+      }
+      catch (CLI::ParseError const& parse_error)
+      {
+        if (version)
+          print_version();
+        else if (parse_error.get_exit_code() == 0)
+          program.exit(parse_error, std::cout, std::cerr);
+        else
+          return fail(std::string(parse_error.what()) + " (nearfield --help-all tells)");
+        return success;
+      }
+      if (info_command->parsed()) return info();
+      if (demo_command->parsed()) return demo(demo_of);
+      return run(interpret(written));
+    }
+  }
+
+  int main(int argc, char** argv)
+  try
+  {
+    remove_temporaries_on_signal();
+    int const status = parse_and_run(argc, argv);
+    std::cout.flush();
+    if (!std::cout) return fail("standard output: cannot be written; give it another place");
+    return status;
+  }
+  catch (std::bad_alloc const&)
+  {
+    return fail("this needs more memory than there is; give fewer points");
+  }
+  catch (std::exception const& e)
+  {
+    return fail(e.what());
+  }
+}

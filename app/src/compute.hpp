@@ -1,0 +1,39 @@
+#pragma once
+
+#include "check.hpp"
+#include "problem.hpp"
+#include "step.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// What `run` found, whatever the precision and the dimension.
+  struct run_result
+  {
+    std::vector<std::vector<double>> outputs;
+    std::vector<std::string> output_names; ///< or none
+    std::uint64_t leaves = 0;
+    int depth = 0;
+    std::uint64_t max_leaf = 0;
+    std::uint64_t interactions = 0;
+    double tree_seconds = 0;
+    step_report step;
+    std::optional<check_report> check;
+  };
+
+  /// The near field of the points in precision T: tree, step, check of n_check targets.
+  template <class T>
+  run_result compute(named_points const& targets, named_points const* sources,
+                     interaction_choice const& interaction, cut_options const& cut,
+                     step_options const& step, std::size_t n_check);
+  extern template run_result compute<float>(named_points const&, named_points const*,
+                                            interaction_choice const&, cut_options const&,
+                                            step_options const&, std::size_t);
+  extern template run_result compute<double>(named_points const&, named_points const*,
+                                             interaction_choice const&, cut_options const&,
+                                             step_options const&, std::size_t);
+}

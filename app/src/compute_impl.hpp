@@ -1,0 +1,73 @@
+#pragma once
+
+#include "compute.hpp"
+#include "interactions.hpp"
+
+namespace nearfield::app
+{
+  namespace detail
+  {
+    /// phi, then gx gy [gz] for what is a value or a gradient by its name; none (phi1 phi2 ...)
+    /// otherwise and for several right-hand sides.
+    template <class K>
+    std::vector<std::string> output_names(std::size_t n_rhs)
+    {
+      std::string const name = K::name;
+      bool const has_value = name.starts_with("val_grad_");
+      if (n_rhs != 1 || !(has_value || name.starts_with("grad_"))) return {};
+      std::vector<std::string> names;
+      if (has_value) names.emplace_back("phi");
+      for (int d = 0; d < K::dim; ++d) names.push_back(std::string("g") + "xyz"[d]);
+      return names;
+    }
+
+    template <class T, class K>
+    void compute_interaction(problem<T, K::dim> const& on, K const& k,
+                             std::string const& source_name, step_options const& step,
+                             std::size_t n_check, run_result& result)
+    {
+      if (on.inputs.empty() || on.inputs.size() % K::n_in != 0)
+        throw error(source_name + ": found " + std::to_string(on.inputs.size()) +
+                    " input columns, expected " + std::to_string(K::n_in) +
+                    (K::n_in == 1 ? " or more for " : ", or a multiple of it, for ") + K::name);
+      auto computed = near_field_step(on, k, step);
+      result.step = std::move(computed.report);
+      result.output_names = output_names<K>(on.inputs.size() / K::n_in);
+      if (n_check > 0) result.check = check_outputs(on, k, computed.outputs, n_check);
+      for (auto const& column : computed.outputs)
+        result.outputs.emplace_back(column.begin(), column.end());
+    }
+
+    template <class T, int Dim>
+    run_result compute_in(named_points const& targets, named_points const* sources,
+                          interaction_choice const& interaction, cut_options const& cut,
+                          step_options const& step, std::size_t n_check)
+    {
+      run_result result;
+      auto const start = std::chrono::steady_clock::now();
+      auto const on = make_problem<T, Dim>(targets, sources, cut);
+      result.tree_seconds = seconds_since(start);
+      result.leaves = on.leaves.size();
+      result.depth = on.leaves.depth();
+      result.max_leaf = on.leaves.largest_leaf();
+      result.interactions = on.leaves.interaction_count();
+      with_interaction<Dim>(interaction,
+                            [&](auto const& k) {
+                              compute_interaction(on, k, sources ? sources->name : targets.name,
+                                                  step, n_check, result);
+                            });
+      return result;
+    }
+  }
+
+  template <class T>
+  run_result compute(named_points const& targets, named_points const* sources,
+                     interaction_choice const& interaction, cut_options const& cut,
+                     step_options const& step, std::size_t n_check)
+  {
+    check_interaction(interaction, targets.points.dim);
+    return targets.points.dim == 2
+               ? detail::compute_in<T, 2>(targets, sources, interaction, cut, step, n_check)
+               : detail::compute_in<T, 3>(targets, sources, interaction, cut, step, n_check);
+  }
+}

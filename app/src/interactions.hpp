@@ -1,0 +1,99 @@
+#pragma once
+
+#include "options.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/kernels/builtin.hpp>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// Sets the parameter of that name; false where K has none.
+  template <class K>
+  bool set_parameter(K& k, std::string const& name, double value)
+  {
+    auto const refuse = [&](char const* expected)
+    {
+      throw error("--param: " + name + " is " + std::to_string(value) + "; give " + expected);
+    };
+    if constexpr (requires { k.sigma; })
+      if (name == "sigma")
+      {
+        if (!(value > 0) || !std::isfinite(value)) refuse("a positive, finite length");
+        k.sigma = value;
+        return true;
+      }
+    if constexpr (requires { k.eps; })
+      if (name == "eps")
+      {
+        if (!(value >= 0) || !std::isfinite(value)) refuse("a finite length, 0 or more");
+        k.eps = value;
+        return true;
+      }
+    return false;
+  }
+
+  /// The parameters of K, as --param names them.
+  template <class K>
+  std::vector<std::string> parameters_of()
+  {
+    std::vector<std::string> names;
+    K k{};
+    for (char const* name : {"sigma", "eps"})
+      if (set_parameter(k, name, 1)) names.emplace_back(name);
+    return names;
+  }
+
+  /// Throws error unless an interaction of that name is built in with every parameter given; in
+  /// dimension `dim`, or in any where it is 0.
+  inline void check_interaction(interaction_choice const& choice, int dim)
+  {
+    std::string known, parameters;
+    bool found = false, in_dim = false;
+    builtin_interactions::for_each(
+        [&]<class K>()
+        {
+          std::string const name = K::name;
+          if ((" " + known + ",").find(" " + name + ",") == std::string::npos)
+            known += (known.empty() ? "" : ", ") + name;
+          if (name != choice.name) return;
+          if (!found)
+            for (std::string const& parameter : parameters_of<K>())
+              parameters += (parameters.empty() ? "" : ", ") + parameter;
+          found = true;
+          in_dim = in_dim || dim == 0 || K::dim == dim;
+          K k{};
+          for (auto const& [parameter, value] : choice.parameters)
+            if (!set_parameter(k, parameter, value))
+              throw error("--param: " + name + " has no parameter '" + parameter + "'" +
+                          (parameters.empty() ? "; it has none" : "; it has " + parameters));
+        });
+    if (!found)
+      throw error("--interaction: there is no '" + choice.name + "'; built in are " + known);
+    if (!in_dim)
+      throw error("--interaction: " + choice.name + " does not exist in " + std::to_string(dim) +
+                  "D; choose another, or other points");
+  }
+
+  /// Calls f(k) with the interaction chosen, its parameters set. Throws error as check_interaction.
+  template <int Dim, class F>
+  void with_interaction(interaction_choice const& choice, F&& f)
+  {
+    check_interaction(choice, Dim);
+    builtin_interactions::for_each(
+        [&]<class K>()
+        {
+          if constexpr (K::dim == Dim)
+            if (choice.name == K::name)
+            {
+              K k{};
+              for (auto const& [parameter, value] : choice.parameters)
+                set_parameter(k, parameter, value);
+              f(k);
+            }
+        });
+  }
+}

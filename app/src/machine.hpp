@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace nearfield::app
+{
+  /// The processor's name as the system gives it.
+  std::string cpu_name();
+
+  /// The number of logical processors that this process may use.
+  int cpu_count();
+
+  /// "sse2 avx2": what is built in and runs here.
+  std::string available_isa_names();
+
+  /// "StarPU 1.3.10, 2 CPU workers at most", or how to build it.
+  std::string starpu_description();
+}

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace nearfield::app
+{
+  enum class precision
+  {
+    f32,
+    f64
+  };
+
+  /// automatic: the fastest there is
+  enum class backend
+  {
+    automatic,
+    scalar,
+    simd
+  };
+
+  /// An interaction as the command line names it.
+  struct interaction_choice
+  {
+    std::string name = "one_over_r";
+    /// members of the interaction and their values: sigma, eps
+    std::vector<std::pair<std::string, double>> parameters = {};
+  };
+
+  /// Where and how one near-field step runs.
+  struct step_options
+  {
+    app::backend backend = backend::automatic;
+    /// one evaluation serves both points of a pair, where targets and sources are one set
+    bool mutual = true;
+    /// StarPU's workers; 0: the calling thread, without StarPU; none: one a core where StarPU is built
+    std::optional<int> workers = std::nullopt;
+    std::optional<int> leaves_per_group = std::nullopt;
+    /// empty: StarPU's default
+    std::string scheduler = {};
+  };
+
+  /// The command `nearfield run`.
+  struct run_options
+  {
+    std::filesystem::path input;
+    std::optional<std::filesystem::path> sources = std::nullopt;
+    interaction_choice interaction = {};
+    /// 0: as the file says
+    int dim = 0;
+    app::precision precision = precision::f64;
+    step_options step = {};
+    std::optional<int> level = std::nullopt;
+    int max_leaf_size = 64;
+    /// centre, then half width
+    std::vector<double> box = {};
+    std::vector<std::string> columns = {};
+    std::vector<std::string> source_columns = {};
+    std::string atom_style = {};
+    /// the number of targets to check
+    std::size_t check = 0;
+    std::optional<std::filesystem::path> output = std::nullopt;
+    std::optional<std::filesystem::path> json = std::nullopt;
+  };
+
+  /// The command `nearfield demo`.
+  struct demo_options
+  {
+    std::filesystem::path folder = "nearfield-demo";
+  };
+
+  inline char const* name_of(precision p)
+  {
+    return p == precision::f32 ? "f32" : "f64";
+  }
+
+  inline char const* name_of(backend b)
+  {
+    return b == backend::automatic ? "auto" : b == backend::scalar ? "scalar" : "simd";
+  }
+}

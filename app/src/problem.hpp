@@ -1,0 +1,151 @@
+#pragma once
+
+#include "options.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/io/point_set.hpp>
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// Points as a file has them, and its name for messages.
+  struct named_points
+  {
+    std::string name;
+    point_set points;
+  };
+
+  /// How the points are cut: a level, or a number of points a leaf; and the box, where one is given.
+  struct cut_options
+  {
+    std::optional<int> level = std::nullopt;
+    int max_leaf_size = 64;
+    std::optional<bounding_box> box = std::nullopt;
+  };
+
+  /// The points in the precision of the run and in the caller's order, and their tree.
+  template <class T, int Dim>
+  struct problem
+  {
+    using real = T;
+    static constexpr int dim = Dim;
+
+    column_set<T, Dim> targets;
+    /// none: the targets are the sources
+    std::optional<column_set<T, Dim>> sources;
+    /// of the sources
+    std::vector<std::vector<T>> inputs;
+    tree<Dim> leaves;
+
+    [[nodiscard]] soa<T const, Dim> source_view() const
+    {
+      return sources ? sources->view() : targets.view();
+    }
+    /// The columns of right-hand side `rhs` for an interaction with NIn inputs.
+    template <int NIn>
+    [[nodiscard]] soa<T const, NIn> input_view(std::size_t rhs) const
+    {
+      std::array<T const*, NIn> columns;
+      for (int i = 0; i < NIn; ++i) columns[i] = inputs[rhs * NIn + i].data();
+      return {columns, inputs[rhs * NIn].size()};
+    }
+  };
+
+  /// The column rounded to T. Throws error for a value that T does not hold.
+  template <class T>
+  std::vector<T> rounded(std::vector<double> const& column, std::string const& name,
+                         char const* what)
+  {
+    std::vector<T> result(column.size());
+    for (std::size_t i = 0; i < column.size(); ++i)
+    {
+      result[i] = static_cast<T>(column[i]);
+      if (!std::isfinite(result[i]))
+        throw error(name + ": point " + std::to_string(i + 1) + " has the " + what + " " +
+                    std::to_string(column[i]) + ", which f32 does not hold; take --precision f64");
+    }
+    return result;
+  }
+
+  template <class T>
+  std::vector<std::vector<T>> rounded_inputs(named_points const& from)
+  {
+    std::vector<std::vector<T>> result;
+    for (auto const& column : from.points.inputs)
+      result.push_back(rounded<T>(column, from.name, "input"));
+    return result;
+  }
+
+  template <class T, int Dim>
+  column_set<T, Dim> rounded_positions(named_points const& from)
+  {
+    column_set<T, Dim> result;
+    for (int d = 0; d < Dim; ++d)
+      result.columns[d] = rounded<T>(from.points.positions[d], from.name, "coordinate");
+    return result;
+  }
+
+  /// Throws error for a point that lies further than 4 eps outside the box, eps that of T; grows
+  /// the box where rounding to T carried a point of it out.
+  template <class T, int Dim>
+  void fit(cube<Dim>& root, cube<Dim> const& given, named_points const& from)
+  {
+    double const limit =
+        given.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+    for (int d = 0; d < Dim; ++d)
+    {
+      auto const& column = from.points.positions[d];
+      for (std::size_t i = 0; i < column.size(); ++i)
+      {
+        if (!(std::abs(column[i] - given.centre[d]) <= limit))
+        {
+          std::ostringstream message;
+          message.precision(17);
+          message << from.name << ": point " << i + 1 << " has "
+                  << "xyz"[d] << " = " << column[i] << ", outside the box of half width "
+                  << given.half_width << " around " << given.centre[d]
+                  << " that the file or --box gives; expected it inside";
+          throw error(message.str());
+        }
+        double const now =
+            std::abs(static_cast<double>(static_cast<T>(column[i])) - given.centre[d]);
+        if (now > limit) root.half_width = std::max(root.half_width, now);
+      }
+    }
+  }
+
+  /// Rounds the points to T, and builds their tree.
+  template <class T, int Dim>
+  problem<T, Dim> make_problem(named_points const& targets, named_points const* sources,
+                               cut_options const& cut)
+  {
+    auto target_columns = rounded_positions<T, Dim>(targets);
+    std::optional<column_set<T, Dim>> source_columns;
+    if (sources) source_columns = rounded_positions<T, Dim>(*sources);
+
+    tree_options<Dim> options{.max_leaf_size = cut.max_leaf_size, .level = cut.level};
+    if (cut.box)
+    {
+      cube<Dim> given;
+      for (int d = 0; d < Dim; ++d) given.centre[d] = cut.box->centre[d];
+      given.half_width = cut.box->half_width;
+      cube<Dim> root = given;
+      fit<T>(root, given, targets);
+      if (sources) fit<T>(root, given, *sources);
+      options.root = root;
+    }
+    auto leaves = source_columns ? build_tree(std::as_const(target_columns).view(),
+                                              std::as_const(*source_columns).view(), options)
+                                 : build_tree(std::as_const(target_columns).view(), options);
+    return {std::move(target_columns), std::move(source_columns),
+            rounded_inputs<T>(sources ? *sources : targets), std::move(leaves)};
+  }
+}

@@ -1,0 +1,200 @@
+#include "build.hpp"
+#include "commands.hpp"
+#include "compute.hpp"
+#include "files.hpp"
+#include "interactions.hpp"
+#include "json.hpp"
+
+#include <nearfield/io/read.hpp>
+#include <nearfield/io/write.hpp>
+#include <nearfield/p2p/isa.hpp>
+
+#include <iomanip>
+#include <iostream>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    // What can be refused before a file is read.
+    void check_early(run_options const& options)
+    {
+      check_interaction(options.interaction, options.dim);
+      if (options.output)
+      {
+        check_writable_format(*options.output);
+        check_not_same("--output", *options.output, options.input);
+        if (options.sources) check_not_same("--output", *options.output, *options.sources);
+        check_writable_place(*options.output);
+      }
+      if (options.json)
+      {
+        check_not_same("--json", *options.json, options.input);
+        if (options.sources) check_not_same("--json", *options.json, *options.sources);
+        if (options.output) check_not_same("--json", *options.json, *options.output);
+        check_writable_place(*options.json);
+      }
+      if (options.step.backend != backend::scalar) (void)selected_isa();
+    }
+
+    // The caller's box; else the header's. With two files the headers must agree to count.
+    std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
+                                           point_set const* sources)
+    {
+      auto const dim = static_cast<std::size_t>(targets.dim);
+      if (options.box.empty())
+        return sources && sources->box != targets.box ? std::nullopt : targets.box;
+      if (options.box.size() != dim + 1)
+        throw error("--box: found " + std::to_string(options.box.size()) +
+                    " numbers, expected the " + std::to_string(dim) +
+                    " coordinates of the centre and the half width");
+      return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
+    }
+
+    named_points read(std::filesystem::path const& path, int dim,
+                      std::vector<std::string> const& columns, std::string const& atom_style)
+    {
+      return {path.string(),
+              read_points(path, {.dim = dim, .columns = columns, .atom_style = atom_style})};
+    }
+
+    template <class T>
+    void round_columns(std::vector<std::vector<double>>& columns)
+    {
+      for (auto& column : columns)
+        for (double& value : column) value = static_cast<double>(static_cast<T>(value));
+    }
+
+    std::string describe_step(run_options const& options, run_result const& result)
+    {
+      std::string text = name_of(options.step.backend);
+      if (options.step.backend != backend::scalar)
+        text += " (" + std::string(nearfield::name_of(selected_isa())) + ")";
+      text += std::string(", ") + name_of(options.precision) + ", ";
+      return text + std::to_string(result.step.workers) +
+             (result.step.workers == 1 ? " worker" : " workers");
+    }
+
+    void print_summary(run_options const& options, point_set const& targets,
+                       point_set const* sources, run_result const& result)
+    {
+      std::cout << "points        " << targets.size();
+      if (sources) std::cout << " targets, " << sources->size() << " sources";
+      std::cout << ", " << targets.dim << "D\n"
+                << "tree          " << result.leaves << " leaves, depth " << result.depth
+                << ", at most " << result.max_leaf << " points a leaf, " << result.interactions
+                << " interactions\n"
+                << std::setprecision(3) << "near field    " << describe_step(options, result)
+                << ": " << result.step.seconds << " s\n";
+      if (result.check)
+        std::cout << "check         " << result.check->targets << " targets, max relative error "
+                  << result.check->max_relative_error << ", limit " << result.check->limit << ": "
+                  << (result.check->passed() ? "PASS" : "FAIL") << "\n";
+    }
+
+    std::string json_of(run_options const& options, point_set const& targets,
+                        point_set const* sources, run_result const& result, double read_seconds)
+    {
+      json_writer json;
+      json.begin_object();
+      json.key("program").value(std::string("nearfield ") + build.version);
+      json.key("input").value(options.input.string());
+      json.key("points").value(std::uint64_t(targets.size()));
+      json.key("sources").value(std::uint64_t(sources ? sources->size() : targets.size()));
+      json.key("dim").value(targets.dim);
+      json.key("interaction").value(options.interaction.name);
+      json.key("parameters").begin_object();
+      for (auto const& [name, value] : options.interaction.parameters) json.key(name).value(value);
+      json.end_object();
+      json.key("precision").value(name_of(options.precision));
+      json.key("backend").value(name_of(options.step.backend));
+      json.key("leaves").value(result.leaves);
+      json.key("depth").value(result.depth);
+      json.key("max_leaf").value(result.max_leaf);
+      json.key("interactions").value(result.interactions);
+      json.key("seconds").begin_object();
+      json.key("read").value(read_seconds);
+      json.key("tree").value(result.tree_seconds);
+      json.key("near_field").value(result.step.seconds);
+      json.end_object();
+      json.key("workers").value(result.step.workers);
+      json.key("tasks").begin_array();
+      for (worker_tasks const& tasks : result.step.tasks)
+      {
+        json.begin_object();
+        json.key("worker").value(tasks.worker);
+        json.key("implementation").value(tasks.implementation);
+        json.key("tasks").value(tasks.tasks);
+        json.end_object();
+      }
+      json.end_array();
+      json.key("check");
+      if (result.check)
+      {
+        json.begin_object();
+        json.key("targets").value(std::uint64_t(result.check->targets));
+        json.key("max_relative_error").value(result.check->max_relative_error);
+        json.key("limit").value(result.check->limit);
+        json.key("passed").value(result.check->passed());
+        json.end_object();
+      }
+      else
+        json.null();
+      json.end_object();
+      return json.text();
+    }
+  }
+
+  exit_status run(run_options const& options)
+  {
+    check_early(options);
+
+    auto const start = std::chrono::steady_clock::now();
+    auto targets = read(options.input, options.dim, options.columns, options.atom_style);
+    std::optional<named_points> sources;
+    if (options.sources)
+      sources =
+          read(*options.sources, targets.points.dim, options.source_columns, options.atom_style);
+    double const read_seconds = seconds_since(start);
+
+    named_points const* const other = sources ? &*sources : nullptr;
+    point_set const* const other_points = sources ? &sources->points : nullptr;
+    cut_options const cut{.level = options.level,
+                          .max_leaf_size = options.max_leaf_size,
+                          .box = choose_box(options, targets.points, other_points)};
+    auto const compute_in =
+        options.precision == precision::f32 ? &compute<float> : &compute<double>;
+    auto result = compute_in(targets, other, options.interaction, cut, options.step, options.check);
+    print_summary(options, targets.points, other_points, result);
+
+    std::string const report = json_of(options, targets.points, other_points, result, read_seconds);
+    // the report gets its name last, when the outputs have theirs
+    std::optional<atomic_file> json;
+    if (options.json)
+    {
+      json.emplace(*options.json);
+      json->write(report);
+    }
+    if (options.output)
+    {
+      point_set& points = targets.points;
+      points.outputs = std::move(result.outputs);
+      points.output_names = std::move(result.output_names);
+      if (options.precision == precision::f32)
+      {
+        round_columns<float>(points.positions);
+        round_columns<float>(points.inputs);
+      }
+      write_points(*options.output, points,
+                   {.precision = options.precision == precision::f32 ? file_precision::f32
+                                                                     : file_precision::f64});
+      std::cout << "written       " << options.output->string() << "\n";
+    }
+    if (json)
+    {
+      json->commit();
+      std::cout << "written       " << options.json->string() << "\n";
+    }
+    return result.check && !result.check->passed() ? check_failed : success;
+  }
+}
