@@ -9,8 +9,7 @@ namespace nearfield::detail
     template <class... Ks>
     constexpr p2p_table make_table(type_list<Ks...>)
     {
-      return {{make_kernels<Ks, float, 1, float, 1>()...},
-              {make_kernels<Ks, double, 1, double, 1>()...}};
+      return {{scalar_kernels<Ks, float>()...}, {scalar_kernels<Ks, double>()...}};
     }
   }
 

@@ -39,14 +39,23 @@ namespace nearfield
     extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
     extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
 
-    /// Instantiates the tile of K for the value types V and Targets.
-    template <class K, class OneSided, int OneSidedTargets, class Mutual, int MutualTargets>
+    /// Instantiates the tile of K for the value types OneSided and Mutual, with their blocks.
+    template <class K, class OneSided, register_block One, class Mutual, register_block Both>
     constexpr p2p_kernels<real_of<OneSided>> make_kernels()
     {
       p2p_kernels<real_of<OneSided>> kernels;
-      kernels.one_sided = &run<false, K, OneSided, OneSidedTargets>;
-      if constexpr (has_way_back<K>) kernels.mutual = &run<true, K, Mutual, MutualTargets>;
+      kernels.one_sided = &run<false, K, OneSided, One.targets, One.packs>;
+      if constexpr (has_way_back<K>)
+        kernels.mutual = &run<true, K, Mutual, Both.targets, Both.packs>;
       return kernels;
+    }
+
+    /// One pair at a time.
+    template <class K, class T>
+    constexpr p2p_kernels<T> scalar_kernels()
+    {
+      constexpr register_block single{1, 1, 0};
+      return make_kernels<K, T, single, T, single>();
     }
 
     /// The kernels of a user's own interaction; <nearfield/p2p/simd.hpp> specialises it.
@@ -72,7 +81,7 @@ namespace nearfield
         return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), backend.which);
     }
     else if constexpr (std::same_as<Backend, scalar_backend>)
-      return detail::make_kernels<K, T, 1, T, 1>();
+      return detail::scalar_kernels<K, T>();
     else
       return detail::own_simd_kernels<K, T>::get();
   }

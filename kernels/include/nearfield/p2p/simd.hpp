@@ -16,10 +16,11 @@ namespace nearfield::detail
   template <class K, class T, class Arch>
   constexpr p2p_kernels<T> simd_kernels()
   {
-    constexpr register_block one = block_of(register_bytes<T, Arch>, sizeof(T), K::n_out, false);
-    constexpr register_block both = block_of(register_bytes<T, Arch>, sizeof(T), K::n_out, true);
-    return make_kernels<K, pack<T, Arch, one.registers>, one.targets, pack<T, Arch, both.registers>,
-                        both.targets>();
+    constexpr int bytes = register_bytes<T, Arch>;
+    constexpr register_block one = block_of(bytes, sizeof(T), K::n_out, false);
+    constexpr register_block both = block_of(bytes, sizeof(T), K::n_out, true);
+    return make_kernels<K, pack<T, Arch, one.registers>, one, pack<T, Arch, both.registers>,
+                        both>();
   }
 
   template <class K, class T>

@@ -31,21 +31,32 @@ namespace nearfield::detail
     return scale;
   }
 
-  /// out += K(r) q, and back_out += K(-r) back_q for a mutual kernel. A tested pair at distance zero
-  /// adds zero.
+  /// What the loop gives a radial interaction for 1/|r|, with the factor final_scale left in it where
+  /// K allows. A tested pair at distance zero gets zero.
+  template <bool Tested, class K, class V>
+  NEARFIELD_FN V root_of(vec<V, K::dim> const& r)
+  {
+    V const r2 = dot(r, r);
+    V const root = homogeneous_in_root<K> ? math<V>::scaled_rsqrt(r2) : math<V>::rsqrt(r2);
+    return Tested ? math<V>::keep_nonzero(r2, root) : root;
+  }
+
+  /// out += K(r) q, and back_out += K(-r) back_q for a mutual kernel.
+  template <bool Mutual, class K, class V, class Map>
+  NEARFIELD_FN void apply(Map const& map, vec<V, K::n_in> const& q, vec<V, K::n_out>& out,
+                          vec<V, K::n_in> const& back_q, vec<V, K::n_out>& back_out)
+  {
+    out += map.to(q);
+    if constexpr (Mutual) back_out += apply_back<K>(map, back_q);
+  }
+
+  /// One target meets one source in each lane. A tested pair at distance zero adds zero.
   template <bool Mutual, bool Tested, class K, class V>
   NEARFIELD_FN void interact(K const& k, vec<V, K::dim> r, vec<V, K::n_in> q, vec<V, K::n_out>& out,
                              vec<V, K::n_in> back_q, vec<V, K::n_out>& back_out)
   {
     if constexpr (radial_interaction<K>)
-    {
-      V const r2 = dot(r, r);
-      V root = homogeneous_in_root<K> ? math<V>::scaled_rsqrt(r2) : math<V>::rsqrt(r2);
-      if constexpr (Tested) root = math<V>::keep_nonzero(r2, root);
-      auto const map = k(r, root);
-      out += map.to(q);
-      if constexpr (Mutual) back_out += apply_back<K>(map, back_q);
-    }
+      apply<Mutual, K>(k(r, root_of<Tested, K>(r)), q, out, back_q, back_out);
     else
     {
       if constexpr (Tested)
@@ -59,42 +70,91 @@ namespace nearfield::detail
           if constexpr (Mutual) back_q[i] = math<V>::keep_nonzero(r2, back_q[i]);
         }
       }
-      auto const map = k(r);
-      out += map.to(q);
-      if constexpr (Mutual) back_out += apply_back<K>(map, back_q);
+      apply<Mutual, K>(k(r), q, out, back_q, back_out);
     }
+  }
+
+  template <class V, int N, class Column>
+  NEARFIELD_FN vec<V, N> load_columns(Column const (&columns)[N], int j)
+  {
+    vec<V, N> result;
+    NEARFIELD_UNROLL
+    for (int c = 0; c < N; ++c) result[c] = math<V>::load(columns[c] + j);
+    return result;
+  }
+
+  template <class V, int N, class Column>
+  NEARFIELD_FN void store_columns(Column (&columns)[N], int j, vec<V, N> const& values)
+  {
+    NEARFIELD_UNROLL
+    for (int c = 0; c < N; ++c) math<V>::store(columns[c] + j, values[c]);
   }
 
   /// The block meets the packs [first, last) of the panel.
   template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
-  NEARFIELD_FN void sweep(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
-                          int last)
+  NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
+                               int last)
   {
     constexpr int width = math<V>::width;
     NEARFIELD_NO_UNROLL
     for (int j = first * width; j < last * width; j += width)
     {
-      vec<V, K::dim> x;
-      vec<V, K::n_in> q;
+      auto const x = load_columns<V>(sources.x, j);
+      auto const q = load_columns<V>(sources.q, j);
       vec<V, K::n_out> back;
-      NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) x[d] = math<V>::load(sources.x[d] + j);
-      NEARFIELD_UNROLL
-      for (int i = 0; i < K::n_in; ++i) q[i] = math<V>::load(sources.q[i] + j);
-      if constexpr (Mutual)
-      {
-        NEARFIELD_UNROLL
-        for (int o = 0; o < K::n_out; ++o) back[o] = math<V>::load(sources.out[o] + j);
-      }
+      if constexpr (Mutual) back = load_columns<V>(sources.out, j);
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
         interact<Mutual, Tested>(k, block.x[t] - x, q, block.out[t], block.q[t], back);
-      if constexpr (Mutual)
+      if constexpr (Mutual) store_columns(sources.out, j, back);
+    }
+  }
+
+  /// The same in two passes over `Packs` packs at a time: the roots first, into the first-level cache,
+  /// then the rest. Each pass has half the dependency chain, so that more pairs are under way at once.
+  template <bool Mutual, bool Tested, int Packs, class K, class V, int RT, class Panel>
+  NEARFIELD_FN void sweep_twice(K const& k, target_block<K, V, RT>& block, Panel& sources,
+                                int first, int last)
+  {
+    constexpr int width = math<V>::width;
+    alignas(64) real_of<V> roots[Packs][RT][width];
+    for (int begin = first; begin < last; begin += Packs)
+    {
+      int const packs = last - begin < Packs ? last - begin : Packs;
+      NEARFIELD_NO_UNROLL
+      for (int p = 0; p < packs; ++p)
       {
+        auto const x = load_columns<V>(sources.x, (begin + p) * width);
         NEARFIELD_UNROLL
-        for (int o = 0; o < K::n_out; ++o) math<V>::store(sources.out[o] + j, back[o]);
+        for (int t = 0; t < RT; ++t)
+          math<V>::store(roots[p][t], root_of<Tested, K>(block.x[t] - x));
+      }
+      NEARFIELD_NO_UNROLL
+      for (int p = 0; p < packs; ++p)
+      {
+        int const j = (begin + p) * width;
+        auto const x = load_columns<V>(sources.x, j);
+        auto const q = load_columns<V>(sources.q, j);
+        vec<V, K::n_out> back;
+        if constexpr (Mutual) back = load_columns<V>(sources.out, j);
+        NEARFIELD_UNROLL
+        for (int t = 0; t < RT; ++t)
+          apply<Mutual, K>(k(block.x[t] - x, math<V>::load(roots[p][t])), q, block.out[t],
+                           block.q[t], back);
+        if constexpr (Mutual) store_columns(sources.out, j, back);
       }
     }
+  }
+
+  /// Packs = 0: in one pass.
+  template <bool Mutual, bool Tested, int Packs, class K, class V, int RT, class Panel>
+  NEARFIELD_FN void sweep(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
+                          int last)
+  {
+    if constexpr (Packs > 0 && radial_interaction<K>)
+      sweep_twice<Mutual, Tested, Packs>(k, block, sources, first, last);
+    else
+      sweep_once<Mutual, Tested>(k, block, sources, first, last);
   }
 
   /// width values from `value + width - 1 - lane` on are 1 in that lane and 0 in the others.
@@ -120,13 +180,9 @@ namespace nearfield::detail
     {
       V const self = math<V>::load(table.value + (width - 1 - lane - t));
       V const others = V(T(1)) - self;
-      vec<V, K::dim> r;
-      vec<V, K::n_in> q;
-      NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) r[d] = block.x[t][d] - math<V>::load(sources.x[d] + j);
+      auto r = block.x[t] - load_columns<V>(sources.x, j);
       r[0] = r[0] + self;
-      NEARFIELD_UNROLL
-      for (int i = 0; i < K::n_in; ++i) q[i] = math<V>::load(sources.q[i] + j) * others;
+      auto const q = others * load_columns<V>(sources.q, j);
       interact<false, Tested>(k, r, q, block.out[t], q, block.out[t]);
     }
   }
@@ -141,7 +197,7 @@ namespace nearfield::detail
   };
 
   /// All targets of one box meet the panel.
-  template <bool Mutual, class K, class V, int RT, class Panel>
+  template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
   NEARFIELD_FN void meet(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
                          index_type end, Panel& sources, panel_parts const& parts,
                          real_of<V> const* scale)
@@ -194,13 +250,15 @@ namespace nearfield::detail
       if (job.singular)
       {
         int const bounds[2][2] = {{0, before}, {after, parts.own_end}};
-        for (auto const& part : bounds) sweep<Mutual, true>(k, block, sources, part[0], part[1]);
-        sweep<Mutual, false>(k, block, sources, parts.own_end, n_packs);
+        for (auto const& part : bounds)
+          sweep<Mutual, true, Packs>(k, block, sources, part[0], part[1]);
+        sweep<Mutual, false, Packs>(k, block, sources, parts.own_end, n_packs);
       }
       else
       {
         int const bounds[2][2] = {{0, before}, {after, n_packs}};
-        for (auto const& part : bounds) sweep<Mutual, false>(k, block, sources, part[0], part[1]);
+        for (auto const& part : bounds)
+          sweep<Mutual, false, Packs>(k, block, sources, part[0], part[1]);
       }
 
       NEARFIELD_UNROLL
@@ -217,7 +275,7 @@ namespace nearfield::detail
 
   /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a
   /// time.
-  template <bool Mutual, class K, class V, int RT>
+  template <bool Mutual, class K, class V, int RT, int Packs>
   void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
     using T = real_of<V>;
@@ -260,7 +318,7 @@ namespace nearfield::detail
         if (sources.size == 0) continue;
         sources.pad();
         if constexpr (Mutual) sources.clear_out();
-        meet<Mutual, K, V, RT>(k, job, begin, end, sources, parts, scale);
+        meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
         if constexpr (Mutual) sources.scatter_out(job, scale);
       }
     }

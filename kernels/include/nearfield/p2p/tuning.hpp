@@ -3,11 +3,13 @@
 namespace nearfield
 {
   /// The register block of one P2P kernel: a pack of sources fills `registers` registers, and
-  /// `targets` broadcast targets meet it before the next one is loaded.
+  /// `targets` broadcast targets meet it before the next one is loaded. A radial interaction may go over
+  /// `packs` packs in two passes, roots first; 0 is one pass.
   struct register_block
   {
     int registers;
     int targets;
+    int packs;
   };
 
   /// Sources of a box are copied into panels of this many bytes, which stay in the first-level cache
@@ -15,12 +17,14 @@ namespace nearfield
   inline constexpr int panel_bytes = 24 * 1024;
 
   /// The register block for a kernel with n_out outputs, by bytes of a register and of a real: the
-  /// fastest of 1, 2 and 4 targets by 1 and 2 registers on a Zen 5 core, g++ 12. AVX2 and SSE2 seed two
-  /// registers of doubles at once, so those come in pairs.
+  /// fastest of 1, 2 and 4 targets, 1 and 2 registers, 0, 8 and 16 packs on a Zen 5 core, g++ 12. AVX2
+  /// and SSE2 seed two registers of doubles at once, so those come in pairs. Two passes pay where the
+  /// map takes more than the root does.
   constexpr register_block block_of(int register_bytes, int real_bytes, int n_out, bool mutual)
   {
-    if (register_bytes == 64) return {1, 4};
-    if (real_bytes == 8) return {2, n_out > 1 && mutual ? 4 : 2};
-    return {1, n_out == 1 || mutual ? 4 : 2};
+    bool const wide = register_bytes == 64;
+    int const registers = real_bytes == 8 && !wide ? 2 : 1;
+    if (n_out == 1) return {registers, registers == 2 ? 2 : 4, 0};
+    return {registers, !mutual && (wide || registers == 2) ? 4 : 2, 8};
   }
 }

@@ -52,7 +52,7 @@ namespace nearfield::detail
     return _mm_rsqrt_ps(x);
   }
 
-  /// 1 / sqrt(x) to 2^-22 of two registers
+  /// 1 / sqrt(x) to 2^-21 of two registers
   NEARFIELD_FN void rsqrt_seed_pair(__m128d& a, __m128d& b)
   {
     __m128i const high = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(a), _mm_castpd_ps(b), 0xDD));
@@ -94,7 +94,7 @@ namespace nearfield::detail
                             _mm256_castpd_si256(y)));
   }
 
-  /// 1 / sqrt(x) to 2^-22 of two registers
+  /// 1 / sqrt(x) to 2^-21 of two registers
   NEARFIELD_FN void rsqrt_seed_pair(__m256d& a, __m256d& b)
   {
     __m256i const high =
