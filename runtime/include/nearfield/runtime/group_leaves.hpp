@@ -1,0 +1,69 @@
+#pragma once
+
+#include <nearfield/tree/tree.hpp>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nearfield
+{
+  struct group_options
+  {
+    /// Leaves of a group on average; 0: as many as make a group's work 2e7 directed pairs (1-10 ms of
+    /// one core with SIMD), fewer where that leaves less than 16 groups per core
+    int leaves_per_group = 0;
+  };
+
+  /// Groups of leaves that follow each other in the tree: what one task works on. Views of a tree, which
+  /// must outlive it.
+  struct leaf_groups_view
+  {
+    /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
+    std::span<index_type const> first_leaf;
+    bool has_one_set = true;
+    boxes targets, sources;
+    interaction_list full;
+    /// every pair once; only of one set
+    interaction_list half;
+    std::span<index_type const> target_order, source_order;
+  };
+
+  /// The leaves of a tree in groups. Made by group_leaves; the tree must outlive it, and may be moved.
+  template <int Dim>
+  class leaf_groups
+  {
+  public:
+    static constexpr int dim = Dim;
+
+    leaf_groups(leaf_groups_view const& views, std::vector<index_type>&& first_leaf)
+        : first_leaf_(std::move(first_leaf)), views_(views)
+    {}
+
+    [[nodiscard]] index_type size() const
+    {
+      return static_cast<index_type>(first_leaf_.size() - 1);
+    }
+    /// Group g holds the leaves [first_leaf()[g], first_leaf()[g + 1]).
+    [[nodiscard]] std::span<index_type const> first_leaf() const { return first_leaf_; }
+    [[nodiscard]] leaf_groups_view view() const
+    {
+      leaf_groups_view result = views_;
+      result.first_leaf = first_leaf_;
+      return result;
+    }
+
+  private:
+    std::vector<index_type> first_leaf_;
+    leaf_groups_view views_;
+  };
+
+  /// Cuts the leaves of a tree into groups of about equal numbers of pairs. A group has at least one
+  /// leaf; a tree without leaves has no group. Throws error for leaves_per_group < 0.
+  template <int Dim>
+  [[nodiscard]] leaf_groups<Dim> group_leaves(tree<Dim> const& tree,
+                                              group_options const& options = {});
+
+  extern template leaf_groups<2> group_leaves(tree<2> const&, group_options const&);
+  extern template leaf_groups<3> group_leaves(tree<3> const&, group_options const&);
+}

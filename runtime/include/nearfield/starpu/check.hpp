@@ -1,0 +1,10 @@
+#pragma once
+
+#include <string>
+
+namespace nearfield::starpu
+{
+  /// Throws error when a StarPU function returned a code other than 0; `what` is the function and what
+  /// it was called for. StarPU returns negative values of errno.
+  void check(int code, std::string const& what);
+}

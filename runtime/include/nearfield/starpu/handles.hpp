@@ -1,0 +1,81 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+
+#include <starpu.h>
+
+#include <cstddef>
+#include <utility>
+
+namespace nearfield::starpu
+{
+  /// A StarPU vector handle that unregisters itself. Columns stand one after the other: of n points and
+  /// c columns, value (i, column) is element column * n + i.
+  class handle
+  {
+  public:
+    handle() = default;
+
+    /// n values in memory that the caller owns and keeps; the tasks work on it.
+    template <class T>
+    static handle of(T* data, std::size_t n)
+    {
+      return handle(STARPU_MAIN_RAM, data, n, sizeof(T));
+    }
+
+    /// n values that StarPU allocates where a task first writes them.
+    template <class T>
+    static handle of_size(std::size_t n)
+    {
+      return handle(-1, nullptr, n, sizeof(T));
+    }
+
+    handle(handle&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    handle& operator=(handle&& other) noexcept
+    {
+      std::swap(data_, other.data_);
+      return *this;
+    }
+    /// Waits for the tasks that use the data. Memory of the caller is brought up to date.
+    ~handle()
+    {
+      if (data_) starpu_data_unregister(data_);
+    }
+
+    [[nodiscard]] starpu_data_handle_t get() const { return data_; }
+    operator starpu_data_handle_t() const { return data_; } // NOLINT(google-explicit-constructor)
+    explicit operator bool() const { return data_ != nullptr; }
+
+  private:
+    handle(int home, void const* data, std::size_t n, std::size_t element_size)
+    {
+      starpu_vector_data_register(&data_, home, reinterpret_cast<std::uintptr_t>(data),
+                                  static_cast<std::uint32_t>(n), element_size);
+    }
+
+    starpu_data_handle_t data_ = nullptr;
+  };
+
+  namespace detail
+  {
+    /// What a codelet sees of a vector handle.
+    template <class T>
+    struct columns
+    {
+      T* first = nullptr;
+      index_type n = 0; ///< points
+
+      columns() = default;
+      columns(void* buffer, int n_columns)
+          : first(reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffer))),
+            n(static_cast<index_type>(STARPU_VECTOR_GET_NX(buffer)) /
+              static_cast<index_type>(n_columns))
+      {}
+
+      [[nodiscard]] T* operator[](int column) const
+      {
+        return first + static_cast<std::size_t>(column) * n;
+      }
+    };
+  }
+}

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace nearfield::starpu
+{
+  /// How many P2P tasks a worker has run with one implementation.
+  struct worker_tasks
+  {
+    std::string worker; ///< "CPU 0" ...
+    std::string
+        implementation; ///< an instruction set, "simd" for an interaction of your own, "scalar"
+    std::uint64_t tasks = 0;
+  };
+
+  /// "CPU 0" ...: the name of a worker, without the place where StarPU has bound it.
+  std::string worker_name(int worker);
+
+  /// What the tasks of one owner report while they run: the first exception, and which worker ran
+  /// which implementation. Every function may be called by any thread.
+  class monitor
+  {
+  public:
+    static constexpr int n_implementations = 2;
+
+    monitor();
+    /// That of codelets that are inserted without an argument.
+    static monitor& of_process();
+
+    /// Called by a codelet, from its catch block.
+    void caught() noexcept;
+    /// Called by a codelet, on the worker that runs it.
+    void count(int implementation) noexcept;
+
+    /// Throws the first exception that was caught since the last call.
+    void rethrow();
+
+    /// Those of the workers and implementations that ran a task; names are by implementation.
+    [[nodiscard]] std::vector<worker_tasks>
+    tasks(std::string_view const (&names)[n_implementations]) const;
+
+  private:
+    std::mutex mutex_;
+    std::exception_ptr first_;
+    std::unique_ptr<std::atomic<std::uint64_t>[]> counts_;
+  };
+}

@@ -1,0 +1,325 @@
+#pragma once
+
+#include <nearfield/p2p/check.hpp>
+#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/runtime/plan.hpp>
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/p2p_gather.hpp>
+#include <nearfield/starpu/p2p_mutual_group.hpp>
+#include <nearfield/starpu/reorder.hpp>
+#include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/task.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace nearfield::starpu
+{
+  /// How the pairs of a step become tasks. Both forms are deterministic: with the same groups and the
+  /// same implementation, a step gives the same bits on any number of workers.
+  enum class form_choice
+  {
+    automatic, ///< mutual for one set and an interaction with a way back, else gather
+    gather,    ///< one-sided: a task reads all that its group meets
+    mutual     ///< each pair is evaluated once: about twice as fast
+  };
+
+  struct near_field_options
+  {
+    /// add to the outputs; a step overwrites them otherwise
+    bool accumulate = false;
+    form_choice form = form_choice::automatic;
+    backend_choice backend = backend_choice::automatic;
+  };
+
+  namespace detail
+  {
+    inline std::uint32_t values(std::size_t points, int columns)
+    {
+      std::size_t const n = points * static_cast<std::size_t>(columns);
+      if (n > std::numeric_limits<std::uint32_t>::max())
+        throw error("near_field: a block of " + std::to_string(points) + " points and " +
+                    std::to_string(columns) +
+                    " columns has more values than a StarPU vector; take fewer right-hand sides");
+      return static_cast<std::uint32_t>(n);
+    }
+  }
+
+  /// The near field over the leaves of a tree, as StarPU tasks.
+  ///
+  ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
+  ///
+  ///     nearfield::starpu::runtime    starpu;
+  ///     nearfield::starpu::near_field step{starpu, groups, nearfield::one_over_r<>{},
+  ///                                        nearfield::soa{x, y, z}, nearfield::soa{q},
+  ///                                        nearfield::soa{phi}};
+  ///     step.submit();
+  ///     step.wait();
+  ///
+  /// All columns are in the caller's order. With one set, i = j is left out. q may have k * n_in columns
+  /// and out k * n_out, right-hand side after right-hand side. The tree of the groups and all columns
+  /// must outlive the step; tasks read x, y, q and write out between submit() and wait(). One thread at a
+  /// time may call the functions of one step; several steps may run at once.
+  template <interaction K, kernel_real T, int NQ, int NOut>
+  class near_field
+  {
+  public:
+    /// One set, whose points are targets and sources. Throws error for views that differ in size from
+    /// the tree, are null, or whose outputs overlap other columns, for the mutual form where it does not
+    /// exist, and when the instruction set asked for is not available.
+    template <class X, class Q>
+    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
+               soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+               near_field_options const& options = {})
+        : near_field(one_set, starpu, groups, k, x, x, q, out, options)
+    {}
+
+    /// Two sets: targets x, sources y with inputs q.
+    template <class X, class Y, class Q>
+    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
+               soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
+               soa<T, NOut> const& out, near_field_options const& options = {})
+        : near_field(two_sets, starpu, groups, k, x, y, q, out, options)
+    {}
+
+    near_field(near_field const&) = delete;
+    near_field& operator=(near_field const&) = delete;
+    /// Waits for the tasks of the step.
+    ~near_field() = default;
+
+    /// Starts the step and returns at once. Steps that are submitted one after the other run in that
+    /// order. Throws error when no worker can run a task.
+    void submit()
+    {
+      submitted_ = true;
+      if (positions_changed_)
+      {
+        submit_collect(source_x_, collect_source_x_);
+        submit_collect(target_x_, collect_target_x_);
+        positions_changed_ = false;
+      }
+      if (inputs_changed_)
+      {
+        submit_collect(source_q_, collect_source_q_);
+        inputs_changed_ = false;
+      }
+      // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
+      int priority = static_cast<int>(plan_.groups.size());
+      for (std::size_t const g : plan_.by_priority) submit_group(g, priority--);
+      for (std::size_t g = 0; g < plan_.groups.size(); ++g) submit_deliver(g);
+    }
+
+    /// Returns when the outputs hold the results of every step submitted so far. Rethrows the first
+    /// exception of a task; the outputs are unspecified then.
+    void wait()
+    {
+      if (!submitted_) return;
+      for (handle const& out : out_)
+      {
+        check(starpu_data_acquire(out, STARPU_R), "starpu_data_acquire(out)");
+        starpu_data_release(out);
+      }
+      monitor_.rethrow();
+    }
+
+    /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
+    /// the leaves in which the points were when it was built.
+    void positions_changed() { positions_changed_ = true; }
+
+    /// The next submit() reads the caller's inputs again.
+    void inputs_changed() { inputs_changed_ = true; }
+
+    /// gather or mutual
+    [[nodiscard]] form_choice form() const { return form_; }
+    /// P2P tasks in one step
+    [[nodiscard]] std::size_t n_tasks() const { return plan_.groups.size(); }
+
+    /// How many P2P tasks each worker has run with each implementation, since the step was made.
+    [[nodiscard]] std::vector<worker_tasks> statistics() const
+    {
+      return monitor_.tasks(gather_codelet::implementation_names());
+    }
+
+  private:
+    static constexpr int n_rhs = nearfield::detail::right_hand_sides<K, NQ, NOut>();
+    using gather_codelet = detail::codelet<detail::p2p_gather_operation<K, T>>;
+    using collect = detail::collect_operation<T>;
+    using deliver = detail::deliver_operation<T>;
+    using intervals = std::vector<nearfield::detail::point_interval>;
+
+    enum point_sets
+    {
+      one_set,
+      two_sets
+    };
+
+    near_field(point_sets sets, runtime const& starpu, leaf_groups<K::dim> const& groups,
+               K const& k, soa<T const, K::dim> const& x, soa<T const, K::dim> const& y,
+               soa<T const, NQ> const& q, soa<T, NOut> const& out,
+               near_field_options const& options)
+        : runtime_(starpu), form_(choose_form(groups, options.form)),
+          codelet_(form_ == form_choice::mutual ? mutual_codelet(options.backend)
+                                                : gather_codelet::of(options.backend))
+    {
+      leaf_groups_view const views = groups.view();
+      check_arguments(sets, views, x, y, q, out);
+      plan_ = form_ == form_choice::mutual ? nearfield::detail::plan_mutual(views)
+                                           : nearfield::detail::plan_gather(views);
+
+      for (int d = 0; d < K::dim; ++d) source_x_columns_[d] = y[d];
+      for (int d = 0; d < K::dim; ++d) target_x_columns_[d] = x[d];
+      for (int c = 0; c < NQ; ++c) q_columns_[c] = q[c];
+      for (int c = 0; c < NOut; ++c) out_columns_[c] = out[c];
+      prepare_collect(plan_.source_chunks, source_x_columns_, views.source_order, source_x_,
+                      collect_source_x_);
+      prepare_collect(plan_.source_chunks, q_columns_, views.source_order, source_q_,
+                      collect_source_q_);
+      if (sets == two_sets)
+        prepare_collect(plan_.target_chunks, target_x_columns_, views.target_order, target_x_,
+                        collect_target_x_);
+
+      for (auto& group : plan_.groups)
+      {
+        auto const n = group.targets.size();
+        list_.push_back(handle::of(group.list.data(), group.list.size()));
+        out_.push_back(handle::of_size<T>(detail::values(n, NOut)));
+        if (form_ == form_choice::mutual)
+          halo_.push_back(
+              handle::of_size<T>(detail::values(std::max<index_type>(1, group.halo_size), NOut)));
+        arguments_.push_back({k, &monitor_, group.interactions * n_rhs});
+        deliver_.push_back({out_columns_, views.target_order.subspan(group.targets.begin, n),
+                            group.pieces, options.accumulate, &monitor_});
+      }
+    }
+
+    static form_choice choose_form(leaf_groups<K::dim> const& groups, form_choice wanted)
+    {
+      bool const has_one_set = groups.view().has_one_set;
+      bool const can_be_mutual = has_one_set && nearfield::detail::has_way_back<K>;
+      if (wanted == form_choice::automatic)
+        return can_be_mutual ? form_choice::mutual : form_choice::gather;
+      if (wanted == form_choice::mutual && !can_be_mutual)
+        throw error("near_field: form mutual, but " +
+                    (has_one_set ? std::string(K::name) + " has no way back"
+                                 : std::string("the tree has two sets")) +
+                    "; take form gather");
+      return wanted;
+    }
+
+    static starpu_codelet& mutual_codelet([[maybe_unused]] backend_choice backend)
+    {
+      if constexpr (nearfield::detail::has_way_back<K>)
+        return detail::codelet<detail::p2p_mutual_group_operation<K, T>>::of(backend);
+      else
+        throw error("near_field: " + std::string(K::name) + " has no way back");
+    }
+
+    static void check_arguments(point_sets sets, leaf_groups_view const& groups,
+                                soa<T const, K::dim> const& x, soa<T const, K::dim> const& y,
+                                soa<T const, NQ> const& q, soa<T, NOut> const& out)
+    {
+      namespace checks = nearfield::detail;
+      char const* const name = "near_field";
+      if (groups.has_one_set != (sets == one_set))
+        throw error(std::string(name) + ": the tree has " +
+                    (groups.has_one_set ? "one set of points, the step is given two"
+                                        : "two sets of points, the step is given one") +
+                    "; build the tree from the same views");
+      checks::check_view(name, "x", x, groups.target_order.size());
+      checks::check_view(name, "q", q, groups.source_order.size());
+      checks::check_view(name, "out", out, groups.target_order.size());
+      checks::check_apart(name, out, "x", x);
+      checks::check_apart(name, out, "q", q);
+      checks::check_columns_apart(name, out);
+      if (sets == one_set) return;
+      checks::check_view(name, "y", y, groups.source_order.size());
+      checks::check_apart(name, out, "y", y);
+    }
+
+    template <std::size_t N>
+    void prepare_collect(intervals const& chunks, std::array<T const*, N> const& columns,
+                         std::span<index_type const> order, std::vector<handle>& handles,
+                         std::vector<typename collect::argument>& arguments)
+    {
+      for (auto const& chunk : chunks)
+      {
+        handles.push_back(handle::of_size<T>(detail::values(chunk.size(), static_cast<int>(N))));
+        arguments.push_back({columns, order.subspan(chunk.begin, chunk.size()), &monitor_});
+      }
+    }
+
+    static void submit_collect(std::vector<handle> const& handles,
+                               std::vector<typename collect::argument>& arguments)
+    {
+      for (std::size_t c = 0; c < handles.size(); ++c)
+      {
+        detail::task task(detail::host_codelet<collect>::get(), 1);
+        task.add(handles[c], STARPU_W);
+        task.set_argument(&arguments[c], sizeof(arguments[c]));
+        task.set_priority(std::numeric_limits<int>::max());
+        task.submit();
+      }
+    }
+
+    void submit_group(std::size_t g, int priority)
+    {
+      auto const& group = plan_.groups[g];
+      bool const has_targets_apart = !target_x_.empty();
+      auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
+      detail::task task(codelet_,
+                        2 + (form_ == form_choice::mutual) + has_targets_apart + 2 * n_sources);
+      task.add(list_[g], STARPU_R);
+      task.add(out_[g], STARPU_W);
+      if (form_ == form_choice::mutual) task.add(halo_[g], STARPU_W);
+      for (std::size_t const chunk : group.source_chunks) task.add(source_x_[chunk], STARPU_R);
+      if (has_targets_apart) task.add(target_x_[group.target_chunk], STARPU_R);
+      for (std::size_t const chunk : group.source_chunks) task.add(source_q_[chunk], STARPU_R);
+      task.set_argument(&arguments_[g], sizeof(arguments_[g]));
+      task.set_priority(priority);
+      task.submit();
+    }
+
+    void submit_deliver(std::size_t g)
+    {
+      auto const& group = plan_.groups[g];
+      detail::task task(detail::host_codelet<deliver>::get(),
+                        1 + static_cast<unsigned>(group.reached_from.size()));
+      task.add(out_[g], STARPU_RW);
+      for (std::size_t const from : group.reached_from) task.add(halo_[from], STARPU_R);
+      task.set_argument(&deliver_[g], sizeof(deliver_[g]));
+      task.set_priority(std::numeric_limits<int>::max());
+      task.submit();
+    }
+
+    // StarPU stops after the handles are gone; tasks use everything that stands before the handles
+    runtime runtime_;
+    monitor monitor_;
+    form_choice form_;
+    starpu_codelet& codelet_;
+    nearfield::detail::step_plan plan_;
+    std::array<T const*, K::dim> source_x_columns_{}, target_x_columns_{};
+    std::array<T const*, NQ> q_columns_{};
+    std::array<T*, NOut> out_columns_{};
+    std::vector<typename collect::argument> collect_source_x_, collect_target_x_, collect_source_q_;
+    std::vector<typename deliver::argument> deliver_;
+    std::vector<task_argument<K>> arguments_;
+    bool positions_changed_ = true, inputs_changed_ = true, submitted_ = false;
+    std::vector<handle> list_, source_x_, target_x_, source_q_, out_, halo_;
+  };
+
+  template <interaction K, int Dim, class X, class Q, int NQ, class T, int NOut>
+  near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
+             soa<Q, NQ> const&, soa<T, NOut> const&, near_field_options const& = {})
+      -> near_field<K, T, NQ, NOut>;
+
+  template <interaction K, int Dim, class X, class Y, class Q, int NQ, class T, int NOut>
+  near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
+             soa<Y, Dim> const&, soa<Q, NQ> const&, soa<T, NOut> const&,
+             near_field_options const& = {}) -> near_field<K, T, NQ, NOut>;
+}

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <nearfield/starpu/codelet.hpp>
+#include <nearfield/starpu/list_job.hpp>
+
+namespace nearfield::starpu::detail
+{
+  /// The pairs of a group's half list, each evaluated once. What its own points receive is its output;
+  /// what points of later groups receive is its halo, which no other task writes to either.
+  template <interaction K, kernel_real T>
+  requires nearfield::detail::has_way_back<K>
+  struct p2p_mutual_group_operation
+  {
+    using interaction_type = K;
+    using real = T;
+    static constexpr char const* name = "p2p_mutual_group";
+    static constexpr std::initializer_list<starpu_data_access_mode> modes = {};
+
+    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers)
+    {
+      list_job<K, T, true> task(buffers);
+      for (int rhs = 0; rhs < task.n_rhs(); ++rhs) kernels.mutual(&k, task.job(k, rhs));
+    }
+
+    static double interactions(starpu_task*) { return 1; }
+  };
+}

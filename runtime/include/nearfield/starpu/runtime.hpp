@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace nearfield::starpu
+{
+  /// How StarPU is started. What is not set here comes from StarPU's environment variables
+  /// (STARPU_NCPU, STARPU_SCHED ...), and else from StarPU's defaults.
+  struct runtime_options
+  {
+    /// CPU workers; 0: STARPU_NCPU, or one per core as far as this StarPU was built for as many
+    int workers = 0;
+    /// "lws", "dmdas" ...; empty: STARPU_SCHED, or StarPU's default
+    std::string scheduler = {};
+  };
+
+  /// StarPU, running as long as one object of this class lives.
+  ///
+  /// The first one starts StarPU with its options, the last one stops it; those in between, copies
+  /// included, only count. Where the program has started StarPU itself, it is neither started nor
+  /// stopped here. Objects that use StarPU (near_field ...) keep a copy. StarPU prints nothing unless
+  /// STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can be written to, its
+  /// measurements go to the folder for temporary files.
+  class runtime
+  {
+  public:
+    /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for,
+    /// and when StarPU finds no worker.
+    explicit runtime(runtime_options const& options = {});
+    runtime(runtime const&);
+    runtime& operator=(runtime const&) = default;
+    ~runtime();
+
+    [[nodiscard]] int n_workers() const;
+    /// The names of the workers, by StarPU's worker number: "CPU 0" ...
+    [[nodiscard]] std::vector<std::string> worker_names() const;
+    /// The scheduler that was asked for, "dmdas" ...; empty: StarPU's default, or the program has
+    /// started StarPU itself
+    [[nodiscard]] std::string scheduler() const;
+
+    /// Waits for every task of the process. Rethrows the first exception of those codelets of this
+    /// library that were inserted without an argument of their own.
+    void wait();
+  };
+
+  /// The version of the StarPU library in use: "1.3.10".
+  std::string version();
+}

@@ -1,0 +1,31 @@
+#include <nearfield/starpu/codelet.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace nearfield::starpu::detail
+{
+  codelet_base::codelet_base(std::string const& name, std::string const& symbol,
+                             std::initializer_list<starpu_data_access_mode> modes,
+                             uint32_t (*footprint)(starpu_task*))
+      : name_(name), symbol_(symbol)
+  {
+    // a model by work: data of equal size can mean very different numbers of pairs
+    model_.type = STARPU_HISTORY_BASED;
+    model_.symbol = symbol_.c_str();
+    model_.footprint = footprint;
+
+    starpu_codelet_init(&codelet_);
+    codelet_.name = name_.c_str();
+    codelet_.model = &model_;
+    codelet_.where = STARPU_CPU;
+    codelet_.nbuffers =
+        modes.size() == 0 ? STARPU_VARIABLE_NBUFFERS : static_cast<int>(modes.size());
+    std::copy(modes.begin(), modes.end(), codelet_.modes);
+  }
+
+  uint32_t work_bin(double interactions)
+  {
+    return static_cast<uint32_t>(std::lround(2 * std::log2(std::max(interactions, 1.))));
+  }
+}

@@ -1,0 +1,81 @@
+#include <nearfield/runtime/group_leaves.hpp>
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <string>
+#include <thread>
+
+namespace nearfield
+{
+  namespace
+  {
+    constexpr double pairs_of_a_group = 2e7;
+    constexpr int groups_per_core = 16;
+    // below this a task costs more than a few percent in StarPU
+    constexpr double least_pairs_of_a_group = 1e6;
+
+    std::vector<double> cumulated_pairs(leaf_groups_view const& views)
+    {
+      index_type const n = views.targets.size();
+      std::vector<double> sums(n + std::size_t(1), 0.);
+      for (index_type b = 0; b < n; ++b)
+      {
+        double sources = views.full.own[b].end - views.full.own[b].begin;
+        for (source_range const& range : views.full.neighbours(b))
+          sources += range.end - range.begin;
+        // a leaf without targets costs something too: without it the last leaf could have no group
+        sums[b + 1] = sums[b] + views.targets.count(b) * sources + 1;
+      }
+      return sums;
+    }
+
+    std::size_t number_of_groups(group_options const& options, double pairs, index_type n_leaves)
+    {
+      if (options.leaves_per_group > 0)
+      {
+        auto const size = static_cast<std::size_t>(options.leaves_per_group);
+        return (n_leaves + size - 1) / size;
+      }
+      double const cores = std::max(1u, std::thread::hardware_concurrency());
+      double const size =
+          std::clamp(pairs / (groups_per_core * cores), least_pairs_of_a_group, pairs_of_a_group);
+      return static_cast<std::size_t>(std::clamp<double>(pairs / size, 1, n_leaves));
+    }
+  }
+
+  template <int Dim>
+  leaf_groups<Dim> group_leaves(tree<Dim> const& tree, group_options const& options)
+  {
+    if (options.leaves_per_group < 0)
+      throw error("leaves_per_group: found " + std::to_string(options.leaves_per_group) +
+                  "; give 1 or more, or 0 for the default");
+    leaf_groups_view views;
+    views.has_one_set = tree.has_one_set();
+    views.targets = tree.targets();
+    views.sources = tree.sources();
+    views.full = tree.interactions();
+    if (views.has_one_set) views.half = tree.half_interactions();
+    views.target_order = tree.target_order();
+    views.source_order = tree.source_order();
+
+    std::vector<index_type> first_leaf{0};
+    if (index_type const n = tree.size(); n > 0)
+    {
+      std::vector<double> const pairs = cumulated_pairs(views);
+      std::size_t const n_groups = number_of_groups(options, pairs[n], n);
+      for (std::size_t g = 1; g < n_groups; ++g)
+      {
+        double const share = pairs[n] * (static_cast<double>(g) / static_cast<double>(n_groups));
+        auto const cut = static_cast<index_type>(
+            std::lower_bound(pairs.begin(), pairs.end(), share) - pairs.begin());
+        if (cut > first_leaf.back() && cut < n) first_leaf.push_back(cut);
+      }
+      first_leaf.push_back(n);
+    }
+    return {views, std::move(first_leaf)};
+  }
+
+  template leaf_groups<2> group_leaves(tree<2> const&, group_options const&);
+  template leaf_groups<3> group_leaves(tree<3> const&, group_options const&);
+}

@@ -1,0 +1,130 @@
+#include <nearfield/starpu/runtime.hpp>
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/monitor.hpp>
+
+#include <starpu.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+
+#include <unistd.h>
+
+namespace nearfield::starpu
+{
+  namespace
+  {
+    std::mutex mutex;
+    int n_users = 0;
+    bool started_here = false;
+    std::string running_scheduler;
+
+    void check_scheduler(std::string const& name)
+    {
+      // a policy that the user loads is known to StarPU alone
+      if (name.empty() || std::getenv("STARPU_SCHED_LIB")) return;
+      std::string known;
+      for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); policy && *policy;
+           ++policy)
+      {
+        std::string const candidate = (*policy)->policy_name;
+        if (candidate == name) return;
+        if (!candidate.starts_with("modular")) known += (known.empty() ? "" : ", ") + candidate;
+      }
+      throw error("scheduler: StarPU " + version() + " has no '" + name + "'; take one of " +
+                  known + ", or a modular one");
+    }
+
+    // StarPU keeps its measurements in STARPU_HOME or $HOME, and aborts where it cannot write there.
+    void give_a_home()
+    {
+      if (std::getenv("STARPU_HOME") || std::getenv("STARPU_PERF_MODEL_DIR")) return;
+      char const* const home = std::getenv("HOME");
+      if (home && access(home, W_OK) == 0) return;
+      std::error_code failed;
+      std::filesystem::path const folder = std::filesystem::temp_directory_path(failed) /
+                                           ("nearfield-starpu-" + std::to_string(getuid()));
+      if (!failed) std::filesystem::create_directories(folder, failed);
+      if (failed)
+        throw error(
+            "STARPU_HOME: found no folder that StarPU may write to; set STARPU_HOME to one");
+      setenv("STARPU_HOME", folder.c_str(), 0);
+    }
+
+    void start(runtime_options const& options)
+    {
+      if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
+        throw error("workers: found " + std::to_string(options.workers) +
+                    "; this StarPU was built for 1 to " + std::to_string(STARPU_MAXCPUS) +
+                    " CPU workers, 0 takes what there is");
+      starpu_conf conf;
+      check(starpu_conf_init(&conf), "starpu_conf_init");
+      // starpu_conf_init has read the environment; what the caller states goes before it
+      conf.precedence_over_environment_variables = 1;
+      if (options.workers > 0) conf.ncpus = options.workers;
+      if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
+      running_scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
+      check_scheduler(running_scheduler);
+      give_a_home();
+      // what StarPU prints is about its own calibration; what goes wrong is thrown
+      setenv("STARPU_SILENT", "1", 0);
+      check(starpu_init(&conf), "starpu_init");
+    }
+  }
+
+  runtime::runtime(runtime_options const& options)
+  {
+    std::lock_guard const lock(mutex);
+    if (n_users == 0)
+    {
+      started_here = !starpu_is_initialized();
+      if (started_here) start(options);
+    }
+    ++n_users;
+  }
+
+  runtime::runtime(runtime const&)
+  {
+    std::lock_guard const lock(mutex);
+    ++n_users;
+  }
+
+  runtime::~runtime()
+  {
+    std::lock_guard const lock(mutex);
+    if (--n_users == 0 && started_here) starpu_shutdown();
+  }
+
+  int runtime::n_workers() const
+  {
+    return static_cast<int>(starpu_worker_get_count());
+  }
+
+  std::vector<std::string> runtime::worker_names() const
+  {
+    std::vector<std::string> names;
+    for (int worker = 0; worker < n_workers(); ++worker) names.push_back(worker_name(worker));
+    return names;
+  }
+
+  std::string runtime::scheduler() const
+  {
+    std::lock_guard const lock(mutex);
+    return running_scheduler;
+  }
+
+  void runtime::wait()
+  {
+    check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
+    monitor::of_process().rethrow();
+  }
+
+  std::string version()
+  {
+    int major = 0, minor = 0, release = 0;
+    starpu_get_version(&major, &minor, &release);
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+  }
+}
