@@ -17,7 +17,8 @@ namespace nearfield::detail
     static constexpr int columns = Dim + NIn + NOut;
     static constexpr int fitting =
         panel_bytes / (columns * static_cast<int>(sizeof(T))) / width * width;
-    static constexpr int capacity = fitting < 4 * width ? 4 * width : fitting;
+    static constexpr int least = 4 * width, most = terms_in_a_row * width;
+    static constexpr int capacity = fitting < least ? least : fitting > most ? most : fitting;
     static constexpr int max_pieces = 64;
 
     struct piece

@@ -205,11 +205,14 @@ namespace nearfield::detail
     using T = real_of<V>;
     constexpr int width = math<V>::width;
     static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
+    static_assert(terms_in_a_row % RT == 0);
 
     int const n_targets = static_cast<int>(end - begin);
     int const n_packs = sources.vectors();
     for (int i = 0; i < n_targets; i += RT)
     {
+      if constexpr (Mutual)
+        if (i % terms_in_a_row == 0) sources.clear_out();
       target_block<K, V, RT> block;
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
@@ -270,6 +273,8 @@ namespace nearfield::detail
             job.target_out[o][begin + static_cast<index_type>(i + t)] +=
                 scale[o] * math<V>::sum(block.out[t][o]);
         }
+      if constexpr (Mutual)
+        if ((i + RT) % terms_in_a_row == 0 || i + RT >= n_targets) sources.scatter_out(job, scale);
     }
   }
 
@@ -317,9 +322,7 @@ namespace nearfield::detail
           }
         if (sources.size == 0) continue;
         sources.pad();
-        if constexpr (Mutual) sources.clear_out();
         meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
-        if constexpr (Mutual) sources.scatter_out(job, scale);
       }
     }
   }
