@@ -19,3 +19,7 @@ file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FU
 set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 
 add_compile_options(-Wall -Wextra -Wshadow)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+  # False alarms for "text" + std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  add_compile_options(-Wno-restrict)
+endif()
