@@ -2,6 +2,7 @@
 #include "commands.hpp"
 #include "interactions.hpp"
 #include "machine.hpp"
+#include "starpu_step.hpp"
 
 #include <nearfield/p2p/isa.hpp>
 
@@ -34,7 +35,7 @@ namespace nearfield::app
               << "runs here     " << available_isa_names()
               << "; chosen: " << nearfield::name_of(selected_isa()) << "\n"
               << "devices       " << cpu_name() << ", " << cpu_count() << " logical processors\n"
-              << "StarPU        " << starpu_description() << "\n"
+              << "tasks         " << starpu_name() << "\n"
               << "interactions  name, dimension, inputs -> outputs, parameters\n";
     builtin_interactions::for_each(
         []<class K>()

@@ -35,9 +35,4 @@ namespace nearfield::app
       names += (names.empty() ? "" : " ") + std::string(name_of(which));
     return names;
   }
-
-  std::string starpu_description()
-  {
-    return "not built in (configure with -DNEARFIELD_ENABLE_STARPU=ON)";
-  }
 }

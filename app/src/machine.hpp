@@ -12,7 +12,4 @@ namespace nearfield::app
 
   /// "sse2 avx2": what is built in and runs here.
   std::string available_isa_names();
-
-  /// "StarPU 1.3.10, 2 CPU workers at most", or how to build it.
-  std::string starpu_description();
 }

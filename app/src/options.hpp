@@ -42,6 +42,8 @@ namespace nearfield::app
     std::optional<int> leaves_per_group = std::nullopt;
     /// empty: StarPU's default
     std::string scheduler = {};
+    /// the step runs so often, and the quickest counts
+    int repetitions = 1;
   };
 
   /// The command `nearfield run`.

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "canvas.hpp"
+
+#include <string>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// A square that is drawn around points.
+  struct square
+  {
+    double x = 0, y = 0, half_width = 0;
+  };
+
+  /// Points seen along z from above, coloured by a value each.
+  struct scene
+  {
+    std::vector<double> const& x;
+    std::vector<double> const& y;
+    std::vector<double> const& z;
+    std::vector<double> const& value;
+    std::vector<square> grid;
+    double radius = 1; ///< of a point, in the length of the coordinates
+    std::string title;
+    std::string subtitle;
+    std::string value_name; ///< beside the colour bar
+    std::string length_unit;
+  };
+
+  /// The scene with its leaf grid, a colour bar and a scale bar.
+  image draw(scene const& what);
+}
