@@ -1,0 +1,54 @@
+// A whole near-field step on every core: a tree, groups of its leaves, and StarPU tasks.
+
+#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <cmath>
+#include <iostream>
+#include <random>
+#include <vector>
+
+namespace nf = nearfield;
+
+int main()
+{
+  std::size_t const n = 50000;
+  std::vector<double> x(n), y(n), z(n), q(n), gx(n), gy(n), gz(n);
+  std::mt19937_64 random(1);
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (auto* column : {&x, &y, &z, &q})
+    for (double& value : *column) value = uniform(random);
+
+  auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64});
+  auto const groups = nf::group_leaves(tree);
+  nf::starpu::runtime starpu;
+  nf::starpu::near_field step{starpu,           groups,     nf::grad_one_over_r<>{},
+                              nf::soa{x, y, z}, nf::soa{q}, nf::soa{gx, gy, gz}};
+  step.submit();
+  step.wait(); // gx, gy, gz are in the order of x, y, z
+
+  for (auto const& [worker, implementation, tasks] : step.statistics())
+    std::cout << worker << ": " << tasks << " tasks, " << implementation << "\n";
+
+  // the same on this thread, over the same leaves, in the order of the tree
+  auto const points = nf::gather(tree.target_order(), nf::soa<double const, 3>(nf::soa{x, y, z}));
+  auto const charges = nf::gather(tree.target_order(), q);
+  nf::column_set<double, 3> gradient;
+  for (auto& column : gradient.columns) column.resize(n);
+  nf::near_field(nf::serial, nf::scalar, nf::grad_one_over_r<>{}, tree.targets(),
+                 tree.interactions(), points.view(), nf::soa{charges}, gradient.view());
+  auto const expected = nf::gather(nf::inverse(tree.target_order()), gradient.columns[0]);
+
+  double difference = 0, largest = 0;
+  for (std::size_t i = 0; i < n; ++i)
+  {
+    difference = std::max(difference, std::abs(gx[i] - expected[i]));
+    largest = std::max(largest, std::abs(expected[i]));
+  }
+  std::cout << "largest difference: " << difference << " of " << largest << "\n";
+  return difference <= 1e-12 * largest ? 0 : 1;
+}
