@@ -1,0 +1,106 @@
+// The whole near field through StarPU beside one core: 32^3 boxes, 3D, 1/r, the mutual form. `efficiency`
+// is the rate of all workers over the number of workers times the rate of one core, both of this run;
+// `submission` is the part of a step that the submitting thread spends in submit().
+
+#include "clouds.hpp"
+#include "rates.hpp"
+
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace
+{
+  namespace nf = nearfield;
+
+  constexpr int level = 5;
+
+  double seconds()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  double median(std::vector<double> values)
+  {
+    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+    return values[values.size() / 2];
+  }
+
+  nf::starpu::runtime& starpu()
+  {
+    static nf::starpu::runtime instance;
+    return instance;
+  }
+
+  /// One core and all workers in turn, so that both meet the same machine.
+  template <class K, class T>
+  void run(benchmark::State& state)
+  {
+    auto const n = static_cast<std::size_t>(state.range(0)) << (3 * level);
+    bench::cloud<T, 3> const points(n);
+    auto const tree = nf::build_tree(points.positions(), {.level = level});
+    auto const groups = nf::group_leaves(tree);
+    auto const x = nf::gather(tree.target_order(), points.positions());
+    auto const q = nf::gather(tree.target_order(), points.charges());
+    bench::outputs<T, K::n_out> out(n), serial_out(n);
+    nf::starpu::near_field step{starpu(),           groups,           K{},
+                                points.positions(), points.charges(), out.view()};
+    step.submit();
+    step.wait();
+    std::vector<double> serial_times, step_times, submit_times;
+    for (auto _ : state)
+    {
+      double const begin = seconds();
+      nf::near_field_mutual(nf::serial, nf::simd, K{}, tree.targets(), tree.half_interactions(),
+                            x.view(), q.view(), serial_out.view());
+      double const serial_end = seconds();
+      step.submit();
+      double const submitted = seconds();
+      step.wait();
+      double const end = seconds();
+      serial_times.push_back(serial_end - begin);
+      submit_times.push_back(submitted - serial_end);
+      step_times.push_back(end - serial_end);
+      state.SetIterationTime(end - serial_end);
+    }
+    double const serial = median(serial_times), parallel = median(step_times);
+    int const workers = starpu().n_workers();
+    bench::report<K>(state, static_cast<double>(tree.interaction_count()));
+    state.counters["workers"] = workers;
+    state.counters["groups"] = groups.size();
+    state.counters["one_core_pairs/s"] = static_cast<double>(tree.interaction_count()) / serial;
+    state.counters["efficiency"] = serial / parallel / workers;
+    state.counters["submission"] = median(submit_times) / parallel;
+  }
+
+  template <class K, class T>
+  void add()
+  {
+    std::string const name =
+        "starpu/" + std::string(K::name) + "/3d/" + bench::precision_name<T> + "/mutual";
+    benchmark::RegisterBenchmark(name.c_str(), [](auto& state) { run<K, T>(state); })
+        ->Arg(16)
+        ->Arg(32)
+        ->Arg(64)
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+
+  bool const registered = []
+  {
+    add<nf::one_over_r<3>, float>();
+    add<nf::one_over_r<3>, double>();
+    add<nf::val_grad_one_over_r<3>, double>();
+    return true;
+  }();
+}
