@@ -1,0 +1,203 @@
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/p2p.hpp>
+
+#include <nearfield/core/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    using ::testing::AllOf;
+    using ::testing::HasSubstr;
+    using ::testing::Not;
+    using ::testing::ThrowsMessage;
+
+    /// One line that holds all the words.
+    template <class... Words>
+    auto complains_of(Words const&... words)
+    {
+      return ThrowsMessage<error>(AllOf(HasSubstr(words)..., Not(HasSubstr("\n"))));
+    }
+
+    using column = std::vector<double>;
+    one_over_r<2> const k;
+
+    class p2p_errors : public ::testing::Test
+    {
+    protected:
+      column const x{0, 1, 2}, y{0, 0, 0}, q{1, 1, 1}, four{1, 1, 1, 1};
+      column out{0, 0, 0}, other{0, 0, 0}, out4{0, 0, 0, 0};
+      soa<double const, 2> const null{std::array<double const*, 2>{x.data(), nullptr}, 3};
+      soa<double, 1> const null_out{std::array<double*, 1>{nullptr}, 3};
+
+      /// A view of the same memory, as a mistake would make one.
+      static std::span<double> writable(column const& c)
+      {
+        return {const_cast<double*>(c.data()), c.size()};
+      }
+
+      ~p2p_errors() override
+      {
+        EXPECT_EQ(out, column(3)) << "an output was written before the error was found";
+        EXPECT_EQ(other, column(3));
+      }
+    };
+  }
+
+  TEST_F(p2p_errors, name_the_argument_of_another_size)
+  {
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, k, soa{x, y}, soa{four}, soa{out});
+        },
+        complains_of("p2p_inner", "q has 4", "expected 3", "one value per point"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(scalar, k, soa{x, y}, soa{q}, soa{out4});
+        },
+        complains_of("p2p_inner", "out has 4", "expected 3"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner_mutual(simd, k, soa{x, y}, soa{four}, soa{out});
+        },
+        complains_of("p2p_inner_mutual", "q has 4", "expected 3"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer(simd, k, soa{x, y}, soa{four, four}, soa{q}, soa{out});
+        },
+        complains_of("p2p_outer", "q has 3", "expected 4"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer(simd, k, soa{x, y}, soa{four, four}, soa{four}, soa{out4});
+        },
+        complains_of("p2p_outer", "out has 4", "expected 3"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer_mutual(simd, k, soa{x, y}, soa{four}, soa{y, x}, soa{q}, soa{out}, soa{other});
+        },
+        complains_of("p2p_outer_mutual", "x_q has 4", "expected 3"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer_mutual(simd, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out4});
+        },
+        complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, k, soa{x, four}, soa{q}, soa{out});
+        },
+        complains_of("soa", "column 1 has 4", "column 0 has 3", "equal length"));
+  }
+
+  TEST_F(p2p_errors, name_the_view_that_is_null)
+  {
+    EXPECT_THAT([&] { p2p_inner(simd, k, null, soa{q}, soa{out}); },
+                complains_of("p2p_inner", "x", "column 1 is null", "give a column of 3"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(scalar, k, soa{x, y}, soa{q}, null_out);
+        },
+        complains_of("p2p_inner", "out", "column 0 is null"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer(simd, k, soa{x, y}, null, soa{q}, soa{out});
+        },
+        complains_of("p2p_outer", "y", "column 1 is null"));
+  }
+
+  TEST_F(p2p_errors, name_what_an_output_overlaps)
+  {
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, k, soa{x, y}, soa{q}, soa{writable(q)});
+        },
+        complains_of("p2p_inner", "output column 0", "column 0 of q", "memory of their own"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, k, soa{x, y}, soa{q}, soa{writable(y)});
+        },
+        complains_of("p2p_inner", "column 1 of x"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer_mutual(simd, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out});
+        },
+        complains_of("p2p_outer_mutual", "y_out", "memory of their own"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{out, out});
+        },
+        complains_of("output columns 0 and 1 overlap"));
+  }
+
+  TEST_F(p2p_errors, find_columns_that_overlap_in_part)
+  {
+    column both(5);
+    std::span const head(both.data(), 3), tail(both.data() + 2, 3), behind(both.data() + 3, 2);
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, k, soa{x, y}, soa{head}, soa{tail});
+        },
+        complains_of("column 0 of q"));
+    EXPECT_THAT(
+        [&] {
+          p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{head, tail});
+        },
+        complains_of("output columns 0 and 1 overlap"));
+    EXPECT_NO_THROW(
+        p2p_outer(simd, k, soa{behind, behind}, soa{x, y}, soa{q}, soa{std::span(both.data(), 2)}));
+  }
+
+  TEST_F(p2p_errors, name_an_instruction_set_that_is_not_here)
+  {
+    std::vector<isa> const here = available_isas();
+    for (isa const which : {isa::sse2, isa::avx2, isa::avx512, isa::neon64})
+      if (std::ranges::find(here, which) == here.end())
+      {
+        EXPECT_THAT(
+            [&] {
+              p2p_inner(simd_backend{which}, k, soa{x, y}, soa{q}, soa{out});
+            },
+            complains_of(std::string(name_of(which)), "available are scalar"));
+      }
+  }
+
+  TEST_F(p2p_errors, of_a_step_name_the_list_that_does_not_fit)
+  {
+    std::vector<index_type> const offsets{0, 1, 3}, list_offsets{0, 1, 1}, short_offsets{0, 1};
+    std::vector<source_range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
+    std::vector<source_range> const ranges{{.begin = 1, .end = 3}}, beyond{{.begin = 1, .end = 4}},
+        shifted{{.begin = 1, .end = 3, .shift = 1}};
+    boxes const two{offsets}, one{short_offsets};
+    auto const step = [&](boxes const& b, std::vector<source_range> const& r)
+    {
+      return [&, b]
+      {
+        near_field(serial, simd, k, b, {own, list_offsets, r, {}}, soa{x, y}, soa{q}, soa{out});
+      };
+    };
+    EXPECT_THAT(step(one, ranges), complains_of("near_field", "list is for 2 boxes", "have 1"));
+    EXPECT_THAT(step(two, beyond), complains_of("near_field", "range [1, 4) of 3 sources"));
+    EXPECT_THAT(step(two, shifted), complains_of("near_field", "shift"));
+    EXPECT_THAT(
+        [&]
+        {
+          near_field(serial, simd, k, two, {own, list_offsets, ranges, {}}, soa{four, four},
+                     soa{four}, soa{out4});
+        },
+        complains_of("boxes hold 3 points, x has 4"));
+    EXPECT_THAT(
+        [&]
+        {
+          near_field(serial, simd, k, two, {own, list_offsets, ranges, {}}, soa{x, y}, soa{four},
+                     soa{out});
+        },
+        complains_of("near_field", "q has 4"));
+  }
+}

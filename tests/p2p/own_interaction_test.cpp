@@ -1,0 +1,206 @@
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/simd.hpp>
+
+#include "backends.hpp"
+#include "p2p/p2p_cases.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstddef>
+
+// A user's own interaction needs no registration: these are compiled here, for this file's instruction
+// set.
+
+namespace nearfield::test
+{
+  namespace
+  {
+    struct softened
+    {
+      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
+      static constexpr auto symmetry = parity::even;
+      static constexpr auto name = "softened";
+      double eps2; // length^2
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
+      {
+        return {{{rsqrt(dot(r, r) + V(eps2))}}};
+      }
+    };
+
+    /// Two inputs, three outputs of mixed parity, a full matrix; singular in its second input.
+    struct mixed
+    {
+      static constexpr int dim = 2, n_in = 2, n_out = 3, flops = 20;
+      static constexpr std::array symmetry{parity::odd, parity::even, parity::odd};
+      static constexpr auto name = "mixed";
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
+      {
+        V const inverse = rsqrt(dot(r, r));
+        V const length = nearfield::sqrt(dot(r, r));
+        return {{{r[0], r[0] * inverse}, {length, V(2) * inverse}, {V(0) - r[1], r[1] * inverse}}};
+      }
+    };
+
+    /// Radial, as a user writes it for speed, with a symmetry in place of a map with two ways.
+    struct inverse_square
+    {
+      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
+      static constexpr auto symmetry = parity::even;
+      static constexpr auto name = "inverse_square";
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const&, V const& inv_r) const -> mat<V, 1, 1>
+      {
+        return {{{inv_r * inv_r}}};
+      }
+    };
+
+    /// Neither even nor odd: a pair must be evaluated twice.
+    struct one_way
+    {
+      static constexpr int dim = 2, n_in = 1, n_out = 1, flops = 8;
+      static constexpr auto name = "one_way";
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+      {
+        return {{{nearfield::exp(r[0]) + r[1]}}};
+      }
+    };
+
+    template <class K>
+    concept mutual = requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q,
+                              soa<double, K::n_out> out)
+    {
+      p2p_inner_mutual(simd, k, x, q, out);
+    }
+    || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
+    {
+      p2p_outer_mutual(simd, k, x, q, x, q, out, out);
+    }
+    || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
+    {
+      near_field_mutual(serial, simd, k, boxes{}, interaction_list{}, x, q, out);
+    };
+  }
+
+  template <>
+  struct formula<softened>
+  {
+    static bool singular(softened) { return false; }
+    static long_matrix<1, 1> at(softened k, long_vector<3> const& r)
+    {
+      return {{{1 / std::sqrt(norm(r) * norm(r) + static_cast<long double>(k.eps2))}}};
+    }
+  };
+
+  template <>
+  struct formula<mixed>
+  {
+    static bool singular(mixed) { return true; }
+    static long_matrix<3, 2> at(mixed, long_vector<2> const& r)
+    {
+      long double const d = norm(r);
+      return {{{r[0], r[0] / d}, {d, 2 / d}, {-r[1], r[1] / d}}};
+    }
+  };
+
+  template <>
+  struct formula<inverse_square>
+  {
+    static bool singular(inverse_square) { return true; }
+    static long_matrix<1, 1> at(inverse_square, long_vector<3> const& r)
+    {
+      return {{{1 / (norm(r) * norm(r))}}};
+    }
+  };
+
+  template <>
+  struct formula<one_way>
+  {
+    static bool singular(one_way) { return false; }
+    static long_matrix<1, 1> at(one_way, long_vector<2> const& r)
+    {
+      return {{{std::exp(r[0]) + r[1]}}};
+    }
+  };
+
+  namespace
+  {
+    template <class T, class K>
+    void expect_own(K const& k)
+    {
+      EXPECT_EQ(is_singular(k), formula<K>::singular(k));
+      for (std::size_t const n : sizes_around_packs)
+      {
+        auto const x = some_points<T, K::dim>(cloud::coincident, n, 1);
+        auto const y = some_points<T, K::dim>(cloud::uniform, 19, 2);
+        auto const q = some_values<T, K::n_in>(n, 3);
+        auto const y_q = some_values<T, K::n_in>(19, 4);
+        auto const inner_sums = reference(k, x.view(), x.view(), q.view(), other_points);
+        auto const x_sums = reference(k, x.view(), y.view(), y_q.view(), all_pairs);
+        auto const y_sums = reference(k, y.view(), x.view(), q.view(), all_pairs);
+        auto const expect = [&](auto where, char const* backend)
+        {
+          SCOPED_TRACE(testing::Message() << K::name << ", " << n << " points, " << backend);
+          guarded<T, K::n_out> inner(n), outer(n);
+          p2p_inner(where, k, x.view(), q.view(), inner.view());
+          p2p_outer(where, k, x.view(), y.view(), y_q.view(), outer.view());
+          EXPECT_LE(error_of(inner.view(), inner_sums), tolerance<T>);
+          EXPECT_LE(error_of(outer.view(), x_sums), tolerance<T>);
+          EXPECT_TRUE(inner.is_intact() && outer.is_intact());
+          if constexpr (mutual<K>)
+          {
+            guarded<T, K::n_out> both(n), x_out(n), y_out(19);
+            p2p_inner_mutual(where, k, x.view(), q.view(), both.view());
+            p2p_outer_mutual(where, k, x.view(), q.view(), y.view(), y_q.view(), x_out.view(),
+                             y_out.view());
+            EXPECT_LE(error_of(both.view(), inner_sums), tolerance<T>);
+            EXPECT_LE(error_of(x_out.view(), x_sums), tolerance<T>);
+            EXPECT_LE(error_of(y_out.view(), y_sums), tolerance<T>);
+            EXPECT_TRUE(both.is_intact() && x_out.is_intact() && y_out.is_intact());
+          }
+        };
+        expect(scalar, "scalar");
+        expect(simd, "simd");
+      }
+    }
+  }
+
+  TEST(own_interaction, of_the_documentation_runs_on_every_back_end)
+  {
+    expect_own<float>(softened{.eps2 = 1e-3});
+    expect_own<double>(softened{.eps2 = 1e-3});
+  }
+
+  TEST(own_interaction, is_singular_where_its_formula_is)
+  {
+    EXPECT_FALSE(is_singular(softened{.eps2 = 1e-3}));
+    EXPECT_TRUE(is_singular(softened{.eps2 = 0}));
+  }
+
+  TEST(own_interaction, may_mix_parities_in_a_full_matrix)
+  {
+    expect_own<float>(mixed{});
+    expect_own<double>(mixed{});
+  }
+
+  TEST(own_interaction, may_be_radial)
+  {
+    static_assert(radial_interaction<inverse_square> && !homogeneous_in_root<inverse_square>);
+    expect_own<float>(inverse_square{});
+    expect_own<double>(inverse_square{});
+  }
+
+  TEST(own_interaction, without_a_symmetry_has_no_mutual_kernel)
+  {
+    static_assert(mutual<softened> && mutual<mixed> && mutual<inverse_square>);
+    static_assert(!detail::has_way_back<one_way> && !mutual<one_way>);
+    EXPECT_EQ((kernels_of<double, one_way>(simd).mutual), nullptr);
+    EXPECT_EQ((kernels_of<double, one_way>(scalar).mutual), nullptr);
+    expect_own<float>(one_way{});
+    expect_own<double>(one_way{});
+  }
+}

@@ -1,0 +1,90 @@
+#pragma once
+
+#include "p2p/guarded.hpp"
+#include "points.hpp"
+#include "reference.hpp"
+
+#include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/tuning.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace nearfield::test
+{
+  /// What typed tests run over: an interaction in a precision.
+  template <class K, class T>
+  struct p2p_case
+  {
+    using interaction = K;
+    using real = T;
+  };
+
+  namespace detail_of_cases
+  {
+    template <class... Ks>
+    auto both_precisions(type_list<Ks...>)
+        -> ::testing::Types<p2p_case<Ks, float>..., p2p_case<Ks, double>...>;
+  }
+
+  using all_p2p_cases = decltype(detail_of_cases::both_precisions(builtin_interactions{}));
+
+  struct p2p_case_names
+  {
+    template <class Case>
+    static std::string GetName(int)
+    {
+      using K = typename Case::interaction;
+      return std::string(K::name) + "_" + std::to_string(K::dim) + "d_" +
+             (sizeof(typename Case::real) == 4 ? "f32" : "f64");
+    }
+  };
+
+  /// K with parameters that suit points of a few tenths of extent.
+  template <class K>
+  K example()
+  {
+    if constexpr (std::is_same_v<K, gaussian<K::dim>>)
+      return K{.sigma = 0.2};
+    else
+      return K{};
+  }
+
+  /// n points of a cloud, an eighth as large, so that no logarithm of a distance is close to zero.
+  template <class T, int Dim>
+  guarded<T, Dim> some_points(cloud shape, std::size_t n, std::uint64_t seed = 1)
+  {
+    auto result = guarded<T, Dim>::copy_of(make_points<T, Dim>(shape, n, seed).columns, n);
+    for (int d = 0; d < Dim; ++d)
+      for (T& coordinate : result.column(d)) coordinate /= 8;
+    return result;
+  }
+
+  /// N columns of n values in [-1, 1).
+  template <class T, int N>
+  guarded<T, N> some_values(std::size_t n, std::uint64_t seed = 2)
+  {
+    std::array<std::vector<T>, N> columns;
+    for (int c = 0; c < N; ++c)
+      columns[c] = make_values<T>(n, seed + 100 * static_cast<std::uint64_t>(c));
+    return guarded<T, N>::copy_of(columns, n);
+  }
+
+  /// 0, 1, W - 1, W, W + 1 for packs of 1 to 32 values, and the blocks of targets around them.
+  inline constexpr std::size_t sizes_around_packs[] = {0,  1,  2,  3,  4,  5,  7,  8,  9,  15,
+                                                       16, 17, 31, 32, 33, 63, 64, 65, 257};
+
+  /// More sources than one panel holds.
+  template <class K, class T>
+  inline constexpr std::size_t more_than_a_panel = static_cast<std::size_t>(panel_bytes) /
+                                                       ((K::dim + K::n_in + K::n_out) * sizeof(T)) +
+                                                   5;
+
+  /// What outputs hold before a kernel adds to them.
+  template <class T>
+  inline constexpr T initial_output = T(0.375);
+}
