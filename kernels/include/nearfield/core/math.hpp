@@ -40,7 +40,10 @@ namespace nearfield
       return std::log(x);
     }
     /// y where x != 0, else 0; x is not negative
-    static NEARFIELD_FN T keep_nonzero(T x, T y) { return x != T(0) ? y : T(0); }
+    static NEARFIELD_FN T keep_nonzero(T x, T y)
+    {
+      return x != T(0) ? y : T(0);
+    }
     /// root_scale / sqrt(x): what is cheapest; the constant is applied once, at the end of a sum
     static NEARFIELD_FN T scaled_rsqrt(T x)
     {

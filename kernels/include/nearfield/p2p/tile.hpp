@@ -250,19 +250,13 @@ namespace nearfield::detail
             sweep_diagonal<false>(k, block, sources, pack, self % width);
         }
       }
-      if (job.singular)
-      {
-        int const bounds[2][2] = {{0, before}, {after, parts.own_end}};
-        for (auto const& part : bounds)
-          sweep<Mutual, true, Packs>(k, block, sources, part[0], part[1]);
-        sweep<Mutual, false, Packs>(k, block, sources, parts.own_end, n_packs);
-      }
-      else
-      {
-        int const bounds[2][2] = {{0, before}, {after, n_packs}};
-        for (auto const& part : bounds)
-          sweep<Mutual, false, Packs>(k, block, sources, part[0], part[1]);
-      }
+      // a loop over the parts, so that each sweep is compiled once
+      int const bounds[3][2] = {{0, before}, {after, parts.own_end}, {parts.own_end, n_packs}};
+      for (int part = 0; part < 3; ++part)
+        if (job.singular && part < 2)
+          sweep<Mutual, true, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);
+        else
+          sweep<Mutual, false, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);
 
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)

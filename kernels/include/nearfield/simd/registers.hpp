@@ -28,8 +28,7 @@ namespace nearfield::detail
 
   // The names exist on every instruction set, so that math<pack> can ask which registers have them.
   struct no_register
-  {
-  };
+  {};
   void rsqrt_seed(no_register);
   void rsqrt_seed_pair(no_register&, no_register&);
 
