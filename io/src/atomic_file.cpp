@@ -46,12 +46,14 @@ namespace nearfield
       taken = false;
     }
 
-    /// async-signal-safe: loads, unlink and raise only
+    /// async-signal-safe: loads, unlink, signal and raise only
     static void on_signal(int signal)
     {
       for (auto const* node = head.load(); node; node = node->next)
         if (node->live) ::unlink(node->path);
-      // SA_RESETHAND has put the default action back; it takes effect when this handler returns
+      // SA_RESETHAND has done so, unless another library, as StarPU does, has put this handler back
+      // by itself; the default action takes effect when the handler returns
+      std::signal(signal, SIG_DFL);
       ::raise(signal);
     }
   };
