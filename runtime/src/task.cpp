@@ -54,12 +54,6 @@ namespace nearfield::starpu::detail
     task_->cl_arg_size = size;
   }
 
-  void task::give_argument(void* argument, std::size_t size)
-  {
-    set_argument(argument, size);
-    task_->cl_arg_free = 1;
-  }
-
   void task::submit()
   {
     check(starpu_task_submit(task_),

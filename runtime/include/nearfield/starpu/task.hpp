@@ -21,8 +21,6 @@ namespace nearfield::starpu::detail
     void set_priority(int priority);
     /// The argument must live until the task has ended.
     void set_argument(void* argument, std::size_t size);
-    /// The task frees the argument, which malloc has made.
-    void give_argument(void* argument, std::size_t size);
 
     /// Throws error when no worker can run the task.
     void submit();

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/starpu/handles.hpp>
+
+#include <array>
+#include <string>
+
+namespace nearfield::starpu::detail
+{
+  /// The points of a handle of coordinates.
+  template <int Dim>
+  double points_of(starpu_data_handle_t x)
+  {
+    return static_cast<double>(starpu_vector_get_nx(x)) / Dim;
+  }
+
+  /// The points of one side of a P2P task, as a codelet finds them: coordinates, inputs unless they are
+  /// null, outputs unless they are null.
+  template <class K, class T>
+  class array_side
+  {
+  public:
+    /// Throws error when the sizes of the buffers do not fit together.
+    array_side(char const* codelet, void* x, void* q, void* out) : x_(x, K::dim)
+    {
+      index_type const n = x_.n;
+      auto const n_rhs = [&](char const* what, void* buffer, int columns_each)
+      {
+        std::size_t const values = STARPU_VECTOR_GET_NX(buffer);
+        std::size_t const each = std::size_t(n) * static_cast<std::size_t>(columns_each);
+        if (STARPU_VECTOR_GET_ELEMSIZE(buffer) != sizeof(T) || each == 0 || values == 0 ||
+            values % each != 0)
+          throw error(std::string(codelet) + ": " + what + " has " + std::to_string(values) +
+                      " values of " + std::to_string(STARPU_VECTOR_GET_ELEMSIZE(buffer)) +
+                      " bytes, x has " + std::to_string(n) + " points; give " +
+                      std::to_string(columns_each) + " values of " + std::to_string(sizeof(T)) +
+                      " bytes for each point and right-hand side");
+        return static_cast<int>(values / each);
+      };
+      if (n_rhs("x", x, K::dim) != 1)
+        throw error(std::string(codelet) + ": x has no whole number of points");
+      if (q) n_rhs_ = n_rhs("q", q, K::n_in);
+      if (out)
+      {
+        int const of_out = n_rhs("out", out, K::n_out);
+        if (q && of_out != n_rhs_)
+          throw error(std::string(codelet) + ": q has " + std::to_string(n_rhs_) +
+                      " right-hand sides, out has " + std::to_string(of_out) +
+                      "; give one output for each");
+        n_rhs_ = of_out;
+      }
+      for (int d = 0; d < K::dim; ++d) x_columns_[d] = x_[d];
+      if (q) q_ = columns<T const>(q, n_rhs_ * K::n_in);
+      if (out) out_ = columns<T>(out, n_rhs_ * K::n_out);
+    }
+
+    [[nodiscard]] index_type size() const { return x_.n; }
+    [[nodiscard]] int n_rhs() const { return n_rhs_; }
+
+    /// The right-hand side that the job is for.
+    void select(int rhs)
+    {
+      if (q_.first)
+        for (int i = 0; i < K::n_in; ++i) q_columns_[i] = q_[rhs * K::n_in + i];
+      if (out_.first)
+        for (int o = 0; o < K::n_out; ++o) out_columns_[o] = out_[rhs * K::n_out + o];
+    }
+    void as_targets(p2p_job<T>& job) const
+    {
+      job.target_x = x_columns_.data();
+      job.target_q = q_columns_.data();
+      job.target_out = out_columns_.data();
+    }
+    void as_sources(p2p_job<T>& job) const
+    {
+      job.source_x = x_columns_.data();
+      job.source_q = q_columns_.data();
+      job.source_out = out_columns_.data();
+    }
+
+  private:
+    columns<T const> x_, q_;
+    columns<T> out_;
+    int n_rhs_ = 1;
+    std::array<T const*, K::dim> x_columns_{};
+    std::array<T const*, K::n_in> q_columns_{};
+    std::array<T*, K::n_out> out_columns_{};
+  };
+
+  /// Throws error when two sides have different numbers of right-hand sides.
+  inline void require_equal(char const* codelet, int targets, int sources)
+  {
+    if (targets != sources)
+      throw error(std::string(codelet) + ": the targets have " + std::to_string(targets) +
+                  " right-hand sides, the sources " + std::to_string(sources) +
+                  "; give one output for each");
+  }
+}

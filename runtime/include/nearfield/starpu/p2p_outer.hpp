@@ -1,0 +1,41 @@
+#pragma once
+
+#include <nearfield/starpu/array_job.hpp>
+#include <nearfield/starpu/codelet.hpp>
+
+namespace nearfield::starpu::detail
+{
+  /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y.
+  template <interaction K, kernel_real T>
+  struct p2p_outer_operation
+  {
+    using interaction_type = K;
+    using real = T;
+    static constexpr char const* name = "p2p_outer";
+    static constexpr std::initializer_list<starpu_data_access_mode> modes = {
+        STARPU_R, STARPU_R, STARPU_R, starpu_data_access_mode(STARPU_RW | STARPU_COMMUTE)};
+
+    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers)
+    {
+      array_side<K, T> targets(name, buffers[0], nullptr, buffers[3]);
+      array_side<K, T> sources(name, buffers[1], buffers[2], nullptr);
+      require_equal(name, targets.n_rhs(), sources.n_rhs());
+      nearfield::detail::single_box<T, K> const box(targets.size(), sources.size());
+      p2p_job<T> job = box.job(k);
+      for (int rhs = 0; rhs < targets.n_rhs(); ++rhs)
+      {
+        targets.select(rhs);
+        sources.select(rhs);
+        targets.as_targets(job);
+        sources.as_sources(job);
+        kernels.one_sided(&k, job);
+      }
+    }
+
+    static double interactions(starpu_task* task)
+    {
+      return points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 0)) *
+             points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 1));
+    }
+  };
+}

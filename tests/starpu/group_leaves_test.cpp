@@ -1,0 +1,74 @@
+#include "points.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/tree/build_tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+
+  template <int Dim>
+  std::vector<double> pairs_of_groups(tree<Dim> const& tree, leaf_groups<Dim> const& groups)
+  {
+    std::vector<double> pairs(groups.size());
+    auto const list = tree.interactions();
+    for (index_type g = 0; g < groups.size(); ++g)
+      for (index_type b = groups.first_leaf()[g]; b < groups.first_leaf()[g + 1]; ++b)
+      {
+        double sources = tree.sources().count(b);
+        for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
+        pairs[g] += tree.targets().count(b) * sources;
+      }
+    return pairs;
+  }
+
+  TEST(group_leaves, every_leaf_is_in_one_group)
+  {
+    for (cloud const shape : all_clouds)
+      for (int const leaves_per_group : {0, 1, 2, 9, 1000000})
+      {
+        auto const x = make_points<double, 3>(shape, 2000);
+        auto const tree = build_tree(x.view(), {.max_leaf_size = 20});
+        auto const groups = group_leaves(tree, {.leaves_per_group = leaves_per_group});
+        auto const first = groups.first_leaf();
+        EXPECT_EQ(first.front(), 0u);
+        EXPECT_EQ(first.back(), tree.size());
+        EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
+        EXPECT_EQ(std::adjacent_find(first.begin(), first.end()), first.end()) << "an empty group";
+        if (leaves_per_group > 0)
+        {
+          EXPECT_LE(groups.size(), tree.size() / leaves_per_group + 1);
+        }
+      }
+  }
+
+  TEST(group_leaves, groups_have_about_equal_work)
+  {
+    auto const x = make_points<double, 3>(cloud::plummer, 20000);
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 16});
+    auto const groups = group_leaves(tree, {.leaves_per_group = 60});
+    auto const pairs = pairs_of_groups(tree, groups);
+    auto const [least, most] = std::minmax_element(pairs.begin(), pairs.end());
+    EXPECT_GE(groups.size(), tree.size() / 61);
+    EXPECT_LE(*most, 1.5 * *least);
+  }
+
+  TEST(group_leaves, an_empty_tree_has_no_groups)
+  {
+    auto const x = make_points<float, 2>(cloud::uniform, 0);
+    EXPECT_EQ(group_leaves(build_tree(x.view())).size(), 0u);
+  }
+
+  TEST(group_leaves, a_negative_size_is_refused)
+  {
+    auto const x = make_points<float, 2>(cloud::uniform, 10);
+    auto const tree = build_tree(x.view());
+    EXPECT_THROW(static_cast<void>(group_leaves(tree, {.leaves_per_group = -1})), error);
+  }
+}

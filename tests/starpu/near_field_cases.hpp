@@ -1,0 +1,75 @@
+#pragma once
+
+#include "one_runtime.hpp"
+#include "points.hpp"
+#include "reference.hpp"
+#include "tree/tree_reference.hpp"
+
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/tree/build_tree.hpp>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace nearfield::test
+{
+  /// The leaf of each point, in the caller's order.
+  inline std::vector<index_type> leaf_of_points(boxes const& points,
+                                                std::span<index_type const> order)
+  {
+    std::vector<index_type> leaf(order.size());
+    for (index_type b = 0; b < points.size(); ++b)
+      for (index_type i = points.begin(b); i < points.end(b); ++i) leaf[order[i]] = b;
+    return leaf;
+  }
+
+  /// Which leaves touch, from the drawn boxes.
+  template <int Dim>
+  std::vector<std::vector<bool>> touching(tree<Dim> const& tree)
+  {
+    auto const corners = all_corners(tree);
+    std::vector<std::vector<bool>> result(corners.size(), std::vector<bool>(corners.size()));
+    for (std::size_t a = 0; a < corners.size(); ++a)
+      for (std::size_t b = 0; b < corners.size(); ++b) result[a][b] = touch(corners[a], corners[b]);
+    return result;
+  }
+
+  /// The near field by brute force: every target and every source whose leaves touch.
+  template <class K, class T>
+  auto reference_near_field(K const& k, tree<K::dim> const& tree, points<T, K::dim> const& targets,
+                            points<T, K::dim> const& sources, soa<T const, K::n_in> const& q)
+  {
+    auto const target_leaf = leaf_of_points(tree.targets(), tree.target_order());
+    auto const source_leaf = leaf_of_points(tree.sources(), tree.source_order());
+    auto const touch = touching(tree);
+    bool const one_set = tree.has_one_set();
+    return reference(k, targets.view(), sources.view(), q,
+                     [&](std::size_t i, std::size_t j)
+                     { return touch[target_leaf[i]][source_leaf[j]] && !(one_set && i == j); });
+  }
+
+  template <class T, int N>
+  points<T, N> make_columns(std::size_t n, T value)
+  {
+    points<T, N> result;
+    for (auto& column : result.columns) column.assign(n, value);
+    return result;
+  }
+
+  template <class T, int N>
+  points<T, N> make_inputs(std::size_t n, std::uint64_t seed = 2)
+  {
+    points<T, N> result;
+    for (auto& column : result.columns) column = make_values<T>(n, seed++);
+    return result;
+  }
+
+  template <class T, int N>
+  soa<T, N> writable(points<T, N>& values)
+  {
+    std::array<T*, N> columns;
+    for (int c = 0; c < N; ++c) columns[c] = values.columns[c].data();
+    return {columns, values.size()};
+  }
+}

@@ -1,0 +1,172 @@
+// P2P tasks on handles of the user's own.
+
+#include "near_field_cases.hpp"
+
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/p2p.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::handle;
+  using testing::HasSubstr;
+  using K = val_grad_one_over_r<3>;
+
+  /// Points in the layout of a handle: column after column.
+  struct cluster
+  {
+    points<double, 3> x;
+    points<double, 1> q;
+    points<double, K::n_out> out;
+    std::vector<double> packed_x, packed_out;
+    handle hx, hq, hout;
+
+    cluster(std::size_t n, std::uint64_t seed)
+        : x(make_points<double, 3>(cloud::uniform, n, seed)), q(make_inputs<double, 1>(n, seed)),
+          out(make_columns<double, K::n_out>(n, 0.)), packed_out(n * K::n_out, 1.)
+    {
+      for (auto const& column : x.columns)
+        packed_x.insert(packed_x.end(), column.begin(), column.end());
+      hx = handle::of(packed_x.data(), packed_x.size());
+      hq = handle::of(q.columns[0].data(), n);
+      hout = handle::of(packed_out.data(), packed_out.size());
+    }
+
+    /// What tasks have added to the outputs, which were 1.
+    double error(reference_sums<K::n_out> sums)
+    {
+      hout = handle();
+      for (std::size_t c = 0; c < K::n_out; ++c)
+        for (std::size_t i = 0; i < x.size(); ++i) out.columns[c][i] = packed_out[c * x.size() + i];
+      add_initial(sums, 1.);
+      return error_of(writable(out), sums);
+    }
+    [[nodiscard]] auto from(cluster const& other) const
+    {
+      return reference(K{}, x.view(), other.x.view(), other.q.view(), all_pairs);
+    }
+    [[nodiscard]] auto from_itself() const
+    {
+      return reference(K{}, x.view(), x.view(), q.view(), other_points);
+    }
+  };
+
+  reference_sums<K::n_out> sum(reference_sums<K::n_out> a, reference_sums<K::n_out> const& b)
+  {
+    for (int o = 0; o < K::n_out; ++o)
+      for (std::size_t i = 0; i < a.value[o].size(); ++i)
+      {
+        a.value[o][i] += b.value[o][i];
+        a.scale[o][i] += b.scale[o][i];
+      }
+    return a;
+  }
+
+  TEST(starpu_p2p, tasks_on_own_handles_add_to_their_outputs)
+  {
+    cluster a(300, 1), b(170, 2);
+    starpu::p2p<K, double> p2p;
+    p2p.insert_inner(a.hx, a.hq, a.hout);
+    p2p.insert_outer(a.hx, b.hx, b.hq, a.hout);
+    p2p.insert_inner(b.hx, b.hq, b.hout);
+    p2p.wait();
+    EXPECT_LE(a.error(sum(a.from_itself(), a.from(b))), tolerance<double>);
+    EXPECT_LE(b.error(b.from_itself()), tolerance<double>);
+    std::uint64_t tasks = 0;
+    for (auto const& entry : p2p.statistics()) tasks += entry.tasks;
+    EXPECT_EQ(tasks, 3u);
+  }
+
+  TEST(starpu_p2p, mutual_tasks_share_an_arbiter)
+  {
+    starpu_arbiter_t const arbiter = starpu_arbiter_create();
+    {
+      std::vector<cluster> all;
+      for (std::uint64_t c = 0; c < 5; ++c) all.emplace_back(60 + 10 * c, c + 1);
+      for (cluster& c : all) starpu_data_assign_arbiter(c.hout, arbiter);
+      starpu::p2p<K, double> p2p(K{}, starpu::backend_choice::scalar);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        for (std::size_t j = i + 1; j < all.size(); ++j)
+          p2p.insert_outer_mutual(all[i].hx, all[i].hq, all[i].hout, all[j].hx, all[j].hq,
+                                  all[j].hout);
+      p2p.wait();
+      for (std::size_t i = 0; i < all.size(); ++i)
+      {
+        reference_sums<K::n_out> expected;
+        bool first = true;
+        for (std::size_t j = 0; j < all.size(); ++j)
+          if (j != i)
+          {
+            expected = first ? all[i].from(all[j]) : sum(expected, all[i].from(all[j]));
+            first = false;
+          }
+        EXPECT_LE(all[i].error(expected), tolerance<double>) << "cluster " << i;
+      }
+    }
+    starpu_arbiter_destroy(arbiter);
+  }
+
+  TEST(starpu_p2p, codelets_may_be_inserted_raw)
+  {
+    cluster a(200, 3), b(100, 4);
+    starpu::p2p<K, double> p2p;
+    starpu::check(starpu_task_insert(p2p.outer(), STARPU_R, a.hx.get(), STARPU_R, b.hx.get(),
+                                     STARPU_R, b.hq.get(), STARPU_RW | STARPU_COMMUTE, a.hout.get(),
+                                     0),
+                  "starpu_task_insert");
+    starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx.get(), STARPU_R, a.hq.get(),
+                                     STARPU_RW | STARPU_COMMUTE, a.hout.get(), STARPU_CL_ARGS_NFREE,
+                                     p2p.argument(), p2p.argument_size(), 0),
+                  "starpu_task_insert");
+    one_runtime().wait();
+    p2p.wait();
+    EXPECT_LE(a.error(sum(a.from_itself(), a.from(b))), tolerance<double>);
+  }
+
+  TEST(starpu_p2p, parameters_travel_with_the_task)
+  {
+    auto const x = make_points<float, 2>(cloud::uniform, 150);
+    auto q = make_values<float>(x.size());
+    std::vector<float> packed, out(x.size(), 0.f);
+    for (auto const& column : x.columns) packed.insert(packed.end(), column.begin(), column.end());
+    gaussian<2> const k{.sigma = 0.3};
+    {
+      handle const hx = handle::of(packed.data(), packed.size());
+      handle const hq = handle::of(q.data(), q.size()), hout = handle::of(out.data(), out.size());
+      starpu::p2p<gaussian<2>, float> p2p(k);
+      p2p.insert_inner(hx, hq, hout);
+      p2p.wait();
+    }
+    EXPECT_LE(error_of(soa{out},
+                       reference(k, x.view(), x.view(), soa<float const, 1>(soa{q}), other_points)),
+              tolerance<float>);
+  }
+
+  TEST(starpu_p2p, sizes_that_do_not_fit_reach_wait)
+  {
+    cluster a(50, 5), b(40, 6);
+    starpu::p2p<K, double> p2p;
+    p2p.insert_inner(a.hx, b.hq, a.hout);
+    try
+    {
+      p2p.wait();
+      ADD_FAILURE() << "wait returned";
+    }
+    catch (error const& failure)
+    {
+      EXPECT_THAT(failure.what(), HasSubstr("p2p_inner: q has 40 values"));
+    }
+    EXPECT_NO_THROW(p2p.wait());
+
+    // one that was inserted without an argument reports to the runtime
+    starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx.get(), STARPU_R, b.hq.get(),
+                                     STARPU_RW | STARPU_COMMUTE, a.hout.get(), 0),
+                  "starpu_task_insert");
+    EXPECT_THROW(one_runtime().wait(), error);
+    EXPECT_NO_THROW(one_runtime().wait());
+  }
+}

@@ -1,0 +1,110 @@
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/runtime.hpp>
+
+#include <starpu.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <cstdlib>
+
+namespace
+{
+  using namespace nearfield;
+  using starpu::runtime;
+  using testing::AllOf;
+  using testing::HasSubstr;
+
+  template <class F>
+  std::string message_of(F&& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (error const& failure)
+    {
+      return failure.what();
+    }
+    return "nothing was thrown";
+  }
+
+  TEST(starpu_runtime, runs_as_long_as_one_object_lives)
+  {
+    ASSERT_FALSE(starpu_is_initialized());
+    {
+      runtime const first({.workers = 2});
+      EXPECT_TRUE(starpu_is_initialized());
+      EXPECT_EQ(first.n_workers(), 2);
+      EXPECT_THAT(first.worker_names(), testing::ElementsAre("CPU 0", "CPU 1"));
+      {
+        runtime const nested({.workers = 1});
+        EXPECT_EQ(nested.n_workers(), 2);
+        runtime const copy = first;
+      }
+      EXPECT_TRUE(starpu_is_initialized());
+    }
+    EXPECT_FALSE(starpu_is_initialized());
+    runtime const again({.workers = 1});
+    EXPECT_EQ(again.n_workers(), 1);
+  }
+
+  TEST(starpu_runtime, leaves_alone_what_the_program_has_started)
+  {
+    starpu_conf conf;
+    starpu::check(starpu_conf_init(&conf), "starpu_conf_init");
+    conf.precedence_over_environment_variables = 1;
+    conf.ncpus = 1;
+    starpu::check(starpu_init(&conf), "starpu_init");
+    {
+      runtime const nested({.workers = 2});
+      EXPECT_EQ(nested.n_workers(), 1);
+    }
+    EXPECT_TRUE(starpu_is_initialized());
+    starpu_shutdown();
+  }
+
+  TEST(starpu_runtime, takes_the_scheduler_and_the_workers_that_are_stated)
+  {
+    runtime const eager({.workers = 1, .scheduler = "eager"});
+    EXPECT_EQ(eager.scheduler(), "eager");
+    EXPECT_EQ(eager.n_workers(), 1);
+  }
+
+  TEST(starpu_runtime, an_unknown_scheduler_is_named_beside_some_that_exist)
+  {
+    EXPECT_THAT(message_of([] { runtime const r({.scheduler = "fastest"}); }),
+                AllOf(HasSubstr("'fastest'"), HasSubstr("lws"), HasSubstr("dmdas")));
+    EXPECT_FALSE(starpu_is_initialized());
+    setenv("STARPU_SCHED", "quickest", 1);
+    EXPECT_THAT(message_of([] { runtime const r; }), HasSubstr("'quickest'"));
+    unsetenv("STARPU_SCHED");
+  }
+
+  TEST(starpu_runtime, numbers_of_workers_that_cannot_be_are_refused)
+  {
+    EXPECT_THAT(message_of([] { runtime const r({.workers = -1}); }),
+                HasSubstr("workers: found -1"));
+    EXPECT_THAT(message_of([] { runtime const r({.workers = STARPU_MAXCPUS + 1}); }),
+                HasSubstr("built for 1 to"));
+    EXPECT_FALSE(starpu_is_initialized());
+  }
+
+  TEST(starpu_runtime, without_workers_the_remedy_is_named)
+  {
+    setenv("STARPU_NCPU", "0", 1);
+    EXPECT_THAT(message_of([] { runtime const r; }),
+                AllOf(HasSubstr("starpu_init"), HasSubstr("no worker"), HasSubstr("STARPU_NCPU")));
+    setenv("STARPU_NCPU", "2", 1);
+    EXPECT_FALSE(starpu_is_initialized());
+  }
+
+  TEST(starpu_check, a_code_becomes_an_error_with_the_place)
+  {
+    EXPECT_NO_THROW(starpu::check(0, "starpu_task_submit"));
+    EXPECT_THAT(message_of([] { starpu::check(-EIO, "starpu_task_submit(p2p)"); }),
+                AllOf(HasSubstr("starpu_task_submit(p2p)"), HasSubstr("-5")));
+  }
+}

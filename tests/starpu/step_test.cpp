@@ -1,0 +1,345 @@
+// How a step behaves: time loops, accumulation, right-hand sides, exceptions, odd sizes, bad arguments.
+
+#include "near_field_cases.hpp"
+
+#include <nearfield/p2p/simd.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::backend_choice;
+  using starpu::form_choice;
+  using testing::HasSubstr;
+
+  constexpr form_choice both_forms[] = {form_choice::gather, form_choice::mutual};
+
+  std::string message_of(std::function<void()> const& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (error const& failure)
+    {
+      return failure.what();
+    }
+    return "nothing was thrown";
+  }
+
+  /// A cloud of n points with its tree, charges and potential.
+  struct problem
+  {
+    points<double, 3> x;
+    std::vector<double> q, out;
+    tree<3> leaves;
+    leaf_groups<3> groups;
+
+    explicit problem(std::size_t n, int leaves_per_group = 5)
+        : x(make_points<double, 3>(cloud::plummer, n)), q(make_values<double>(n)), out(n, -3.),
+          leaves(build_tree(x.view(), {.max_leaf_size = 20})),
+          groups(group_leaves(leaves, {.leaves_per_group = leaves_per_group}))
+    {}
+
+    auto step(starpu::near_field_options const& options = {})
+    {
+      return starpu::near_field{one_runtime(), groups,   one_over_r<>{}, x.view(),
+                                soa{q},        soa{out}, options};
+    }
+    [[nodiscard]] auto expected() const
+    {
+      return reference_near_field(one_over_r<>{}, leaves, x, x, soa<double const, 1>(soa{q}));
+    }
+    [[nodiscard]] double error() { return error_of(soa{out}, expected()); }
+  };
+
+  TEST(starpu_step, changed_inputs_are_read_when_said_so)
+  {
+    for (form_choice const form : both_forms)
+    {
+      problem p(900);
+      auto step = p.step({.form = form});
+      for (std::uint64_t time = 0; time < 4; ++time)
+      {
+        std::ranges::copy(make_values<double>(p.q.size(), 10 + time), p.q.begin());
+        step.inputs_changed();
+        step.submit();
+        step.wait();
+        EXPECT_LE(p.error(), tolerance<double>) << "time " << time;
+      }
+      auto const before = p.out;
+      std::ranges::copy(make_values<double>(p.q.size(), 20), p.q.begin());
+      step.submit();
+      step.wait();
+      EXPECT_EQ(p.out, before) << "read without inputs_changed";
+    }
+  }
+
+  TEST(starpu_step, changed_positions_are_read_when_said_so)
+  {
+    for (form_choice const form : both_forms)
+    {
+      problem p(900);
+      auto step = p.step({.form = form});
+      step.submit();
+      step.wait();
+      for (int time = 1; time < 4; ++time)
+      {
+        for (auto& column : p.x.columns)
+          for (double& coordinate : column) coordinate *= 1.01;
+        step.positions_changed();
+        step.submit();
+        step.wait();
+        EXPECT_LE(p.error(), tolerance<double>) << "time " << time;
+      }
+    }
+  }
+
+  TEST(starpu_step, accumulates_where_it_is_told_to)
+  {
+    for (form_choice const form : both_forms)
+    {
+      problem p(700);
+      p.out.assign(p.out.size(), 2.);
+      auto step = p.step({.accumulate = true, .form = form});
+      step.submit();
+      step.wait();
+      auto sums = p.expected();
+      add_initial(sums, 2.);
+      EXPECT_LE(error_of(soa{p.out}, sums), tolerance<double>);
+    }
+  }
+
+  TEST(starpu_step, several_steps_may_be_under_way)
+  {
+    problem first(800), second(500);
+    auto a = first.step();
+    auto b = second.step({.form = form_choice::gather});
+    a.submit();
+    b.submit();
+    a.submit();
+    b.wait();
+    EXPECT_LE(second.error(), tolerance<double>);
+    a.wait();
+    EXPECT_LE(first.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step, wait_without_submit_returns)
+  {
+    problem p(100);
+    auto step = p.step();
+    step.wait();
+    EXPECT_EQ(p.out, std::vector<double>(100, -3.));
+  }
+
+  TEST(starpu_step, may_be_destroyed_while_it_runs)
+  {
+    problem p(3000);
+    for (form_choice const form : both_forms) p.step({.form = form}).submit();
+    // the tasks have ended: nothing writes to these any more
+    p.out.assign(p.out.size(), 1.);
+    auto step = p.step();
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step, right_hand_sides_follow_each_other)
+  {
+    using K = val_grad_one_over_r<2>;
+    auto const x = make_points<double, 2>(cloud::uniform, 600);
+    auto const q = make_inputs<double, 3>(x.size());
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 10});
+    auto const groups = group_leaves(tree, {.leaves_per_group = 4});
+    for (form_choice const form : both_forms)
+    {
+      auto out = make_columns<double, 3 * K::n_out>(x.size(), 5.);
+      starpu::near_field step{one_runtime(), groups,        K{},           x.view(),
+                              q.view(),      writable(out), {.form = form}};
+      step.submit();
+      step.wait();
+      for (int rhs = 0; rhs < 3; ++rhs)
+      {
+        soa<double const, 1> const one_q({q.columns[rhs].data()}, x.size());
+        std::array<double*, K::n_out> columns;
+        for (int o = 0; o < K::n_out; ++o) columns[o] = out.columns[rhs * K::n_out + o].data();
+        EXPECT_LE(error_of(soa<double, K::n_out>(columns, x.size()),
+                           reference_near_field(K{}, tree, x, x, one_q)),
+                  tolerance<double>)
+            << "right-hand side " << rhs;
+      }
+    }
+  }
+
+  TEST(starpu_step, empty_sets_and_single_points)
+  {
+    for (std::size_t const n : {0, 1, 2})
+      for (form_choice const form : both_forms)
+      {
+        problem p(n);
+        auto step = p.step({.form = form});
+        step.submit();
+        step.wait();
+        EXPECT_LE(p.error(), tolerance<double>) << n << " points";
+      }
+  }
+
+  TEST(starpu_step, two_sets_of_which_one_is_empty)
+  {
+    for (auto const& [n_targets, n_sources] : {std::pair{0, 50}, std::pair{50, 0}, std::pair{0, 0}})
+    {
+      auto const x = make_points<double, 3>(cloud::uniform, std::size_t(n_targets), 1);
+      auto const y = make_points<double, 3>(cloud::uniform, std::size_t(n_sources), 2);
+      auto const q = make_values<double>(y.size());
+      std::vector<double> out(x.size(), 4.);
+      auto const tree = build_tree(x.view(), y.view(), {.max_leaf_size = 10});
+      auto const groups = group_leaves(tree);
+      starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(),
+                              y.view(),      soa{q}, soa{out}};
+      step.submit();
+      step.wait();
+      EXPECT_EQ(out, std::vector<double>(x.size(), 0.));
+    }
+  }
+
+  TEST(starpu_step, a_task_may_have_more_buffers_than_a_codelet)
+  {
+    problem p(3000, 1);
+    auto const mutual = nearfield::detail::plan_mutual(p.groups.view());
+    auto const gather = nearfield::detail::plan_gather(p.groups.view());
+    std::size_t most_halos = 0, most_chunks = 0;
+    for (auto const& group : mutual.groups)
+      most_halos = std::max(most_halos, group.reached_from.size());
+    for (auto const& group : gather.groups)
+      most_chunks = std::max(most_chunks, group.source_chunks.size());
+    ASSERT_GT(1 + most_halos, STARPU_NMAXBUFS);
+    ASSERT_GT(2 + 2 * most_chunks, STARPU_NMAXBUFS);
+    for (form_choice const form : both_forms)
+    {
+      auto step = p.step({.form = form});
+      step.submit();
+      step.wait();
+      EXPECT_LE(p.error(), tolerance<double>);
+    }
+  }
+
+  TEST(starpu_step, statistics_count_the_tasks_of_each_worker_and_implementation)
+  {
+    problem p(1000);
+    for (form_choice const form : both_forms)
+      for (backend_choice const backend : {backend_choice::scalar, backend_choice::simd})
+      {
+        auto step = p.step({.form = form, .backend = backend});
+        for (int time = 0; time < 3; ++time) step.submit();
+        step.wait();
+        std::uint64_t tasks = 0;
+        for (starpu::worker_tasks const& entry : step.statistics())
+        {
+          EXPECT_THAT(entry.worker, HasSubstr("CPU"));
+          EXPECT_EQ(entry.implementation,
+                    backend == backend_choice::scalar ? "scalar" : name_of(selected_isa()));
+          tasks += entry.tasks;
+        }
+        EXPECT_EQ(tasks, 3 * step.n_tasks());
+      }
+  }
+
+  /// An interaction of a user's own, whose copies throw when they are told to.
+  struct failing
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 8;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "failing";
+    static inline std::atomic<bool> armed = false;
+
+    failing() = default;
+    failing(failing const&)
+    {
+      if (armed) throw std::runtime_error("thrown in a codelet");
+    }
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+    {
+      return {{{dot(r, r)}}};
+    }
+  };
+
+  TEST(starpu_step, an_exception_in_a_codelet_reaches_wait)
+  {
+    problem p(500);
+    for (form_choice const form : both_forms)
+    {
+      starpu::near_field step{one_runtime(), p.groups,   failing{},     p.x.view(),
+                              soa{p.q},      soa{p.out}, {.form = form}};
+      failing::armed = true;
+      step.submit();
+      try
+      {
+        step.wait();
+        ADD_FAILURE() << "wait returned";
+      }
+      catch (std::runtime_error const& failure)
+      {
+        EXPECT_STREQ(failure.what(), "thrown in a codelet");
+      }
+      failing::armed = false;
+      step.submit();
+      EXPECT_NO_THROW(step.wait());
+      double expected = 0;
+      auto const leaf = leaf_of_points(p.leaves.targets(), p.leaves.target_order());
+      auto const touch = touching(p.leaves);
+      for (std::size_t j = 0; j < p.q.size(); ++j)
+        if (touch[leaf[0]][leaf[j]])
+          for (int d = 0; d < 3; ++d)
+          {
+            double const r = p.x.columns[d][0] - p.x.columns[d][j];
+            expected += r * r * p.q[j];
+          }
+      EXPECT_NEAR(p.out[0], expected, 1e-10);
+    }
+  }
+
+  TEST(starpu_step, arguments_that_do_not_fit_are_refused)
+  {
+    problem p(100);
+    auto const& runtime = one_runtime();
+    one_over_r<> const k;
+    std::vector<double> short_q(99), other(100);
+    auto const refused = [&](auto&&... arguments)
+    {
+      return message_of([&] { starpu::near_field step{runtime, p.groups, arguments...}; });
+    };
+    EXPECT_THAT(refused(k, p.x.view(), soa{short_q}, soa{other}), HasSubstr("q has 99 points"));
+    EXPECT_THAT(refused(k, p.x.view(), soa{p.q}, soa{short_q}), HasSubstr("out has 99 points"));
+    EXPECT_THAT(refused(k, p.x.view(), soa{p.q}, soa{p.q}), HasSubstr("overlaps"));
+    EXPECT_THAT(refused(k, p.x.view(), p.x.view(), soa{p.q}, soa{other}),
+                HasSubstr("one set of points, the step is given two"));
+    soa<double const, 1> const null({nullptr}, 100);
+    EXPECT_THAT(refused(k, p.x.view(), null, soa{other}), HasSubstr("is null"));
+
+    auto const two = build_tree(p.x.view(), p.x.view());
+    auto const groups = group_leaves(two);
+    EXPECT_THAT(
+        message_of(
+            [&] { starpu::near_field step{runtime, groups, k, p.x.view(), soa{p.q}, soa{other}}; }),
+        HasSubstr("two sets of points, the step is given one"));
+    EXPECT_THAT(message_of(
+                    [&]
+                    {
+                      starpu::near_field step{
+                          runtime,    groups,   k,          p.x.view(),
+                          p.x.view(), soa{p.q}, soa{other}, {.form = form_choice::mutual}};
+                    }),
+                HasSubstr("take form gather"));
+  }
+}
