@@ -39,14 +39,33 @@ namespace nearfield
                     "; give the points of the same tree, in its order");
       auto const check_range = [&](source_range const& range)
       {
-        if (range.begin > range.end || range.end > n_sources ||
-            (range.shift != 0 && range.shift >= list.shifts.size()) || range.chunk != 0)
-          throw error(where + ": the list has a range [" + std::to_string(range.begin) + ", " +
-                      std::to_string(range.end) + ") of " + std::to_string(n_sources) +
+        auto const name = [&]
+        {
+          return where + ": the list has a range [" + std::to_string(range.begin) + ", " +
+                 std::to_string(range.end) + ") ";
+        };
+        if (range.begin > range.end || range.end > n_sources)
+          throw error(name() + "of " + std::to_string(n_sources) +
                       " sources; give the list of the same tree");
+        if (range.shift != 0 && range.shift >= list.shifts.size())
+          throw error(name() + "with shift " + std::to_string(range.shift) + " of " +
+                      std::to_string(list.shifts.size()) + "; give the shifts of the same list");
+        if (range.chunk != 0)
+          throw error(name() + "in chunk " + std::to_string(range.chunk) +
+                      "; a step over one set of columns has chunk 0 only");
       };
       for (source_range const& range : list.own) check_range(range);
       for (source_range const& range : list.ranges) check_range(range);
+    }
+
+    /// Throws error where a range does not lie after its box: a full list would count pairs twice.
+    inline void check_half(char const* function, boxes const& points, interaction_list const& list)
+    {
+      for (index_type b = 0; b < points.size(); ++b)
+        for (source_range const& range : list.neighbours(b))
+          if (range.begin < range.end && range.begin < points.end(b))
+            throw error(std::string(function) + ": box " + std::to_string(b) +
+                        " meets sources before its end; give a half list (half_interactions())");
     }
 
     template <class T, class K>
@@ -119,6 +138,7 @@ namespace nearfield
     detail::check_apart(name, out, "q", q);
     detail::check_columns_apart(name, out);
     detail::check_list(name, points, half_list, x.size(), x.size());
+    detail::check_half(name, points, half_list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     if (!options.accumulate) detail::clear(out);
     soa<T const, K::dim> const xs = x;

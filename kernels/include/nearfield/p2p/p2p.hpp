@@ -12,8 +12,9 @@
 /// after right-hand side.
 ///
 /// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a
-/// regular one; p2p_inner leaves i = j out in either case. Results hold wherever |r|^2 and K are normal
-/// numbers of the precision. All of them are re-entrant. They throw error for views that differ in size,
+/// regular one; p2p_inner leaves i = j out in either case. Results hold wherever |r|^2 and the powers
+/// of 1/|r| in K are normal numbers of the precision, and 2^12 times the sums finite (a loop may leave a
+/// factor of 16 in the root). All of them are re-entrant. They throw error for views that differ in size,
 /// are null, or whose outputs overlap other columns.
 
 namespace nearfield
