@@ -54,8 +54,8 @@ namespace nearfield::detail
     class list_builder
     {
     public:
-      list_builder(std::vector<point_interval> const& chunks, group_plan& group)
-          : chunks_(chunks), group_(group), buffer_of_chunk_(chunks.size(), none)
+      list_builder(std::size_t n_source_chunks, group_plan& group)
+          : group_(group), buffer_of_chunk_(n_source_chunks, none)
       {}
 
       /// The buffer of a chunk of sources; it is given to the task if it was not.
@@ -73,7 +73,6 @@ namespace nearfield::detail
 
     private:
       static constexpr index_type none = std::numeric_limits<index_type>::max();
-      std::vector<point_interval> const& chunks_;
       group_plan& group_;
       std::vector<index_type> buffer_of_chunk_;
     };
@@ -151,7 +150,7 @@ namespace nearfield::detail
       group_plan group;
       group.targets = points_of(groups.targets, groups, g);
       if (group.targets.size() == 0) continue;
-      list_builder builder(plan.source_chunks, group);
+      list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       std::vector<source_range> own;
       for (index_type b = groups.first_leaf[g]; b < groups.first_leaf[g + 1]; ++b)
@@ -247,7 +246,7 @@ namespace nearfield::detail
     {
       group_plan group;
       group.targets = points_of(groups.targets, groups, g);
-      list_builder builder(plan.source_chunks, group);
+      list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       task_list& list = builder.list;
       halos.push_back(cut_at_chunks(halo_of(groups, g), plan.source_chunks));

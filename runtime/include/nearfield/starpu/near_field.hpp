@@ -27,7 +27,7 @@ namespace nearfield::starpu
   {
     automatic, ///< mutual for one set and an interaction with a way back, else gather
     gather,    ///< one-sided: a task reads all that its group meets
-    mutual     ///< each pair is evaluated once: about twice as fast
+    mutual     ///< each pair is evaluated once: about twice as fast on CPUs
   };
 
   struct near_field_options
