@@ -64,7 +64,7 @@ namespace nearfield::app
 
     // Every back-end in precision T; the outputs are those of the last one.
     template <class T>
-    std::vector<std::vector<T>> measure(problem<T, 3> const& on, session const& tasks,
+    std::vector<std::vector<T>> measure(problem<T, 3> const& on, int workers,
                                         std::vector<row>& rows)
     {
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
@@ -75,15 +75,15 @@ namespace nearfield::app
         step_options options;
       };
       std::vector<variant> variants{
-          {"scalar", {.backend = backend::scalar, .mutual = false, .workers = 0, .repetitions = 5}},
+          {"scalar", {.backend = backend::scalar, .mutual = false, .workers = 0, .repetitions = 3}},
           {"simd " + isa_name,
-           {.backend = backend::simd, .mutual = false, .workers = 0, .repetitions = 20}},
+           {.backend = backend::simd, .mutual = false, .workers = 0, .repetitions = 10}},
           {"simd " + isa_name + " mutual",
-           {.backend = backend::simd, .mutual = true, .workers = 0, .repetitions = 20}}};
+           {.backend = backend::simd, .mutual = true, .workers = 0, .repetitions = 10}}};
       if (starpu_is_built_in)
-        variants.push_back({"StarPU, " + std::to_string(tasks.workers()) +
-                                (tasks.workers() == 1 ? " worker" : " workers"),
-                            {.backend = backend::automatic, .repetitions = 20}});
+        variants.push_back(
+            {"StarPU, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
+             {.backend = backend::automatic, .repetitions = 10}});
 
       step_result<T> result;
       double scalar_seconds = 0;
@@ -191,9 +191,10 @@ namespace nearfield::app
   {
     std::cout << "machine   " << cpu_name() << ", " << cpu_count() << " logical processors, "
               << nearfield::name_of(selected_isa()) << ", " << std::flush;
-    session const tasks({});
+    // not kept: StarPU's idle workers would take time from the serial rows
+    int const workers = session({}).workers();
     std::cout << starpu_name();
-    if (starpu_is_built_in) std::cout << ", " << tasks.workers() << " workers";
+    if (starpu_is_built_in) std::cout << ", " << workers << " workers";
     std::cout << std::endl;
 
     std::error_code status;
@@ -221,8 +222,8 @@ namespace nearfield::app
               << std::flush;
 
     std::vector<row> rows;
-    measure(make_problem<float, 3>(input.points, nullptr, cut), tasks, rows);
-    auto outputs = measure(f64, tasks, rows);
+    measure(make_problem<float, 3>(input.points, nullptr, cut), workers, rows);
+    auto outputs = measure(f64, workers, rows);
     show_progress("  drawing ...");
     write_files(options.folder, input, f64.leaves, std::move(outputs), rows);
     return std::all_of(rows.begin(), rows.end(), [](row const& r) { return r.check.passed(); })

@@ -64,7 +64,7 @@ namespace nearfield::app
       return {{path->string(), std::move(points)},
               path->string() + ": acetylcholine-binding protein, " + n + " atoms",
               "acetylcholine-binding protein, " + n + " atoms",
-              1.5,
+              1.4,
               "A"};
     }
     std::size_t const n = 16000;

@@ -38,6 +38,15 @@ namespace nearfield::app
       return power;
     }
 
+    // The next number above x that reads well.
+    double round_up(double x)
+    {
+      double const power = std::pow(10, std::floor(std::log10(x)));
+      for (double const step : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0})
+        if (step * power >= x) return step * power;
+      return 10 * power;
+    }
+
     struct value_scale
     {
       double low = -1, high = 1;
@@ -55,7 +64,7 @@ namespace nearfield::app
       double const low = values[n / 50], high = values[n - 1 - n / 50];
       if (low < 0 && high > 0)
       {
-        double const largest = std::max(-low, high);
+        double const largest = round_up(std::max(-low, high));
         return {-largest, largest};
       }
       return low < high ? value_scale{low, high} : value_scale{low - 1, low + 1};

@@ -1,0 +1,174 @@
+// Every mistake ends with exit status 2 and one line on stderr, and leaves no output file.
+#include "program.hpp"
+
+using namespace nearfield::test;
+
+namespace
+{
+  struct mistake
+  {
+    std::string name;
+    std::string file;    // of the input, in a fresh folder
+    std::string content; // none is made where it is empty and no_file is set
+    std::vector<std::string> arguments;
+    std::string expected; // a part of the message
+    bool no_file = false;
+  };
+
+  void PrintTo(mistake const& m, std::ostream* out)
+  {
+    *out << m.name;
+  }
+
+  std::string const good = "x,y,z,q\n0,0,0,1\n1,0,0,2\n0,1,0,-1\n";
+  std::string const fma = "8 4 3 1\n2 1 0 0 0\n0 0 0 1\n0.5 0 0 2\n";
+
+  std::string binary_fma()
+  {
+    return bytes(8u, 4u, 3u, 1u, std::uint64_t(1), 1.0, 0.0, 0.0, 0.0, 0.5, 0.0, 0.0, 1.0);
+  }
+
+  std::vector<mistake> const mistakes{
+      // points
+      {"nan_coordinate", "a.csv", "0,0,0,1\nnan,0,0,1\n", {}, "a.csv: line 2"},
+      {"infinite_charge", "a.csv", "0,0,0,1\n1,0,0,inf\n", {}, "a.csv: line 2"},
+      {"infinite_in_f32",
+       "a.csv",
+       "0,0,0,1\n1e300,0,0,1\n",
+       {"--precision", "f32"},
+       "a.csv: point 2"},
+      {"short_row", "a.csv", "0,0,0,1\n1,0,0\n", {}, "a.csv: line 2"},
+      {"long_row", "a.csv", "0,0,0,1\n1,0,0,1,1\n", {}, "a.csv: line 2"},
+      {"no_input_column",
+       "a.csv",
+       "0,0,0\n1,0,0\n",
+       {},
+       "a.csv: found 0 input columns, expected 1"},
+      {"empty", "a.csv", "", {}, "a.csv: "},
+      {"empty_fma", "a.fma", "", {}, "a.fma: byte 0"},
+      // FMA headers
+      {"count_too_large", "a.fma", "8 4 3 1\n3 1 0 0 0\n0 0 0 1\n0.5 0 0 2\n", {}, "a.fma: "},
+      {"count_too_small", "a.fma", "8 4 3 1\n1 1 0 0 0\n0 0 0 1\n0.5 0 0 2\n", {}, "a.fma: line 4"},
+      {"count_huge", "a.fma", "8 4 3 1\n9000000000000000 1 0 0 0\n0 0 0 1\n", {}, "a.fma: line"},
+      {"values_left", "a.fma", fma + "7\n", {}, "a.fma: line 5"},
+      {"truncated", "a.fma", "8 4 3 1\n2 1 0 0 0\n0 0 0 1\n0.5 0", {}, "a.fma: "},
+      {"half_width_zero", "a.fma", "8 4 3 1\n1 0 0 0 0\n0 0 0 1\n", {}, "a.fma: line 2"},
+      {"half_width_negative", "a.fma", "8 4 3 1\n1 -1 0 0 0\n0 0 0 1\n", {}, "a.fma: line 2"},
+      {"half_width_nan", "a.fma", "8 4 3 1\n1 nan 0 0 0\n0 0 0 1\n", {}, "a.fma: line 2"},
+      {"outside_header_box",
+       "a.fma",
+       "8 4 3 1\n1 1 0 0 0\n1.5 0 0 1\n",
+       {},
+       "a.fma: point 1 .*1.5"},
+      {"binary_as_text", "a.fma", binary_fma(), {}, "a.fma: "},
+      {"text_as_binary", "a.bfma", fma, {}, "a.bfma: byte 0"},
+      {"binary_truncated", "a.bfma", binary_fma().substr(0, 70), {}, "a.bfma: byte"},
+      {"wrong_dimension", "a.fma", fma, {"--dim", "2"}, "a.fma: "},
+      // files
+      {"missing", "a.csv", "", {}, "a.csv: found no file", true},
+      {"folder", ".", "", {}, "found a folder", true},
+      {"unknown_extension", "a.points", good, {}, "a.points: found extension"},
+      {"missing_sources",
+       "a.csv",
+       good,
+       {"--sources", "/nonexistent/b.csv"},
+       "b.csv: found no file"},
+      // options
+      {"interaction", "a.csv", good, {"--interaction", "one_over_s"}, "one_over_s.*one_over_r"},
+      {"interaction_of_2d", "a.csv", good, {"--interaction", "log_r"}, "log_r.*3D"},
+      {"parameter", "a.csv", good, {"--param", "sigma=1"}, "one_over_r has no parameter 'sigma'"},
+      {"parameter_value",
+       "a.csv",
+       good,
+       {"--interaction", "gaussian", "--param", "sigma=0"},
+       "sigma"},
+      {"parameter_text",
+       "a.csv",
+       good,
+       {"--interaction", "gaussian", "--param", "sigma"},
+       "name=value"},
+      {"precision", "a.csv", good, {"--precision", "f16"}, "--precision: found 'f16'"},
+      {"backend", "a.csv", good, {"--backend", "cuda"}, "--backend: found 'cuda'"},
+      {"scheduler", "a.csv", good, {"--scheduler", "no_such_scheduler"}, "schedule"},
+      {"column", "a.csv", good, {"--columns", "x,y,z,charge"}, "a.csv.*charge"},
+      {"level_and_leaf", "a.csv", good, {"--level", "2", "--max-leaf-size", "8"}, "--level"},
+      {"level_too_deep", "a.csv", good, {"--level", "22"}, "level is 22; give 0 ... 21"},
+      {"level_negative", "a.csv", good, {"--level=-1"}, "level"},
+      {"leaf_size_zero", "a.csv", good, {"--max-leaf-size", "0"}, "max.leaf.size"},
+      {"dim_4", "a.csv", good, {"--dim", "4"}, "--dim"},
+      {"box_too_short", "a.csv", good, {"--box", "0,0,1"}, "--box: found 3 numbers"},
+      {"box_not_numbers", "a.csv", good, {"--box", "0,0,0,b"}, "--box: found 'b'"},
+      {"box_half_width", "a.csv", good, {"--box", "0,0,0,0"}, "half width 0"},
+      {"box_nan", "a.csv", good, {"--box", "0,0,0,nan"}, "half width nan"},
+      {"box_too_small", "a.csv", good, {"--box", "0,0,0,0.5"}, "a.csv: point 2 .*x = 1"},
+      {"check_negative", "a.csv", good, {"--check", "-3"}, "--check: found '-3'"},
+      {"unknown_option", "a.csv", good, {"--no-such-option"}, "--no-such-option"},
+      {"workers", "a.csv", good, {"--workers", "100000"}, "workers"},
+      // places to write
+      {"output_extension", "a.csv", good, {"--output", "FOLDER/b.xyz"}, "b.xyz: found extension"},
+      {"output_in_no_folder",
+       "a.csv",
+       good,
+       {"--output", "FOLDER/no/b.csv"},
+       "b.csv: cannot be written"},
+      {"output_a_folder", "a.csv", good, {"--json", "FOLDER"}, "cannot be written"},
+      {"output_is_input", "a.csv", good, {"--output", "FOLDER/a.csv"}, "--output: .*a.csv"},
+      {"output_is_input_by_another_name", "a.csv", good, {"--output", "FOLDER/./a.csv"}, "a.csv"},
+      {"json_is_input", "a.csv", good, {"--json", "FOLDER/a.csv"}, "--json: .*a.csv"},
+      {"json_is_output", "a.csv", good, {"--json", "FOLDER/b.csv"}, "--json: .*b.csv"},
+  };
+
+  class a_mistake : public testing::TestWithParam<mistake>
+  {};
+}
+
+TEST_P(a_mistake, is_named_in_one_line_and_leaves_no_file)
+{
+  mistake const& m = GetParam();
+  temporary_folder const folder;
+  if (!m.no_file) write_text(folder / m.file, m.content);
+  std::vector<std::string> arguments{"run", (folder / m.file).string()};
+  bool has_output = false;
+  for (std::string argument : m.arguments)
+  {
+    has_output |= argument == "--output";
+    if (argument.starts_with("FOLDER")) argument.replace(0, 6, folder.path().string());
+    arguments.push_back(argument);
+  }
+  if (!has_output) arguments.insert(arguments.end(), {"--output", (folder / "b.csv").string()});
+
+  expect_refusal(run_program(arguments), m.expected);
+  EXPECT_EQ(folder.n_files(), m.no_file ? 0 : 1);
+  if (m.no_file) return;
+  EXPECT_EQ(read_text(folder / m.file), m.content);
+}
+
+INSTANTIATE_TEST_SUITE_P(every, a_mistake, testing::ValuesIn(mistakes),
+                         [](auto const& of) { return of.param.name; });
+
+TEST(command_line, without_a_command_or_with_an_unknown_one)
+{
+  expect_refusal(run_program({}), "subcommand");
+  expect_refusal(run_program({"walk"}), "subcommand");
+  expect_refusal(run_program({"run"}), "INPUT");
+  expect_refusal(run_program({"info", "more"}), "more");
+}
+
+TEST(command_line, output_is_input_through_a_link)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", good);
+  std::filesystem::create_symlink(folder / "a.csv", folder / "link.csv");
+  expect_refusal(
+      run_program({"run", (folder / "a.csv").string(), "--output", (folder / "link.csv").string()}),
+      "--output: .*link.csv");
+  EXPECT_EQ(read_text(folder / "a.csv"), good);
+}
+
+TEST(command_line, unknown_instruction_set)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", good);
+  expect_refusal(run_program({"run", (folder / "a.csv").string()}, {{"NEARFIELD_ISA", "mmx"}}),
+                 "NEARFIELD_ISA.*mmx");
+}

@@ -1,0 +1,52 @@
+#include "json_reader.hpp"
+#include "program.hpp"
+
+#include <nearfield/io/read.hpp>
+
+using namespace nearfield::test;
+
+namespace
+{
+  // The demo with that input, which writes into a folder that it makes.
+  void expect_demo(std::map<std::string, std::string> const& environment, std::string const& input,
+                   std::string const& points)
+  {
+    temporary_folder const folder;
+    auto const out = folder / "demo";
+    auto const end = run_program({"demo", "--out", out.string()}, environment);
+    expect_success(end);
+    EXPECT_THAT(end.out, testing::StartsWith("machine "));
+    EXPECT_THAT(end.out, testing::HasSubstr(input));
+    EXPECT_THAT(end.out, testing::HasSubstr("PASS"));
+    EXPECT_THAT(end.out, testing::Not(testing::HasSubstr("FAIL")));
+    EXPECT_THAT(end.out, testing::Not(testing::HasSubstr("\r"))) << "progress is for terminals";
+
+    EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out), {}), 3);
+    EXPECT_TRUE(read_text(out / "near_field.png").starts_with("\x89PNG\r\n\x1a\n"));
+    EXPECT_THAT(read_text(out / "near_field.vtu"), testing::HasSubstr("Name=\"phi\""));
+    auto const json = json_reader::read(read_text(out / "near_field.json"));
+    EXPECT_EQ(json.at("points"), points);
+    EXPECT_EQ(json.at("rows.0.backend"), "scalar");
+    EXPECT_EQ(json.at("rows.5.passed"), "true");
+  }
+}
+
+TEST(demo, the_protein)
+{
+  if (!std::filesystem::exists("/usr/share/apbs/examples/misc/achbp.pqr"))
+    GTEST_SKIP() << "the package apbs-data is not installed";
+  expect_demo({{"XDG_DATA_DIRS", "/usr/share"}}, "achbp.pqr", "16090");
+}
+
+TEST(demo, a_plummer_cloud_without_the_protein)
+{
+  expect_demo({{"XDG_DATA_DIRS", "/nonexistent"}}, "Plummer", "16000");
+}
+
+TEST(demo, a_folder_that_cannot_be_made)
+{
+  temporary_folder const folder;
+  write_text(folder / "file", "");
+  expect_refusal(run_program({"demo", "--out", (folder / "file" / "demo").string()}),
+                 "--out: .*demo");
+}

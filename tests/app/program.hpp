@@ -1,0 +1,108 @@
+#pragma once
+
+#include "io/files.hpp"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace nearfield::test
+{
+  /// How a run of the program ended.
+  struct ending
+  {
+    int status = -1; ///< -1: by a signal
+    int signal = 0;
+    std::string out, err;
+  };
+
+  /// The program, running with that command line; its output goes to files in a folder of its own.
+  class program
+  {
+  public:
+    explicit program(std::vector<std::string> const& arguments,
+                     std::map<std::string, std::string> const& environment = {})
+    {
+      auto const out = (folder_ / "out").string(), err = (folder_ / "err").string();
+      std::vector<char*> words{const_cast<char*>(NEARFIELD_PROGRAM)};
+      for (auto const& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+      words.push_back(nullptr);
+      child_ = ::fork();
+      if (child_ != 0) return;
+      std::signal(SIGINT,
+                  SIG_DFL); // a test that runs in the background inherits that it is ignored
+      for (auto const& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
+      ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
+      ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
+      ::execv(words[0], words.data());
+      ::_exit(127);
+    }
+
+    void send(int signal) const { ::kill(child_, signal); }
+
+    [[nodiscard]] ending wait() const
+    {
+      int status = 0;
+      ::waitpid(child_, &status, 0);
+      return ending_of(status);
+    }
+
+    /// Kills the program when the time is over.
+    [[nodiscard]] ending wait_at_most(std::chrono::milliseconds time) const
+    {
+      auto const end = std::chrono::steady_clock::now() + time;
+      int status = 0;
+      while (::waitpid(child_, &status, WNOHANG) == 0)
+      {
+        if (std::chrono::steady_clock::now() > end) send(SIGKILL);
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      }
+      return ending_of(status);
+    }
+
+  private:
+    [[nodiscard]] ending ending_of(int status) const
+    {
+      ending result;
+      if (WIFEXITED(status)) result.status = WEXITSTATUS(status);
+      if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+      result.out = read_text(folder_ / "out");
+      result.err = read_text(folder_ / "err");
+      return result;
+    }
+
+    temporary_folder folder_;
+    ::pid_t child_ = -1;
+  };
+
+  inline ending run_program(std::vector<std::string> const& arguments,
+                            std::map<std::string, std::string> const& environment = {})
+  {
+    return program(arguments, environment).wait();
+  }
+
+  /// The program ended well, or its message is part of the failure.
+  inline void expect_success(ending const& end)
+  {
+    EXPECT_EQ(end.status, 0) << "signal " << end.signal << "\n" << end.out << end.err;
+    EXPECT_EQ(end.err, "");
+  }
+
+  /// The program ended with status 2 and one line that matches.
+  inline void expect_refusal(ending const& end, std::string const& pattern)
+  {
+    EXPECT_EQ(end.status, 2) << "signal " << end.signal << "\n" << end.out;
+    EXPECT_THAT(end.err, testing::ContainsRegex(pattern));
+    EXPECT_THAT(end.err, testing::StartsWith("nearfield: "));
+    EXPECT_EQ(std::count(end.err.begin(), end.err.end(), '\n'), 1) << end.err;
+    EXPECT_TRUE(end.err.ends_with('\n')) << end.err;
+  }
+}

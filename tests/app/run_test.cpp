@@ -1,0 +1,362 @@
+// What `nearfield run` computes and writes, against plain sums of this file's own.
+#include "json_reader.hpp"
+#include "program.hpp"
+
+#include "points.hpp"
+
+#include <nearfield/io/read.hpp>
+#include <nearfield/io/write.hpp>
+
+#include <cmath>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  struct outcome
+  {
+    ending end;
+    point_set points;
+    std::map<std::string, std::string> json;
+  };
+
+  // Runs on `input`, which is in `folder`, and reads what was written.
+  outcome compute(temporary_folder const& folder, std::string const& input,
+                  std::vector<std::string> const& options)
+  {
+    std::vector<std::string> arguments{"run",      (folder / input).string(),
+                                       "--output", (folder / "out.csv").string(),
+                                       "--json",   (folder / "out.json").string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    outcome result;
+    result.end = run_program(arguments);
+    expect_success(result.end);
+    result.points = read_points(folder / "out.csv");
+    result.json = json_reader::read(read_text(folder / "out.json"));
+    return result;
+  }
+
+  point_set random_points(int dim, std::size_t n, std::uint64_t seed)
+  {
+    random_numbers random(seed);
+    point_set points{.dim = dim};
+    points.positions.assign(static_cast<std::size_t>(dim), std::vector<double>(n));
+    points.inputs.assign(1, std::vector<double>(n));
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      for (auto& column : points.positions) column[i] = random.uniform(-1, 1);
+      points.inputs[0][i] = random.uniform(-1, 1);
+    }
+    points.box = bounding_box{std::vector<double>(static_cast<std::size_t>(dim), 0.0), 1};
+    return points;
+  }
+
+  // sum of q/r over the sources whose box, of 2^level an axis in [-1, 1], touches that of target i
+  double near_potential(point_set const& targets, point_set const& sources, bool one_set, int level,
+                        std::size_t i)
+  {
+    auto const boxes = std::ldexp(1.0, level);
+    auto const box = [&](double x)
+    {
+      return std::min(boxes - 1, std::floor((x + 1) / 2 * boxes));
+    };
+    double sum = 0;
+    for (std::size_t j = 0; j < sources.size(); ++j)
+    {
+      if (one_set && i == j) continue;
+      double r2 = 0;
+      bool near = true;
+      for (std::size_t d = 0; d < targets.positions.size(); ++d)
+      {
+        double const x = targets.positions[d][i], y = sources.positions[d][j];
+        r2 += (x - y) * (x - y);
+        near = near && std::abs(box(x) - box(y)) <= 1;
+      }
+      if (near && r2 > 0) sum += sources.inputs[0][j] / std::sqrt(r2);
+    }
+    return sum;
+  }
+}
+
+class both_dimensions : public testing::TestWithParam<int>
+{};
+INSTANTIATE_TEST_SUITE_P(dim, both_dimensions, testing::Values(2, 3));
+
+TEST_P(both_dimensions, potential_is_the_plain_sum_over_touching_boxes)
+{
+  temporary_folder const folder;
+  auto const points = random_points(GetParam(), 700, 1);
+  write_points(folder / "a.fma", points);
+  for (int const level : {0, 1, 3})
+  {
+    auto const [end, got, json] =
+        compute(folder, "a.fma", {"--level", std::to_string(level), "--check", "50"});
+    EXPECT_EQ(got.positions, points.positions);
+    EXPECT_EQ(got.inputs, points.inputs);
+    ASSERT_EQ(got.outputs.size(), 1u);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      ASSERT_NEAR(got.outputs[0][i], near_potential(points, points, true, level, i), 1e-10) << i;
+    EXPECT_EQ(json.at("depth"), std::to_string(level));
+    if (level == 0)
+    {
+      EXPECT_EQ(json.at("interactions"), std::to_string(700 * 699));
+    }
+    EXPECT_THAT(end.out, testing::HasSubstr("PASS"));
+    EXPECT_THAT(end.out, testing::Not(testing::HasSubstr("FAIL")));
+  }
+}
+
+TEST_P(both_dimensions, sources_of_another_file)
+{
+  temporary_folder const folder;
+  auto const targets = random_points(GetParam(), 300, 2),
+             sources = random_points(GetParam(), 500, 3);
+  write_points(folder / "a.bfma", targets);
+  write_points(folder / "b.fma", sources);
+  auto const got =
+      compute(folder, "a.bfma",
+              {"--sources", (folder / "b.fma").string(), "--level", "2", "--check", "20"});
+  for (std::size_t i = 0; i < targets.size(); ++i)
+    ASSERT_NEAR(got.points.outputs.at(0)[i], near_potential(targets, sources, false, 2, i), 1e-10);
+  EXPECT_EQ(got.json.at("points"), "300");
+  EXPECT_EQ(got.json.at("sources"), "500");
+}
+
+// Two points at distance 2 with charges 2 and 3.
+TEST(fma, signs_of_both_versions)
+{
+  temporary_folder const folder;
+  write_text(folder / "v1.fma", "8 4\n2 1 1 0 0\n0 0 0 2\n2 0 0 3\n");
+  write_text(folder / "v2.fma", "8 4 3 1\n2 1 1 0 0\n0 0 0 2\n2 0 0 3\n");
+  for (auto const* name : {"v1.fma", "v2.fma"})
+  {
+    auto const got = compute(folder, name, {"--interaction", "val_grad_one_over_r"}).points;
+    ASSERT_EQ(got.outputs.size(), 4u);
+    EXPECT_EQ(got.output_names, (std::vector<std::string>{"phi", "gx", "gy", "gz"}));
+    auto const& [phi, gx, gy, gz] =
+        std::tie(got.outputs[0], got.outputs[1], got.outputs[2], got.outputs[3]);
+    EXPECT_EQ(phi, (std::vector<double>{1.5, 1}));
+    // d/dx_i sum_j q_j / r, without q_i: what version 2 stores
+    EXPECT_EQ(gx, (std::vector<double>{0.75, -0.5}));
+    EXPECT_EQ(gy[0], 0);
+    EXPECT_EQ(gz[1], 0);
+    // version 1 stores the force -q_i sum_j q_j (x_i - x_j) / r^3 = q_i times the gradient
+    EXPECT_EQ(2 * gx[0], -2.0 * 3 * (0 - 2) / 8);
+    EXPECT_EQ(3 * gx[1], -3.0 * 2 * (2 - 0) / 8);
+  }
+}
+
+TEST(run, every_interaction_passes_its_check_in_both_precisions)
+{
+  temporary_folder const folder;
+  for (int const dim : {2, 3})
+  {
+    auto points = random_points(dim, 400, 4);
+    points.inputs.resize(static_cast<std::size_t>(6), points.inputs[0]); // for n_in = 1, 2 and 3
+    points.box.reset();
+    write_points(folder / "a.csv", points);
+    for (auto const* name : {"one_over_r", "grad_one_over_r", "val_grad_one_over_r", "r_over_r3",
+                             "log_r", "grad_log_r", "gaussian", "dipole_tensor"})
+    {
+      if (dim == 3 && std::string(name).find("log") != std::string::npos) continue;
+      for (auto const* precision : {"f32", "f64"})
+      {
+        auto const end =
+            run_program({"run", (folder / "a.csv").string(), "--interaction", name, "--precision",
+                         precision, "--max-leaf-size", "30", "--check", "400", "--workers", "0"});
+        EXPECT_EQ(end.status, 0) << name << " " << precision << "\n" << end.out << end.err;
+      }
+    }
+  }
+}
+
+TEST(run, parameters_reach_the_formula)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "0 0 0 1\n1 0 0 1\n");
+  auto const value = [&](std::vector<std::string> const& options)
+  {
+    return compute(folder, "a.csv", options).points.outputs.at(0).at(0);
+  };
+  EXPECT_NEAR(value({"--interaction", "gaussian", "--param", "sigma=0.5"}), std::exp(-4), 1e-15);
+  EXPECT_NEAR(value({"--interaction", "r_over_r3", "--param", "eps=1"}), -std::pow(2, -1.5), 1e-15);
+}
+
+TEST(run, back_ends_and_tasks_agree)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(3, 3000, 5));
+  auto const reference = compute(folder, "a.csv", {"--backend", "scalar", "--workers", "0"});
+  EXPECT_EQ(reference.json.at("workers"), "1");
+  EXPECT_EQ(reference.json.at("tasks"), "[]");
+  std::vector<std::vector<std::string>> variants{{"--backend", "simd", "--workers", "0"},
+                                                 {"--backend", "auto"}};
+#if NEARFIELD_APP_HAS_STARPU
+  variants.push_back({"--workers", "2", "--leaves-per-group", "3", "--scheduler", "eager"});
+  variants.push_back({"--workers", "1", "--backend", "scalar"});
+#endif
+  for (auto const& options : variants)
+  {
+    auto const got = compute(folder, "a.csv", options);
+    for (std::size_t i = 0; i < 3000; ++i)
+      ASSERT_NEAR(got.points.outputs[0][i], reference.points.outputs[0][i], 1e-9);
+    EXPECT_EQ(got.json.at("interactions"), reference.json.at("interactions"));
+  }
+#if NEARFIELD_APP_HAS_STARPU
+  auto const json = compute(folder, "a.csv", {"--workers", "2", "--leaves-per-group", "3"}).json;
+  EXPECT_EQ(json.at("workers"), "2");
+  EXPECT_GE(std::stoi(json.at("tasks.0.tasks")), 1);
+  EXPECT_TRUE(json.contains("tasks.0.worker"));
+  EXPECT_TRUE(json.contains("tasks.0.implementation"));
+#endif
+}
+
+TEST(run, json_has_every_key)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(2, 100, 6));
+  auto const json = compute(folder, "a.csv", {"--check", "7", "--max-leaf-size", "10"}).json;
+  for (auto const* key : {"points", "dim", "leaves", "depth", "max_leaf", "interactions",
+                          "seconds.read", "seconds.tree", "seconds.near_field", "workers",
+                          "check.targets", "check.max_relative_error"})
+    EXPECT_TRUE(json.contains(key)) << key;
+  EXPECT_EQ(json.at("points"), "100");
+  EXPECT_EQ(json.at("dim"), "2");
+  EXPECT_EQ(json.at("check.targets"), "7");
+  EXPECT_LE(std::stoi(json.at("max_leaf")), 10);
+  EXPECT_LE(std::stod(json.at("check.max_relative_error")), 1e-13);
+}
+
+TEST(run, csv_has_the_shortest_decimals_in_input_order)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.txt", "# x y z q\n0.1 0.2 0.30000000000000004 1\n-3 1e-300 5 0.5\n");
+  compute(folder, "a.txt", {});
+  EXPECT_THAT(read_text(folder / "out.csv"),
+              testing::MatchesRegex("x,y,z,q,phi\n0.1,0.2,0.30000000000000004,1,[0-9.]+\n"
+                                    "-3,1e-300,5,0.5,[0-9.]+\n"));
+  compute(folder, "a.txt", {"--precision", "f32"});
+  EXPECT_THAT(read_text(folder / "out.csv"),
+              testing::MatchesRegex("x,y,z,q,phi\n0.1,0.2,0.3,1,[0-9.]+\n-3,0,5,0.5,[0-9.]+\n"));
+}
+
+TEST(run, columns_are_chosen_by_name)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "9,2,0,0,5\n9,4,1,0,6\n");
+  auto const got = compute(folder, "a.csv", {"--columns", "_,q,x,y,_"}).points;
+  EXPECT_EQ(got.dim, 2);
+  EXPECT_EQ(got.outputs.at(0), (std::vector<double>{4, 2}));
+}
+
+TEST(run, several_right_hand_sides)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "x,y,z,q1,q2\n0,0,0,1,10\n2,0,0,3,40\n");
+  auto const got = compute(folder, "a.csv", {}).points;
+  ASSERT_EQ(got.outputs.size(), 2u);
+  EXPECT_EQ(got.outputs[0], (std::vector<double>{1.5, 0.5}));
+  EXPECT_EQ(got.outputs[1], (std::vector<double>{20, 5}));
+}
+
+TEST(run, box_and_rounding_to_f32)
+{
+  temporary_folder const folder;
+  // 1001.1 rounds to a float outside the box
+  write_text(folder / "a.csv", "1001.1,0,0,1\n1000.1,0,0,1\n");
+  auto const end = run_program({"run", (folder / "a.csv").string(), "--box", "1000.1,0,0,1",
+                                "--precision", "f32", "--check", "2"});
+  expect_success(end);
+}
+
+TEST(run, no_points_one_point_and_equal_points)
+{
+  temporary_folder const folder;
+  write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
+  write_text(folder / "none.csv", "x,y,z,q\n");
+  write_text(folder / "one.csv", "1,2,3,4\n");
+  std::string equal;
+  for (int i = 0; i < 200; ++i) equal += "1,2,3,4\n";
+  write_text(folder / "equal.csv", equal);
+  for (auto const* name : {"none.fma", "none.csv", "one.csv", "equal.csv"})
+    for (auto const* precision : {"f32", "f64"})
+    {
+      auto const got = compute(folder, name, {"--precision", precision, "--check", "5"});
+      for (double const phi : got.points.outputs.at(0)) EXPECT_EQ(phi, 0) << name;
+      EXPECT_NE(got.json.at("check.max_relative_error"), "null");
+    }
+  EXPECT_EQ(compute(folder, "equal.csv", {}).json.at("leaves"), "1");
+  // i = j is left out by index, so that a regular interaction counts the other 199
+  EXPECT_EQ(compute(folder, "equal.csv", {"--interaction", "gaussian"}).points.outputs[0][0],
+            199 * 4);
+}
+
+TEST(run, every_format_that_is_written)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(3, 50, 7));
+  for (auto const* name : {"b.fma", "b.bfma", "b.csv", "b.vtu"})
+    expect_success(
+        run_program({"run", (folder / "a.csv").string(), "--output", (folder / name).string()}));
+  expect_same_values(read_points(folder / "b.fma"), read_points(folder / "b.csv"));
+  expect_same_values(read_points(folder / "b.bfma"), read_points(folder / "b.csv"));
+  EXPECT_THAT(read_text(folder / "b.vtu"), testing::HasSubstr("Name=\"phi\""));
+}
+
+// On the calling thread and, where it is built, in StarPU, which catches signals itself.
+TEST(run, an_interrupt_leaves_no_file)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.bfma", random_points(3, 300000, 8));
+  for (std::vector<std::string> const& where : {std::vector<std::string>{}, {"--workers", "0"}})
+  {
+    std::vector<std::string> arguments{"run",       (folder / "a.bfma").string(),
+                                       "--level",   "0",
+                                       "--backend", "scalar",
+                                       "--output",  (folder / "b.csv").string(),
+                                       "--json",    (folder / "b.json").string()};
+    arguments.insert(arguments.end(), where.begin(), where.end());
+    program const running(arguments);
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    running.send(SIGINT);
+    auto const end = running.wait_at_most(std::chrono::seconds(20));
+    EXPECT_EQ(end.signal, SIGINT) << end.status << end.out << end.err;
+    EXPECT_EQ(folder.n_files(), 1);
+  }
+}
+
+TEST(run, a_check_that_fails_is_status_1)
+{
+  temporary_folder const folder;
+  // 1e-23^2 is no normal number of f32: the kernel's own limit, which the check must see
+  write_text(folder / "a.csv", "0,0,0,1\n1e-23,0,0,1\n");
+  auto const end =
+      run_program({"run", (folder / "a.csv").string(), "--precision", "f32", "--check", "2"});
+  EXPECT_EQ(end.status, 1) << end.err;
+  EXPECT_THAT(end.out, testing::HasSubstr("FAIL"));
+}
+
+TEST(info, names_what_is_built_in)
+{
+  auto const end = run_program({"info"});
+  expect_success(end);
+  for (auto const* word :
+       {"one_over_r, 3D, 1 -> 1", "dipole_tensor, 2D, 2 -> 2", "sigma", "StarPU", "scalar"})
+    EXPECT_THAT(end.out, testing::HasSubstr(word));
+}
+
+TEST(version, is_one_line)
+{
+  auto const end = run_program({"--version"});
+  expect_success(end);
+  EXPECT_THAT(end.out, testing::MatchesRegex("nearfield [0-9.]+ \\([^,]+, scalar.*\\)\n"));
+}
+
+TEST(help, names_the_commands)
+{
+  auto const end = run_program({"--help"});
+  expect_success(end);
+  for (auto const* word : {"demo", "run", "info", "--version"})
+    EXPECT_THAT(end.out, testing::HasSubstr(word));
+}
