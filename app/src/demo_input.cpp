@@ -42,9 +42,9 @@ namespace nearfield::app
       for (std::size_t i = 0; i < n; ++i)
       {
         double r = 0;
-        // one point in 300 lies further out, and would only make the picture small
+        // one point in 25 lies further out, and would only make the picture small
         do r = 1 / std::sqrt(std::pow(uniform(), -2.0 / 3) - 1);
-        while (r > 20);
+        while (r > 6);
         double const z = 2 * uniform() - 1, angle = 2 * std::numbers::pi * uniform();
         double const across = std::sqrt(1 - z * z);
         points.positions[0][i] = r * across * std::cos(angle);
@@ -72,7 +72,7 @@ namespace nearfield::app
             "a seeded Plummer cloud of " + std::to_string(n) +
                 " points (achbp.pqr is missing; Debian's apbs-data has it)",
             "Plummer cloud, " + std::to_string(n) + " points",
-            0.08,
+            0.05,
             ""};
   }
 }

@@ -47,11 +47,16 @@ namespace nearfield::app
       return 10 * power;
     }
 
+    // Zero is always the pale middle of the colours.
     struct value_scale
     {
       double low = -1, high = 1;
 
-      [[nodiscard]] double place(double v) const { return (v - low) / (high - low); }
+      [[nodiscard]] colour of(double v) const
+      {
+        double const largest = std::max(-low, high);
+        return diverging((v + largest) / (2 * largest));
+      }
     };
 
     // 2 % at each end are outliers that would take the colour from all others.
@@ -62,12 +67,10 @@ namespace nearfield::app
       std::sort(values.begin(), values.end());
       auto const n = values.size();
       double const low = values[n / 50], high = values[n - 1 - n / 50];
-      if (low < 0 && high > 0)
-      {
-        double const largest = round_up(std::max(-low, high));
-        return {-largest, largest};
-      }
-      return low < high ? value_scale{low, high} : value_scale{low - 1, low + 1};
+      double const largest = std::max(-low, high);
+      if (!(largest > 0)) return {};
+      double const end = round_up(largest);
+      return {low < 0 ? -end : 0, high > 0 ? end : 0};
     }
 
     std::string number(double v)
@@ -109,7 +112,8 @@ namespace nearfield::app
       double const top = header + 90, bottom = picture_height - 180;
       int const rows = static_cast<int>(bottom - top);
       for (int row = 0; row < rows; ++row)
-        on.rectangle(left, top + row, right, top + row + 1, diverging(1 - (row + 0.5) / rows));
+        on.rectangle(left, top + row, right, top + row + 1,
+                     scale.of(scale.high - (scale.high - scale.low) * (row + 0.5) / rows));
       on.frame(left, top, right, bottom, 1.4, ink, 1);
       for (int tick = 0; tick <= 4; ++tick)
       {
@@ -153,7 +157,7 @@ namespace nearfield::app
     for (std::size_t rank = 0; rank < order.size(); ++rank)
     {
       std::size_t const i = order[rank];
-      colour c = diverging(scale.place(what.value[i]));
+      colour c = scale.of(what.value[i]);
       // far points fade, so that depth can be seen
       auto const fog = static_cast<float>(0.45 * (1 - double(rank + 1) / double(order.size())));
       for (int k = 0; k < 3; ++k) c[k] += fog * (white[k] - c[k]);
