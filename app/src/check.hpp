@@ -39,7 +39,7 @@ namespace nearfield::app
     auto const source_order = on.leaves.source_order();
     auto const place = inverse(on.leaves.target_order());
     bool const one_set = !on.sources;
-    bool const singular = is_singular(k);
+    bool const singular = is_singular<T>(k);
     std::size_t const n_rhs = on.inputs.size() / K::n_in;
 
     check_report report;
@@ -64,13 +64,18 @@ namespace nearfield::app
             vec<wide, K::dim> r;
             for (int d = 0; d < K::dim; ++d) r[d] = wide(x[d][i]) - wide(y[d][j]);
             if (singular && dot(r, r) == 0) continue;
-            vec<wide, K::n_in> charge;
-            for (int c = 0; c < K::n_in; ++c) charge[c] = q[c][j];
-            auto const term = nearfield::detail::evaluate(k, r).to(charge);
-            for (int o = 0; o < K::n_out; ++o)
+            auto const map = nearfield::detail::evaluate(k, r);
+            for (int c = 0; c < K::n_in; ++c)
             {
-              sum[o] += term[o];
-              size[o] += std::abs(term[o]);
+              // input by input: those of a tensor cancel
+              vec<wide, K::n_in> charge{};
+              charge[c] = q[c][j];
+              auto const term = map.to(charge);
+              for (int o = 0; o < K::n_out; ++o)
+              {
+                sum[o] += term[o];
+                size[o] += std::abs(term[o]);
+              }
             }
           }
         };
@@ -80,7 +85,9 @@ namespace nearfield::app
         for (int o = 0; o < K::n_out; ++o)
         {
           wide const difference = std::abs(wide(outputs[rhs * K::n_out + o][i]) - sum[o]);
-          auto const relative = difference == 0 ? 0.0 : static_cast<double>(difference / size[o]);
+          // terms below the normal numbers of T cannot be held to more
+          wide const scale = std::max<wide>(size[o], std::numeric_limits<T>::min());
+          auto const relative = static_cast<double>(difference / scale);
           // a NaN must not pass for a small error
           if (!(relative <= report.max_relative_error))
             report.max_relative_error =

@@ -2,7 +2,7 @@
 
 #include "compute.hpp"
 #include "interactions.hpp"
-#include "starpu_step.hpp"
+#include "task_step.hpp"
 
 namespace nearfield::app
 {

@@ -7,7 +7,7 @@
 #include "machine.hpp"
 #include "picture.hpp"
 #include "png.hpp"
-#include "starpu_step.hpp"
+#include "task_step.hpp"
 
 #include <nearfield/io/write.hpp>
 #include <nearfield/kernels/one_over_r.hpp>

@@ -12,8 +12,12 @@ namespace nearfield::app
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)
   {
     std::error_code none;
-    return std::filesystem::equivalent(a, b, none) ||
-           std::filesystem::weakly_canonical(a, none) == std::filesystem::weakly_canonical(b, none);
+    auto const place = [&](std::filesystem::path const& path)
+    {
+      // absolute first: of a name without a folder that does not exist yet nothing is canonical
+      return std::filesystem::weakly_canonical(std::filesystem::absolute(path), none);
+    };
+    return std::filesystem::equivalent(a, b, none) || place(a) == place(b);
   }
 
   /// Throws error where a file cannot be written there: a long computation asks before it starts.

@@ -2,7 +2,7 @@
 #include "commands.hpp"
 #include "interactions.hpp"
 #include "machine.hpp"
-#include "starpu_step.hpp"
+#include "task_step.hpp"
 
 #include <nearfield/p2p/isa.hpp>
 

@@ -77,6 +77,13 @@ namespace nearfield
     if (std::filesystem::is_directory(target_, ignored))
       fail(target_, "found a folder, expected a file's name");
     if (!target_.has_filename()) fail(target_, "found no file name, expected one");
+    // a link stays, and what it names is replaced; a device or a pipe would be replaced by a file
+    if (std::filesystem::exists(target_, ignored))
+    {
+      if (!std::filesystem::is_regular_file(target_, ignored))
+        fail(target_, "found a device or a pipe, expected a file");
+      target_ = std::filesystem::canonical(target_, ignored);
+    }
     target_ = std::filesystem::absolute(target_);
     auto const folder = target_.parent_path();
 

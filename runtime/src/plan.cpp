@@ -80,6 +80,10 @@ namespace nearfield::detail
     /// The groups with targets, with what does not depend on the form.
     step_plan plan_groups(leaf_groups_view const& groups)
     {
+      for (source_range const& range : groups.full.ranges)
+        if (range.shift != 0)
+          throw error(
+              "near_field: the list shifts sources; StarPU steps take lists without shifts");
       step_plan plan;
       plan.source_chunks = cut_chunks(groups.sources, groups);
       plan.target_chunks =

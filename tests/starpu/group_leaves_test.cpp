@@ -62,7 +62,8 @@ namespace
   TEST(group_leaves, an_empty_tree_has_no_groups)
   {
     auto const x = make_points<float, 2>(cloud::uniform, 0);
-    EXPECT_EQ(group_leaves(build_tree(x.view())).size(), 0u);
+    auto const tree = build_tree(x.view());
+    EXPECT_EQ(group_leaves(tree).size(), 0u);
   }
 
   TEST(group_leaves, a_negative_size_is_refused)

@@ -133,20 +133,31 @@ namespace nearfield
     };
   }
 
-  /// True when K(0) is not finite: then a pair at distance zero contributes zero. A regular
-  /// interaction (a Gaussian, a softened one) counts such a pair like any other.
-  template <interaction K>
+  /// True when K(0), computed in T, is not finite: then a pair at distance zero contributes zero. A
+  /// regular interaction (a Gaussian, a softened one) counts such a pair like any other.
+  template <class T = double, interaction K>
   bool is_singular(K const& k)
   {
-    vec<double, K::dim> origin{};
+    vec<T, K::dim> origin{};
     for (int i = 0; i < K::n_in; ++i)
     {
-      vec<double, K::n_in> q{};
+      vec<T, K::n_in> q{};
       q[i] = 1;
       auto const value = detail::evaluate(k, origin).to(q);
       for (int o = 0; o < K::n_out; ++o)
         if (!std::isfinite(value[o])) return true;
     }
     return false;
+  }
+
+  namespace detail
+  {
+    /// Whether the loop must look for pairs at distance zero: it keeps them from a singular
+    /// interaction, and gives a radial one 1/|r| = 0.
+    template <class T, interaction K>
+    bool tests_for_zero(K const& k)
+    {
+      return radial_interaction<K> || is_singular<T>(k);
+    }
   }
 }

@@ -33,8 +33,10 @@ namespace nearfield
         : columns_(columns), size_(size)
     {}
 
+    // borrowed: a column that dies with the expression would leave the view dangling
     template <std::ranges::contiguous_range... Columns>
-    requires(sizeof...(Columns) == N) constexpr explicit(false) soa(Columns&&... columns)
+    requires(sizeof...(Columns) == N && (std::ranges::borrowed_range<Columns> &&
+                                         ...)) constexpr explicit(false) soa(Columns&&... columns)
         : columns_{std::ranges::data(columns)...}
     {
       std::size_t const sizes[] = {static_cast<std::size_t>(std::ranges::size(columns))...};

@@ -35,8 +35,10 @@ namespace nearfield
     /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
     /// pair once
     bool own_is_self = false;
-    /// a pair at distance zero contributes zero (is_singular of the interaction)
-    bool singular = true;
+    /// pairs at distance zero are looked for (detail::tests_for_zero of the interaction)
+    bool tests_for_zero = true;
+    /// so they are in the ranges too: points have moved since they were sorted into boxes
+    bool ranges_may_coincide = false;
   };
 
   /// A kernel compiled for one interaction, one precision and one instruction set; k points to the

@@ -20,6 +20,9 @@ namespace nearfield
   {
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
+    /// Points of different boxes may be at one place, as when they have moved since the tree was built.
+    /// A tree of their present positions rules it out, and saves a test.
+    bool ranges_may_coincide = false;
   };
 
   namespace detail
@@ -54,8 +57,31 @@ namespace nearfield
           throw error(name() + "in chunk " + std::to_string(range.chunk) +
                       "; a step over one set of columns has chunk 0 only");
       };
+      for (index_type b = 0; b < n; ++b)
+        if (targets.offsets[b] > targets.offsets[b + 1] || list.offsets[b] > list.offsets[b + 1])
+          throw error(where + ": the offsets of box " + std::to_string(b) +
+                      " descend; give offsets that ascend from 0");
+      if (n > 0 && (targets.offsets[0] != 0 || list.offsets[n] > list.ranges.size()))
+        throw error(where + ": the list has " + std::to_string(list.ranges.size()) +
+                    " ranges, its offsets end at " + std::to_string(list.offsets[n]) +
+                    ", and the boxes begin at point " + std::to_string(targets.offsets[0]) +
+                    "; give the boxes and the list of the same tree");
       for (source_range const& range : list.own) check_range(range);
       for (source_range const& range : list.ranges) check_range(range);
+    }
+
+    /// Throws error unless the own range of each box is the box: a list of two sets would be taken for
+    /// one of one set.
+    inline void check_one_set(char const* function, boxes const& points,
+                              interaction_list const& list)
+    {
+      for (index_type b = 0; b < points.size(); ++b)
+        if (list.own[b].begin != points.begin(b) || list.own[b].end != points.end(b))
+          throw error(std::string(function) + ": box " + std::to_string(b) + " holds the points [" +
+                      std::to_string(points.begin(b)) + ", " + std::to_string(points.end(b)) +
+                      "), its own range is [" + std::to_string(list.own[b].begin) + ", " +
+                      std::to_string(list.own[b].end) +
+                      "); give the list of one set, or two sets of points");
     }
 
     /// Throws error where a range does not lie after its box: a full list would count pairs twice.
@@ -78,7 +104,7 @@ namespace nearfield
       job.ranges = list.ranges.data();
       job.shifts = list.shifts.data();
       job.last_box = targets.size();
-      job.singular = is_singular(k);
+      job.tests_for_zero = tests_for_zero<T>(k);
       return job;
     }
 
@@ -106,12 +132,14 @@ namespace nearfield
     detail::check_apart(name, out, "q", q);
     detail::check_columns_apart(name, out);
     detail::check_list(name, points, list, x.size(), x.size());
+    detail::check_one_set(name, points, list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     if (!options.accumulate) detail::clear(out);
     soa<T const, K::dim> const xs = x;
     soa<T const, NQ> const qs = q;
     p2p_job<T> job = detail::job_of<T>(k, points, list);
     job.own_is_self = true;
+    job.ranges_may_coincide = options.ranges_may_coincide;
     job.target_x = job.source_x = xs.data();
     for (int rhs = 0; rhs < n_rhs; ++rhs)
     {
@@ -138,6 +166,7 @@ namespace nearfield
     detail::check_apart(name, out, "q", q);
     detail::check_columns_apart(name, out);
     detail::check_list(name, points, half_list, x.size(), x.size());
+    detail::check_one_set(name, points, half_list);
     detail::check_half(name, points, half_list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     if (!options.accumulate) detail::clear(out);
@@ -145,6 +174,7 @@ namespace nearfield
     soa<T const, NQ> const qs = q;
     p2p_job<T> job = detail::job_of<T>(k, points, half_list);
     job.own_is_self = true;
+    job.ranges_may_coincide = options.ranges_may_coincide;
     job.target_x = job.source_x = xs.data();
     for (int rhs = 0; rhs < n_rhs; ++rhs)
     {
@@ -180,6 +210,7 @@ namespace nearfield
     soa<T const, K::dim> const ys = y;
     soa<T const, NQ> const qs = q;
     p2p_job<T> job = detail::job_of<T>(k, targets, list);
+    job.ranges_may_coincide = options.ranges_may_coincide;
     job.target_x = xs.data();
     job.source_x = ys.data();
     for (int rhs = 0; rhs < n_rhs; ++rhs)

@@ -244,7 +244,7 @@ namespace nearfield::detail
         if (inside)
         {
           after = pack + 1;
-          if (job.singular)
+          if (job.tests_for_zero)
             sweep_diagonal<true>(k, block, sources, pack, self % width);
           else
             sweep_diagonal<false>(k, block, sources, pack, self % width);
@@ -253,7 +253,7 @@ namespace nearfield::detail
       // a loop over the parts, so that each sweep is compiled once
       int const bounds[3][2] = {{0, before}, {after, parts.own_end}, {parts.own_end, n_packs}};
       for (int part = 0; part < 3; ++part)
-        if (job.singular && part < 2)
+        if (job.tests_for_zero && (part < 2 || job.ranges_may_coincide))
           sweep<Mutual, true, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);
         else
           sweep<Mutual, false, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);

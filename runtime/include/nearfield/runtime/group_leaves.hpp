@@ -64,6 +64,10 @@ namespace nearfield
   [[nodiscard]] leaf_groups<Dim> group_leaves(tree<Dim> const& tree,
                                               group_options const& options = {});
 
+  /// The groups would outlive the tree.
+  template <int Dim>
+  leaf_groups<Dim> group_leaves(tree<Dim>&&, group_options const& = {}) = delete;
+
   extern template leaf_groups<2> group_leaves(tree<2> const&, group_options const&);
   extern template leaf_groups<3> group_leaves(tree<3> const&, group_options const&);
 }

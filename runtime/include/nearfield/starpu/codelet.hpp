@@ -23,6 +23,7 @@
 ///       static constexpr char const* name = "p2p_outer";
 ///       static constexpr std::initializer_list<starpu_data_access_mode> modes = {...};
 ///       static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers);
+///                                               // and bool ranges_may_coincide, if it works on a list
 ///       static double interactions(starpu_task* task);  // of a task without an argument
 ///     };
 ///
@@ -47,6 +48,8 @@ namespace nearfield::starpu
     monitor* watch = nullptr;
     /// directed pairs, for the performance model; 0: to be found from the sizes of the buffers
     double interactions = 0;
+    /// points of different leaves may be at one place
+    bool ranges_may_coincide = false;
   };
 
   namespace detail
@@ -158,7 +161,12 @@ namespace nearfield::starpu
         try
         {
           watch.count(I);
-          Operation::run(kernels<I>(), argument ? argument->k : default_interaction(), buffers);
+          K const k = argument ? argument->k : default_interaction();
+          // an operation on a list knows which pairs need no test
+          if constexpr (requires { Operation::run(kernels<I>(), k, buffers, true); })
+            Operation::run(kernels<I>(), k, buffers, argument && argument->ranges_may_coincide);
+          else
+            Operation::run(kernels<I>(), k, buffers);
         }
         catch (...)
         {

@@ -85,7 +85,7 @@ namespace nearfield::starpu::detail
       job.ranges = list_.ranges().data();
       job.last_box = list_.sizes().n_boxes;
       job.own_is_self = list_.sizes().target_buffer < list_.sizes().n_sources;
-      job.singular = is_singular(k);
+      job.tests_for_zero = nearfield::detail::tests_for_zero<T>(k);
       return job;
     }
 

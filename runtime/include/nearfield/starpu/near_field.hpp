@@ -129,8 +129,15 @@ namespace nearfield::starpu
     }
 
     /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
-    /// the leaves in which the points were when it was built.
-    void positions_changed() { positions_changed_ = true; }
+    /// the leaves in which the points were when it was built. The first call waits for the steps under
+    /// way; from then on pairs of different leaves are tested for distance zero too.
+    void positions_changed()
+    {
+      positions_changed_ = true;
+      if (!arguments_.empty() && arguments_[0].ranges_may_coincide) return;
+      wait();
+      for (auto& argument : arguments_) argument.ranges_may_coincide = true;
+    }
 
     /// The next submit() reads the caller's inputs again.
     void inputs_changed() { inputs_changed_ = true; }

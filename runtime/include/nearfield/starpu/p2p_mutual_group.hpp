@@ -16,10 +16,16 @@ namespace nearfield::starpu::detail
     static constexpr char const* name = "p2p_mutual_group";
     static constexpr std::initializer_list<starpu_data_access_mode> modes = {};
 
-    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers)
+    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers,
+                    bool ranges_may_coincide)
     {
       list_job<K, T, true> task(buffers);
-      for (int rhs = 0; rhs < task.n_rhs(); ++rhs) kernels.mutual(&k, task.job(k, rhs));
+      for (int rhs = 0; rhs < task.n_rhs(); ++rhs)
+      {
+        p2p_job<T> job = task.job(k, rhs);
+        job.ranges_may_coincide = ranges_may_coincide;
+        kernels.mutual(&k, job);
+      }
     }
 
     static double interactions(starpu_task*) { return 1; }
