@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/runtime/task_list.hpp>
 #include <nearfield/starpu/handles.hpp>
