@@ -56,8 +56,10 @@ namespace nearfield::starpu::detail
 
   void task::submit()
   {
-    check(starpu_task_submit(task_),
-          "starpu_task_submit(" + std::string(task_->name ? task_->name : "task") + ")");
+    // StarPU may run the task and free it before the call returns
+    std::string const what =
+        "starpu_task_submit(" + std::string(task_->name ? task_->name : "task") + ")";
+    check(starpu_task_submit(task_), what);
     task_ = nullptr;
   }
 }
