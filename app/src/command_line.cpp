@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/atomic_file.hpp>
@@ -6,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <iostream>
 #include <new>
 #include <sstream>
@@ -21,6 +23,21 @@ namespace nearfield::app
       if (status != std::errc() || end != text.data() + text.size())
         throw error(std::string(option) + ": found '" + text + "', expected " + expected);
       return value;
+    }
+
+    // CLI11 takes the next option for the value of `--json=`.
+    void refuse_empty(int argc, char** argv)
+    {
+      for (int i = 1; i < argc; ++i)
+      {
+        std::string const word = argv[i];
+        if (word.empty())
+          throw error(std::string(argv[i - 1]) +
+                      ": found an empty argument behind it, expected one");
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+          throw error(word.substr(0, word.size() - 1) +
+                      ": found nothing after '=', expected a value");
+      }
     }
 
     std::vector<std::string> split(std::string const& text)
@@ -67,8 +84,40 @@ namespace nearfield::app
       throw error(std::string(option) + ": found '" + text + "', expected one of " + known);
     }
 
+    // Options that would change nothing are mistakes.
+    void refuse_idle(written_run const& written)
+    {
+      run_options const& options = written.options;
+      if (!written.source_columns.empty() && !options.sources)
+        throw error("--source-columns: found no --sources; give the file, or --columns for INPUT");
+      if (options.step.workers != 0) return;
+      auto const refuse = [](char const* option)
+      {
+        throw error(std::string(option) + ": found --workers 0, which runs without StarPU; " +
+                    "leave one of them out");
+      };
+      if (!options.step.scheduler.empty()) refuse("--scheduler");
+      if (options.step.leaves_per_group) refuse("--leaves-per-group");
+    }
+
+    std::vector<double> parse_box(std::string const& text)
+    {
+      std::vector<double> box;
+      for (std::string const& number : split(text))
+      {
+        box.push_back(parse_number(number, "--box", "cx,cy[,cz],half"));
+        if (!std::isfinite(box.back()))
+          throw error("--box: found '" + number + "', expected finite numbers cx,cy[,cz],half");
+      }
+      if (!(box.back() > 0))
+        throw error("--box: found the half width " + shortest(box.back()) +
+                    ", expected a positive length");
+      return box;
+    }
+
     run_options interpret(written_run const& written)
     {
+      refuse_idle(written);
       run_options options = written.options;
       options.precision = choose<precision>(written.precision, "--precision",
                                             {{"f32", precision::f32}, {"f64", precision::f64}});
@@ -80,13 +129,14 @@ namespace nearfield::app
         auto const equals = parameter.find('=');
         if (equals == std::string::npos)
           throw error("--param: found '" + parameter + "', expected name=value");
+        auto const name = parameter.substr(0, equals);
+        for (auto const& known : options.interaction.parameters)
+          if (known.first == name)
+            throw error("--param: found " + name + " twice; give each parameter once");
         options.interaction.parameters.emplace_back(
-            parameter.substr(0, equals),
-            parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
+            name, parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
       }
-      if (!written.box.empty())
-        for (std::string const& number : split(written.box))
-          options.box.push_back(parse_number(number, "--box", "cx,cy[,cz],half"));
+      if (!written.box.empty()) options.box = parse_box(written.box);
       if (!written.columns.empty()) options.columns = split(written.columns);
       options.source_columns =
           written.source_columns.empty() ? options.columns : split(written.source_columns);
@@ -176,6 +226,7 @@ namespace nearfield::app
       auto* info_command =
           program.add_subcommand("info", "What is built in, and what this machine has");
 
+      refuse_empty(argc, argv);
       try
       {
         program.parse(argc, argv);

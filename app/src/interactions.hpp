@@ -1,6 +1,7 @@
 #pragma once
 
 #include "options.hpp"
+#include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/kernels/builtin.hpp>
@@ -17,7 +18,7 @@ namespace nearfield::app
   {
     auto const refuse = [&](char const* expected)
     {
-      throw error("--param: " + name + " is " + std::to_string(value) + "; give " + expected);
+      throw error("--param: " + name + " is " + shortest(value) + "; give " + expected);
     };
     if constexpr (requires { k.sigma; })
       if (name == "sigma")

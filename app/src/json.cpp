@@ -1,6 +1,7 @@
 #include "json.hpp"
 
-#include <charconv>
+#include "shortest.hpp"
+
 #include <cmath>
 
 namespace nearfield::app
@@ -53,9 +54,7 @@ namespace nearfield::app
   {
     if (!std::isfinite(number)) return null();
     before_value();
-    char digits[32];
-    auto const end = std::to_chars(digits, digits + sizeof digits, number).ptr;
-    text_.append(digits, end);
+    text_ += shortest(number);
     return *this;
   }
 
