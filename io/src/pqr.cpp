@@ -1,5 +1,7 @@
 #include "text.hpp"
 
+#include <optional>
+
 namespace nearfield
 {
   namespace
@@ -16,14 +18,30 @@ namespace nearfield
       return parse_number(text, value) == number_status::good;
     }
 
-    // Fields that ran into each other, because PDB's columns are narrow, count as two.
-    std::size_t count_fields(std::vector<std::string_view> const& fields)
+    // Fields before x. Those that ran into each other, because PDB's columns are narrow, count as
+    // two. The chain, a letter before the residue number, is not in every row of a file.
+    struct shape
     {
-      auto n = fields.size();
-      if (fields[0].size() > 4 && is_digit(fields[0].back())) ++n;
-      if (is_letter(fields[fields.size() - 6].front())) ++n;
-      return n;
-    }
+      std::size_t n_fields;
+      bool has_chain;
+
+      explicit shape(std::vector<std::string_view> const& fields)
+          : n_fields(fields.size()), has_chain(false)
+      {
+        if (fields[0].size() > 4 && is_digit(fields[0].back())) ++n_fields;
+        auto const residue = fields.size() - 6;
+        bool const joined = is_letter(fields[residue].front());
+        if (joined) ++n_fields;
+        auto const chain = fields[residue - 1];
+        has_chain = joined || (chain.size() == 1 && is_letter(chain[0]));
+      }
+
+      [[nodiscard]] bool agrees_with(shape const& other) const
+      {
+        return n_fields == other.n_fields || (has_chain && n_fields == other.n_fields + 1) ||
+               (other.has_chain && n_fields + 1 == other.n_fields);
+      }
+    };
   }
 
   point_set parse_pqr(std::string_view content, std::string const& name,
@@ -40,7 +58,7 @@ namespace nearfield
     line_cursor lines(without_mark(content));
     std::string_view line;
     std::vector<std::string_view> fields;
-    std::size_t n_fields = 0;
+    std::optional<shape> first;
     while (lines.next(line))
     {
       line = trimmed(line);
@@ -54,10 +72,12 @@ namespace nearfield
       if (!is_residue_number(fields[n - 6]))
         fail_at_line(name, where.line, in_quotes(fields[n - 6]) + " before x",
                      "a residue number and the five fields x y z charge radius");
-      if (points.size() == 0) n_fields = count_fields(fields);
-      if (count_fields(fields) != n_fields)
+      shape const here(fields);
+      if (!first) first = here;
+      if (!here.agrees_with(*first))
         fail_at_line(name, where.line, count_of(n, "field"),
-                     std::to_string(n_fields) + " as in the first ATOM line");
+                     std::to_string(first->n_fields) +
+                         " as in the first ATOM line, or one more or less with the chain");
       coordinates.add(fields[n - 5], fields[n - 4], fields[n - 3], where);
       points.inputs[0].push_back(read_finite(fields[n - 2], where, "the charge"));
       read_finite(fields[n - 1], where, "the radius");

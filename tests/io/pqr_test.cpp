@@ -32,6 +32,17 @@ TEST(pqr, a_chain_is_one_field_more)
   EXPECT_EQ(points.inputs, (columns{{0.5, 0.25}}));
 }
 
+TEST(pqr, some_rows_have_a_chain_and_others_have_not)
+{
+  std::string const with = "ATOM 1 N LYS D 1 1 2 3 0.5 1.8\n",
+                    without = "ATOM 2 C LYS 2 4 5 6 .25 1\n",
+                    joined = "ATOM 3 C LYS D1000 7 8 9 -1 1\n";
+  auto const points = parse_pqr(with + without + joined, "a.pqr");
+  EXPECT_EQ(points.positions, (columns{{1, 4, 7}, {2, 5, 8}, {3, 6, 9}}));
+  EXPECT_EQ(points.inputs, (columns{{0.5, 0.25, -1}}));
+  EXPECT_EQ(parse_pqr(without + joined + with, "a.pqr").inputs, (columns{{0.25, -1, 0.5}}));
+}
+
 TEST(pqr, a_plane_reads_in_2d)
 {
   auto const* const text = "ATOM 1 N LYS 1 1 2 3 0.5 1.8\nATOM 2 C LYS 1 4 5 3.0 0.25 1.8\n";
