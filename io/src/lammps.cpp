@@ -1,6 +1,7 @@
 #include "text.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <optional>
 
 namespace nearfield
@@ -103,8 +104,30 @@ namespace nearfield
       return find_style(style, where);
     }
 
-    void add_atom(point_set& points, three_coordinates& coordinates, atom_style const& style,
-                  std::vector<std::string_view> const& fields, place const& where)
+    struct atom_id
+    {
+      std::int64_t id;
+      std::size_t line;
+      friend auto operator<=>(atom_id const&, atom_id const&) = default;
+    };
+
+    // LAMMPS lets all ids be 0 where nobody needs them.
+    void refuse_repeated(std::vector<atom_id>& ids, std::string const& name)
+    {
+      std::sort(ids.begin(), ids.end());
+      auto const first = std::adjacent_find(ids.begin(), ids.end(),
+                                            [](atom_id const& a, atom_id const& b)
+                                            { return a.id == b.id && a.id != 0; });
+      if (first != ids.end())
+        fail_at_line(name, (first + 1)->line,
+                     "the atom id " + std::to_string(first->id) + " again, after line " +
+                         std::to_string(first->line),
+                     "an id of its own for each atom");
+    }
+
+    std::int64_t add_atom(point_set& points, three_coordinates& coordinates,
+                          atom_style const& style, std::vector<std::string_view> const& fields,
+                          place const& where)
     {
       auto const n = style.columns.size();
       if (fields.size() != n && fields.size() != n + 3)
@@ -117,11 +140,13 @@ namespace nearfield
         if (parse_number(fields[c], value) != number_status::good)
           fail_at_line(where.name, where.line, in_quotes(fields[c]) + " for " + std::string(what),
                        "an integer, in atom style " + style.name);
+        return value;
       };
       for (auto const c : style.integers) require_integer(c, style.columns[c]);
       for (auto c = n; c < fields.size(); ++c) require_integer(c, "an image flag");
       coordinates.add(fields[style.x], fields[style.x + 1], fields[style.x + 2], where);
       if (style.q) points.inputs[0].push_back(read_finite(fields[*style.q], where, "the charge"));
+      return require_integer(0, "id");
     }
   }
 
@@ -136,6 +161,7 @@ namespace nearfield
     line_cursor lines(without_mark(content));
     std::string_view line;
     std::vector<std::string_view> fields;
+    std::vector<atom_id> ids;
     std::optional<std::uint64_t> announced;
     std::optional<atom_style> style;
     bool in_header = true;
@@ -179,7 +205,7 @@ namespace nearfield
           fail_at_line(name, where.line, "a row after the last atom",
                        "the " + count_of(*announced, "atom") + " of the header");
         split(text, ' ', fields);
-        add_atom(points, coordinates, *style, fields, where);
+        ids.push_back({add_atom(points, coordinates, *style, fields, where), where.line});
       }
     }
     auto const last = lines.line();
@@ -190,6 +216,7 @@ namespace nearfield
                    style ? "the end of the file after " + count_of(points.size(), "atom")
                          : std::string("the end of the file without an Atoms section"),
                    "the " + count_of(*announced, "atom") + " of the header");
+    refuse_repeated(ids, name);
     return points;
   }
 }

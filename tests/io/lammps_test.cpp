@@ -67,6 +67,15 @@ TEST(lammps, the_option_comes_before_the_comment)
   EXPECT_EQ(parse_lammps(text, "data.a", {.atom_style = "charge"}).inputs, (columns{{-8, 4}}));
 }
 
+TEST(lammps, an_id_names_one_atom_unless_all_are_0)
+{
+  EXPECT_EQ(
+      message_of([] { parse_lammps(file_of("Atoms # atomic", "7 1 1 2 3\n7 1 4 5 6\n"), "a"); }),
+      "a: line 7: found the atom id 7 again, after line 6, expected an id of its own for each "
+      "atom");
+  EXPECT_EQ(parse_lammps(file_of("Atoms # atomic", "0 1 1 2 3\n0 1 4 5 6\n"), "a").size(), 2u);
+}
+
 TEST(lammps, no_atoms_is_valid)
 {
   EXPECT_EQ(parse_lammps("title\n0 atoms\n", "data.a").size(), 0u);
