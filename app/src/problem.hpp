@@ -1,6 +1,7 @@
 #pragma once
 
 #include "options.hpp"
+#include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/point_set.hpp>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <sstream>
 #include <string>
 #include <vector>
 
@@ -69,8 +69,8 @@ namespace nearfield::app
     {
       result[i] = static_cast<T>(column[i]);
       if (!std::isfinite(result[i]))
-        throw error(name + ": point " + std::to_string(i + 1) + " has the " + what + " " +
-                    std::to_string(column[i]) + ", which f32 does not hold; take --precision f64");
+        throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
+                    shortest(column[i]) + ", which f32 does not hold; take --precision f64");
     }
     return result;
   }
@@ -106,15 +106,10 @@ namespace nearfield::app
       for (std::size_t i = 0; i < column.size(); ++i)
       {
         if (!(std::abs(column[i] - given.centre[d]) <= limit))
-        {
-          std::ostringstream message;
-          message.precision(17);
-          message << from.name << ": point " << i + 1 << " has "
-                  << "xyz"[d] << " = " << column[i] << ", outside the box of half width "
-                  << given.half_width << " around " << given.centre[d]
-                  << " that the file or --box gives; expected it inside";
-          throw error(message.str());
-        }
+          throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[d] + " = " +
+                      shortest(column[i]) + ", outside the box of half width " +
+                      shortest(given.half_width) + " around " + shortest(given.centre[d]) +
+                      " that the file or --box gives; expected it inside");
         double const now =
             std::abs(static_cast<double>(static_cast<T>(column[i])) - given.centre[d]);
         if (now > limit) root.half_width = std::max(root.half_width, now);

@@ -89,9 +89,17 @@ namespace nearfield::detail::io
                        wrong.expected);
         auto const& best = speak_of_v2 ? *v2 : v1;
         require(content, best.records_offset(), name, "header");
+        auto const left = content.size() - best.records_offset();
+        if (best.n_points == best.room(content.size()))
+        {
+          auto const end = best.n_points * best.record_size();
+          fail_at_byte(name, best.records_offset() + end,
+                       count_of(left - end, "byte") + " after the last record",
+                       "the end of the file after " + count_of(best.n_points, "point") + " of " +
+                           count_of(best.record_size(), "byte"));
+        }
         fail_at_byte(name, best.count_offset, count_of(best.n_points, "point") + " announced",
-                     std::to_string(best.room(content.size())) + " (" +
-                         count_of(content.size() - best.records_offset(), "byte") +
+                     std::to_string(best.room(content.size())) + " (" + count_of(left, "byte") +
                          " of records, " + std::to_string(best.record_size()) + " each)");
       }
       auto const& found = is_v2 ? *v2 : v1;
@@ -107,9 +115,8 @@ namespace nearfield::detail::io
       auto points = empty_set(header, file.n_points);
 
       auto const half_width = static_cast<double>(get<Real>(content, file.box_offset()));
-      bool const possible = half_width > 0 || (file.n_points == 0 && half_width == 0);
-      if (!possible || !std::isfinite(half_width))
-        fail_at_byte(name, file.box_offset(), "half width " + std::to_string(half_width),
+      if (!(half_width > 0) || !std::isfinite(half_width))
+        fail_at_byte(name, file.box_offset(), "half width " + shortest(half_width),
                      "a positive finite length");
       std::vector<double> centre;
       for (std::size_t c = 0; c < header.dim; ++c)
@@ -117,11 +124,10 @@ namespace nearfield::detail::io
         auto const offset = file.box_offset() + (1 + c) * sizeof(Real);
         centre.push_back(static_cast<double>(get<Real>(content, offset)));
         if (!std::isfinite(centre.back()))
-          fail_at_byte(name, offset,
-                       std::to_string(centre.back()) + " for the centre's " + "xyz"[c],
+          fail_at_byte(name, offset, shortest(centre.back()) + " for the centre's " + "xyz"[c],
                        "a finite number");
       }
-      if (half_width > 0) points.box = bounding_box{centre, half_width};
+      points.box = bounding_box{centre, half_width};
 
       for (std::size_t k = 0; k < header.n_values; ++k)
       {
@@ -132,8 +138,8 @@ namespace nearfield::detail::io
           auto const value = get<Real>(content, offset);
           if (k < header.dim + header.n_inputs && !std::isfinite(value))
             fail_at_byte(name, offset,
-                         std::to_string(value) + " for " + name_of(header, k) + " of point " +
-                             std::to_string(i),
+                         shortest(static_cast<double>(value)) + " for " + name_of(header, k) +
+                             " of point " + std::to_string(i),
                          "a finite number");
           column[i] = static_cast<double>(value);
         }

@@ -157,9 +157,8 @@ namespace nearfield
                          "at most " + std::to_string(most) + " in " + count_of(size_, "byte"));
 
           half_width_ = take_finite("the half width");
-          bool const possible = half_width_ > 0 || (n_points_ == 0 && half_width_ == 0);
-          if (!possible)
-            fail_at_line(name_, tokens_.line(), "half width " + std::to_string(half_width_),
+          if (!(half_width_ > 0))
+            fail_at_line(name_, tokens_.line(), "half width " + shortest(half_width_),
                          "a positive length");
           for (std::uint64_t c = 0; c < header_.dim; ++c)
             centre_.push_back(take_finite(std::string("the centre's ") + "xyz"[c]));
@@ -191,7 +190,7 @@ namespace nearfield
         point_set read_records()
         {
           auto points = empty_set(header_, n_points_);
-          if (half_width_ > 0) points.box = bounding_box{centre_, half_width_};
+          points.box = bounding_box{centre_, half_width_};
           std::vector<double*> columns;
           for (std::size_t k = 0; k < header_.n_values; ++k)
             columns.push_back(column_of(points, k).data());

@@ -26,6 +26,9 @@ namespace nearfield::detail::io
   /// `text` with small letters for capital ones of ASCII
   std::string lower(std::string_view text);
 
+  /// the shortest decimals that read back to the same value
+  std::string shortest(double number);
+
   /// "1 value", "2 values"
   std::string count_of(std::uintmax_t n, std::string_view noun);
 

@@ -180,7 +180,7 @@ namespace nearfield
       for (std::size_t i = 0; i < points.size(); ++i)
         if (std::isfinite(columns[c][i]) &&
             std::abs(columns[c][i]) > std::numeric_limits<float>::max())
-          throw error("point_set: found " + std::to_string(columns[c][i]) + " for " + names[c] +
+          throw error("point_set: found " + shortest(columns[c][i]) + " for " + names[c] +
                       " at point " + std::to_string(i) +
                       ", expected values within single precision; write f64");
   }
@@ -203,6 +203,12 @@ namespace nearfield
   {
     check_writable(points, options);
     return options.precision == file_precision::f32 ? csv<float>(points) : csv<double>(points);
+  }
+
+  std::string format_points(std::filesystem::path const& path, point_set const& points,
+                            write_options const& options)
+  {
+    return formatter_for(path)(points, options);
   }
 
   void check_writable_format(std::filesystem::path const& path)

@@ -127,7 +127,7 @@ TEST(fma, values_below_the_smallest_are_zero)
 
 TEST(fma, no_points_is_valid)
 {
-  for (auto const* text : {"8 4 3 1\n0 1 0 0 0\n", "8 4\n0 0 0 0 0", "8 4 3 1\n0 0 0 0 0\n"})
+  for (auto const* text : {"8 4 3 1\n0 1 0 0 0\n", "8 4\n0 1 0 0 0"})
   {
     auto const points = parse_fma(text, "a.fma");
     EXPECT_EQ(points.size(), 0u) << text;
@@ -135,8 +135,7 @@ TEST(fma, no_points_is_valid)
     EXPECT_EQ(points.inputs.size(), 1u) << text;
   }
   EXPECT_TRUE(parse_fma("8 4 3 1\n0 1 0 0 0\n", "a.fma").box);
-  EXPECT_FALSE(parse_fma("8 4 3 1\n0 0 0 0 0\n", "a.fma").box);
-  EXPECT_EQ(parse_fma(bytes(8u, 4u, std::int64_t{0}, 0., 0., 0., 0.), "a.bfma").size(), 0u);
+  EXPECT_EQ(parse_fma(bytes(8u, 4u, std::int64_t{0}, 1., 0., 0., 0.), "a.bfma").size(), 0u);
   EXPECT_EQ(parse_fma(bytes(4u, 3u, 2u, 1u, std::uint64_t{0}, 1.f, 0.f, 0.f), "a.bfma").dim, 2);
 }
 

@@ -194,3 +194,24 @@ TEST(write, an_unknown_extension_is_refused_with_those_that_there_are)
   EXPECT_NO_THROW(check_writable_format("A.CSV"));
   EXPECT_EQ(folder.n_files(), 0);
 }
+
+TEST(write, a_file_without_points_has_a_box_that_reads_back)
+{
+  for (auto const precision : {file_precision::f32, file_precision::f64})
+    for (auto const& points :
+         {point_set{.positions = {{}, {}, {}}, .inputs = {{}}},
+          point_set{
+              .positions = {{}, {}, {}}, .inputs = {{}}, .box = bounding_box{{0, 0, 0}, 1e-300}},
+          point_set{.positions = {{1, 1}, {1, 1}, {1, 1}}, .inputs = {{0, 0}}}})
+    {
+      EXPECT_GT(parse_fma(format_fma(points, {precision}), "a.fma").box->half_width, 0);
+      EXPECT_GT(parse_fma(format_bfma(points, {precision}), "a.bfma").box->half_width, 0);
+    }
+}
+
+TEST(write, a_value_beyond_f32_is_shown_in_short)
+{
+  point_set const points{.positions = {{0, 1e300}, {0, 0}, {0, 0}}};
+  EXPECT_THAT(message_of([&] { format_csv(points, {file_precision::f32}); }),
+              testing::HasSubstr("found 1e+300 for x at point 1, expected"));
+}

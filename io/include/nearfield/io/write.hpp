@@ -29,6 +29,11 @@ namespace nearfield
   void write_points(std::filesystem::path const& path, point_set const& points,
                     write_options const& options = {});
 
+  /// What write_points writes to `path`: for who gives several files their names together. Throws
+  /// error as it does, but for the place.
+  std::string format_points(std::filesystem::path const& path, point_set const& points,
+                            write_options const& options = {});
+
   /// Throws error, with the extensions that there are, unless write_points knows `path`'s: a long
   /// computation asks before it starts.
   void check_writable_format(std::filesystem::path const& path);
