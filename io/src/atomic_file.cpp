@@ -151,11 +151,12 @@ namespace nearfield
     action.sa_handler = atomic_file::registration::on_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigemptyset(&action.sa_mask);
-    for (int const signal : {SIGINT, SIGTERM, SIGHUP})
+    for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU})
     {
       struct sigaction old = {};
       ::sigaction(signal, nullptr, &old);
       if (old.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
     }
+    std::signal(SIGXFSZ, SIG_IGN);
   }
 }

@@ -43,8 +43,10 @@ namespace nearfield
     int descriptor_ = -1;
   };
 
-  /// Makes SIGINT, SIGTERM and SIGHUP remove the temporaries of all live atomic_files before they
-  /// end the process as they would have (a parent sees death by that signal). A signal that is
-  /// ignored stays ignored. For the main function of a program; a library does not call it.
+  /// Makes SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU remove the temporaries of all live
+  /// atomic_files before they end the process as they would have (a parent sees death by that
+  /// signal). A signal that is ignored stays ignored. SIGXFSZ becomes ignored, so that a file beyond
+  /// the limit (ulimit -f) is an error of write(). For the main function of a program; a library does
+  /// not call it.
   void remove_temporaries_on_signal();
 }
