@@ -1,4 +1,5 @@
 #include "commands.hpp"
+#include "files.hpp"
 #include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -11,6 +12,9 @@
 #include <iostream>
 #include <new>
 #include <sstream>
+
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace nearfield::app
 {
@@ -192,6 +196,15 @@ namespace nearfield::app
       run->add_option("--json", options.json, "counts, times and the check");
     }
 
+    // Where one is closed (>&-) the next file that is opened would be standard output, and receive
+    // what is printed. Opened the other way round, it refuses.
+    void hold_standard_streams()
+    {
+      for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+        if (::fcntl(stream, F_GETFD) < 0)
+          (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+
     int fail(std::string message)
     {
       for (char& c : message)
@@ -250,10 +263,10 @@ namespace nearfield::app
   int main(int argc, char** argv)
   try
   {
+    hold_standard_streams();
     remove_temporaries_on_signal();
     int const status = parse_and_run(argc, argv);
-    std::cout.flush();
-    if (!std::cout) return fail("standard output: cannot be written; give it another place");
+    flush_output();
     return status;
   }
   catch (std::bad_alloc const&)

@@ -170,11 +170,10 @@ namespace nearfield::app
     void write_files(std::filesystem::path const& folder, demo_input& input, tree<3> const& leaves,
                      std::vector<std::vector<double>>&& outputs, std::vector<row> const& rows)
     {
+      output_files files;
       auto const write = [&](char const* name, std::string const& bytes)
       {
-        atomic_file file(folder / name);
-        file.write(bytes);
-        file.commit();
+        files.write(folder / name, bytes);
         std::cout << "written   " << (folder / name).string() << "\n";
       };
       std::string const picture = encode_png(draw_potential(input, leaves, outputs[0]));
@@ -184,6 +183,7 @@ namespace nearfield::app
       write("near_field.vtu", format_vtu(points));
       write("near_field.json", json_of(input, leaves, rows));
       write("near_field.png", picture);
+      files.commit();
     }
   }
 

@@ -4,7 +4,10 @@
 #include <nearfield/io/atomic_file.hpp>
 
 #include <filesystem>
+#include <iostream>
+#include <list>
 #include <string>
+#include <string_view>
 
 namespace nearfield::app
 {
@@ -34,4 +37,33 @@ namespace nearfield::app
       throw error(std::string(option) + ": " + path.string() + " is also " + read.string() +
                   ", which this run reads or writes; give another name");
   }
+
+  /// Throws error where standard output has not taken all that was printed.
+  inline void flush_output()
+  {
+    if (!std::cout.flush())
+      throw error("standard output: cannot be written; give it another place");
+  }
+
+  /// The files of one run, which get their names together.
+  class output_files
+  {
+  public:
+    /// Writes all of a file but its name. Throws error.
+    void write(std::filesystem::path const& path, std::string_view bytes)
+    {
+      files_.emplace_back(path).write(bytes);
+    }
+
+    /// Names the files, in the order in which they were written, when standard output has taken what
+    /// was printed: its failure is an error too, and an error leaves no file. Throws error.
+    void commit()
+    {
+      flush_output();
+      for (atomic_file& file : files_) file.commit();
+    }
+
+  private:
+    std::list<atomic_file> files_;
+  };
 }

@@ -168,13 +168,7 @@ namespace nearfield::app
     print_summary(options, targets.points, other_points, result);
 
     std::string const report = json_of(options, targets.points, other_points, result, read_seconds);
-    // the report gets its name last, when the outputs have theirs
-    std::optional<atomic_file> json;
-    if (options.json)
-    {
-      json.emplace(*options.json);
-      json->write(report);
-    }
+    output_files files;
     if (options.output)
     {
       point_set& points = targets.points;
@@ -185,16 +179,18 @@ namespace nearfield::app
         round_columns<float>(points.positions);
         round_columns<float>(points.inputs);
       }
-      write_points(*options.output, points,
-                   {.precision = options.precision == precision::f32 ? file_precision::f32
-                                                                     : file_precision::f64});
+      files.write(*options.output, format_points(*options.output, points,
+                                                 {.precision = options.precision == precision::f32
+                                                                   ? file_precision::f32
+                                                                   : file_precision::f64}));
       std::cout << "written       " << options.output->string() << "\n";
     }
-    if (json)
+    if (options.json)
     {
-      json->commit();
+      files.write(*options.json, report);
       std::cout << "written       " << options.json->string() << "\n";
     }
+    files.commit();
     return result.check && !result.check->passed() ? check_failed : success;
   }
 }

@@ -89,6 +89,16 @@ namespace nearfield::test
     return program(arguments, environment).wait();
   }
 
+  /// What /bin/sh makes of that line, in which $PROGRAM is the program: for limits and redirections.
+  inline ending run_in_shell(std::string const& line)
+  {
+    temporary_folder const folder;
+    auto const err = (folder / "err").string();
+    int const status =
+        std::system(("PROGRAM='" NEARFIELD_PROGRAM "'; exec 2>'" + err + "'; " + line).c_str());
+    return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .err = read_text(err)};
+  }
+
   /// The program ended well, or its message is part of the failure.
   inline void expect_success(ending const& end)
   {

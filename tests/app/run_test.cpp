@@ -326,6 +326,27 @@ TEST(run, an_interrupt_leaves_no_file)
   }
 }
 
+TEST(run, an_output_that_does_not_fit_leaves_no_file)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(3, 5000, 9));
+  auto const of = [&](std::string const& name)
+  {
+    return " '" + (folder / name).string() + "'";
+  };
+  auto const command = "exec \"$PROGRAM\" run" + of("a.csv") + " --workers 0 --json" +
+                       of("b.json") + " --output" + of("b.csv");
+  expect_refusal(run_in_shell("ulimit -f 8; " + command + " > /dev/null"),
+                 "b.csv: cannot be written: File too large");
+  EXPECT_EQ(folder.n_files(), 1);
+  // closed, its number must not become that of an output
+  for (auto const* out : {" > /dev/full", " >&-"})
+  {
+    expect_refusal(run_in_shell(command + out), "standard output: cannot be written");
+    EXPECT_EQ(folder.n_files(), 1) << out;
+  }
+}
+
 TEST(run, a_check_that_fails_is_status_1)
 {
   temporary_folder const folder;
