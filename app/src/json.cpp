@@ -2,10 +2,42 @@
 
 #include "shortest.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace nearfield::app
 {
+  namespace
+  {
+    // The bytes of the character that `text` begins with, 0 where it is no UTF-8 (RFC 3629: without
+    // long forms and surrogates).
+    std::size_t utf8_length(std::string_view text)
+    {
+      auto const in = [&](std::size_t i, int low, int high)
+      {
+        return i < text.size() && static_cast<unsigned char>(text[i]) >= low &&
+               static_cast<unsigned char>(text[i]) <= high;
+      };
+      auto const tail = [&](std::size_t i)
+      {
+        return in(i, 0x80, 0xbf);
+      };
+      if (in(0, 0, 0x7f)) return 1;
+      if (in(0, 0xc2, 0xdf)) return tail(1) ? 2 : 0;
+      if (in(0, 0xe0, 0xef))
+        return tail(1) && tail(2) && !(in(0, 0xe0, 0xe0) && in(1, 0x80, 0x9f)) &&
+                       !(in(0, 0xed, 0xed) && in(1, 0xa0, 0xbf))
+                   ? 3
+                   : 0;
+      if (in(0, 0xf0, 0xf4))
+        return tail(1) && tail(2) && tail(3) && !(in(0, 0xf0, 0xf0) && in(1, 0x80, 0x8f)) &&
+                       !(in(0, 0xf4, 0xf4) && in(1, 0x90, 0xbf))
+                   ? 4
+                   : 0;
+      return 0;
+    }
+  }
+
   void json_writer::new_line()
   {
     text_ += '\n';
@@ -97,10 +129,18 @@ namespace nearfield::app
   {
     static constexpr char hex[] = "0123456789abcdef";
     text_ += '"';
-    for (char const c : text)
+    while (!text.empty())
     {
+      char const c = text[0];
       auto const code = static_cast<unsigned char>(c);
-      if (c == '"' || c == '\\')
+      auto const length = utf8_length(text);
+      if (length == 0)
+      {
+        text_ += "\\\\x";
+        text_ += hex[code >> 4];
+        text_ += hex[code & 15];
+      }
+      else if (c == '"' || c == '\\')
       {
         text_ += '\\';
         text_ += c;
@@ -112,7 +152,8 @@ namespace nearfield::app
         text_ += hex[code & 15];
       }
       else
-        text_ += c;
+        text_ += text.substr(0, length);
+      text.remove_prefix(std::max<std::size_t>(length, 1));
     }
     text_ += '"';
   }

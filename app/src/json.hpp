@@ -26,6 +26,7 @@ namespace nearfield::app
     json_writer& value(std::uint64_t number);
     json_writer& value(int number);
     json_writer& value(bool truth);
+    /// bytes that are no UTF-8, as file names may have them, appear as \xNN
     json_writer& value(std::string_view text);
     json_writer& null();
     json_writer& value(char const* text) { return value(std::string_view(text)); }

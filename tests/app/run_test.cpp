@@ -347,6 +347,16 @@ TEST(run, an_output_that_does_not_fit_leaves_no_file)
   }
 }
 
+TEST(run, json_is_utf8_whatever_the_name_of_the_file)
+{
+  temporary_folder const folder;
+  std::string const name = "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xc3\xed\xa0\x80.csv";
+  write_text(folder / name, "0 0 0 1\n1 0 0 1\n");
+  EXPECT_THAT(
+      compute(folder, name, {}).json.at("input"),
+      testing::EndsWith("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\xff\\xc3\\xed\\xa0\\x80.csv"));
+}
+
 TEST(run, a_check_that_fails_is_status_1)
 {
   temporary_folder const folder;
