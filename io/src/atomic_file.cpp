@@ -73,14 +73,17 @@ namespace nearfield
 
   atomic_file::atomic_file(std::filesystem::path target) : target_(std::move(target))
   {
-    std::error_code ignored;
-    if (std::filesystem::is_directory(target_, ignored))
+    std::error_code reason, ignored;
+    auto const there = std::filesystem::status(target_, reason);
+    // a name that is too long, a link to itself: known now, and not when the name is given
+    if (there.type() == std::filesystem::file_type::none) fail(target_, reason.message());
+    if (std::filesystem::is_directory(there))
       fail(target_, "found a folder, expected a file's name");
     if (!target_.has_filename()) fail(target_, "found no file name, expected one");
     // a link stays, and what it names is replaced; a device or a pipe would be replaced by a file
-    if (std::filesystem::exists(target_, ignored))
+    if (std::filesystem::exists(there))
     {
-      if (!std::filesystem::is_regular_file(target_, ignored))
+      if (!std::filesystem::is_regular_file(there))
         fail(target_, "found a device or a pipe, expected a file");
       target_ = std::filesystem::canonical(target_, ignored);
     }

@@ -90,6 +90,8 @@ TEST(atomic_file, places_that_cannot_be_written_are_named)
   for (auto const& path : {folder.path(), folder / "no such folder" / "a.txt", folder / "a" / ""})
     EXPECT_THAT(message_of([&] { atomic_file file(path); }),
                 testing::StartsWith(path.string() + ": cannot be written: "));
+  EXPECT_THAT(message_of([&] { atomic_file file(folder / std::string(256, 'a')); }),
+              testing::HasSubstr("cannot be written: File name too long"));
   EXPECT_EQ(folder.n_files(), 0);
 }
 
