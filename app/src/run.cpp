@@ -4,6 +4,7 @@
 #include "files.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
+#include "shortest.hpp"
 
 #include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
@@ -11,15 +12,31 @@
 
 #include <iomanip>
 #include <iostream>
+#include <limits>
 
 namespace nearfield::app
 {
   namespace
   {
+    // Interactions take the square of a length, or its reciprocal, in the precision of the run.
+    void check_squares(run_options const& options)
+    {
+      double const largest = options.precision == precision::f32
+                                 ? double(std::numeric_limits<float>::max())
+                                 : std::numeric_limits<double>::max();
+      for (auto const& [name, value] : options.interaction.parameters)
+        if (double const square = value * value;
+            value != 0 && !(square <= largest && 1 / square <= largest))
+          throw error("--param: " + name + " is " + shortest(value) +
+                      ", whose square leaves the range of " + name_of(options.precision) +
+                      "; give a length nearer to 1, in other units");
+    }
+
     // What can be refused before a file is read.
     void check_early(run_options const& options)
     {
       check_interaction(options.interaction, options.dim);
+      check_squares(options);
       if (options.output)
       {
         check_writable_format(*options.output);
