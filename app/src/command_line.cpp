@@ -142,8 +142,10 @@ namespace nearfield::app
       }
       if (!written.box.empty()) options.box = parse_box(written.box);
       if (!written.columns.empty()) options.columns = split(written.columns);
-      options.source_columns =
-          written.source_columns.empty() ? options.columns : split(written.source_columns);
+      if (!written.source_columns.empty())
+        options.source_columns = split(written.source_columns);
+      else if (options.sources && options.sources->extension() == options.input.extension())
+        options.source_columns = options.columns;
       return options;
     }
 
@@ -185,7 +187,7 @@ namespace nearfield::app
       run->add_option("--columns", written.columns,
                       "the columns of INPUT, left to right: x y z, q or q1 q2 ..., _ to skip");
       run->add_option("--source-columns", written.source_columns,
-                      "those of --sources; default: as --columns");
+                      "those of --sources; default: as --columns, if the extension is the same");
       run->add_option("--atom-style", options.atom_style,
                       "of a LAMMPS file without a style comment");
       run->add_option("--check", options.check,

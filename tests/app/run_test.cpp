@@ -250,6 +250,22 @@ TEST(run, columns_are_chosen_by_name)
   EXPECT_EQ(got.outputs.at(0), (std::vector<double>{4, 2}));
 }
 
+TEST(run, columns_are_those_of_sources_too_where_the_extension_is_the_same)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "1,0,0,0,1\n");
+  write_text(folder / "b.csv", "9,2,0,0,6\n");
+  write_text(folder / "b.fma", "8 4 3 1\n1 4 0 0 0\n2 0 0 8\n");
+  auto const phi = [&](char const* sources)
+  {
+    return compute(folder, "a.csv",
+                   {"--columns", "_,x,y,z,q", "--sources", (folder / sources).string()})
+        .points.outputs.at(0);
+  };
+  EXPECT_EQ(phi("b.csv"), (std::vector<double>{3}));
+  EXPECT_EQ(phi("b.fma"), (std::vector<double>{4}));
+}
+
 TEST(run, several_right_hand_sides)
 {
   temporary_folder const folder;
