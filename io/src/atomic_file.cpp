@@ -73,10 +73,10 @@ namespace nearfield
 
   atomic_file::atomic_file(std::filesystem::path target) : target_(std::move(target))
   {
-    std::error_code reason, ignored;
-    auto const there = std::filesystem::status(target_, reason);
+    std::error_code unusable, ignored;
+    auto const there = std::filesystem::status(target_, unusable);
     // a name that is too long, a link to itself: known now, and not when the name is given
-    if (there.type() == std::filesystem::file_type::none) fail(target_, reason.message());
+    if (there.type() == std::filesystem::file_type::none) fail(target_, unusable.message());
     if (std::filesystem::is_directory(there))
       fail(target_, "found a folder, expected a file's name");
     if (!target_.has_filename()) fail(target_, "found no file name, expected one");
