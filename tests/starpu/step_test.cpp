@@ -292,6 +292,25 @@ namespace
     }
   };
 
+  TEST(starpu_step, an_own_interaction_carries_the_instruction_set_of_its_file)
+  {
+    problem p(200);
+    starpu::near_field step{one_runtime(),
+                            p.groups,
+                            failing{},
+                            p.x.view(),
+                            soa{p.q},
+                            soa{p.out},
+                            {.form = form_choice::gather, .backend = backend_choice::simd}};
+    step.submit();
+    step.wait();
+    for (starpu::worker_tasks const& entry : step.statistics())
+      EXPECT_EQ(entry.implementation, NEARFIELD_ISA_NAME);
+    using gather = starpu::detail::p2p_gather_operation<failing, double>;
+    EXPECT_THAT(starpu::detail::codelet<gather>::of(backend_choice::simd).model->symbol,
+                HasSubstr("_failing_3d_f64_" NEARFIELD_ISA_NAME));
+  }
+
   TEST(starpu_step, an_exception_in_a_codelet_reaches_wait)
   {
     problem p(500);

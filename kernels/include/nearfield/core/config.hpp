@@ -12,6 +12,32 @@
 #define NEARFIELD_FN inline
 #endif
 
+// What this file is compiled for, as a name. All that is templated on an interaction, and so compiled where
+// it is used, lives in an inline namespace of that name: of equal functions a linker keeps one, and with
+// files of different flags that may be one which this machine cannot run.
+#if defined(__AVX512F__)
+#define NEARFIELD_ISA_NAME "avx512"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_avx512
+#elif defined(__AVX2__) && defined(__FMA__)
+#define NEARFIELD_ISA_NAME "avx2"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_avx2
+#elif defined(__AVX__)
+#define NEARFIELD_ISA_NAME "avx"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_avx
+#elif defined(__SSE4_1__)
+#define NEARFIELD_ISA_NAME "sse4"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_sse4
+#elif defined(__SSE2__)
+#define NEARFIELD_ISA_NAME "sse2"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_sse2
+#elif defined(__aarch64__)
+#define NEARFIELD_ISA_NAME "neon64"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_neon64
+#else
+#define NEARFIELD_ISA_NAME "scalar"
+#define NEARFIELD_ISA_NAMESPACE compiled_for_scalar
+#endif
+
 // Loops over registers and dimensions have constant bounds and must disappear.
 #if defined(__clang__) || defined(__CUDACC__)
 #define NEARFIELD_UNROLL _Pragma("unroll")

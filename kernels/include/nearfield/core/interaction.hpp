@@ -79,7 +79,7 @@ namespace nearfield
       } -> std::convertible_to<int>;
   };
 
-  namespace detail
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
     /// K(r) from r alone, whichever way K is written.
     template <class K, class V>
@@ -132,7 +132,10 @@ namespace nearfield
       K::symmetry;
     };
   }
+}
 
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
   /// True when K(0), computed in T, is not finite: then a pair at distance zero contributes zero. A
   /// regular interaction (a Gaussian, a softened one) counts such a pair like any other.
   template <class T = double, interaction K>
@@ -149,15 +152,15 @@ namespace nearfield
     }
     return false;
   }
+}
 
-  namespace detail
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// Whether the loop must look for pairs at distance zero: it keeps them from a singular
+  /// interaction, and gives a radial one 1/|r| = 0.
+  template <class T, interaction K>
+  bool tests_for_zero(K const& k)
   {
-    /// Whether the loop must look for pairs at distance zero: it keeps them from a singular
-    /// interaction, and gives a radial one 1/|r| = 0.
-    template <class T, interaction K>
-    bool tests_for_zero(K const& k)
-    {
-      return radial_interaction<K> || is_singular<T>(k);
-    }
+    return radial_interaction<K> || is_singular<T>(k);
   }
 }

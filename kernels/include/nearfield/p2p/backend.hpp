@@ -38,7 +38,10 @@ namespace nearfield
     p2p_kernels<T> builtin_kernels(int interaction, isa which);
     extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
     extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
+  }
 
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  {
     /// Instantiates the tile of K for the value types OneSided and Mutual, with their blocks.
     template <class K, class OneSided, register_block One, class Mutual, register_block Both>
     constexpr p2p_kernels<real_of<OneSided>> make_kernels()
@@ -67,7 +70,10 @@ namespace nearfield
                     "file: #include <nearfield/p2p/simd.hpp>");
     };
   }
+}
 
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
   /// The compiled kernels of an interaction: what every P2P call, serial step and codelet runs.
   /// Throws error when the instruction set asked for is not available.
   template <kernel_real T, interaction K, cpu_backend Backend>

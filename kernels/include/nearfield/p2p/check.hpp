@@ -10,7 +10,7 @@
 #include <string>
 #include <type_traits>
 
-namespace nearfield::detail
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column.
   template <class T, int N>

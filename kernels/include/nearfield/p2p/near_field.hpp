@@ -25,7 +25,7 @@ namespace nearfield
     bool ranges_may_coincide = false;
   };
 
-  namespace detail
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
     inline void check_list(char const* function, boxes const& targets, interaction_list const& list,
                            std::size_t n_targets, std::size_t n_sources)
@@ -114,7 +114,10 @@ namespace nearfield
       for (int c = 0; c < N; ++c) std::fill_n(out[c], out.size(), T(0));
     }
   }
+}
 
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
   /// One set: out_i = sum over the j != i of the boxes that the box of i meets of K(x_i - x_j) q_j.
   ///
   /// Points are in the order of the boxes. Deterministic: the order of summation is that of the list.

@@ -19,7 +19,7 @@
 
 namespace nearfield
 {
-  namespace detail
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
     /// One box that meets one range.
     template <class T, class K>
@@ -56,7 +56,10 @@ namespace nearfield
       }
     };
   }
+}
 
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   void p2p_inner(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,

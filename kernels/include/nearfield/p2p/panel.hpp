@@ -4,7 +4,7 @@
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
-namespace nearfield::detail
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// Sources copied side by side, in whole packs: the loop over pairs runs over arrays that the
   /// library owns, so it needs no tails and never reads outside the caller's arrays. The lanes that

@@ -7,7 +7,7 @@
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/simd/pack.hpp>
 
-namespace nearfield::detail
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   template <class T, class Arch>
   inline constexpr int register_bytes = static_cast<int>(xsimd::batch<T, Arch>::size * sizeof(T));

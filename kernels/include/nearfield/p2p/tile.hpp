@@ -10,7 +10,7 @@
 /// each broadcast to all lanes, while the sources pass by a pack at a time. A mutual kernel adds, from
 /// the same evaluation, what the sources receive to the panel.
 
-namespace nearfield::detail
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// RT targets in registers.
   template <class K, class V, int RT>

@@ -7,7 +7,7 @@
 #include <array>
 #include <string>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The points of a handle of coordinates.
   template <int Dim>

@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The kernel's job of a task with a list: column pointers from its buffers, which are
   ///

@@ -15,8 +15,8 @@ namespace nearfield::starpu
   struct worker_tasks
   {
     std::string worker; ///< "CPU 0" ...
-    std::string
-        implementation; ///< an instruction set, "simd" for an interaction of your own, "scalar"
+    /// an instruction set, for an interaction of your own that of the file that uses it; or "scalar"
+    std::string implementation;
     std::uint64_t tasks = 0;
   };
 

@@ -38,7 +38,7 @@ namespace nearfield::starpu
     backend_choice backend = backend_choice::automatic;
   };
 
-  namespace detail
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
     inline std::uint32_t values(std::size_t points, int columns)
     {
@@ -50,7 +50,10 @@ namespace nearfield::starpu
       return static_cast<std::uint32_t>(n);
     }
   }
+}
 
+namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
+{
   /// The near field over the leaves of a tree, as StarPU tasks.
   ///
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j

@@ -12,7 +12,7 @@
 #include <initializer_list>
 #include <vector>
 
-namespace nearfield::starpu
+namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
   /// P2P tasks on handles of your own, in your own task graph.
   ///

@@ -3,7 +3,7 @@
 #include <nearfield/starpu/codelet.hpp>
 #include <nearfield/starpu/list_job.hpp>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The targets of a group read all sources that they meet: out = sum K q. No other task writes to
   /// these outputs, and the order of summation is that of the list.

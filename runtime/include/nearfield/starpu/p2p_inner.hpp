@@ -3,7 +3,7 @@
 #include <nearfield/starpu/array_job.hpp>
 #include <nearfield/starpu/codelet.hpp>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j, from one evaluation a pair where K has a way back.
   template <interaction K, kernel_real T>

@@ -3,7 +3,7 @@
 #include <nearfield/starpu/codelet.hpp>
 #include <nearfield/starpu/list_job.hpp>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The pairs of a group's half list, each evaluated once. What its own points receive is its output;
   /// what points of later groups receive is its halo, which no other task writes to either.

@@ -3,7 +3,7 @@
 #include <nearfield/starpu/array_job.hpp>
 #include <nearfield/starpu/codelet.hpp>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y.
   template <interaction K, kernel_real T>

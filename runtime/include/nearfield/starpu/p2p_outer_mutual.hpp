@@ -3,7 +3,7 @@
 #include <nearfield/starpu/array_job.hpp>
 #include <nearfield/starpu/codelet.hpp>
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// Both sides of p2p_outer from one evaluation a pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i.

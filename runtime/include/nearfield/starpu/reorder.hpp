@@ -10,7 +10,7 @@
 /// \file
 /// Between the caller's arrays, in the caller's order, and the data of a step, in tree order.
 
-namespace nearfield::starpu::detail
+namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// chunk(i, c) = from[c][order[begin + i]]
   template <class T>
