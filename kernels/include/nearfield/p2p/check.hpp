@@ -62,6 +62,58 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       std::to_string(o) + " overlap; give outputs memory of their own");
   }
 
+  /// The views of one set. Like the two that follow, for every back-end: throws error for sizes that differ,
+  /// null columns, and outputs that overlap.
+  template <class X, int Dim, class Q, int NQ, class T, int NOut>
+  void check_one_set(char const* function, soa<X, Dim> const& x, soa<Q, NQ> const& q,
+                     soa<T, NOut> const& out)
+  {
+    check_view(function, "x", x, x.size());
+    check_view(function, "q", q, x.size());
+    check_view(function, "out", out, x.size());
+    check_apart(function, out, "x", x);
+    check_apart(function, out, "q", q);
+    check_columns_apart(function, out);
+  }
+
+  /// The views of targets x and sources y with inputs q.
+  template <class X, class Y, int Dim, class Q, int NQ, class T, int NOut>
+  void check_two_sets(char const* function, soa<X, Dim> const& x, soa<Y, Dim> const& y,
+                      soa<Q, NQ> const& q, soa<T, NOut> const& out)
+  {
+    check_view(function, "x", x, x.size());
+    check_view(function, "y", y, y.size());
+    check_view(function, "q", q, y.size());
+    check_view(function, "out", out, x.size());
+    check_apart(function, out, "x", x);
+    check_apart(function, out, "y", y);
+    check_apart(function, out, "q", q);
+    check_columns_apart(function, out);
+  }
+
+  /// The views of two sets that both give and receive.
+  template <class X, class XQ, class Y, class YQ, int Dim, int NQ, class T, int NOut>
+  void check_both_sides(char const* function, soa<X, Dim> const& x, soa<XQ, NQ> const& x_q,
+                        soa<Y, Dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
+                        soa<T, NOut> const& y_out)
+  {
+    check_view(function, "x", x, x.size());
+    check_view(function, "x_q", x_q, x.size());
+    check_view(function, "x_out", x_out, x.size());
+    check_view(function, "y", y, y.size());
+    check_view(function, "y_q", y_q, y.size());
+    check_view(function, "y_out", y_out, y.size());
+    for (auto const& out : {x_out, y_out})
+    {
+      check_apart(function, out, "x", x);
+      check_apart(function, out, "x_q", x_q);
+      check_apart(function, out, "y", y);
+      check_apart(function, out, "y_q", y_q);
+      check_columns_apart(function, out);
+    }
+    check_apart(function, x_out, "y_out", y_out);
+  }
+
   /// The number of right-hand sides of q, checked against the columns of the outputs.
   template <class K, int NInputs, int NOutputs>
   constexpr int right_hand_sides()

@@ -72,8 +72,8 @@ namespace nearfield
 
     /// Throws error unless the own range of each box is the box: a list of two sets would be taken for
     /// one of one set.
-    inline void check_one_set(char const* function, boxes const& points,
-                              interaction_list const& list)
+    inline void check_own_ranges(char const* function, boxes const& points,
+                                 interaction_list const& list)
     {
       for (index_type b = 0; b < points.size(); ++b)
         if (list.own[b].begin != points.begin(b) || list.own[b].end != points.end(b))
@@ -95,7 +95,8 @@ namespace nearfield
     }
 
     template <class T, class K>
-    p2p_job<T> job_of(K const& k, boxes const& targets, interaction_list const& list)
+    p2p_job<T> job_of(K const& k, boxes const& targets, interaction_list const& list,
+                      near_field_options const& options)
     {
       p2p_job<T> job;
       job.box_offsets = targets.offsets.data();
@@ -105,6 +106,7 @@ namespace nearfield
       job.shifts = list.shifts.data();
       job.last_box = targets.size();
       job.tests_for_zero = tests_for_zero<T>(k);
+      job.ranges_may_coincide = options.ranges_may_coincide;
       return job;
     }
 
@@ -126,30 +128,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
                   soa<T, NOut> const& out, near_field_options const& options = {})
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    char const* const name = "near_field";
-    detail::check_view(name, "x", x, x.size());
-    detail::check_view(name, "q", q, x.size());
-    detail::check_view(name, "out", out, x.size());
-    detail::check_apart(name, out, "x", x);
-    detail::check_apart(name, out, "q", q);
-    detail::check_columns_apart(name, out);
-    detail::check_list(name, points, list, x.size(), x.size());
-    detail::check_one_set(name, points, list);
+    detail::check_one_set("near_field", x, q, out);
+    detail::check_list("near_field", points, list, x.size(), x.size());
+    detail::check_own_ranges("near_field", points, list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     if (!options.accumulate) detail::clear(out);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, NQ> const qs = q;
-    p2p_job<T> job = detail::job_of<T>(k, points, list);
-    job.own_is_self = true;
-    job.ranges_may_coincide = options.ranges_may_coincide;
-    job.target_x = job.source_x = xs.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.source_q = qs.data() + rhs * K::n_in;
-      job.target_out = out.data() + rhs * K::n_out;
-      kernels.one_sided(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const all{x, q, out};
+    detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, points, list, options),
+                                 all);
   }
 
   /// The same from one evaluation a pair, over a half list: about twice as fast.
@@ -160,31 +146,15 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                          soa<Q, NQ> const& q, soa<T, NOut> const& out,
                          near_field_options const& options = {})
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    char const* const name = "near_field_mutual";
-    detail::check_view(name, "x", x, x.size());
-    detail::check_view(name, "q", q, x.size());
-    detail::check_view(name, "out", out, x.size());
-    detail::check_apart(name, out, "x", x);
-    detail::check_apart(name, out, "q", q);
-    detail::check_columns_apart(name, out);
-    detail::check_list(name, points, half_list, x.size(), x.size());
-    detail::check_one_set(name, points, half_list);
-    detail::check_half(name, points, half_list);
+    detail::check_one_set("near_field_mutual", x, q, out);
+    detail::check_list("near_field_mutual", points, half_list, x.size(), x.size());
+    detail::check_own_ranges("near_field_mutual", points, half_list);
+    detail::check_half("near_field_mutual", points, half_list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     if (!options.accumulate) detail::clear(out);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, NQ> const qs = q;
-    p2p_job<T> job = detail::job_of<T>(k, points, half_list);
-    job.own_is_self = true;
-    job.ranges_may_coincide = options.ranges_may_coincide;
-    job.target_x = job.source_x = xs.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.source_q = job.target_q = qs.data() + rhs * K::n_in;
-      job.target_out = job.source_out = out.data() + rhs * K::n_out;
-      kernels.mutual(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const all{x, q, out};
+    detail::run_right_hand_sides(kernels.mutual, k,
+                                 detail::job_of<T>(k, points, half_list, options), all);
   }
 
   /// Two sets: out_i = sum over the sources j of the boxes that the box of target i meets of
@@ -196,31 +166,12 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   soa<Q, NQ> const& q, soa<T, NOut> const& out,
                   near_field_options const& options = {})
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    char const* const name = "near_field";
-    detail::check_view(name, "x", x, x.size());
-    detail::check_view(name, "y", y, y.size());
-    detail::check_view(name, "q", q, y.size());
-    detail::check_view(name, "out", out, x.size());
-    detail::check_apart(name, out, "x", x);
-    detail::check_apart(name, out, "y", y);
-    detail::check_apart(name, out, "q", q);
-    detail::check_columns_apart(name, out);
-    detail::check_list(name, targets, list, x.size(), y.size());
+    detail::check_two_sets("near_field", x, y, q, out);
+    detail::check_list("near_field", targets, list, x.size(), y.size());
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     if (!options.accumulate) detail::clear(out);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, K::dim> const ys = y;
-    soa<T const, NQ> const qs = q;
-    p2p_job<T> job = detail::job_of<T>(k, targets, list);
-    job.ranges_may_coincide = options.ranges_may_coincide;
-    job.target_x = xs.data();
-    job.source_x = ys.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.source_q = qs.data() + rhs * K::n_in;
-      job.target_out = out.data() + rhs * K::n_out;
-      kernels.one_sided(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const x_side{x, {}, out}, y_side{y, q, {}};
+    detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, targets, list, options),
+                                 x_side, y_side);
   }
 }

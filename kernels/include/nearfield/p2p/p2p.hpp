@@ -30,7 +30,6 @@ namespace nearfield
       index_type no_ranges[2] = {0, 0};
       source_range no_range;
 
-      /// Throws error for more points than one box can hold.
       /// Throws error for more points than one box can hold: those of a box are counted in int.
       single_box(std::size_t targets, std::size_t sources)
           : offsets{0, static_cast<index_type>(targets)}, own{.end =
@@ -55,6 +54,43 @@ namespace nearfield
         return job;
       }
     };
+
+    /// The columns of one set: inputs and outputs where it gives and receives.
+    template <class T, int Dim, int NQ, int NOut>
+    struct side
+    {
+      soa<T const, Dim> x;
+      soa<T const, NQ> q;
+      soa<T, NOut> out;
+    };
+
+    /// Runs a kernel over a job of two sets, once for each right-hand side.
+    template <class K, class T, int NQ, int NOut>
+    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
+                              side<T, K::dim, NQ, NOut> const& targets,
+                              side<T, K::dim, NQ, NOut> const& sources)
+    {
+      constexpr int n_rhs = right_hand_sides<K, NQ, NOut>();
+      job.target_x = targets.x.data();
+      job.source_x = sources.x.data();
+      for (int rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        job.target_q = targets.q.data() + rhs * K::n_in;
+        job.source_q = sources.q.data() + rhs * K::n_in;
+        job.target_out = targets.out.data() + rhs * K::n_out;
+        job.source_out = sources.out.data() + rhs * K::n_out;
+        kernel(&k, job);
+      }
+    }
+
+    /// The same over a job of one set.
+    template <class K, class T, int NQ, int NOut>
+    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
+                              side<T, K::dim, NQ, NOut> const& points)
+    {
+      job.own_is_self = true;
+      run_right_hand_sides(kernel, k, job, points, points);
+    }
   }
 }
 
@@ -65,26 +101,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   void p2p_inner(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
                  soa<T, NOut> const& out)
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    detail::check_view("p2p_inner", "x", x, x.size());
-    detail::check_view("p2p_inner", "q", q, x.size());
-    detail::check_view("p2p_inner", "out", out, x.size());
-    detail::check_apart("p2p_inner", out, "x", x);
-    detail::check_apart("p2p_inner", out, "q", q);
-    detail::check_columns_apart("p2p_inner", out);
+    detail::check_one_set("p2p_inner", x, q, out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, NQ> const qs = q;
     detail::single_box<T, K> const box(x.size(), x.size());
-    p2p_job<T> job = box.job(k);
-    job.own_is_self = true;
-    job.target_x = job.source_x = xs.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.source_q = qs.data() + rhs * K::n_in;
-      job.target_out = out.data() + rhs * K::n_out;
-      kernels.one_sided(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), points);
   }
 
   /// p2p_inner from one evaluation a pair: about twice as fast, in another order of summation.
@@ -93,26 +114,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   void p2p_inner_mutual(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
                         soa<T, NOut> const& out)
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    detail::check_view("p2p_inner_mutual", "x", x, x.size());
-    detail::check_view("p2p_inner_mutual", "q", q, x.size());
-    detail::check_view("p2p_inner_mutual", "out", out, x.size());
-    detail::check_apart("p2p_inner_mutual", out, "x", x);
-    detail::check_apart("p2p_inner_mutual", out, "q", q);
-    detail::check_columns_apart("p2p_inner_mutual", out);
+    detail::check_one_set("p2p_inner_mutual", x, q, out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, NQ> const qs = q;
     detail::single_box<T, K> const box(x.size(), x.size());
-    p2p_job<T> job = box.job(k);
-    job.own_is_self = true;
-    job.target_x = job.source_x = xs.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.source_q = job.target_q = qs.data() + rhs * K::n_in;
-      job.target_out = job.source_out = out.data() + rhs * K::n_out;
-      kernels.mutual(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::run_right_hand_sides(kernels.mutual, k, box.job(k), points);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
@@ -121,29 +127,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   void p2p_outer(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
                  soa<Q, NQ> const& q, soa<T, NOut> const& out)
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    detail::check_view("p2p_outer", "x", x, x.size());
-    detail::check_view("p2p_outer", "y", y, y.size());
-    detail::check_view("p2p_outer", "q", q, y.size());
-    detail::check_view("p2p_outer", "out", out, x.size());
-    detail::check_apart("p2p_outer", out, "x", x);
-    detail::check_apart("p2p_outer", out, "y", y);
-    detail::check_apart("p2p_outer", out, "q", q);
-    detail::check_columns_apart("p2p_outer", out);
+    detail::check_two_sets("p2p_outer", x, y, q, out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, K::dim> const ys = y;
-    soa<T const, NQ> const qs = q;
     detail::single_box<T, K> const box(x.size(), y.size());
-    p2p_job<T> job = box.job(k);
-    job.target_x = xs.data();
-    job.source_x = ys.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.source_q = qs.data() + rhs * K::n_in;
-      job.target_out = out.data() + rhs * K::n_out;
-      kernels.one_sided(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
+    detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), targets, sources);
   }
 
   /// Both sides of p2p_outer from one evaluation a pair:
@@ -155,39 +143,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                         soa<XQ, NQ> const& x_q, soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q,
                         soa<T, NOut> const& x_out, soa<T, NOut> const& y_out)
   {
-    constexpr int n_rhs = detail::right_hand_sides<K, NQ, NOut>();
-    char const* const name = "p2p_outer_mutual";
-    detail::check_view(name, "x", x, x.size());
-    detail::check_view(name, "x_q", x_q, x.size());
-    detail::check_view(name, "x_out", x_out, x.size());
-    detail::check_view(name, "y", y, y.size());
-    detail::check_view(name, "y_q", y_q, y.size());
-    detail::check_view(name, "y_out", y_out, y.size());
-    for (auto const& out : {x_out, y_out})
-    {
-      detail::check_apart(name, out, "x", x);
-      detail::check_apart(name, out, "x_q", x_q);
-      detail::check_apart(name, out, "y", y);
-      detail::check_apart(name, out, "y_q", y_q);
-      detail::check_columns_apart(name, out);
-    }
-    detail::check_apart(name, x_out, "y_out", y_out);
+    detail::check_both_sides("p2p_outer_mutual", x, x_q, y, y_q, x_out, y_out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
-    soa<T const, K::dim> const xs = x;
-    soa<T const, K::dim> const ys = y;
-    soa<T const, NQ> const xqs = x_q;
-    soa<T const, NQ> const yqs = y_q;
     detail::single_box<T, K> const box(x.size(), y.size());
-    p2p_job<T> job = box.job(k);
-    job.target_x = xs.data();
-    job.source_x = ys.data();
-    for (int rhs = 0; rhs < n_rhs; ++rhs)
-    {
-      job.target_q = xqs.data() + rhs * K::n_in;
-      job.source_q = yqs.data() + rhs * K::n_in;
-      job.target_out = x_out.data() + rhs * K::n_out;
-      job.source_out = y_out.data() + rhs * K::n_out;
-      kernels.mutual(&k, job);
-    }
+    detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
+    detail::run_right_hand_sides(kernels.mutual, k, box.job(k), targets, sources);
   }
 }

@@ -273,9 +273,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a
-  /// time.
+  /// time. Never inlined: it is reached through a pointer, and callers are many.
   template <bool Mutual, class K, class V, int RT, int Packs>
-  void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
     using T = real_of<V>;
     using panel_type = panel<V, K::dim, K::n_in, K::n_out>;

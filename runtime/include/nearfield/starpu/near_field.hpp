@@ -242,14 +242,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
                                         : "two sets of points, the step is given one") +
                     "; build the tree from the same views");
       checks::check_view(name, "x", x, groups.target_order.size());
-      checks::check_view(name, "q", q, groups.source_order.size());
-      checks::check_view(name, "out", out, groups.target_order.size());
-      checks::check_apart(name, out, "x", x);
-      checks::check_apart(name, out, "q", q);
-      checks::check_columns_apart(name, out);
-      if (sets == one_set) return;
+      if (sets == one_set) return checks::check_one_set(name, x, q, out);
       checks::check_view(name, "y", y, groups.source_order.size());
-      checks::check_apart(name, out, "y", y);
+      checks::check_two_sets(name, x, y, q, out);
     }
 
     template <std::size_t N>
