@@ -7,6 +7,7 @@
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <random>

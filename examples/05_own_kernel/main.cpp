@@ -3,6 +3,7 @@
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/simd.hpp> // the simd back-end of interactions that are not built in
 
+#include <algorithm>
 #include <cmath>
 #include <iostream>
 #include <vector>

@@ -59,6 +59,33 @@ namespace nearfield::test
       }
     };
 
+    /// Two outputs are stated, one is returned.
+    struct too_few_outputs : without_way_back
+    {
+      static constexpr int n_out = 2;
+    };
+
+    struct too_few_inputs : without_way_back
+    {
+      static constexpr int n_in = 2;
+    };
+
+    struct radial_with_too_few_outputs : one_over_r<>
+    {
+      static constexpr int n_out = 3;
+    };
+
+    struct without_a_map
+    {
+      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 1;
+      static constexpr auto name = "without_a_map";
+      template <class V>
+      NEARFIELD_FN V operator()(vec<V, 3> const& r) const
+      {
+        return r[0];
+      }
+    };
+
     /// Zero through a matrix and infinity: one column alone does not show it.
     struct singular_in_its_second_input
     {
@@ -82,6 +109,15 @@ namespace nearfield::test
     static_assert(!interaction<four_dimensional>);
     static_assert(!interaction<not_callable>);
     static_assert(!interaction<int>);
+    SUCCEED();
+  }
+
+  TEST(interaction, maps_as_many_inputs_to_as_many_outputs_as_it_states)
+  {
+    static_assert(!interaction<too_few_outputs>);
+    static_assert(!interaction<too_few_inputs>);
+    static_assert(!interaction<radial_with_too_few_outputs>);
+    static_assert(!interaction<without_a_map>);
     SUCCEED();
   }
 

@@ -12,24 +12,28 @@ namespace nearfield
 {
   namespace detail
   {
-    template <class K, class V>
-    concept callable_with_r = requires(K const& k, vec<V, K::dim> r)
-    {
-      k(r);
-    };
-
-    template <class K, class V>
-    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r)
-    {
-      k(r, inv_r);
-    };
-
     template <class Map, class V, int NOut, int NIn>
     concept linear_map = requires(Map const& map, vec<V, NIn> q)
     {
       {
         map.to(q)
-        } -> std::same_as<vec<V, NOut>>;
+        } -> std::same_as<vec<V, NOut>>; // remedy: return a map of vec<V, n_in> to vec<V, n_out>
+    };
+
+    template <class K, class V>
+    concept callable_with_r = requires(K const& k, vec<V, K::dim> r)
+    {
+      {
+        k(r)
+        } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
+    };
+
+    template <class K, class V>
+    concept callable_with_root = requires(K const& k, vec<V, K::dim> r, V inv_r)
+    {
+      {
+        k(r, inv_r)
+        } -> linear_map<V, K::n_out, K::n_in>; // remedy: return mat<V, n_out, n_in>
     };
   }
 
@@ -64,7 +68,8 @@ namespace nearfield
   ///     template <class V> NEARFIELD_FN auto operator()(nearfield::vec<V, dim> const& r) const;
   ///
   /// or the radial form with a second argument `V const& inv_r`. It returns `mat` with a member
-  /// `symmetry`, or a map with both ways, `to(q)` = K(r) q and `back(q)` = K(-r) q.
+  /// `symmetry`, or a map with both ways, `to(q)` = K(r) q and `back(q)` = K(-r) q. NEARFIELD_FN forces it
+  /// inline, so that files of different instruction sets share no copy of it.
   template <class K>
   concept interaction = has_shape<K> &&
       (detail::callable_with_r<K, double> || radial_interaction<K>);
