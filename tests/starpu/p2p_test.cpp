@@ -8,6 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <initializer_list>
+#include <string_view>
+#include <vector>
+
 namespace
 {
   using namespace nearfield;
@@ -144,6 +149,76 @@ namespace
     EXPECT_LE(error_of(soa{out},
                        reference(k, x.view(), x.view(), soa<float const, 1>(soa{q}), other_points)),
               tolerance<float>);
+  }
+
+  TEST(starpu_p2p, sets_without_points_contribute_and_receive_nothing)
+  {
+    cluster a(50, 7), none(0, 8);
+    starpu::p2p<K, double> p2p;
+    p2p.insert_inner(none.hx, none.hq, none.hout);
+    p2p.insert_outer(a.hx, none.hx, none.hq, a.hout);
+    p2p.insert_outer(none.hx, a.hx, a.hq, none.hout);
+    p2p.insert_outer_mutual(a.hx, a.hq, a.hout, none.hx, none.hq, none.hout);
+    EXPECT_NO_THROW(p2p.wait());
+    EXPECT_EQ(a.packed_out, std::vector<double>(50 * K::n_out, 1.));
+    p2p.insert_inner(none.hx, a.hq, none.hout);
+    EXPECT_THROW(p2p.wait(), error);
+  }
+
+  /// The work that a model is told of.
+  template <template <class, class> class Operation>
+  double work(std::initializer_list<starpu_data_handle_t> handles)
+  {
+    using operation = Operation<K, double>;
+    starpu_task* const task = starpu_task_create();
+    task->cl = &starpu::detail::codelet<operation>::of(starpu::backend_choice::scalar);
+    int buffer = 0;
+    for (starpu_data_handle_t const handle : handles)
+      STARPU_TASK_SET_HANDLE(task, handle, buffer++);
+    double const interactions = operation::interactions(task);
+    task->destroy = 0;
+    starpu_task_destroy(task);
+    return interactions;
+  }
+
+  TEST(starpu_p2p, work_is_that_of_all_right_hand_sides)
+  {
+    cluster const a(50, 9), b(20, 10);
+    std::vector<double> many(3 * 50 * K::n_out), many_b(3 * 20 * K::n_out);
+    handle const out = handle::of(many.data(), many.size());
+    handle const out_b = handle::of(many_b.data(), many_b.size());
+    using namespace starpu::detail;
+    EXPECT_EQ(work<p2p_inner_operation>({a.hx, a.hq, a.hout}), 50. * 49);
+    EXPECT_EQ(work<p2p_inner_operation>({a.hx, a.hq, out}), 3 * 50. * 49);
+    EXPECT_EQ(work<p2p_outer_operation>({a.hx, b.hx, b.hq, out}), 3 * 50. * 20);
+    EXPECT_EQ(work<p2p_outer_mutual_operation>({a.hx, a.hq, out, b.hx, b.hq, out_b}),
+              3 * 2 * 50. * 20);
+  }
+
+  TEST(starpu_p2p, scalar_codelets_ask_for_no_instruction_set)
+  {
+    char const* const wanted = std::getenv("NEARFIELD_ISA");
+    if (!wanted || std::string_view(wanted) != "nonsense")
+      GTEST_SKIP() << "needs NEARFIELD_ISA=nonsense";
+    EXPECT_THROW((starpu::p2p<K, double>()), error);
+    cluster a(50, 11);
+    starpu::p2p<K, double> p2p(K{}, starpu::backend_choice::scalar);
+    p2p.insert_inner(a.hx, a.hq, a.hout);
+    p2p.wait();
+    EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
+  }
+
+  TEST(starpu_handle, of_more_values_than_a_vector_has_is_refused)
+  {
+    try
+    {
+      handle::of_size<char>(std::size_t(1) << 32);
+      ADD_FAILURE() << "a handle was made";
+    }
+    catch (error const& failure)
+    {
+      EXPECT_THAT(failure.what(), HasSubstr("found 4294967296 values"));
+    }
   }
 
   TEST(starpu_p2p, sizes_that_do_not_fit_reach_wait)

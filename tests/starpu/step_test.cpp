@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -344,6 +346,33 @@ namespace
           }
       EXPECT_NEAR(p.out[0], expected, 1e-10);
     }
+  }
+
+  /// Lets a worker run the first two P2P tasks that it is asked for, and no other.
+  std::set<void const*> runnable;
+  int is_runnable(unsigned, starpu_task* task, unsigned)
+  {
+    static std::mutex mutex;
+    std::lock_guard const lock(mutex);
+    if (runnable.size() < 2) runnable.insert(task->cl_arg);
+    return runnable.contains(task->cl_arg);
+  }
+
+  TEST(starpu_step, may_go_on_after_a_submit_that_threw_half_way)
+  {
+    problem p(900);
+    auto step = p.step({.form = form_choice::gather, .backend = backend_choice::simd});
+    ASSERT_GT(step.n_tasks(), 2u);
+    using gather = starpu::detail::p2p_gather_operation<one_over_r<>, double>;
+    starpu_codelet& codelet = starpu::detail::codelet<gather>::of(backend_choice::simd);
+    codelet.can_execute = &is_runnable;
+    EXPECT_THAT(message_of([&] { step.submit(); }), HasSubstr("no worker"));
+    step.wait();
+    EXPECT_EQ(runnable.size(), 2u);
+    codelet.can_execute = nullptr;
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
   }
 
   TEST(starpu_step, arguments_that_do_not_fit_are_refused)

@@ -9,11 +9,11 @@
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The points of a handle of coordinates.
-  template <int Dim>
-  double points_of(starpu_data_handle_t x)
+  /// The points of a handle of that many columns, counted once for each right-hand side.
+  template <int Columns>
+  double points_of(starpu_data_handle_t data)
   {
-    return static_cast<double>(starpu_vector_get_nx(x)) / Dim;
+    return static_cast<double>(starpu_vector_get_nx(data)) / Columns;
   }
 
   /// The points of one side of a P2P task, as a codelet finds them: coordinates, inputs unless they are
@@ -30,14 +30,14 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       {
         std::size_t const values = STARPU_VECTOR_GET_NX(buffer);
         std::size_t const each = std::size_t(n) * static_cast<std::size_t>(columns_each);
-        if (STARPU_VECTOR_GET_ELEMSIZE(buffer) != sizeof(T) || each == 0 || values == 0 ||
-            values % each != 0)
+        bool const fits = each == 0 ? values == 0 : values > 0 && values % each == 0;
+        if (STARPU_VECTOR_GET_ELEMSIZE(buffer) != sizeof(T) || !fits)
           throw error(std::string(codelet) + ": " + what + " has " + std::to_string(values) +
                       " values of " + std::to_string(STARPU_VECTOR_GET_ELEMSIZE(buffer)) +
                       " bytes, x has " + std::to_string(n) + " points; give " +
                       std::to_string(columns_each) + " values of " + std::to_string(sizeof(T)) +
                       " bytes for each point and right-hand side");
-        return static_cast<int>(values / each);
+        return each == 0 ? 1 : static_cast<int>(values / each);
       };
       if (n_rhs("x", x, K::dim) != 1)
         throw error(std::string(codelet) + ": x has no whole number of points");
@@ -89,12 +89,17 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     std::array<T*, K::n_out> out_columns_{};
   };
 
-  /// Throws error when two sides have different numbers of right-hand sides.
-  inline void require_equal(char const* codelet, int targets, int sources)
+  /// The right-hand sides of two sides that meet: none where one has no points, which has no number of
+  /// them. Throws error when the numbers differ.
+  template <class K, class T>
+  int right_hand_sides(char const* codelet, array_side<K, T> const& targets,
+                       array_side<K, T> const& sources)
   {
-    if (targets != sources)
-      throw error(std::string(codelet) + ": the targets have " + std::to_string(targets) +
-                  " right-hand sides, the sources " + std::to_string(sources) +
+    if (targets.size() == 0 || sources.size() == 0) return 0;
+    if (targets.n_rhs() != sources.n_rhs())
+      throw error(std::string(codelet) + ": the targets have " + std::to_string(targets.n_rhs()) +
+                  " right-hand sides, the sources " + std::to_string(sources.n_rhs()) +
                   "; give one output for each");
+    return targets.n_rhs();
   }
 }

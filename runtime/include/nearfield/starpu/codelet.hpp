@@ -97,11 +97,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     /// error when the instruction set asked for is not available.
     static starpu_codelet& of(backend_choice which)
     {
-      // never destroyed: StarPU writes the models when it stops, maybe after static objects are gone
-      static codelet* const all[] = {new codelet(backend_choice::automatic),
-                                     new codelet(backend_choice::scalar),
-                                     new codelet(backend_choice::simd)};
-      return all[static_cast<int>(which)]->get();
+      if (which == backend_choice::scalar) return instance<backend_choice::scalar>();
+      if (which == backend_choice::simd) return instance<backend_choice::simd>();
+      return instance<backend_choice::automatic>();
     }
 
     /// By implementation.
@@ -119,21 +117,32 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       scalar_implementation
     };
 
+    template <backend_choice Which>
+    static starpu_codelet& instance()
+    {
+      // never destroyed: StarPU writes the models when it stops, maybe after static objects are gone
+      static codelet* const made = new codelet(Which);
+      return made->get();
+    }
+
     explicit codelet(backend_choice which)
         : codelet_base(Operation::name, symbol(which), Operation::modes, &footprint)
     {
       // lws, eager and prio take the first one, whichever is faster
       int n = 0;
       starpu_codelet& to = get();
-      if (which != backend_choice::scalar) to.cpu_funcs[n++] = &cpu<simd_implementation>;
+      if (which != backend_choice::scalar)
+      {
+        kernels<simd_implementation>(); // throws here rather than in a task
+        to.cpu_funcs[n++] = &cpu<simd_implementation>;
+      }
       if (which != backend_choice::simd) to.cpu_funcs[n++] = &cpu<scalar_implementation>;
-      kernels<simd_implementation>();
-      kernels<scalar_implementation>();
     }
 
     static std::string symbol(backend_choice which)
     {
-      std::string const chosen(implementation_names()[which == backend_choice::scalar]);
+      std::string const chosen(which == backend_choice::scalar ? "scalar"
+                                                               : implementation_names()[0]);
       return "nearfield_" + std::string(Operation::name) + "_" + std::string(K::name) + "_" +
              std::to_string(K::dim) + "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") + chosen +
              (which == backend_choice::automatic ? "_scalar" : "");

@@ -1,16 +1,20 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/error.hpp>
 
 #include <starpu.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
 #include <utility>
 
 namespace nearfield::starpu
 {
   /// A StarPU vector handle that unregisters itself. Columns stand one after the other: of n points and
-  /// c columns, value (i, column) is element column * n + i.
+  /// c columns, value (i, column) is element column * n + i. Throws error for 2^32 values or more.
   class handle
   {
   public:
@@ -49,6 +53,10 @@ namespace nearfield::starpu
   private:
     handle(int home, void const* data, std::size_t n, std::size_t element_size)
     {
+      if (n > std::numeric_limits<std::uint32_t>::max())
+        throw error("handle: found " + std::to_string(n) +
+                    " values, a StarPU vector has fewer than 2^32; give fewer points or fewer "
+                    "right-hand sides in one handle");
       starpu_vector_data_register(&data_, home, reinterpret_cast<std::uintptr_t>(data),
                                   static_cast<std::uint32_t>(n), element_size);
     }

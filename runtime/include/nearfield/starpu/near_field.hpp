@@ -37,19 +37,6 @@ namespace nearfield::starpu
     form_choice form = form_choice::automatic;
     backend_choice backend = backend_choice::automatic;
   };
-
-  namespace detail::inline NEARFIELD_ISA_NAMESPACE
-  {
-    inline std::uint32_t values(std::size_t points, int columns)
-    {
-      std::size_t const n = points * static_cast<std::size_t>(columns);
-      if (n > std::numeric_limits<std::uint32_t>::max())
-        throw error("near_field: a block of " + std::to_string(points) + " points and " +
-                    std::to_string(columns) +
-                    " columns has more values than a StarPU vector; take fewer right-hand sides");
-      return static_cast<std::uint32_t>(n);
-    }
-  }
 }
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
@@ -68,7 +55,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// All columns are in the caller's order. With one set, i = j is left out. q may have k * n_in columns
   /// and out k * n_out, right-hand side after right-hand side. The tree of the groups and all columns
   /// must outlive the step; tasks read x, y, q and write out between submit() and wait(). One thread at a
-  /// time may call the functions of one step; several steps may run at once.
+  /// time may call the functions of one step. Several steps may run at once, but not two that write the same
+  /// columns: StarPU does not know of the caller's arrays, so wait() for one before the other is submitted.
   template <interaction K, kernel_real T, int NQ, int NOut>
   class near_field
   {
@@ -97,10 +85,11 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     ~near_field() = default;
 
     /// Starts the step and returns at once. Steps that are submitted one after the other run in that
-    /// order. Throws error when no worker can run a task.
+    /// order. Throws error when no worker can run a task. The tasks submitted before that one run all the
+    /// same: until another submit() has returned and been waited for, or the step is gone, columns are in use
+    /// and the outputs unspecified (for good, where they accumulate).
     void submit()
     {
-      submitted_ = true;
       if (positions_changed_)
       {
         submit_collect(source_x_, collect_source_x_);
@@ -122,11 +111,11 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     /// exception of a task; the outputs are unspecified then.
     void wait()
     {
-      if (!submitted_) return;
-      for (handle const& out : out_)
+      for (std::size_t g = 0; g < out_.size(); ++g)
       {
-        check(starpu_data_acquire(out, STARPU_R), "starpu_data_acquire(out)");
-        starpu_data_release(out);
+        if (!is_written_[g]) continue; // StarPU aborts when data is read that no task has written
+        check(starpu_data_acquire(out_[g], STARPU_R), "starpu_data_acquire(out)");
+        starpu_data_release(out_[g]);
       }
       monitor_.rethrow();
     }
@@ -198,14 +187,15 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       {
         auto const n = group.targets.size();
         list_.push_back(handle::of(group.list.data(), group.list.size()));
-        out_.push_back(handle::of_size<T>(detail::values(n, NOut)));
+        out_.push_back(handle::of_size<T>(std::size_t(NOut) * n));
         if (form_ == form_choice::mutual)
           halo_.push_back(
-              handle::of_size<T>(detail::values(std::max<index_type>(1, group.halo_size), NOut)));
+              handle::of_size<T>(std::size_t(NOut) * std::max<index_type>(1, group.halo_size)));
         arguments_.push_back({k, &monitor_, group.interactions * n_rhs});
         deliver_.push_back({out_columns_, views.target_order.subspan(group.targets.begin, n),
                             group.pieces, options.accumulate, &monitor_});
       }
+      is_written_.resize(plan_.groups.size());
     }
 
     static form_choice choose_form(leaf_groups<K::dim> const& groups, form_choice wanted)
@@ -254,7 +244,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       for (auto const& chunk : chunks)
       {
-        handles.push_back(handle::of_size<T>(detail::values(chunk.size(), static_cast<int>(N))));
+        handles.push_back(handle::of_size<T>(N * chunk.size()));
         arguments.push_back({columns, order.subspan(chunk.begin, chunk.size()), &monitor_});
       }
     }
@@ -288,6 +278,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       task.set_argument(&arguments_[g], sizeof(arguments_[g]));
       task.set_priority(priority);
       task.submit();
+      is_written_[g] = true;
     }
 
     void submit_deliver(std::size_t g)
@@ -314,7 +305,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     std::vector<typename collect::argument> collect_source_x_, collect_target_x_, collect_source_q_;
     std::vector<typename deliver::argument> deliver_;
     std::vector<task_argument<K>> arguments_;
-    bool positions_changed_ = true, inputs_changed_ = true, submitted_ = false;
+    bool positions_changed_ = true, inputs_changed_ = true;
+    std::vector<bool> is_written_; ///< by group: out, by a task that has been submitted
     std::vector<handle> list_, source_x_, target_x_, source_q_, out_, halo_;
   };
 

@@ -32,8 +32,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     static double interactions(starpu_task* task)
     {
-      double const n = points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 0));
-      return n * (n - 1);
+      return points_of<K::n_out>(STARPU_TASK_GET_HANDLE(task, 2)) *
+             (points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 0)) - 1);
     }
   };
 }

@@ -19,10 +19,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       array_side<K, T> targets(name, buffers[0], nullptr, buffers[3]);
       array_side<K, T> sources(name, buffers[1], buffers[2], nullptr);
-      require_equal(name, targets.n_rhs(), sources.n_rhs());
+      int const n_rhs = right_hand_sides(name, targets, sources);
       nearfield::detail::single_box<T, K> const box(targets.size(), sources.size());
       p2p_job<T> job = box.job(k);
-      for (int rhs = 0; rhs < targets.n_rhs(); ++rhs)
+      for (int rhs = 0; rhs < n_rhs; ++rhs)
       {
         targets.select(rhs);
         sources.select(rhs);
@@ -34,7 +34,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     static double interactions(starpu_task* task)
     {
-      return points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 0)) *
+      return points_of<K::n_out>(STARPU_TASK_GET_HANDLE(task, 3)) *
              points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 1));
     }
   };

@@ -23,10 +23,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       array_side<K, T> x(name, buffers[0], buffers[1], buffers[2]);
       array_side<K, T> y(name, buffers[3], buffers[4], buffers[5]);
-      require_equal(name, x.n_rhs(), y.n_rhs());
+      int const n_rhs = right_hand_sides(name, x, y);
       nearfield::detail::single_box<T, K> const box(x.size(), y.size());
       p2p_job<T> job = box.job(k);
-      for (int rhs = 0; rhs < x.n_rhs(); ++rhs)
+      for (int rhs = 0; rhs < n_rhs; ++rhs)
       {
         x.select(rhs);
         y.select(rhs);
@@ -38,7 +38,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     static double interactions(starpu_task* task)
     {
-      return 2. * points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 0)) *
+      return 2. * points_of<K::n_out>(STARPU_TASK_GET_HANDLE(task, 2)) *
              points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 3));
     }
   };
