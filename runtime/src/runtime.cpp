@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace nearfield::starpu
@@ -19,7 +20,8 @@ namespace nearfield::starpu
     std::mutex mutex;
     int n_users = 0;
     bool started_here = false;
-    std::string running_scheduler;
+    int asked_workers = 0;
+    std::string running_scheduler; // empty: StarPU's default, or that of the program
 
     void check_scheduler(std::string const& name)
     {
@@ -45,11 +47,14 @@ namespace nearfield::starpu
       if (home && access(home, W_OK) == 0) return;
       std::error_code failed;
       std::filesystem::path const folder = std::filesystem::temp_directory_path(failed) /
-                                           ("nearfield-starpu-" + std::to_string(getuid()));
-      if (!failed) std::filesystem::create_directories(folder, failed);
-      if (failed)
-        throw error(
-            "STARPU_HOME: found no folder that StarPU may write to; set STARPU_HOME to one");
+                                           ("nearfield-starpu-" + std::to_string(geteuid()));
+      // others may write beside it and know its name: what is there must be ours, and no link
+      struct stat found;
+      if (failed || (mkdir(folder.c_str(), 0700) != 0 &&
+                     (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
+                      found.st_uid != geteuid())))
+        throw error("STARPU_HOME: " + folder.string() +
+                    " cannot be made or is not a folder of your own; set STARPU_HOME to one");
       setenv("STARPU_HOME", folder.c_str(), 0);
     }
 
@@ -65,12 +70,31 @@ namespace nearfield::starpu
       conf.precedence_over_environment_variables = 1;
       if (options.workers > 0) conf.ncpus = options.workers;
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
-      running_scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
-      check_scheduler(running_scheduler);
+      std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
+      check_scheduler(scheduler);
       give_a_home();
       // what StarPU prints is about its own calibration; what goes wrong is thrown
       setenv("STARPU_SILENT", "1", 0);
       check(starpu_init(&conf), "starpu_init");
+      asked_workers = options.workers;
+      running_scheduler = scheduler;
+    }
+
+    /// Throws error where StarPU, which runs, runs with other options than these.
+    void check_running(runtime_options const& options)
+    {
+      std::string const remedy =
+          started_here ? "; state it where the first runtime is made, or end that one before"
+                       : "; the program has started StarPU itself, and may state it there";
+      int const running = static_cast<int>(starpu_cpu_worker_get_count());
+      if (options.workers != 0 && options.workers != asked_workers && options.workers != running)
+        throw error("workers: found " + std::to_string(options.workers) +
+                    ", StarPU runs already with " + std::to_string(running) + remedy);
+      if (!options.scheduler.empty() && options.scheduler != running_scheduler)
+        throw error("scheduler: found '" + options.scheduler + "', StarPU runs already with " +
+                    (running_scheduler.empty() ? "one that was not named here"
+                                               : "'" + running_scheduler + "'") +
+                    remedy);
     }
   }
 
@@ -80,8 +104,11 @@ namespace nearfield::starpu
     if (n_users == 0)
     {
       started_here = !starpu_is_initialized();
+      asked_workers = 0;
+      running_scheduler.clear();
       if (started_here) start(options);
     }
+    check_running(options);
     ++n_users;
   }
 

@@ -9,6 +9,14 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <unistd.h>
 
 namespace
 {
@@ -40,7 +48,7 @@ namespace
       EXPECT_EQ(first.n_workers(), 2);
       EXPECT_THAT(first.worker_names(), testing::ElementsAre("CPU 0", "CPU 1"));
       {
-        runtime const nested({.workers = 1});
+        runtime const nested({.workers = 2}), without_options;
         EXPECT_EQ(nested.n_workers(), 2);
         runtime const copy = first;
       }
@@ -51,16 +59,35 @@ namespace
     EXPECT_EQ(again.n_workers(), 1);
   }
 
+  TEST(starpu_runtime, a_second_one_with_other_options_is_refused)
+  {
+    runtime const first({.workers = 2, .scheduler = "eager"});
+    EXPECT_THAT(message_of([] { runtime const r({.workers = 1}); }),
+                AllOf(HasSubstr("workers: found 1"), HasSubstr("runs already with 2"),
+                      HasSubstr("first runtime")));
+    EXPECT_THAT(message_of([] { runtime const r({.scheduler = "lws"}); }),
+                HasSubstr("scheduler: found 'lws', StarPU runs already with 'eager'"));
+    EXPECT_NO_THROW(runtime({.workers = 2, .scheduler = "eager"}));
+    EXPECT_TRUE(starpu_is_initialized());
+  }
+
   TEST(starpu_runtime, leaves_alone_what_the_program_has_started)
   {
+    runtime{{.workers = 1, .scheduler = "eager"}};
     starpu_conf conf;
     starpu::check(starpu_conf_init(&conf), "starpu_conf_init");
     conf.precedence_over_environment_variables = 1;
     conf.ncpus = 1;
     starpu::check(starpu_init(&conf), "starpu_init");
     {
-      runtime const nested({.workers = 2});
+      runtime const nested({.workers = 1});
       EXPECT_EQ(nested.n_workers(), 1);
+      EXPECT_EQ(nested.scheduler(), "") << "that of a StarPU which ran before";
+      EXPECT_THAT(message_of([] { runtime const r({.workers = 2}); }),
+                  AllOf(HasSubstr("workers: found 2"), HasSubstr("runs already with 1"),
+                        HasSubstr("the program has started StarPU")));
+      EXPECT_THAT(message_of([] { runtime const r({.scheduler = "eager"}); }),
+                  HasSubstr("'eager', StarPU runs already with one that was not named here"));
     }
     EXPECT_TRUE(starpu_is_initialized());
     starpu_shutdown();
@@ -99,6 +126,63 @@ namespace
                 AllOf(HasSubstr("starpu_init"), HasSubstr("no worker"), HasSubstr("STARPU_NCPU")));
     setenv("STARPU_NCPU", "2", 1);
     EXPECT_FALSE(starpu_is_initialized());
+  }
+
+  /// Environment variables as they are now, for as long as it lives.
+  class environment
+  {
+  public:
+    ~environment()
+    {
+      for (auto const& [name, value] : before_)
+        if (value)
+          setenv(name, value->c_str(), 1);
+        else
+          unsetenv(name);
+    }
+    void set(char const* name, char const* value)
+    {
+      char const* const before = std::getenv(name);
+      before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
+      value ? setenv(name, value, 1) : unsetenv(name);
+    }
+
+  private:
+    std::vector<std::pair<char const*, std::optional<std::string>>> before_;
+  };
+
+  TEST(starpu_runtime, a_home_below_the_folder_for_temporary_files_is_the_users_alone)
+  {
+    namespace fs = std::filesystem;
+    std::string temporary = testing::TempDir() + "nearfield_runtime_test_XXXXXX";
+    ASSERT_NE(mkdtemp(temporary.data()), nullptr);
+    fs::path const folder = fs::path(temporary) / ("nearfield-starpu-" + std::to_string(geteuid()));
+    {
+      environment variables;
+      variables.set("STARPU_HOME", nullptr);
+      variables.set("STARPU_PERF_MODEL_DIR", nullptr);
+      variables.set("HOME", (temporary + "/none").c_str());
+      variables.set("TMPDIR", temporary.c_str());
+      auto const refused =
+          AllOf(HasSubstr("STARPU_HOME: " + folder.string()), HasSubstr("folder of your own"));
+
+      fs::create_directory(fs::path(temporary) / "elsewhere");
+      fs::create_directory_symlink("elsewhere", folder);
+      EXPECT_THAT(message_of([] { runtime const r; }), refused);
+      fs::remove(folder);
+      std::ofstream(folder) << "a file";
+      EXPECT_THAT(message_of([] { runtime const r; }), refused);
+      fs::remove(folder);
+      EXPECT_FALSE(starpu_is_initialized());
+
+      for (int time = 0; time < 2; ++time)
+      {
+        unsetenv("STARPU_HOME");
+        EXPECT_EQ(message_of([] { runtime const r; }), "nothing was thrown");
+        EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
+      }
+    }
+    fs::remove_all(temporary);
   }
 
   TEST(starpu_check, a_code_becomes_an_error_with_the_place)

@@ -18,15 +18,15 @@ namespace nearfield::starpu
   /// StarPU, running as long as one object of this class lives.
   ///
   /// The first one starts StarPU with its options, the last one stops it; those in between, copies
-  /// included, only count. Where the program has started StarPU itself, it is neither started nor
-  /// stopped here. Objects that use StarPU (near_field ...) keep a copy. StarPU prints nothing unless
+  /// included, only count, and may state the same options or none. Where the program has started StarPU
+  /// itself, it is neither started nor stopped here. Objects that use StarPU (near_field ...) keep a copy. StarPU prints nothing unless
   /// STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can be written to, its
-  /// measurements go to the folder for temporary files.
+  /// measurements go to a folder of the user's below that for temporary files.
   class runtime
   {
   public:
     /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for,
-    /// and when StarPU finds no worker.
+    /// when StarPU finds no worker, and when it runs already with other options.
     explicit runtime(runtime_options const& options = {});
     runtime(runtime const&);
     runtime& operator=(runtime const&) = default;
