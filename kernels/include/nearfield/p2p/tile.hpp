@@ -207,6 +207,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
     static_assert(terms_in_a_row % RT == 0);
 
+    // what tests_for_zero says, but known while compiling where K is radial: one sweep less to compile
+    bool const tested = radial_interaction<K> || job.tests_for_zero;
     int const n_targets = static_cast<int>(end - begin);
     int const n_packs = sources.vectors();
     for (int i = 0; i < n_targets; i += RT)
@@ -244,7 +246,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         if (inside)
         {
           after = pack + 1;
-          if (job.tests_for_zero)
+          if (tested)
             sweep_diagonal<true>(k, block, sources, pack, self % width);
           else
             sweep_diagonal<false>(k, block, sources, pack, self % width);
@@ -253,7 +255,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       // a loop over the parts, so that each sweep is compiled once
       int const bounds[3][2] = {{0, before}, {after, parts.own_end}, {parts.own_end, n_packs}};
       for (int part = 0; part < 3; ++part)
-        if (job.tests_for_zero && (part < 2 || job.ranges_may_coincide))
+        if (tested && (part < 2 || job.ranges_may_coincide))
           sweep<Mutual, true, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);
         else
           sweep<Mutual, false, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);
