@@ -31,4 +31,35 @@ namespace nearfield
     if (n_out == 1) return {registers, registers == 2 ? 2 : 4, 0};
     return {registers, !mutual && (wide || registers == 2) ? 4 : 2, 8};
   }
+
+  // The CUDA kernels, measured on an H100.
+
+  /// Threads of a block of the one-sided kernel. Items of at least gather_wide_targets are computed by
+  /// all of them, items of at least gather_medium_targets by half of them, others by a warp.
+  inline constexpr int gather_threads = 128;
+  inline constexpr int gather_wide_targets = 64, gather_medium_targets = 17;
+  /// Of the medium ones, threads hold 2 targets up to here, 4 beyond.
+  inline constexpr int gather_few_targets = 20;
+  /// The tile of a team, in bytes for each of its threads.
+  inline constexpr int gather_tile_bytes = 128;
+  /// Blocks that must fit on a multiprocessor: the compiler takes as many registers as that allows.
+  constexpr int gather_blocks_of(int real_bytes, int n_out)
+  {
+    return real_bytes == 4 ? (n_out == 1 ? 8 : 5) : (n_out == 1 ? 5 : 4);
+  }
+  /// A box is cut into items of at most so many targets; a single large one into larger items, where there
+  /// are enough of those, or into smaller ones.
+  inline constexpr int gather_targets = 128, gather_most_targets = 512, gather_least_targets = 64;
+
+  /// Threads of a block of the mutual kernel, and the most targets that a warp holds.
+  inline constexpr int mutual_threads = 128;
+  inline constexpr int mutual_targets_of_item = 128;
+
+  /// The sources that a warp takes between two butterflies: what they receive stands in registers. Large
+  /// boxes keep more targets in each lane, and so pay for more sources.
+  constexpr int mutual_block_of(int real_bytes, int n_out, bool large_box)
+  {
+    int const few = n_out == 1 ? (real_bytes == 4 ? 16 : 8) : (real_bytes == 4 ? 8 : 4);
+    return large_box && (n_out == 1 || real_bytes == 8) ? 2 * few : few;
+  }
 }

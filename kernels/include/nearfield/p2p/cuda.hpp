@@ -1,0 +1,3 @@
+#pragma once
+#include <nearfield/core/interaction.hpp>
+#include <nearfield/p2p/cuda_job.hpp>

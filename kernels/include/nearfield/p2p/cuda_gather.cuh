@@ -1,0 +1,301 @@
+#pragma once
+
+#include <nearfield/p2p/cuda_source.cuh>
+#include <nearfield/p2p/pair.hpp>
+#include <nearfield/p2p/tuning.hpp>
+
+#include <cooperative_groups.h>
+
+/// \file
+/// One-sided P2P on a GPU: a team of threads computes the targets of an item: a block for a box of
+/// many points, half a block or a warp for others.
+///
+/// The sources pass through a tile in shared memory. A thread holds R targets in registers; with
+/// m = ceil(targets / R), threads t, t + m, t + 2 m ... hold the same ones and share the sources among
+/// them, so that boxes of any size fill the team. Their sums are added in a fixed order: the result is
+/// deterministic. Parts of one item are blocks of a cluster, which add up through their shared memories.
+
+namespace nearfield::detail
+{
+  /// Threads that compute one item: a warp, half a block or a block.
+  template <int Threads>
+  struct team
+  {
+    static_assert(Threads == 32 || Threads == 64 || Threads == gather_threads);
+
+    static __device__ index_type thread() { return threadIdx.x % Threads; }
+
+    static __device__ void sync()
+    {
+      if constexpr (Threads == 32)
+        __syncwarp();
+      else if constexpr (Threads == gather_threads)
+        __syncthreads();
+      else if (threadIdx.x < Threads)
+        sync_half<1>();
+      else
+        sync_half<2>();
+    }
+
+    static __device__ bool any(bool mine)
+    {
+      if constexpr (Threads == 32)
+        return __any_sync(~0u, mine);
+      else if constexpr (Threads == gather_threads)
+        return __syncthreads_or(mine);
+      else
+        return threadIdx.x < Threads ? any_of_half<1>(mine) : any_of_half<2>(mine);
+    }
+
+  private:
+    // A constant number for each barrier: the compiler would reserve all 16 for a variable one, and few
+    // blocks would fit on a multiprocessor. Barrier 0 is that of the block.
+    static_assert(2 * 64 == gather_threads);
+
+    template <int Barrier>
+    static __device__ void sync_half()
+    {
+      asm volatile("bar.sync %0, %1;" ::"n"(Barrier), "n"(Threads) : "memory");
+    }
+
+    template <int Barrier>
+    static __device__ bool any_of_half(bool mine)
+    {
+      unsigned any = mine;
+      asm volatile("{ .reg .pred mine, any; setp.ne.u32 mine, %0, 0;"
+                   " bar.red.or.pred any, %1, %2, mine; selp.u32 %0, 1, 0, any; }"
+                   : "+r"(any)
+                   : "n"(Barrier), "n"(Threads)
+                   : "memory");
+      return any;
+    }
+  };
+
+  /// The R targets of a thread meet the sources first, first + stride ... of a tile. The source
+  /// self + r * stride_of_self is target r itself, and left out.
+  template <bool Tested, class K, class T, int R>
+  __device__ void sweep_tile(K const& k, vec<T, K::dim> const (&x)[R], vec<T, K::n_out> (&sum)[R],
+                             tile_source<K, T> const* tile, index_type first, index_type stride,
+                             index_type end, index_type self, index_type stride_of_self)
+  {
+    vec<T, K::n_in> const none{};
+    vec<T, K::n_out> nothing;
+#pragma unroll(Tested ? 1 : 4)
+    for (index_type j = first; j < end; j += stride)
+    {
+      tile_source<K, T> const source = tile[j];
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+      {
+        auto distance = x[r] - source.x();
+        auto q = source.q();
+        if constexpr (Tested)
+        {
+          bool const is_self = j == self + static_cast<index_type>(r) * stride_of_self;
+          if (is_self) distance[0] = T(1);
+          NEARFIELD_UNROLL
+          for (int c = 0; c < K::n_in; ++c) q[c] = is_self ? T(0) : q[c];
+        }
+        interact<false, Tested>(k, distance, q, sum[r], none, nothing);
+      }
+    }
+  }
+
+  /// to += sums, which start again.
+  template <class V, int R>
+  __device__ void flush(V (&sums)[R], V (&to)[R])
+  {
+    NEARFIELD_UNROLL
+    for (int r = 0; r < R; ++r) to[r] += sums[r];
+    clear(sums);
+  }
+
+  template <class K, class T, int Threads, int R>
+  struct gather_memory
+  {
+    static constexpr int tile_size =
+        Threads * gather_tile_bytes / static_cast<int>(sizeof(tile_source<K, T>));
+    union
+    {
+      tile_source<K, T> tile[tile_size];
+      T sums[R * Threads * K::n_out];
+    };
+    __device__ gather_memory() {}
+  };
+
+  /// The sums of one item, of the part `part` of its sources.
+  template <int R, int Threads, class K, class T>
+  __device__ void gather_item(K const& k, device_job<K, T> const& job, cuda_item const& item,
+                              index_type part, gather_memory<K, T, Threads, R>& memory)
+  {
+    using members = team<Threads>;
+    constexpr index_type nowhere = ~index_type(0) / 2;
+    index_type const thread = members::thread();
+    index_type const m = (item.count + R - 1) / R;
+    index_type const splits = min(Threads / m, index_type(gather_memory<K, T, Threads, R>::tile_size));
+    index_type const split = thread / m;
+    index_type const column = thread - split * m;
+    bool const active = split < splits;
+
+    vec<T, K::dim> x[R];
+    NEARFIELD_UNROLL
+    for (int r = 0; r < R; ++r)
+    {
+      index_type const i = item.first + min(column + r * m, item.count - 1);
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) x[r][d] = job.targets.x[d][i];
+    }
+
+    // where the item's own points are among the sources
+    source_range own;
+    index_type box_begin = 0, range = 0, last_range = 0;
+    if (job.items)
+    {
+      own = job.own[item.box];
+      box_begin = job.box_offsets[item.box];
+      range = job.range_offsets[item.box];
+      last_range = job.range_offsets[item.box + 1];
+    }
+    else
+    {
+      index_type const share = (job.n_sources + job.parts - 1) / job.parts;
+      own.begin = min(part * share, job.n_sources);
+      own.end = min(own.begin + share, job.n_sources);
+    }
+    index_type const whole_begin = job.items ? own.begin : 0;
+    index_type self_begin = own.end, self_end = own.end, skipped = 0;
+    if (job.own_is_self)
+    {
+      index_type const begin = whole_begin + (item.first - box_begin);
+      self_begin = min(max(begin, own.begin), own.end);
+      self_end = min(max(begin + item.count, own.begin), own.end);
+      skipped = self_begin - begin;
+    }
+
+    vec<T, K::n_out> out[R], sum[R];
+    for (bool tested = job.always_tests;;)
+    {
+      clear(out);
+      clear(sum);
+      source_feed<K, T> feed(job, own, self_begin, self_end, false, range, last_range);
+      if (self_begin < self_end)
+      {
+        for (index_type j = thread; j < self_end - self_begin; j += Threads)
+          feed.load(memory.tile[j], self_begin + j);
+        members::sync();
+        if (active)
+          sweep_tile<true, K, T, R>(k, x, sum, memory.tile, split, splits, self_end - self_begin,
+                                    column - skipped, m);
+        members::sync();
+      }
+      while (index_type const filled = feed.template fill<Threads>(
+                 memory.tile, gather_memory<K, T, Threads, R>::tile_size, thread,
+                 [](index_type, index_type) {}))
+      {
+        members::sync();
+        if (active)
+        {
+          if (tested)
+            sweep_tile<true, K, T, R>(k, x, sum, memory.tile, split, splits, filled, nowhere, 0);
+          else
+            sweep_tile<false, K, T, R>(k, x, sum, memory.tile, split, splits, filled, nowhere, 0);
+        }
+        // floats lose digits in long sums
+        if constexpr (sizeof(T) == 4) flush(sum, out);
+        members::sync();
+      }
+      flush(sum, out);
+      // a pair at distance zero has left an infinity or a NaN: once more, with the test
+      if (tested || !job.singular) break;
+      T all = T(0);
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+      {
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o) all += out[r][o];
+      }
+      if (!members::any(active && !is_finite(all))) break;
+      tested = true;
+    }
+
+    index_type const values = K::n_out * item.count;
+    if (active)
+    {
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+        if (index_type const i = column + r * m; i < item.count)
+        {
+          NEARFIELD_UNROLL
+          for (int o = 0; o < K::n_out; ++o)
+            memory.sums[split * values + o * item.count + i] = out[r][o];
+        }
+    }
+    members::sync();
+    for (index_type v = thread; v < values; v += Threads)
+    {
+      T sum = memory.sums[v];
+      for (index_type s = 1; s < splits; ++s) sum += memory.sums[s * values + v];
+      memory.sums[v] = sum;
+    }
+#if __CUDA_ARCH__ >= 900
+    if (job.parts > 1)
+    {
+      auto const cluster = cooperative_groups::this_cluster();
+      cluster.sync();
+      if (part == 0)
+        for (index_type v = thread; v < values; v += Threads)
+        {
+          T sum = memory.sums[v];
+          for (index_type p = 1; p < job.parts; ++p)
+            sum += *cluster.map_shared_rank(&memory.sums[v], p);
+          memory.sums[v] = sum;
+        }
+      cluster.sync();
+      if (part != 0) return;
+    }
+#endif
+    // each thread writes what it has summed
+    for (index_type v = thread; v < values; v += Threads)
+      job.out[v / item.count][item.first + v % item.count] += memory.sums[v];
+  }
+
+  /// The item of this thread's team, of those that are computed R targets a thread by teams of Threads
+  /// threads; the memory of the block is shared out among them.
+  template <int R, int Threads, class K, class T>
+  __device__ void gather_item_of_team(K const& k, device_job<K, T> const& job, cuda_item const& item,
+                                      index_type part, unsigned char* memory)
+  {
+    auto* const teams = reinterpret_cast<gather_memory<K, T, Threads, R>*>(memory);
+    gather_item<R, Threads>(k, job, item, part, teams[threadIdx.x / Threads]);
+  }
+
+  template <class K, class T>
+  __global__ void __launch_bounds__(gather_threads, gather_blocks_of(sizeof(T), K::n_out))
+      gather_kernel(__grid_constant__ device_job<K, T> const job, __grid_constant__ K const k)
+  {
+    __shared__ alignas(16) unsigned char memory[sizeof(gather_memory<K, T, gather_threads, 4>)];
+
+    index_type const block = blockIdx.x / job.parts;
+    index_type const part = blockIdx.x % job.parts;
+    index_type const halves = (job.n_medium + 1) / 2;
+    if (block < job.n_wide)
+      gather_item_of_team<4, gather_threads>(k, job, job.item(block), part, memory);
+    else if (block < job.n_wide + halves)
+    {
+      index_type const i = 2 * (block - job.n_wide) + threadIdx.x / 64;
+      if (i >= job.n_medium) return;
+      cuda_item const item = job.item(job.n_wide + i);
+      if (item.count > gather_few_targets)
+        gather_item_of_team<4, 64>(k, job, item, 0, memory);
+      else
+        gather_item_of_team<2, 64>(k, job, item, 0, memory);
+    }
+    else
+    {
+      index_type const i = job.n_wide + job.n_medium +
+                           (block - job.n_wide - halves) * (gather_threads / 32) +
+                           threadIdx.x / 32;
+      if (i < job.n_items) gather_item_of_team<2, 32>(k, job, job.item(i), 0, memory);
+    }
+  }
+}

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+
+#include <vector>
+
+/// \file
+/// What one launch of a compiled CUDA P2P kernel works on. No CUDA header is needed to read this.
+
+struct CUstream_st;
+
+namespace nearfield
+{
+  /// A cudaStream_t; null is the default stream.
+  using cuda_stream = CUstream_st*;
+
+  /// The targets [first, first + count) of the points, all of one box: what one team of threads, or one
+  /// warp, computes.
+  struct cuda_item
+  {
+    index_type box = 0;
+    index_type first = 0;
+    index_type count = 0;
+  };
+
+  /// The items of a launch: those of `gather`, one-sided, or of `mutual`.
+  struct cuda_items
+  {
+    /// those for teams of a block, of half a block, of a warp; each with larger work before smaller work
+    /// by factors of two
+    std::vector<cuda_item> items;
+    index_type n_wide = 0, n_medium = 0;
+  };
+
+  /// Where the sources of a chunk of the list are: chunk c of a range counts from `begin` on in the
+  /// columns of `buffer`; what they receive is added from `halo` on in the halo (chunk 0: in the
+  /// outputs of the targets).
+  struct source_slot
+  {
+    index_type buffer = 0;
+    index_type begin = 0;
+    index_type halo = 0;
+  };
+
+  /// Columns are host arrays of device pointers; everything else points to device memory, which must stay
+  /// as it is until the launch has ended.
+  template <class T>
+  struct cuda_job
+  {
+    T const* const* target_x = nullptr;
+    T* const* target_out = nullptr;
+    T const* const* source_x = nullptr; ///< buffer after buffer
+    T const* const* source_q = nullptr;
+    int n_buffers = 1;
+
+    // mutual only
+    T const* const* target_q = nullptr;
+    T* const* halo_out = nullptr; ///< of the sources that are not among the targets
+
+    // a list
+    index_type const* box_offsets = nullptr;
+    source_range const* own = nullptr;
+    index_type const* range_offsets = nullptr;
+    source_range const* ranges = nullptr;
+    std::array<double, 3> const* shifts = nullptr;
+    source_slot const* slots = nullptr; ///< null: chunk c is buffer c
+    cuda_item const* items = nullptr;
+    index_type n_wide = 0, n_medium = 0, n_items = 0;
+
+    // without items: one box of n_targets that meets n_sources
+    index_type n_targets = 0;
+    index_type n_sources = 0;
+
+    /// own[b] are the targets of box b themselves
+    bool own_is_self = false;
+    /// pairs at distance zero may be in the ranges too
+    bool ranges_may_coincide = false;
+    /// the interaction at distance zero (is_singular, detail::tests_for_zero)
+    bool singular = true;
+    bool tests_for_zero = true;
+
+    cuda_stream stream = nullptr;
+  };
+
+  /// Launches a kernel compiled for one interaction and one precision; k points to the interaction.
+  /// Returns CUDA's code of the launch.
+  template <class T>
+  using cuda_function = int (*)(void const* k, cuda_job<T> const& job) noexcept;
+
+  template <class T>
+  struct cuda_kernels
+  {
+    /// adds to the targets; deterministic
+    cuda_function<T> gather = nullptr;
+    /// adds to both sides, from one evaluation a pair, in no fixed order; null where the interaction has
+    /// no way back
+    cuda_function<T> mutual = nullptr;
+  };
+
+  namespace detail
+  {
+    /// Cuts the boxes of a list into items. The work of an item is that of its whole list.
+    cuda_items gather_items(boxes const& targets, interaction_list const& list);
+    cuda_items mutual_items(boxes const& targets, interaction_list const& half_list);
+  }
+}

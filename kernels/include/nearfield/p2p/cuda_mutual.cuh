@@ -1,0 +1,228 @@
+#pragma once
+
+#include <nearfield/p2p/cuda_source.cuh>
+#include <nearfield/p2p/pair.hpp>
+#include <nearfield/p2p/tuning.hpp>
+
+/// \file
+/// Mutual P2P on a GPU: a warp computes the targets of an item, and what its sources receive from them.
+///
+/// Each lane holds R targets in registers and, for a block of sources, what those receive from its
+/// targets; a transposing butterfly adds that up over the warp, and one atomic a source adds it to the
+/// output. The order of the atomics is not fixed: results repeat within rounding.
+
+namespace nearfield::detail
+{
+  /// values[j] of all lanes added up: lane l gets the sum number l modulo Count, in Count - 1 exchanges and
+  /// not 5 Count. Recursion, so that every index is a constant.
+  template <int Half, class T, int Count>
+  __device__ __forceinline__ void fold(T (&values)[Count], index_type lane)
+  {
+    if constexpr (Half >= 1)
+    {
+      bool const upper = lane & Half;
+      NEARFIELD_UNROLL
+      for (int j = 0; j < Half; ++j)
+      {
+        T const give = upper ? values[j] : values[j + Half];
+        T const keep = upper ? values[j + Half] : values[j];
+        values[j] = keep + __shfl_xor_sync(~0u, give, Half);
+      }
+      fold<Half / 2>(values, lane);
+    }
+  }
+
+  template <class T, int Count>
+  __device__ __forceinline__ T transposed_sum(T (&values)[Count], index_type lane)
+  {
+    fold<Count / 2>(values, lane);
+    T sum = values[0];
+    NEARFIELD_UNROLL
+    for (int distance = Count; distance < 32; distance *= 2)
+      sum += __shfl_xor_sync(~0u, sum, distance);
+    return sum;
+  }
+
+  template <class K, class T, int R>
+  struct mutual_targets
+  {
+    vec<T, K::dim> x[R];
+    vec<T, K::n_in> q[R];
+    vec<T, K::n_out> out[R];
+  };
+
+  /// The targets of all lanes meet Count sources; lane l gets in `back` what source l modulo Count receives.
+  template <bool Tested, int Count, class K, class T, int R>
+  __device__ __forceinline__ void meet_sources(K const& k, mutual_targets<K, T, R>& targets,
+                                               tile_source<K, T> const* tile, index_type lane,
+                                               vec<T, K::n_out>& back)
+  {
+    T sums[K::n_out][Count];
+    NEARFIELD_UNROLL
+    for (int j = 0; j < Count; ++j)
+    {
+      tile_source<K, T> const source = tile[j];
+      vec<T, K::n_out> sum;
+      NEARFIELD_UNROLL
+      for (int o = 0; o < K::n_out; ++o) sum[o] = T(0);
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+        interact<true, Tested>(k, targets.x[r] - source.x(), source.q(), targets.out[r],
+                               targets.q[r], sum);
+      NEARFIELD_UNROLL
+      for (int o = 0; o < K::n_out; ++o) sums[o][j] = sum[o];
+    }
+    NEARFIELD_UNROLL
+    for (int o = 0; o < K::n_out; ++o) back[o] = transposed_sum(sums[o], lane);
+  }
+
+  /// The targets [first, first + count) in the lanes; those that are not filled repeat the last one, with
+  /// q = 0.
+  template <class K, class T, int R>
+  __device__ void load_targets(device_job<K, T> const& job, mutual_targets<K, T, R>& targets,
+                               index_type first, index_type count, index_type lane)
+  {
+    NEARFIELD_UNROLL
+    for (int r = 0; r < R; ++r)
+    {
+      index_type const t = lane + 32 * r;
+      index_type const i = first + min(t, count - 1);
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) targets.x[r][d] = job.targets.x[d][i];
+      NEARFIELD_UNROLL
+      for (int c = 0; c < K::n_in; ++c) targets.q[r][c] = t < count ? job.targets.q[c][i] : T(0);
+      targets.out[r] = {};
+    }
+  }
+
+  /// Adds what the targets have received to the output, and starts again.
+  template <class K, class T, int R>
+  __device__ void add_targets(device_job<K, T> const& job, mutual_targets<K, T, R>& targets,
+                              index_type first, index_type count, index_type lane)
+  {
+    NEARFIELD_UNROLL
+    for (int r = 0; r < R; ++r)
+    {
+      if (index_type const t = lane + 32 * r; t < count)
+      {
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o) atomicAdd(job.out[o] + first + t, targets.out[r][o]);
+      }
+      targets.out[r] = {};
+    }
+  }
+
+  /// The targets meet n points of their own item, one-sided; source j is target j + ahead.
+  template <class K, class T, int R>
+  __device__ void meet_own_points(K const& k, mutual_targets<K, T, R>& targets,
+                                  tile_source<K, T> const* tile, index_type n, index_type lane,
+                                  index_type ahead)
+  {
+    vec<T, K::n_in> const none{};
+    vec<T, K::n_out> nothing;
+#pragma unroll 1
+    for (index_type j = 0; j < n; ++j)
+    {
+      tile_source<K, T> const source = tile[j];
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+      {
+        bool const is_self = ahead + j == lane + 32 * r;
+        auto distance = targets.x[r] - source.x();
+        auto q = source.q();
+        if (is_self) distance[0] = T(1);
+        NEARFIELD_UNROLL
+        for (int c = 0; c < K::n_in; ++c) q[c] = is_self ? T(0) : q[c];
+        interact<false, true>(k, distance, q, targets.out[r], none, nothing);
+      }
+    }
+  }
+
+  template <class K, class T>
+  struct mutual_memory
+  {
+    tile_source<K, T> tile[32];
+    index_type place[32]; ///< of each source in the output, or with the top bit in the halo
+  };
+
+  template <bool Tested, int R, class K, class T>
+  __device__ void mutual_item(K const& k, device_job<K, T> const& job, cuda_item const& item,
+                              mutual_memory<K, T>& memory)
+  {
+    constexpr int count = mutual_block_of(sizeof(T), K::n_out, false);
+    constexpr index_type halo = index_type(1) << 31;
+    index_type const lane = threadIdx.x % 32;
+
+    mutual_targets<K, T, R> targets;
+    load_targets(job, targets, item.first, item.count, lane);
+
+    source_range const own = job.own[item.box];
+    index_type const self_begin = own.begin + (item.first - job.box_offsets[item.box]);
+    index_type const self_end = self_begin + item.count;
+    source_feed<K, T> feed(job, own, self_begin, self_end, true, job.range_offsets[item.box],
+                           job.range_offsets[item.box + 1]);
+
+    // its own points, one-sided
+    for (index_type from = self_begin; from < self_end; from += 32)
+    {
+      index_type const n = min(self_end - from, index_type(32));
+      if (lane < n) feed.load(memory.tile[lane], from + lane);
+      __syncwarp();
+      meet_own_points(k, targets, memory.tile, n, lane, from - self_begin);
+      __syncwarp();
+    }
+
+    while (index_type const filled = feed.template fill<32>(
+               memory.tile, 32, lane,
+               [&](index_type at, index_type source)
+               {
+                 memory.place[at] = feed.in_halo() ? halo | (feed.halo_begin() + source) : source;
+               }))
+    {
+      __syncwarp();
+      // a block that is not full repeats its last source, with q = 0
+      if (lane >= filled)
+      {
+        memory.tile[lane] = memory.tile[filled - 1];
+        NEARFIELD_UNROLL
+        for (int c = 0; c < K::n_in; ++c) memory.tile[lane].value[K::dim + c] = T(0);
+      }
+      __syncwarp();
+#pragma unroll 1
+      for (index_type from = 0; from < filled; from += count)
+      {
+        vec<T, K::n_out> back;
+        meet_sources<Tested, count>(k, targets, memory.tile + from, lane, back);
+        index_type const j = from + lane % count;
+        if (lane < count && j < filled)
+        {
+          index_type const place = memory.place[j];
+          NEARFIELD_UNROLL
+          for (int o = 0; o < K::n_out; ++o)
+            atomicAdd((place & halo ? job.halo[o] : job.out[o]) + (place & ~halo), back[o]);
+        }
+      }
+      __syncwarp();
+    }
+
+    add_targets(job, targets, item.first, item.count, lane);
+  }
+
+  /// Tested: pairs at distance zero may be in the ranges too.
+  template <bool Tested, class K, class T>
+  __global__ void __launch_bounds__(mutual_threads)
+      mutual_kernel(__grid_constant__ device_job<K, T> const job, __grid_constant__ K const k)
+  {
+    __shared__ mutual_memory<K, T> memory[mutual_threads / 32];
+    index_type const warp = threadIdx.x / 32;
+    index_type const i = blockIdx.x * (mutual_threads / 32) + warp;
+    if (i >= job.n_items) return;
+    cuda_item const item = job.items[i];
+    if (Tested || item.count > 96)
+      mutual_item<Tested, 4>(k, job, item, memory[warp]);
+    else if (item.count > 64)
+      mutual_item<Tested, 3>(k, job, item, memory[warp]);
+    else
+      mutual_item<Tested, 2>(k, job, item, memory[warp]);
+  }
+}

@@ -1,0 +1,218 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
+
+/// \file
+/// What the CUDA kernels share: the job as a kernel parameter, and the sources of an item, which pass
+/// through tiles in shared memory.
+
+namespace nearfield::detail
+{
+  /// The buffers that one launch may read sources from.
+  inline constexpr int most_cuda_buffers = 24;
+
+  template <class K, class T>
+  struct device_columns
+  {
+    T const* x[K::dim];
+    T const* q[K::n_in];
+  };
+
+  /// cuda_job by value.
+  template <class K, class T>
+  struct device_job
+  {
+    device_columns<K, T> targets;
+    T* out[K::n_out];
+    T* halo[K::n_out];
+    device_columns<K, T> buffers[most_cuda_buffers];
+
+    index_type const* box_offsets;
+    source_range const* own;
+    index_type const* range_offsets;
+    source_range const* ranges;
+    std::array<double, 3> const* shifts;
+    source_slot const* slots;
+    cuda_item const* items;
+    index_type n_wide, n_medium, n_items;
+
+    // one box
+    index_type n_targets, n_sources;
+    index_type piece; ///< targets of an item
+    index_type parts; ///< each item is computed in so many parts, by their sources
+
+    bool own_is_self, singular, always_tests;
+
+    explicit device_job(cuda_job<T> const& from)
+        : box_offsets(from.box_offsets), own(from.own), range_offsets(from.range_offsets),
+          ranges(from.ranges), shifts(from.shifts), slots(from.slots), items(from.items),
+          n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items), n_targets(from.n_targets),
+          n_sources(from.n_sources), piece(0), parts(1), own_is_self(from.own_is_self),
+          singular(from.singular),
+          always_tests(from.tests_for_zero && !from.singular)
+    {
+      for (int d = 0; d < K::dim; ++d) targets.x[d] = from.target_x[d];
+      for (int c = 0; c < K::n_in; ++c) targets.q[c] = from.target_q ? from.target_q[c] : nullptr;
+      for (int o = 0; o < K::n_out; ++o) out[o] = from.target_out[o];
+      for (int o = 0; o < K::n_out; ++o) halo[o] = from.halo_out ? from.halo_out[o] : nullptr;
+      for (int b = 0; b < most_cuda_buffers; ++b)
+      {
+        bool const exists = b < from.n_buffers;
+        for (int d = 0; d < K::dim; ++d)
+          buffers[b].x[d] = exists ? from.source_x[b * K::dim + d] : nullptr;
+        for (int c = 0; c < K::n_in; ++c)
+          buffers[b].q[c] = exists ? from.source_q[b * K::n_in + c] : nullptr;
+      }
+    }
+
+    /// Item i, of a list or of the one box.
+    [[nodiscard]] __device__ cuda_item item(index_type i) const
+    {
+      if (items) return items[i];
+      index_type const first = i * piece;
+      return {0, first, min(piece, n_targets - first)};
+    }
+  };
+
+  /// A source as it lies in a tile: x, then q; as wide as the widest loads.
+  template <class K, class T>
+  struct alignas(16) tile_source
+  {
+    T value[K::dim + K::n_in];
+
+    __device__ vec<T, K::dim> x() const
+    {
+      vec<T, K::dim> result;
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) result[d] = value[d];
+      return result;
+    }
+    __device__ vec<T, K::n_in> q() const
+    {
+      vec<T, K::n_in> result;
+      NEARFIELD_UNROLL
+      for (int c = 0; c < K::n_in; ++c) result[c] = value[K::dim + c];
+      return result;
+    }
+  };
+
+  /// The sources that an item meets, in the order of the list and without the item's own points, which
+  /// a kernel meets first. All threads of a team hold the same feed.
+  template <class K, class T>
+  class source_feed
+  {
+  public:
+    /// The own range without [self_begin, self_end), from there on only where `after` is set; then the
+    /// ranges of the box.
+    __device__ source_feed(device_job<K, T> const& job, source_range own, index_type self_begin,
+                           index_type self_end, bool after, index_type range,
+                           index_type last_range)
+        : job_(job), range_(range), last_range_(last_range), rest_(own)
+    {
+      if (after)
+        begin_ = end_ = 0;
+      else
+      {
+        begin_ = own.begin;
+        end_ = self_begin;
+      }
+      rest_.begin = self_end;
+      open(own);
+    }
+
+    /// Puts the next sources into tile[0], tile[1] ...: as many as there are, at most `capacity`, and
+    /// returns their number. `place(at, source)` is told where each of them comes from.
+    template <int Threads, class Place>
+    __device__ index_type fill(tile_source<K, T>* tile, index_type capacity, index_type thread,
+                               Place&& place)
+    {
+      index_type filled = 0;
+      while (filled < capacity && (begin_ < end_ || next()))
+      {
+        index_type const n = min(end_ - begin_, capacity - filled);
+        for (index_type j = thread; j < n; j += Threads)
+        {
+          load(tile[filled + j], begin_ + j);
+          place(filled + j, begin_ + j);
+        }
+        filled += n;
+        begin_ += n;
+      }
+      return filled;
+    }
+
+    /// What the sources of the current segment receive is added to the halo, from there on.
+    [[nodiscard]] __device__ bool in_halo() const { return in_halo_; }
+    [[nodiscard]] __device__ index_type halo_begin() const { return halo_begin_; }
+
+    /// Source j of the current segment.
+    __device__ void load(tile_source<K, T>& to, index_type j) const
+    {
+      device_columns<K, T> const& from = job_.buffers[buffer_];
+      NEARFIELD_UNROLL
+      for (int d = 0; d < K::dim; ++d) to.value[d] = from.x[d][buffer_begin_ + j];
+      NEARFIELD_UNROLL
+      for (int c = 0; c < K::n_in; ++c) to.value[K::dim + c] = from.q[c][buffer_begin_ + j];
+      if (shift_ != 0)
+      {
+        NEARFIELD_UNROLL
+        for (int d = 0; d < K::dim; ++d)
+          to.value[d] += static_cast<T>(reinterpret_cast<double const*>(job_.shifts + shift_)[d]);
+      }
+    }
+
+  private:
+    __device__ bool next()
+    {
+      for (;;)
+      {
+        if (rest_.begin < rest_.end)
+        {
+          begin_ = rest_.begin;
+          end_ = rest_.end;
+          rest_.begin = rest_.end;
+          return true;
+        }
+        if (range_ == last_range_) return false;
+        source_range const range = job_.ranges[range_++];
+        open(range);
+        begin_ = range.begin;
+        end_ = range.end;
+        if (begin_ < end_) return true;
+      }
+    }
+
+    __device__ void open(source_range const& range)
+    {
+      source_slot const slot =
+          job_.slots ? job_.slots[range.chunk] : source_slot{range.chunk, 0, 0};
+      buffer_ = slot.buffer;
+      buffer_begin_ = slot.begin;
+      shift_ = range.shift;
+      in_halo_ = job_.halo[0] && (job_.items == nullptr || range.chunk != 0);
+      halo_begin_ = slot.halo;
+    }
+
+    device_job<K, T> const& job_;
+    index_type buffer_, buffer_begin_;
+    index_type range_, last_range_;
+    source_range rest_;
+    index_type begin_, end_, halo_begin_;
+    std::uint16_t shift_;
+    bool in_halo_;
+  };
+
+  template <class V, int R>
+  __device__ void clear(V (&sums)[R])
+  {
+    NEARFIELD_UNROLL
+    for (int r = 0; r < R; ++r) sums[r] = V{};
+  }
+
+  template <class T>
+  __device__ bool is_finite(T x)
+  {
+    return x - x == T(0);
+  }
+}
