@@ -1,13 +1,24 @@
 # FindStarPU: the task runtime (https://starpu.gitlabpages.inria.fr), through pkg-config.
 #
-# Makes StarPU::StarPU, and sets StarPU_FOUND, StarPU_VERSION and StarPU_PKG_CONFIG_MODULE (the name for
-# a .pc file's Requires). StarPU 1.4 installs a starpu-1.3.pc too: only the version tells them apart.
+# Makes StarPU::StarPU, and sets StarPU_FOUND, StarPU_VERSION, StarPU_CUDA (whether it was built with CUDA)
+# and StarPU_PKG_CONFIG_MODULE (the name for a .pc file's Requires). StarPU 1.4 installs a starpu-1.3.pc too: only the version tells them apart.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_search_module(PC_StarPU QUIET IMPORTED_TARGET starpu-1.4 starpu-1.3)
 endif()
 set(StarPU_VERSION "${PC_StarPU_VERSION}")
 set(StarPU_PKG_CONFIG_MODULE "${PC_StarPU_MODULE_NAME}")
+
+set(StarPU_CUDA FALSE)
+if(PC_StarPU_FOUND)
+  find_file(starpu_config starpu_config.h HINTS ${PC_StarPU_INCLUDE_DIRS} NO_CACHE)
+  if(starpu_config)
+    file(STRINGS "${starpu_config}" uses_cuda REGEX "^#define STARPU_USE_CUDA 1")
+    if(uses_cuda)
+      set(StarPU_CUDA TRUE)
+    endif()
+  endif()
+endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(StarPU

@@ -1,10 +1,13 @@
-# nearfield_add_component(<name> [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
+# nearfield_add_component(<name> [HEADERS pattern] [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
 # Makes the library target nearfield_<name>, alias nearfield::<name>, from the public headers below
-# include/ and the given sources (none: a header-only target), and registers it for install, export and
-# pkg-config. PUBLIC and PRIVATE name what it links.
+# include/ (*.hpp, or *.cuh where HEADERS says so) and the given sources (none: a header-only target), and
+# registers it for install, export and pkg-config. PUBLIC and PRIVATE name what it links.
 function(nearfield_add_component name)
-  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  cmake_parse_arguments(arg "" "HEADERS" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
+  if(NOT arg_HEADERS)
+    set(arg_HEADERS *.hpp)
+  endif()
   set(target nearfield_${name})
   set(scope PUBLIC)
   if(arg_SOURCES)
@@ -17,11 +20,25 @@ function(nearfield_add_component name)
   endif()
   add_library(nearfield::${name} ALIAS ${target})
 
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/include/*.hpp")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/include/${arg_HEADERS}")
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS include FILES ${headers})
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_PUBLIC})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+
+  # CMake makes C++ translation units of header sets, not CUDA ones: those of *.cuh are made here.
+  list(FILTER headers INCLUDE REGEX "\\.cuh$")
+  if(headers AND NEARFIELD_HAVE_CUDA)
+    add_library(${target}_cuda_headers OBJECT EXCLUDE_FROM_ALL)
+    target_link_libraries(${target}_cuda_headers PRIVATE ${target})
+    foreach(header IN LISTS headers)
+      file(RELATIVE_PATH header "${CMAKE_CURRENT_SOURCE_DIR}/include" "${header}")
+      file(CONFIGURE OUTPUT "${target}_cuda_headers/${header}.cu" CONTENT "#include <${header}>\n")
+      target_sources(${target}_cuda_headers PRIVATE
+        "${CMAKE_CURRENT_BINARY_DIR}/${target}_cuda_headers/${header}.cu")
+    endforeach()
+    set_property(GLOBAL APPEND PROPERTY nearfield_header_targets ${target}_cuda_headers)
+  endif()
 
   # What the package config and the .pc file of this component have to bring along.
   set(needs ${arg_PUBLIC} ${arg_PRIVATE})
@@ -29,18 +46,29 @@ function(nearfield_add_component name)
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
 endfunction()
 
-# nearfield_add_test(<name> LABEL unit|data|starpu SOURCES ... LINK ...)
+# nearfield_add_test(<name> LABEL unit|data|starpu|gpu SOURCES ... LINK ...)
 #
-# Makes a GoogleTest program. Its tests run one by one, except under the label starpu, where one start of
-# StarPU serves the whole program.
+# Makes a GoogleTest program, a part of the target tests_<label>. Its tests run one by one, except under the
+# labels starpu and gpu, where one start of StarPU or CUDA, which takes longer than most tests, serves the
+# whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the GPU to
+# itself.
 function(nearfield_add_test name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  if(NOT TARGET tests_${arg_LABEL})
+    add_custom_target(tests_${arg_LABEL})
+  endif()
+  add_dependencies(tests_${arg_LABEL} ${name})
   if(arg_LABEL STREQUAL "starpu")
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS starpu SKIP_RETURN_CODE 77 PROCESSORS 2)
+  elseif(arg_LABEL STREQUAL "gpu")
+    target_sources(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests/gpu_main.cpp")
+    target_link_libraries(${name} PRIVATE nearfield::cuda ${NEARFIELD_CUDART})
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS ${arg_LABEL})

@@ -17,9 +17,13 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 # The installed program finds shared libraries next to it, wherever the tree is put.
 file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
+# and StarPU or CUDA's runtime where it was linked from, outside the system's folders.
+set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-add_compile_options(-Wall -Wextra -Wshadow)
+# nvcc shows its host compiler the #pragma unroll that it has read itself.
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False alarms for "text" + std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
-  add_compile_options(-Wno-restrict)
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()

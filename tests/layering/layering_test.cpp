@@ -34,9 +34,9 @@ namespace
 
   // The room that owns <nearfield/TOPIC/...>.
   std::map<std::string, std::string> const room_of_topic{
-      {"core", "core"},      {"kernels", "kernels"}, {"p2p", "kernels"},
-      {"search", "kernels"}, {"simd", "kernels"},    {"tree", "tree"},
-      {"io", "io"},          {"runtime", "runtime"}, {"starpu", "runtime"},
+      {"core", "core"},       {"kernels", "kernels"}, {"p2p", "kernels"}, {"search", "kernels"},
+      {"simd", "kernels"},    {"cuda", "kernels"},    {"tree", "tree"},   {"io", "io"},
+      {"runtime", "runtime"}, {"starpu", "runtime"},
   };
 
   std::string room_of(std::string const& path)
@@ -195,6 +195,8 @@ namespace
         {"runtime/src/step.cpp", "#include <starpu.h>", true},
         {"runtime/include/nearfield/starpu/x.hpp", "#include <cuda_runtime.h>", false},
         {"kernels/src/near_field.cpp", "#include <starpu.h>", false},
+        {"kernels/include/nearfield/cuda/device.hpp", "#include <cuda_runtime.h>", false},
+        {"runtime/src/step.cpp", "#include <nearfield/cuda/device.hpp>", true},
         {"app/main.cpp", "#include <starpu.h>", false},
         {"app/main.cpp", "#include <nearfield/starpu/runtime.hpp>", true},
         {"kernels/include/nearfield/p2p/cuda.cuh", "#include <cuda_runtime.h>", true},

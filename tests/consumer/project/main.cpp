@@ -3,6 +3,9 @@
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/simd.hpp>
+#ifdef WITH_cuda
+#include <nearfield/cuda/device.hpp>
+#endif
 #ifdef WITH_tree
 #include <nearfield/tree/build_tree.hpp>
 #endif
@@ -54,6 +57,10 @@ int main()
   expect(agree(phi[0], 10 / 5. + 100 / 2.), "kernels: a potential of two charges");
   nf::p2p_inner(nf::simd, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
   expect(agree(own[0], 10 / 6. + 100 / std::sqrt(15)), "kernels: a softened potential");
+
+#ifdef WITH_cuda
+  expect(nf::gpus().empty() == !nf::cuda_problem().empty(), "cuda: no GPU without a reason");
+#endif
 
 #ifdef WITH_tree
   auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 1});

@@ -1,0 +1,55 @@
+# NEARFIELD_HAVE_CUDA: whether CUDA code is compiled, as NEARFIELD_ENABLE_CUDA asks; and NEARFIELD_CUDART,
+# the runtime library that CUDA code links (nothing without CUDA).
+set(NEARFIELD_HAVE_CUDA FALSE)
+set(NEARFIELD_CUDART "")
+if(NOT NEARFIELD_ENABLE_CUDA)
+  return()
+endif()
+
+# sm_90 (H100, H200) and its PTX, which newer GPUs compile when they load it. Each target costs its share
+# of the compile time: name one or two.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+  set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs to compile for, by compute capability: 90, or \"80;90\"")
+endif()
+
+if(NEARFIELD_ENABLE_CUDA STREQUAL "AUTO")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(NOT CMAKE_CUDA_COMPILER)
+    return()
+  endif()
+endif()
+enable_language(CUDA)
+if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12)
+  set(too_old "nearfield needs CUDA 12 or later, for C++20: ${CMAKE_CUDA_COMPILER} is "
+    "${CMAKE_CUDA_COMPILER_VERSION}; set CMAKE_CUDA_COMPILER, or NEARFIELD_ENABLE_CUDA=OFF")
+  if(NEARFIELD_ENABLE_CUDA STREQUAL "AUTO")
+    message(STATUS ${too_old})
+    return()
+  endif()
+  message(FATAL_ERROR ${too_old})
+endif()
+find_package(CUDAToolkit REQUIRED)
+set(NEARFIELD_HAVE_CUDA TRUE)
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 12 has it
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
+set(CMAKE_CUDA_STANDARD 20)
+set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+set(CMAKE_CUDA_EXTENSIONS OFF)
+
+# One CUDA runtime a process: two would each keep their own streams' errors and current device. StarPU with
+# CUDA links the shared one. Without it the static one, which is CMake's default in a user's project too, lets
+# a program start where no toolkit is installed.
+if(StarPU_CUDA)
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+  set(NEARFIELD_CUDART CUDA::cudart)
+else()
+  set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  set(NEARFIELD_CUDART CUDA::cudart_static)
+  if(NEARFIELD_HAVE_STARPU)
+    message(STATUS "StarPU ${StarPU_VERSION} was built without CUDA: its tasks will run on the CPU only. "
+      "'./dev starpu-cuda' builds one with CUDA; then: cmake --fresh --preset cuda")
+  endif()
+endif()

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace nearfield
+{
+  /// One NVIDIA GPU that this process sees.
+  struct gpu
+  {
+    /// Its product name, such as "NVIDIA H100 80GB HBM3".
+    std::string name;
+    /// Its memory in bytes, in use or not.
+    std::uint64_t memory_bytes;
+    /// The compute capability, major.minor.
+    int major, minor;
+    /// The number of streaming multiprocessors.
+    int multiprocessors;
+  };
+
+  /// The GPUs in CUDA's order; none where this nearfield was built without CUDA, or where there is no
+  /// driver or device. Throws error only where a device is there and does not answer.
+  std::vector<gpu> gpus();
+
+  /// Whether this nearfield was built with CUDA; gpus() tells whether there is one.
+  bool built_with_cuda() noexcept;
+
+  /// Why gpus() is empty, in one line with the remedy; empty itself where there is a GPU.
+  std::string cuda_problem();
+
+  /// Throws error when a CUDA function returned a code other than 0 (cudaSuccess). `what` is the place: the
+  /// function, and what it was called for.
+  void check_cuda(int code, char const* what);
+}

@@ -1,0 +1,90 @@
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+
+namespace nearfield
+{
+  namespace
+  {
+    std::string version(int number)
+    {
+      return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    }
+
+    struct device_count
+    {
+      cudaError_t code;
+      int devices = 0;
+
+      device_count() : code(cudaGetDeviceCount(&devices))
+      {
+        // A failure is remembered and would be told to whoever asks next.
+        if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+      }
+    };
+
+    char const* remedy(cudaError_t code)
+    {
+      switch (code)
+      {
+      case cudaErrorMemoryAllocation:
+        return ": free memory on the GPU or take a smaller problem";
+      case cudaErrorNoKernelImageForDevice:
+        return ": configure nearfield with -DCMAKE_CUDA_ARCHITECTURES=<major minor> of this GPU";
+      case cudaErrorInsufficientDriver:
+        return ": install a newer NVIDIA driver";
+      default:
+        return "";
+      }
+    }
+  }
+
+  std::vector<gpu> gpus()
+  {
+    device_count const count;
+    std::vector<gpu> found;
+    if (count.code != cudaSuccess) return found;
+    for (int device = 0; device < count.devices; ++device)
+    {
+      cudaDeviceProp properties;
+      check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+      found.push_back({properties.name, properties.totalGlobalMem, properties.major,
+                       properties.minor, properties.multiProcessorCount});
+    }
+    return found;
+  }
+
+  bool built_with_cuda() noexcept
+  {
+    return true;
+  }
+
+  std::string cuda_problem()
+  {
+    device_count const count;
+    if (count.code == cudaSuccess && count.devices > 0) return {};
+
+    int driver = 0;
+    static_cast<void>(cudaDriverGetVersion(&driver));
+    if (driver == 0) return "no NVIDIA driver: install one, or compute on the CPU";
+    if (count.code == cudaErrorInsufficientDriver)
+      return "the NVIDIA driver is too old: found CUDA " + version(driver) + ", needs " +
+             version(CUDART_VERSION);
+    if (count.code != cudaSuccess && count.code != cudaErrorNoDevice)
+      return std::string("CUDA does not start: ") + cudaGetErrorString(count.code);
+    char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
+    return visible ? "no NVIDIA GPU among CUDA_VISIBLE_DEVICES='" + std::string(visible) + "'"
+                   : "no NVIDIA GPU in this machine";
+  }
+
+  void check_cuda(int code, char const* what)
+  {
+    if (code == cudaSuccess) return;
+    auto const failure = static_cast<cudaError_t>(code);
+    throw error(std::string(what) + " failed: " + cudaGetErrorString(failure) + " (" +
+                cudaGetErrorName(failure) + ")" + remedy(failure));
+  }
+}

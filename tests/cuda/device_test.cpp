@@ -1,0 +1,55 @@
+// What holds with a GPU and without one, with CUDA and without it.
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace nearfield::test
+{
+  using ::testing::AllOf;
+  using ::testing::HasSubstr;
+  using ::testing::Not;
+  using ::testing::ThrowsMessage;
+
+  TEST(cuda_device, tells_in_one_line_why_there_is_none)
+  {
+    auto const problem = cuda_problem();
+    EXPECT_EQ(gpus().empty(), !problem.empty()) << problem;
+    EXPECT_THAT(problem, Not(HasSubstr("\n")));
+    if (built_with_cuda()) return;
+    EXPECT_THAT(problem, HasSubstr("configure with -DNEARFIELD_ENABLE_CUDA=ON"));
+  }
+
+  TEST(cuda_device, is_described)
+  {
+    auto const found = gpus();
+    if (found.empty()) GTEST_SKIP() << cuda_problem();
+    for (auto const& device : found)
+    {
+      EXPECT_THAT(device.name, Not(testing::IsEmpty()));
+      EXPECT_GT(device.memory_bytes, std::uint64_t{1} << 30);
+      EXPECT_GE(device.major, 5);
+      EXPECT_GE(device.minor, 0);
+      EXPECT_GT(device.multiprocessors, 0);
+    }
+  }
+
+  TEST(check_cuda, passes_success)
+  {
+    EXPECT_NO_THROW(check_cuda(0, "cudaMalloc"));
+  }
+
+  TEST(check_cuda, names_the_place_and_the_failure)
+  {
+    auto const out_of_memory = []
+    {
+      check_cuda(2, "cudaMalloc of 8 positions");
+    };
+    EXPECT_THAT(out_of_memory,
+                ThrowsMessage<error>(AllOf(HasSubstr("cudaMalloc of 8 positions failed"),
+                                           HasSubstr(built_with_cuda() ? "out of memory" : "2"),
+                                           Not(HasSubstr("\n")))));
+  }
+}
