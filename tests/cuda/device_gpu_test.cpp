@@ -1,4 +1,4 @@
-// Failures of a real device become nearfield::error.
+// What a real device says of itself; its failures become nearfield::error.
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -12,7 +12,22 @@ namespace nearfield::test
 {
   using ::testing::AllOf;
   using ::testing::HasSubstr;
+  using ::testing::Not;
   using ::testing::ThrowsMessage;
+
+  TEST(gpus, are_described)
+  {
+    auto const found = gpus();
+    ASSERT_FALSE(found.empty());
+    for (auto const& device : found)
+    {
+      EXPECT_THAT(device.name, Not(testing::IsEmpty()));
+      EXPECT_GT(device.memory_bytes, std::uint64_t{1} << 30);
+      EXPECT_GE(device.major, 5);
+      EXPECT_GE(device.minor, 0);
+      EXPECT_GT(device.multiprocessors, 0);
+    }
+  }
 
   TEST(check_cuda, tells_of_device_memory_that_runs_out)
   {
@@ -27,7 +42,7 @@ namespace nearfield::test
     static_cast<void>(cudaGetLastError());
   }
 
-  TEST(gpus, leaves_no_error_behind)
+  TEST(gpus, leave_no_error_behind)
   {
     ASSERT_FALSE(gpus().empty());
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
