@@ -29,15 +29,15 @@ function(nearfield_add_component name)
   # CMake makes C++ translation units of header sets, not CUDA ones: those of *.cuh are made here.
   list(FILTER headers INCLUDE REGEX "\\.cuh$")
   if(headers AND NEARFIELD_HAVE_CUDA)
-    add_library(${target}_cuda_headers OBJECT EXCLUDE_FROM_ALL)
-    target_link_libraries(${target}_cuda_headers PRIVATE ${target})
+    add_library(${target}_cuh OBJECT EXCLUDE_FROM_ALL)
+    target_link_libraries(${target}_cuh PRIVATE ${target})
     foreach(header IN LISTS headers)
       file(RELATIVE_PATH header "${CMAKE_CURRENT_SOURCE_DIR}/include" "${header}")
-      file(CONFIGURE OUTPUT "${target}_cuda_headers/${header}.cu" CONTENT "#include <${header}>\n")
-      target_sources(${target}_cuda_headers PRIVATE
-        "${CMAKE_CURRENT_BINARY_DIR}/${target}_cuda_headers/${header}.cu")
+      set(unit "${CMAKE_CURRENT_BINARY_DIR}/${target}_cuh/${header}.cu")
+      file(CONFIGURE OUTPUT "${unit}" CONTENT "#include <${header}>\n")
+      target_sources(${target}_cuh PRIVATE "${unit}")
     endforeach()
-    set_property(GLOBAL APPEND PROPERTY nearfield_header_targets ${target}_cuda_headers)
+    add_dependencies(nearfield_cuda_headers ${target}_cuh)
   endif()
 
   # What the package config and the .pc file of this component have to bring along.

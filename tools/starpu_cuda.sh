@@ -17,7 +17,8 @@ fail()
 
 nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 [ -x "$nvcc" ] || fail "no nvcc in PATH, CUDACXX or /usr/local/cuda/bin: install NVIDIA's CUDA toolkit, or set CUDACXX"
-cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+# nvcc itself may be a link or a script, elsewhere.
+cuda=$(realpath "$("$nvcc" --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')")
 cuda_version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
 
 prefix=$(realpath -m "${1:-$cache/starpu-$version-cuda-$cuda_version}")
