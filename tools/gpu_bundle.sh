@@ -48,16 +48,15 @@ ldd "$bundle"/bin/* | sed -n 's/^\t\([^ ]*\) => \(\/[^ ]*\) .*/\1 \2/p' | sort -
   done
 starpu=$(echo "$bundle"/lib/libstarpu-1.*.so.*)
 cublas=$(objdump -p "$starpu" | sed -n 's/^ *NEEDED *\(libcublas\.so\..*\)/\1/p')
-if [ -n "$cublas" ]; then
-  echo "$cublas { global: *; };" >"$bundle/version"
-  cc -shared -fPIC -O1 -Wl,-soname,"$cublas" -Wl,--version-script="$bundle/version" \
-    tools/cublas_stub.c -o "$bundle/lib/$cublas"
-  rm "$bundle/version"
-  lacking=$(comm -23 \
-    <(nm -D --undefined-only "$starpu" | sed -n 's/^ *U \(cublas[^@]*\)@.*/\1/p' | sort) \
-    <(nm -D --defined-only "$bundle/lib/$cublas" | sed -n 's/.* T \([^@]*\)@.*/\1/p' | sort))
-  [ -z "$lacking" ] || fail "tools/cublas_stub.c lacks $lacking, which StarPU needs"
-fi
+[ -n "$cublas" ] || fail "build/cuda has a StarPU without CUDA: cmake --fresh --preset cuda, then again"
+echo "$cublas { global: *; };" >"$bundle/version"
+cc -shared -fPIC -O1 -Wl,-soname,"$cublas" -Wl,--version-script="$bundle/version" \
+  tools/cublas_stub.c -o "$bundle/lib/$cublas"
+rm "$bundle/version"
+lacking=$(comm -23 \
+  <(nm -D --undefined-only "$starpu" | sed -n 's/^ *U \(cublas[^@]*\)@.*/\1/p' | sort) \
+  <(nm -D --defined-only "$bundle/lib/$cublas" | sed -n 's/.* T \([^@]*\)@.*/\1/p' | sort))
+[ -z "$lacking" ] || fail "tools/cublas_stub.c lacks $lacking, which StarPU needs"
 strip --strip-unneeded "$bundle"/bin/* "$bundle"/lib/*
 
 cp tools/gpu_bundle_run.sh "$bundle/run"
