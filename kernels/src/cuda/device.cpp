@@ -1,5 +1,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -86,5 +87,39 @@ namespace nearfield
     auto const failure = static_cast<cudaError_t>(code);
     throw error(std::string(what) + " failed: " + cudaGetErrorString(failure) + " (" +
                 cudaGetErrorName(failure) + ")" + remedy(failure));
+  }
+
+  namespace detail
+  {
+    void* device_allocate(std::size_t bytes)
+    {
+      if (bytes == 0) return nullptr;
+      void* memory = nullptr;
+      cudaError_t const code = cudaMalloc(&memory, bytes);
+      // a failure is remembered, and would be taken for that of the next launch
+      if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+      check_cuda(code, ("device_array: cudaMalloc(" + std::to_string(bytes) + " bytes)").c_str());
+      return memory;
+    }
+
+    void device_free(void* memory) noexcept
+    {
+      if (memory) cudaFree(memory);
+    }
+
+    void copy_to_device(void* to, void const* from, std::size_t bytes)
+    {
+      check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "device_array: cudaMemcpy");
+    }
+
+    void copy_to_host(void* to, void const* from, std::size_t bytes)
+    {
+      check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "device_array: cudaMemcpy");
+    }
+
+    void device_clear(void* memory, std::size_t bytes, cuda_stream stream)
+    {
+      check_cuda(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
+    }
   }
 }

@@ -15,7 +15,8 @@ namespace nearfield::detail
     };
 
     /// The boxes in pieces of about equal size, at most `most` targets each.
-    std::vector<weighed_item> cut(boxes const& targets, interaction_list const& list, index_type most)
+    std::vector<weighed_item> cut(boxes const& targets, interaction_list const& list,
+                                  index_type most)
     {
       std::vector<weighed_item> items;
       for (index_type b = 0; b < targets.size(); ++b)
@@ -41,7 +42,8 @@ namespace nearfield::detail
                       std::vector<weighed_item>::iterator last)
     {
       std::stable_sort(first, last,
-                       [](weighed_item const& a, weighed_item const& b) { return a.size > b.size; });
+                       [](weighed_item const& a, weighed_item const& b)
+                       { return a.size > b.size; });
     }
 
     cuda_items without_sizes(std::vector<weighed_item> const& items)
@@ -58,7 +60,10 @@ namespace nearfield::detail
     std::vector<weighed_item> items = cut(targets, list, gather_targets);
     auto const have = [](index_type least)
     {
-      return [least](weighed_item const& item) { return item.item.count >= least; };
+      return [least](weighed_item const& item)
+      {
+        return item.item.count >= least;
+      };
     };
     auto const wide = std::stable_partition(items.begin(), items.end(), have(gather_wide_targets));
     auto const medium = std::stable_partition(wide, items.end(), have(gather_medium_targets));

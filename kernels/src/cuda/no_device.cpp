@@ -2,6 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/cuda.hpp>
 
 namespace nearfield
 {
@@ -25,5 +26,45 @@ namespace nearfield
     if (code == 0) return;
     throw error(std::string(what) + " failed with CUDA's error " + std::to_string(code) + ": " +
                 cuda_problem());
+  }
+
+  namespace detail
+  {
+    namespace
+    {
+      [[noreturn]] void fail()
+      {
+        throw error("cuda: " + cuda_problem());
+      }
+    }
+
+    void* device_allocate(std::size_t)
+    {
+      fail();
+    }
+    void device_free(void*) noexcept {}
+    void copy_to_device(void*, void const*, std::size_t)
+    {
+      fail();
+    }
+    void copy_to_host(void*, void const*, std::size_t)
+    {
+      fail();
+    }
+    void device_clear(void*, std::size_t, cuda_stream)
+    {
+      fail();
+    }
+
+    template <>
+    cuda_kernels<float> builtin_cuda_kernels<float>(int)
+    {
+      fail();
+    }
+    template <>
+    cuda_kernels<double> builtin_cuda_kernels<double>(int)
+    {
+      fail();
+    }
   }
 }

@@ -4,7 +4,6 @@
 /// The CUDA back-end of an interaction, for .cu files: the launches, and the macro that compiles them for
 /// an interaction of your own.
 
-#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/p2p/cuda_gather.cuh>
 #include <nearfield/p2p/cuda_mutual_box.cuh>
 
@@ -38,7 +37,7 @@ namespace nearfield::detail
       index_type const wanted = 8 * static_cast<index_type>(multiprocessors());
       constexpr index_type most_parts = 8;
       index_type const n = from.n_targets;
-      job.piece = n / gather_most_targets >= wanted                  ? gather_most_targets
+      job.piece = n / gather_most_targets >= wanted           ? gather_most_targets
                   : n / gather_targets * most_parts >= wanted ? gather_targets
                                                               : gather_least_targets;
       job.n_wide = job.n_items = (n + job.piece - 1) / job.piece;
@@ -103,3 +102,19 @@ namespace nearfield::detail
     return kernels;
   }
 }
+
+/// Compiles the CUDA kernels of an interaction of your own, in float and double. Stands at global scope in
+/// one .cu file:
+///
+///     NEARFIELD_CUDA_KERNELS(my::softened)
+#define NEARFIELD_CUDA_KERNELS(...)                                                                \
+  template <>                                                                                      \
+  nearfield::cuda_kernels<float> nearfield::detail::own_cuda_kernels<__VA_ARGS__, float>()         \
+  {                                                                                                \
+    return make_cuda_kernels<__VA_ARGS__, float>();                                                \
+  }                                                                                                \
+  template <>                                                                                      \
+  nearfield::cuda_kernels<double> nearfield::detail::own_cuda_kernels<__VA_ARGS__, double>()       \
+  {                                                                                                \
+    return make_cuda_kernels<__VA_ARGS__, double>();                                               \
+  }

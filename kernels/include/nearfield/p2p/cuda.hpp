@@ -1,3 +1,228 @@
 #pragma once
-#include <nearfield/core/interaction.hpp>
+
+#include <nearfield/core/soa.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/backend.hpp>
+#include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/cuda_list.hpp>
+#include <nearfield/p2p/near_field.hpp>
+
+/// \file
+/// P2P on a GPU: p2p_inner, p2p_outer and near_field with `cuda` where to run, over views of memory of the
+/// current device. Sums, signs and several right-hand sides are those of <nearfield/p2p/p2p.hpp> and
+/// <nearfield/p2p/near_field.hpp>.
+///
+///     nearfield::p2p_inner(nearfield::cuda, nearfield::one_over_r<>{}, x, q, phi);
+///
+/// Calls return when the work has been given to the stream; cudaStreamSynchronize waits for it. They throw
+/// error for views that differ in size, are null or overlap, and where CUDA refuses the launch; failures
+/// of a running kernel are reported by CUDA at the next synchronisation.
+///
+/// The one-sided functions are deterministic. The mutual ones evaluate each pair once and add with atomics,
+/// whose order is not fixed: results repeat within rounding.
+
+namespace nearfield
+{
+  /// The CUDA back-end: the current device, on a stream of it. A user's own interaction is compiled for it by
+  /// NEARFIELD_CUDA_KERNELS in a .cu file (<nearfield/p2p/cuda.cuh>).
+  struct cuda_backend
+  {
+    cuda_stream stream = nullptr;
+  };
+  inline constexpr cuda_backend cuda{};
+
+  /// The compiled CUDA kernels of an interaction. Throws error where nearfield was built without CUDA.
+  template <kernel_real T, interaction K>
+  cuda_kernels<T> cuda_kernels_of()
+  {
+    if constexpr (builtin_interaction<K>)
+      return detail::builtin_cuda_kernels<T>(builtin_interactions::index_of<K>());
+    else
+      return detail::own_cuda_kernels<K, T>();
+  }
+
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  {
+    template <class T, class K>
+    cuda_job<T> cuda_job_of(cuda_backend where, K const& k)
+    {
+      cuda_job<T> job;
+      job.singular = is_singular<T>(k);
+      job.tests_for_zero = tests_for_zero<T>(k);
+      job.stream = where.stream;
+      return job;
+    }
+
+    /// Launches a kernel once for each right-hand side.
+    template <class K, class T, int NQ, int NOut>
+    void launch_right_hand_sides(char const* function, cuda_function<T> kernel, K const& k,
+                                 cuda_job<T> job, side<T, K::dim, NQ, NOut> const& targets,
+                                 side<T, K::dim, NQ, NOut> const& sources)
+    {
+      constexpr int n_rhs = right_hand_sides<K, NQ, NOut>();
+      if (targets.x.size() == 0 || sources.x.size() == 0) return;
+      job.target_x = targets.x.data();
+      job.source_x = sources.x.data();
+      for (int rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        job.target_q = targets.q.data() + rhs * K::n_in;
+        job.source_q = sources.q.data() + rhs * K::n_in;
+        job.target_out = targets.out.data() + rhs * K::n_out;
+        // one set has no outputs beside those of its targets
+        job.halo_out = sources.out.size() > 0 && !job.own_is_self
+                           ? sources.out.data() + rhs * K::n_out
+                           : nullptr;
+        check_cuda(kernel(&k, job), function);
+      }
+    }
+
+    /// One box with itself, or with another.
+    template <class K, class T, int NQ, int NOut>
+    void launch_box(char const* function, cuda_function<T> kernel, K const& k, cuda_job<T> job,
+                    side<T, K::dim, NQ, NOut> const& targets,
+                    side<T, K::dim, NQ, NOut> const& sources)
+    {
+      static_cast<void>(single_box<T, K>(targets.x.size(), sources.x.size())); // checks the sizes
+      job.n_targets = static_cast<index_type>(targets.x.size());
+      job.n_sources = static_cast<index_type>(sources.x.size());
+      launch_right_hand_sides(function, kernel, k, job, targets, sources);
+    }
+
+    inline void check_cuda_list(char const* function, cuda_list const& list, bool mutual,
+                                bool one_set, std::size_t n_targets, std::size_t n_sources)
+    {
+      std::string const where(function);
+      if (list.is_mutual() != mutual)
+        throw error(where + ": the list is of " + (mutual ? "one-sided" : "mutual") +
+                    " steps; give " + (mutual ? "cuda_list::mutual(...)" : "cuda_list(...)"));
+      if (one_set && !list.is_of_one_set())
+        throw error(where + ": the list is of two sets; give the list of one set, or two sets of "
+                            "points");
+      if (list.n_targets() != n_targets || list.n_sources() != n_sources)
+        throw error(where + ": the list is for " + std::to_string(list.n_targets()) +
+                    " targets and " + std::to_string(list.n_sources()) + " sources, found " +
+                    std::to_string(n_targets) + " and " + std::to_string(n_sources) +
+                    "; give the points of the same tree, in its order");
+    }
+
+    template <class T, int N>
+    void clear_on_device(cuda_backend where, soa<T, N> const& out)
+    {
+      for (int c = 0; c < N; ++c) device_clear(out[c], out.size() * sizeof(T), where.stream);
+    }
+  }
+}
+
+namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// out_i += sum_{j != i} K(x_i - x_j) q_j
+  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  void p2p_inner(cuda_backend where, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
+                 soa<T, NOut> const& out)
+  {
+    detail::check_one_set("p2p_inner", x, q, out);
+    auto job = detail::cuda_job_of<T>(where, k);
+    job.own_is_self = true;
+    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::launch_box("p2p_inner", cuda_kernels_of<T, K>().gather, k, job, points, points);
+  }
+
+  /// p2p_inner from one evaluation a pair. Not deterministic.
+  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  requires detail::has_way_back<K>
+  void p2p_inner_mutual(cuda_backend where, K const& k, soa<X, K::dim> const& x,
+                        soa<Q, NQ> const& q, soa<T, NOut> const& out)
+  {
+    detail::check_one_set("p2p_inner_mutual", x, q, out);
+    auto job = detail::cuda_job_of<T>(where, k);
+    job.own_is_self = true;
+    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::launch_box("p2p_inner_mutual", cuda_kernels_of<T, K>().mutual, k, job, points, points);
+  }
+
+  /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
+  template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
+  void p2p_outer(cuda_backend where, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
+                 soa<Q, NQ> const& q, soa<T, NOut> const& out)
+  {
+    detail::check_two_sets("p2p_outer", x, y, q, out);
+    detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
+    detail::launch_box("p2p_outer", cuda_kernels_of<T, K>().gather, k,
+                       detail::cuda_job_of<T>(where, k), targets, sources);
+  }
+
+  /// Both sides of p2p_outer from one evaluation a pair:
+  /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Not deterministic.
+  template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
+  requires detail::has_way_back<K>
+  void p2p_outer_mutual(cuda_backend where, K const& k, soa<X, K::dim> const& x,
+                        soa<XQ, NQ> const& x_q, soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q,
+                        soa<T, NOut> const& x_out, soa<T, NOut> const& y_out)
+  {
+    detail::check_both_sides("p2p_outer_mutual", x, x_q, y, y_q, x_out, y_out);
+    detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
+    detail::launch_box("p2p_outer_mutual", cuda_kernels_of<T, K>().mutual, k,
+                       detail::cuda_job_of<T>(where, k), targets, sources);
+  }
+
+  /// One set over the boxes of a list: out_i = sum over the j != i of the boxes that the box of i meets of
+  /// K(x_i - x_j) q_j. Points are in the order of the boxes. Deterministic.
+  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  void near_field(cuda_backend where, K const& k, cuda_list const& list, soa<X, K::dim> const& x,
+                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    detail::check_one_set("near_field", x, q, out);
+    detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
+    auto job = detail::cuda_job_of<T>(where, k);
+    list.give(job);
+    job.own_is_self = true;
+    job.ranges_may_coincide = options.ranges_may_coincide;
+    auto const kernel = cuda_kernels_of<T, K>().gather;
+    if (!options.accumulate) detail::clear_on_device(where, out);
+    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::launch_right_hand_sides("near_field", kernel, k, job, points, points);
+  }
+
+  /// The same from one evaluation a pair, over cuda_list::mutual. Not deterministic. Throws error for 2^31
+  /// points or more.
+  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  requires detail::has_way_back<K>
+  void near_field_mutual(cuda_backend where, K const& k, cuda_list const& list,
+                         soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                         near_field_options const& options = {})
+  {
+    detail::check_one_set("near_field_mutual", x, q, out);
+    detail::check_cuda_list("near_field_mutual", list, true, true, x.size(), x.size());
+    if (x.size() >= std::size_t(1) << 31)
+      throw error("near_field_mutual: x has " + std::to_string(x.size()) +
+                  " points; take near_field, or fewer than 2^31 points");
+    auto job = detail::cuda_job_of<T>(where, k);
+    list.give(job);
+    job.own_is_self = true;
+    job.ranges_may_coincide = options.ranges_may_coincide;
+    auto const kernel = cuda_kernels_of<T, K>().mutual;
+    if (!options.accumulate) detail::clear_on_device(where, out);
+    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::launch_right_hand_sides("near_field_mutual", kernel, k, job, points, points);
+  }
+
+  /// Two sets: out_i = sum over the sources j of the boxes that the box of target i meets of
+  /// K(x_i - y_j) q_j. Deterministic.
+  template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
+  void near_field(cuda_backend where, K const& k, cuda_list const& list, soa<X, K::dim> const& x,
+                  soa<Y, K::dim> const& y, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    detail::check_two_sets("near_field", x, y, q, out);
+    detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
+    auto job = detail::cuda_job_of<T>(where, k);
+    list.give(job);
+    job.ranges_may_coincide = options.ranges_may_coincide;
+    auto const kernel = cuda_kernels_of<T, K>().gather;
+    if (!options.accumulate) detail::clear_on_device(where, out);
+    detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
+    detail::launch_right_hand_sides("near_field", kernel, k, job, targets, sources);
+  }
+}

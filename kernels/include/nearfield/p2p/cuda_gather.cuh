@@ -115,8 +115,7 @@ namespace nearfield::detail
   {
     static constexpr int tile_size =
         Threads * gather_tile_bytes / static_cast<int>(sizeof(tile_source<K, T>));
-    union
-    {
+    union {
       tile_source<K, T> tile[tile_size];
       T sums[R * Threads * K::n_out];
     };
@@ -132,7 +131,8 @@ namespace nearfield::detail
     constexpr index_type nowhere = ~index_type(0) / 2;
     index_type const thread = members::thread();
     index_type const m = (item.count + R - 1) / R;
-    index_type const splits = min(Threads / m, index_type(gather_memory<K, T, Threads, R>::tile_size));
+    index_type const splits =
+        min(Threads / m, index_type(gather_memory<K, T, Threads, R>::tile_size));
     index_type const split = thread / m;
     index_type const column = thread - split * m;
     bool const active = split < splits;
@@ -262,8 +262,8 @@ namespace nearfield::detail
   /// The item of this thread's team, of those that are computed R targets a thread by teams of Threads
   /// threads; the memory of the block is shared out among them.
   template <int R, int Threads, class K, class T>
-  __device__ void gather_item_of_team(K const& k, device_job<K, T> const& job, cuda_item const& item,
-                                      index_type part, unsigned char* memory)
+  __device__ void gather_item_of_team(K const& k, device_job<K, T> const& job,
+                                      cuda_item const& item, index_type part, unsigned char* memory)
   {
     auto* const teams = reinterpret_cast<gather_memory<K, T, Threads, R>*>(memory);
     gather_item<R, Threads>(k, job, item, part, teams[threadIdx.x / Threads]);
@@ -293,8 +293,7 @@ namespace nearfield::detail
     else
     {
       index_type const i = job.n_wide + job.n_medium +
-                           (block - job.n_wide - halves) * (gather_threads / 32) +
-                           threadIdx.x / 32;
+                           (block - job.n_wide - halves) * (gather_threads / 32) + threadIdx.x / 32;
       if (i < job.n_items) gather_item_of_team<2, 32>(k, job, job.item(i), 0, memory);
     }
   }

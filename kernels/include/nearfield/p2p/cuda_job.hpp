@@ -1,19 +1,15 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/cuda/stream.hpp>
 
 #include <vector>
 
 /// \file
 /// What one launch of a compiled CUDA P2P kernel works on. No CUDA header is needed to read this.
 
-struct CUstream_st;
-
 namespace nearfield
 {
-  /// A cudaStream_t; null is the default stream.
-  using cuda_stream = CUstream_st*;
-
   /// The targets [first, first + count) of the points, all of one box: what one team of threads, or one
   /// warp, computes.
   struct cuda_item
@@ -102,5 +98,18 @@ namespace nearfield
     /// Cuts the boxes of a list into items. The work of an item is that of its whole list.
     cuda_items gather_items(boxes const& targets, interaction_list const& list);
     cuda_items mutual_items(boxes const& targets, interaction_list const& half_list);
+
+    /// The kernels of the built-in interaction at that place of the list. Throws error where nearfield was
+    /// built without CUDA.
+    template <class T>
+    cuda_kernels<T> builtin_cuda_kernels(int interaction);
+    template <>
+    cuda_kernels<float> builtin_cuda_kernels<float>(int);
+    template <>
+    cuda_kernels<double> builtin_cuda_kernels<double>(int);
+
+    /// Defined by NEARFIELD_CUDA_KERNELS(K): a linker that misses it misses that line.
+    template <class K, class T>
+    cuda_kernels<T> own_cuda_kernels();
   }
 }

@@ -174,8 +174,7 @@ namespace nearfield::detail
 
     while (index_type const filled = feed.template fill<32>(
                memory.tile, 32, lane,
-               [&](index_type at, index_type source)
-               {
+               [&](index_type at, index_type source) {
                  memory.place[at] = feed.in_halo() ? halo | (feed.halo_begin() + source) : source;
                }))
     {

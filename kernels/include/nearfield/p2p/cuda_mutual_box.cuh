@@ -11,10 +11,9 @@ namespace nearfield::detail
   /// The same where pairs at distance zero may be: they leave an infinity or a NaN in a sum, and then the
   /// block is taken once more, with the test.
   template <int Count, class K, class T, int R>
-  __device__ __forceinline__ void meet_sources_checked(K const& k, device_job<K, T> const& job,
-                                                       mutual_targets<K, T, R>& targets,
-                                                       tile_source<K, T> const* tile,
-                                                       index_type lane, vec<T, K::n_out>& back)
+  __device__ __forceinline__ void
+  meet_sources_checked(K const& k, device_job<K, T> const& job, mutual_targets<K, T, R>& targets,
+                       tile_source<K, T> const* tile, index_type lane, vec<T, K::n_out>& back)
   {
     mutual_targets<K, T, R> block = targets;
     clear(block.out);
@@ -70,7 +69,7 @@ namespace nearfield::detail
       for (int r = 0; r < R; ++r) targets.q[r] = {};
     }
 
-    device_columns<K, T> const& sources = job.buffers[0];
+    device_sources<K, T> const& sources = job.buffers[0];
     auto const load = [&](index_type j)
     {
       tile_source<K, T>& to = memory.tile[thread];

@@ -13,7 +13,7 @@ namespace nearfield::detail
   inline constexpr int most_cuda_buffers = 24;
 
   template <class K, class T>
-  struct device_columns
+  struct device_sources
   {
     T const* x[K::dim];
     T const* q[K::n_in];
@@ -23,10 +23,10 @@ namespace nearfield::detail
   template <class K, class T>
   struct device_job
   {
-    device_columns<K, T> targets;
+    device_sources<K, T> targets;
     T* out[K::n_out];
     T* halo[K::n_out];
-    device_columns<K, T> buffers[most_cuda_buffers];
+    device_sources<K, T> buffers[most_cuda_buffers];
 
     index_type const* box_offsets;
     source_range const* own;
@@ -47,9 +47,9 @@ namespace nearfield::detail
     explicit device_job(cuda_job<T> const& from)
         : box_offsets(from.box_offsets), own(from.own), range_offsets(from.range_offsets),
           ranges(from.ranges), shifts(from.shifts), slots(from.slots), items(from.items),
-          n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items), n_targets(from.n_targets),
-          n_sources(from.n_sources), piece(0), parts(1), own_is_self(from.own_is_self),
-          singular(from.singular),
+          n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items),
+          n_targets(from.n_targets), n_sources(from.n_sources), piece(0), parts(1),
+          own_is_self(from.own_is_self), singular(from.singular),
           always_tests(from.tests_for_zero && !from.singular)
     {
       for (int d = 0; d < K::dim; ++d) targets.x[d] = from.target_x[d];
@@ -106,8 +106,7 @@ namespace nearfield::detail
     /// The own range without [self_begin, self_end), from there on only where `after` is set; then the
     /// ranges of the box.
     __device__ source_feed(device_job<K, T> const& job, source_range own, index_type self_begin,
-                           index_type self_end, bool after, index_type range,
-                           index_type last_range)
+                           index_type self_end, bool after, index_type range, index_type last_range)
         : job_(job), range_(range), last_range_(last_range), rest_(own)
     {
       if (after)
@@ -149,7 +148,7 @@ namespace nearfield::detail
     /// Source j of the current segment.
     __device__ void load(tile_source<K, T>& to, index_type j) const
     {
-      device_columns<K, T> const& from = job_.buffers[buffer_];
+      device_sources<K, T> const& from = job_.buffers[buffer_];
       NEARFIELD_UNROLL
       for (int d = 0; d < K::dim; ++d) to.value[d] = from.x[d][buffer_begin_ + j];
       NEARFIELD_UNROLL

@@ -5,7 +5,7 @@
 /// \file
 /// What one pair adds, written once for every value type and back-end.
 
-namespace nearfield::detail
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// The factor that the loop leaves in the sums of output o.
   template <class K, class V>

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
+
+namespace nearfield
+{
+  /// Boxes and their interaction list in the memory of the current device, cut into pieces of work for a
+  /// GPU. It copies what it needs; many steps may use it.
+  class cuda_list
+  {
+  public:
+    /// Of one-sided steps. n_sources: the size of the set that the list counts in. Throws error when boxes
+    /// and list do not fit together, and when the device has no memory for them.
+    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources);
+
+    /// Of mutual steps, over a half list of one set. Throws error besides when it is not a half list.
+    static cuda_list mutual(boxes const& points, interaction_list const& half_list);
+
+    [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
+    [[nodiscard]] std::size_t n_sources() const { return n_sources_; }
+    /// The own range of each box is the box: the list of one set.
+    [[nodiscard]] bool is_of_one_set() const { return is_of_one_set_; }
+    [[nodiscard]] bool is_mutual() const { return is_mutual_; }
+
+    /// Makes the job one over this list.
+    template <class T>
+    void give(cuda_job<T>& job) const
+    {
+      job.box_offsets = box_offsets_.data();
+      job.own = own_.data();
+      job.range_offsets = range_offsets_.data();
+      job.ranges = ranges_.data();
+      job.shifts = shifts_.data();
+      job.items = items_.data();
+      job.n_wide = n_wide_;
+      job.n_medium = n_medium_;
+      job.n_items = static_cast<index_type>(items_.size());
+    }
+
+  private:
+    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
+              cuda_items const& items);
+
+    std::size_t n_targets_, n_sources_;
+    bool is_of_one_set_ = true, is_mutual_ = false;
+    index_type n_wide_, n_medium_;
+    device_array<index_type> box_offsets_, range_offsets_;
+    device_array<source_range> own_, ranges_;
+    device_array<std::array<double, 3>> shifts_;
+    device_array<cuda_item> items_;
+  };
+}

@@ -1,0 +1,10 @@
+#include "table.cuh"
+
+namespace nearfield::detail
+{
+  template <>
+  cuda_kernels<float> builtin_cuda_kernels<float>(int interaction)
+  {
+    return nth_cuda_kernels<float>(builtin_interactions{}, interaction);
+  }
+}

@@ -1,0 +1,58 @@
+#include <nearfield/p2p/cuda_list.hpp>
+
+#include <nearfield/p2p/near_field.hpp>
+
+namespace nearfield
+{
+  namespace
+  {
+    std::size_t points_in(boxes const& points)
+    {
+      return points.size() == 0 ? 0 : points.end(points.size() - 1);
+    }
+
+    bool own_ranges_are_boxes(boxes const& points, interaction_list const& list)
+    {
+      for (index_type b = 0; b < points.size(); ++b)
+        if (list.own[b].begin != points.begin(b) || list.own[b].end != points.end(b)) return false;
+      return true;
+    }
+
+    cuda_items checked_gather_items(boxes const& targets, interaction_list const& list,
+                                    std::size_t n_sources)
+    {
+      detail::check_list("cuda_list", targets, list, points_in(targets), n_sources);
+      return detail::gather_items(targets, list);
+    }
+
+    cuda_items checked_mutual_items(boxes const& points, interaction_list const& half_list)
+    {
+      char const* const name = "cuda_list::mutual";
+      detail::check_list(name, points, half_list, points_in(points), points_in(points));
+      detail::check_own_ranges(name, points, half_list);
+      detail::check_half(name, points, half_list);
+      return detail::mutual_items(points, half_list);
+    }
+  }
+
+  cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
+                       cuda_items const& items)
+      : n_targets_(points_in(targets)), n_sources_(n_sources), n_wide_(items.n_wide),
+        n_medium_(items.n_medium), box_offsets_(targets.offsets), range_offsets_(list.offsets),
+        own_(list.own), ranges_(list.ranges), shifts_(list.shifts),
+        items_(std::span<cuda_item const>(items.items))
+  {}
+
+  cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources)
+      : cuda_list(targets, list, n_sources, checked_gather_items(targets, list, n_sources))
+  {
+    is_of_one_set_ = own_ranges_are_boxes(targets, list);
+  }
+
+  cuda_list cuda_list::mutual(boxes const& points, interaction_list const& half_list)
+  {
+    cuda_list result(points, half_list, points_in(points), checked_mutual_items(points, half_list));
+    result.is_mutual_ = true;
+    return result;
+  }
+}
