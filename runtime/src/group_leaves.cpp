@@ -30,6 +30,10 @@ namespace nearfield
       return sums;
     }
 
+    // 8 groups are in flight on 4 workers, so that a GPU never drains; 1000 leaves fill it
+    constexpr int groups_per_gpu = 8;
+    constexpr index_type least_leaves_of_a_gpu_group = 1000;
+
     std::size_t number_of_groups(group_options const& options, double pairs, index_type n_leaves)
     {
       if (options.leaves_per_group > 0)
@@ -37,6 +41,10 @@ namespace nearfield
         auto const size = static_cast<std::size_t>(options.leaves_per_group);
         return (n_leaves + size - 1) / size;
       }
+      if (options.gpus > 0)
+        return static_cast<std::size_t>(
+            std::clamp<index_type>(n_leaves / least_leaves_of_a_gpu_group, 1,
+                                   static_cast<index_type>(groups_per_gpu * options.gpus)));
       double const cores = std::max(1u, std::thread::hardware_concurrency());
       double const size =
           std::clamp(pairs / (groups_per_core * cores), least_pairs_of_a_group, pairs_of_a_group);
@@ -50,6 +58,8 @@ namespace nearfield
     if (options.leaves_per_group < 0)
       throw error("leaves_per_group: found " + std::to_string(options.leaves_per_group) +
                   "; give 1 or more, or 0 for the default");
+    if (options.gpus < 0)
+      throw error("gpus: found " + std::to_string(options.gpus) + "; give 0 or more");
     leaf_groups_view views;
     views.has_one_set = tree.has_one_set();
     views.targets = tree.targets();

@@ -93,8 +93,8 @@ namespace nearfield::detail
 
     void add_box(task_list& list, boxes const& targets, index_type b, source_range const& own)
     {
-      list.n_targets += targets.count(b);
-      list.box_offsets.push_back(list.n_targets);
+      list.head.n_targets += targets.count(b);
+      list.box_offsets.push_back(list.head.n_targets);
       list.own.push_back(own);
     }
 
@@ -119,16 +119,21 @@ namespace nearfield::detail
                      list_builder& builder)
     {
       group.target_chunk = chunk_of(plan.target_chunks, group.targets.begin);
-      builder.list.target_begin =
+      builder.list.head.target_begin =
           group.targets.begin - plan.target_chunks[group.target_chunk].begin;
-      if (groups.has_one_set) builder.list.target_buffer = builder.buffer(group.target_chunk);
+      if (groups.has_one_set) builder.list.head.target_buffer = builder.buffer(group.target_chunk);
     }
 
-    void pack(leaf_groups_view const& groups, group_plan& group, list_builder& builder)
+    void pack(leaf_groups_view const& groups, group_plan& group, list_builder& builder,
+              cuda_items&& items)
     {
-      builder.list.n_sources = static_cast<index_type>(group.source_chunks.size());
-      if (!groups.has_one_set) builder.list.target_buffer = builder.list.n_sources;
+      builder.list.items = std::move(items.items);
+      builder.list.head.n_wide = items.n_wide;
+      builder.list.head.n_medium = items.n_medium;
+      builder.list.head.n_sources = static_cast<index_type>(group.source_chunks.size());
+      if (!groups.has_one_set) builder.list.head.target_buffer = builder.list.head.n_sources;
       group.list = builder.list.pack();
+      group.head = builder.list.head;
     }
 
     void add_gather_range(step_plan const& plan, list_builder& builder, source_range range,
@@ -146,7 +151,7 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_gather(leaf_groups_view const& groups)
+  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus)
   {
     step_plan plan = plan_groups(groups);
     for (std::size_t g = 0; g + 1 < groups.first_leaf.size(); ++g)
@@ -173,7 +178,9 @@ namespace nearfield::detail
       }
       for (std::size_t s = 0; s < group.source_chunks.size(); ++s)
         builder.list.slots.push_back({static_cast<index_type>(s), 0, 0});
-      pack(groups, group, builder);
+      task_list const& list = builder.list;
+      pack(groups, group, builder,
+           for_gpus ? gather_items(list.targets(), list.list()) : cuda_items{});
       plan.groups.push_back(std::move(group));
     }
     finish(plan);
@@ -242,7 +249,7 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_mutual(leaf_groups_view const& groups)
+  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus)
   {
     step_plan plan = plan_groups(groups);
     std::vector<std::vector<point_interval>> halos;
@@ -256,7 +263,7 @@ namespace nearfield::detail
       halos.push_back(cut_at_chunks(halo_of(groups, g), plan.source_chunks));
       std::vector<point_interval> const& halo = halos.back();
 
-      list.slots.push_back({list.target_buffer, list.target_begin, 0});
+      list.slots.push_back({list.head.target_buffer, list.head.target_begin, 0});
       for (point_interval const& interval : halo)
       {
         std::size_t const chunk = chunk_of(plan.source_chunks, interval.begin);
@@ -292,7 +299,8 @@ namespace nearfield::detail
         close_box(list);
         group.interactions += box.size() * sources;
       }
-      pack(groups, group, builder);
+      pack(groups, group, builder,
+           for_gpus ? mutual_items(list.targets(), list.list()) : cuda_items{});
       plan.groups.push_back(std::move(group));
     }
     for (std::size_t g = 0; g < halos.size(); ++g) hand_out_halo(plan, g, halos[g]);

@@ -1,14 +1,18 @@
 #include <nearfield/starpu/runtime.hpp>
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/monitor.hpp>
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
+#include <set>
+#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -58,8 +62,34 @@ namespace nearfield::starpu
       setenv("STARPU_HOME", folder.c_str(), 0);
     }
 
+#if defined(STARPU_USE_CUDA)
+    constexpr bool starpu_has_cuda = true;
+#else
+    constexpr bool starpu_has_cuda = false;
+#endif
+
+    /// The GPUs that StarPU will find: all, unless STARPU_NCUDA or the options say less.
+    int gpus_to_use(runtime_options const& options)
+    {
+      if (options.gpus && *options.gpus < 0)
+        throw error("gpus: found " + std::to_string(*options.gpus) + "; give 0 or more");
+      int const wanted = options.gpus.value_or(0);
+      if (wanted > 0 && !starpu_has_cuda)
+        throw error("gpus: found " + std::to_string(wanted) + ", but StarPU " + version() +
+                    " was built without CUDA; ./dev starpu-cuda builds one with it");
+      int there = starpu_has_cuda ? static_cast<int>(gpus().size()) : 0;
+      if (wanted > there)
+        throw error("gpus: found " + std::to_string(wanted) + ", this machine has " +
+                    std::to_string(there) + (there == 0 ? ": " + cuda_problem() : ""));
+      if (char const* const limit = std::getenv("STARPU_NCUDA"); limit && !options.gpus)
+        there = std::min(there, std::max(0, std::atoi(limit)));
+      return options.gpus.value_or(there);
+    }
+
     void start(runtime_options const& options)
     {
+      int const n_gpus = gpus_to_use(options);
+      if (n_gpus > 0) setenv("STARPU_NWORKER_PER_CUDA", "4", 0);
       if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
         throw error("workers: found " + std::to_string(options.workers) +
                     "; this StarPU was built for 1 to " + std::to_string(STARPU_MAXCPUS) +
@@ -68,7 +98,14 @@ namespace nearfield::starpu
       check(starpu_conf_init(&conf), "starpu_conf_init");
       // starpu_conf_init has read the environment; what the caller states goes before it
       conf.precedence_over_environment_variables = 1;
-      if (options.workers > 0) conf.ncpus = options.workers;
+      if (options.workers > 0)
+        conf.ncpus = options.workers;
+      else if (n_gpus > 0 && !std::getenv("STARPU_NCPU"))
+      {
+        int const cores = static_cast<int>(std::thread::hardware_concurrency());
+        conf.ncpus = std::clamp(cores - n_gpus - 1, 1, int(STARPU_MAXCPUS));
+      }
+      conf.ncuda = n_gpus;
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
@@ -78,6 +115,15 @@ namespace nearfield::starpu
       check(starpu_init(&conf), "starpu_init");
       asked_workers = options.workers;
       running_scheduler = scheduler;
+    }
+
+    int count_gpus()
+    {
+      std::set<int> devices;
+      for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker)
+        if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER)
+          devices.insert(starpu_worker_get_devid(static_cast<int>(worker)));
+      return static_cast<int>(devices.size());
     }
 
     /// Throws error where StarPU, which runs, runs with other options than these.
@@ -90,6 +136,9 @@ namespace nearfield::starpu
       if (options.workers != 0 && options.workers != asked_workers && options.workers != running)
         throw error("workers: found " + std::to_string(options.workers) +
                     ", StarPU runs already with " + std::to_string(running) + remedy);
+      if (options.gpus && *options.gpus != count_gpus())
+        throw error("gpus: found " + std::to_string(*options.gpus) + ", StarPU runs already with " +
+                    std::to_string(count_gpus()) + remedy);
       if (!options.scheduler.empty() && options.scheduler != running_scheduler)
         throw error("scheduler: found '" + options.scheduler + "', StarPU runs already with " +
                     (running_scheduler.empty() ? "one that was not named here"
@@ -127,6 +176,11 @@ namespace nearfield::starpu
   int runtime::n_workers() const
   {
     return static_cast<int>(starpu_worker_get_count());
+  }
+
+  int runtime::n_gpus() const
+  {
+    return count_gpus();
   }
 
   std::vector<std::string> runtime::worker_names() const

@@ -234,8 +234,8 @@ namespace
   TEST(starpu_step, a_task_may_have_more_buffers_than_a_codelet)
   {
     problem p(3000, 1);
-    auto const mutual = nearfield::detail::plan_mutual(p.groups.view());
-    auto const gather = nearfield::detail::plan_gather(p.groups.view());
+    auto const mutual = nearfield::detail::plan_mutual(p.groups.view(), false);
+    auto const gather = nearfield::detail::plan_gather(p.groups.view(), false);
     std::size_t most_halos = 0, most_chunks = 0;
     for (auto const& group : mutual.groups)
       most_halos = std::max(most_halos, group.reached_from.size());

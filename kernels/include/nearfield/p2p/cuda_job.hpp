@@ -38,6 +38,9 @@ namespace nearfield
     index_type halo = 0;
   };
 
+  /// The buffers that one launch may read sources from.
+  inline constexpr int most_cuda_buffers = 24;
+
   /// Columns are host arrays of device pointers; everything else points to device memory, which must stay
   /// as it is until the launch has ended.
   template <class T>

@@ -9,9 +9,6 @@
 
 namespace nearfield::detail
 {
-  /// The buffers that one launch may read sources from.
-  inline constexpr int most_cuda_buffers = 24;
-
   template <class K, class T>
   struct device_sources
   {

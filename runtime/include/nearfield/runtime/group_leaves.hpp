@@ -11,8 +11,11 @@ namespace nearfield
   struct group_options
   {
     /// Leaves of a group on average; 0: as many as make a group's work 2e7 directed pairs (1-10 ms of
-    /// one core with SIMD), fewer where that leaves less than 16 groups per core
+    /// one core with SIMD), fewer where that leaves less than 16 groups per core; for GPUs, as many as make
+    /// 8 groups for each, but no less than 1000
     int leaves_per_group = 0;
+    /// The GPUs that will compute the groups; 0: CPUs will.
+    int gpus = 0;
   };
 
   /// Groups of leaves that follow each other in the tree: what one task works on. Views of a tree, which

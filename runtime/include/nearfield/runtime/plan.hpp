@@ -35,6 +35,7 @@ namespace nearfield::detail
     point_interval targets;
     std::size_t target_chunk = 0;
     std::vector<std::size_t> source_chunks; ///< by source buffer of the list
+    task_head head;
     std::vector<std::byte> list;
     double interactions = 0;
 
@@ -55,10 +56,12 @@ namespace nearfield::detail
     std::vector<std::size_t> by_priority;
   };
 
+  /// With for_gpus, lists are cut into work for a GPU too.
+  ///
   /// One task a group: its targets read all sources they meet. No output is written by two tasks.
-  step_plan plan_gather(leaf_groups_view const& groups);
+  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus);
 
   /// One task a group: its pairs of the half list. What the sources outside the group receive goes to a
   /// halo of the task, which the group that owns those points adds, in a fixed order.
-  step_plan plan_mutual(leaf_groups_view const& groups);
+  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus);
 }

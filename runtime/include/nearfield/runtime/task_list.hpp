@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
 
 #include <cstddef>
 #include <span>
@@ -8,52 +9,43 @@
 
 namespace nearfield::detail
 {
-  /// Source points that follow each other in one buffer of a task; the ranges of its list count in them.
-  struct source_slot
-  {
-    index_type buffer = 0; ///< which of the task's source buffers
-    index_type begin = 0;  ///< where in it
-    index_type halo = 0; ///< where in the halo the sums of these sources start; slot 0: own output
-  };
-
-  /// What one task of a step computes, as numbers: it travels as a data handle of its own.
-  struct task_list
+  /// The sizes of a list: they travel with the task, since its worker may not be able to read the memory
+  /// that the list is in.
+  struct task_head
   {
     index_type n_targets = 0;
     index_type n_sources = 0;     ///< buffers of sources
     index_type target_buffer = 0; ///< which coordinate buffer holds the targets
     index_type target_begin = 0;  ///< where in it
-    std::vector<index_type> box_offsets{0}, range_offsets{0};
-    std::vector<source_range> own, ranges;
-    std::vector<source_slot> slots;
-
-    /// All of it, in one piece of memory.
-    [[nodiscard]] std::vector<std::byte> pack() const;
+    index_type n_boxes = 0, n_ranges = 0, n_slots = 0;
+    // for GPUs: those of cuda_items
+    index_type n_items = 0, n_wide = 0, n_medium = 0;
   };
 
-  /// A packed list.
-  class task_list_view
+  /// What one task of a step computes, as numbers: it travels as a data handle of its own.
+  struct task_list
   {
-  public:
-    explicit task_list_view(void const* packed);
+    task_head head;
+    std::vector<index_type> box_offsets{0}, range_offsets{0};
+    std::vector<source_range> own, ranges;
+    std::vector<source_slot> slots; ///< halo: where in that of the task; slot 0: its own output
+    std::vector<cuda_item> items;
 
-    struct head
-    {
-      index_type n_targets, n_sources, target_buffer, target_begin;
-      index_type n_boxes, n_ranges, n_slots;
-    };
+    [[nodiscard]] boxes targets() const { return {box_offsets}; }
+    [[nodiscard]] interaction_list list() const { return {own, range_offsets, ranges, {}}; }
 
-    [[nodiscard]] head const& sizes() const { return *head_; }
-    [[nodiscard]] std::span<index_type const> box_offsets() const { return box_offsets_; }
-    [[nodiscard]] std::span<index_type const> range_offsets() const { return range_offsets_; }
-    [[nodiscard]] std::span<source_range const> own() const { return own_; }
-    [[nodiscard]] std::span<source_range const> ranges() const { return ranges_; }
-    [[nodiscard]] std::span<source_slot const> slots() const { return slots_; }
+    /// All but the head, in one piece of memory; sets the sizes in the head.
+    [[nodiscard]] std::vector<std::byte> pack();
+  };
 
-  private:
-    head const* head_;
-    std::span<index_type const> box_offsets_, range_offsets_;
-    std::span<source_range const> own_, ranges_;
-    std::span<source_slot const> slots_;
+  /// Where the parts of a packed list are; only addresses are computed, so it may be in any memory.
+  struct task_list_view
+  {
+    task_list_view(task_head const& head, void const* packed);
+
+    index_type const *box_offsets, *range_offsets;
+    source_range const *own, *ranges;
+    source_slot const* slots;
+    cuda_item const* items;
   };
 }

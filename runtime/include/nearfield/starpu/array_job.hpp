@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <array>
@@ -67,17 +67,22 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       if (out_.first)
         for (int o = 0; o < K::n_out; ++o) out_columns_[o] = out_[rhs * K::n_out + o];
     }
-    void as_targets(p2p_job<T>& job) const
+    template <class Job>
+    void as_targets(Job& job) const
     {
       job.target_x = x_columns_.data();
       job.target_q = q_columns_.data();
       job.target_out = out_columns_.data();
     }
-    void as_sources(p2p_job<T>& job) const
+    template <class Job>
+    void as_sources(Job& job) const
     {
       job.source_x = x_columns_.data();
       job.source_q = q_columns_.data();
-      job.source_out = out_columns_.data();
+      if constexpr (requires { job.source_out; })
+        job.source_out = out_columns_.data();
+      else if (!job.own_is_self)
+        job.halo_out = out_columns_.data();
     }
 
   private:
@@ -101,5 +106,47 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
                   " right-hand sides, the sources " + std::to_string(sources.n_rhs()) +
                   "; give one output for each");
     return targets.n_rhs();
+  }
+
+  /// Calls launch(job) for each right-hand side of two sides, with their columns in the job.
+  template <class K, class T, class Job, class Launch>
+  void for_each_right_hand_side(char const* codelet, array_side<K, T>& targets,
+                                array_side<K, T>& sources, Job job, Launch&& launch)
+  {
+    int const n_rhs = right_hand_sides(codelet, targets, sources);
+    for (int rhs = 0; rhs < n_rhs; ++rhs)
+    {
+      targets.select(rhs);
+      sources.select(rhs);
+      targets.as_targets(job);
+      sources.as_sources(job);
+      launch(job);
+    }
+  }
+
+  /// The two sides as one box each, by a kernel of the CPU.
+  template <class K, class T>
+  void run_box(char const* codelet, p2p_function<T> kernel, K const& k, array_side<K, T>& targets,
+               array_side<K, T>& sources)
+  {
+    nearfield::detail::single_box<T, K> const box(targets.size(), sources.size());
+    p2p_job<T> job = box.job(k);
+    job.own_is_self = &targets == &sources;
+    for_each_right_hand_side(codelet, targets, sources, job,
+                             [&](p2p_job<T> const& ready) { kernel(&k, ready); });
+  }
+
+  /// The same by a kernel of the GPU.
+  template <class K, class T>
+  void run_box(char const* codelet, cuda_function<T> kernel, K const& k, array_side<K, T>& targets,
+               array_side<K, T>& sources, cuda_stream stream)
+  {
+    cuda_job<T> job = nearfield::detail::cuda_job_of<T>(cuda_backend{stream}, k);
+    job.n_targets = targets.size();
+    job.n_sources = sources.size();
+    job.own_is_self = &targets == &sources;
+    for_each_right_hand_side(codelet, targets, sources, job,
+                             [&](cuda_job<T> const& ready)
+                             { check_cuda(kernel(&k, ready), codelet); });
   }
 }

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/backend.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/runtime/task_list.hpp>
 #include <nearfield/starpu/monitor.hpp>
 
 #include <starpu.h>
@@ -22,8 +24,8 @@
 ///       using real = T;
 ///       static constexpr char const* name = "p2p_outer";
 ///       static constexpr std::initializer_list<starpu_data_access_mode> modes = {...};
-///       static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers);
-///                                               // and bool ranges_may_coincide, if it works on a list
+///       static void run(p2p_kernels<T> const&, task_argument<K> const&, void** buffers);
+///       static void run(cuda_kernels<T> const&, task_argument<K> const&, void** buffers, cuda_stream);
 ///       static double interactions(starpu_task* task);  // of a task without an argument
 ///     };
 ///
@@ -34,9 +36,11 @@ namespace nearfield::starpu
   /// Which implementations a task may take.
   enum class backend_choice
   {
-    automatic, ///< SIMD, or what a scheduler with performance models finds faster
+    automatic, ///< what StarPU's scheduler takes: SIMD on CPU workers (or scalar, where a performance
+               ///< model finds it faster), CUDA on GPU workers
     scalar,
-    simd
+    simd,
+    cuda ///< GPU workers only
   };
 }
 
@@ -53,6 +57,16 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     double interactions = 0;
     /// points of different leaves may be at one place
     bool ranges_may_coincide = false;
+    /// of a task with a list
+    nearfield::detail::task_head const* head = nullptr;
+  };
+
+  /// Whether codelets of K have a CUDA implementation: a built-in interaction has, one of your own where it
+  /// says `static constexpr bool has_cuda = true`, which promises NEARFIELD_CUDA_KERNELS(K) in a .cu file.
+  template <class K>
+  inline constexpr bool has_cuda_codelets = builtin_interaction<K> || requires
+  {
+    requires K::has_cuda;
   };
 }
 
@@ -99,6 +113,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       if (which == backend_choice::scalar) return instance<backend_choice::scalar>();
       if (which == backend_choice::simd) return instance<backend_choice::simd>();
+      if (which == backend_choice::cuda) return instance<backend_choice::cuda>();
       return instance<backend_choice::automatic>();
     }
 
@@ -106,7 +121,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static std::string_view const (&implementation_names())[monitor::n_implementations]
     {
       static std::string_view const names[] = {
-          builtin_interaction<K> ? name_of(selected_isa()) : NEARFIELD_ISA_NAME, "scalar"};
+          builtin_interaction<K> ? name_of(selected_isa()) : NEARFIELD_ISA_NAME, "scalar", "cuda"};
       return names;
     }
 
@@ -114,7 +129,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     enum implementation
     {
       simd_implementation,
-      scalar_implementation
+      scalar_implementation,
+      cuda_implementation
     };
 
     template <backend_choice Which>
@@ -131,17 +147,47 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       // lws, eager and prio take the first one, whichever is faster
       int n = 0;
       starpu_codelet& to = get();
-      if (which != backend_choice::scalar)
+      bool const is_automatic = which == backend_choice::automatic;
+      if (is_automatic || which == backend_choice::simd)
       {
         kernels<simd_implementation>(); // throws here rather than in a task
         to.cpu_funcs[n++] = &cpu<simd_implementation>;
       }
-      if (which != backend_choice::simd) to.cpu_funcs[n++] = &cpu<scalar_implementation>;
+      if (is_automatic || which == backend_choice::scalar)
+        to.cpu_funcs[n++] = &cpu<scalar_implementation>;
+      to.where = n > 0 ? STARPU_CPU : 0;
+      if (is_automatic || which == backend_choice::cuda) add_cuda(to, which);
+    }
+
+    static void add_cuda([[maybe_unused]] starpu_codelet& to, backend_choice which)
+    {
+      std::string problem = std::string("the interaction ") + std::string(K::name) +
+                            " has no CUDA kernels: give it has_cuda and NEARFIELD_CUDA_KERNELS";
+      if constexpr (has_cuda_codelets<K>)
+      {
+#if defined(STARPU_USE_CUDA)
+        problem = cuda_problem();
+        if (built_with_cuda())
+        {
+          cuda_kernels_of<T, K>();
+          to.cuda_funcs[0] = &on_cuda;
+          to.cuda_flags[0] = STARPU_CUDA_ASYNC;
+          to.where |= STARPU_CUDA;
+        }
+#else
+        problem = "this StarPU was built without CUDA: ./dev starpu-cuda builds one with it";
+#endif
+      }
+      if (which == backend_choice::cuda && starpu_cuda_worker_get_count() == 0)
+        throw error("backend cuda: " + (problem.empty()
+                                            ? "StarPU has no GPU worker (--gpus, STARPU_NCUDA)"
+                                            : problem));
     }
 
     static std::string symbol(backend_choice which)
     {
       std::string const chosen(which == backend_choice::scalar ? "scalar"
+                               : which == backend_choice::cuda ? "cuda"
                                                                : implementation_names()[0]);
       return "nearfield_" + std::string(Operation::name) + "_" + std::string(K::name) + "_" +
              std::to_string(K::dim) + "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") + chosen +
@@ -170,26 +216,44 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
                     std::string(K::name) + " has parameters; pass those of p2p::argument()");
     }
 
-    template <implementation I>
-    static void cpu(void** buffers, void* cl_arg) noexcept
+    /// run(argument), whose exceptions are kept for wait().
+    template <class Run>
+    static void guarded(implementation which, void* cl_arg, Run&& run) noexcept
     {
       auto const* const argument = static_cast<task_argument<K> const*>(cl_arg);
       monitor& watch = argument && argument->watch ? *argument->watch : monitor::of_process();
       try
       {
-        watch.count(I);
-        K const k = argument ? argument->k : default_interaction();
-        // an operation on a list knows which pairs need no test
-        if constexpr (requires { Operation::run(kernels<I>(), k, buffers, true); })
-          Operation::run(kernels<I>(), k, buffers, argument && argument->ranges_may_coincide);
+        watch.count(which);
+        if (argument)
+          run(*argument);
         else
-          Operation::run(kernels<I>(), k, buffers);
+          run(task_argument<K>{default_interaction()});
       }
       catch (...)
       {
         watch.caught();
       }
     }
+
+    template <implementation I>
+    static void cpu(void** buffers, void* cl_arg) noexcept
+    {
+      guarded(I, cl_arg,
+              [&](task_argument<K> const& argument)
+              { Operation::run(kernels<I>(), argument, buffers); });
+    }
+
+#if defined(STARPU_USE_CUDA)
+    static void on_cuda(void** buffers, void* cl_arg) noexcept
+    {
+      guarded(cuda_implementation, cl_arg,
+              [&](task_argument<K> const& argument) {
+                Operation::run(cuda_kernels_of<T, K>(), argument, buffers,
+                               starpu_cuda_get_local_stream());
+              });
+    }
+#endif
 
     static uint32_t footprint(starpu_task* task)
     {

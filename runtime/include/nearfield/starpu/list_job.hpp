@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <span>
 #include <vector>
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
@@ -20,11 +21,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   class list_job
   {
   public:
-    explicit list_job(void** buffers)
-        : list_(reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0])))
+    list_job(nearfield::detail::task_head const& head, void** buffers)
+        : head_(head), list_(head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0])))
     {
-      using nearfield::detail::source_slot;
-      auto const& head = list_.sizes();
       columns<T> const all_out(buffers[1], 1);
       n_rhs_ = static_cast<int>(all_out.n / head.n_targets) / K::n_out;
       out_ = columns<T>(buffers[1], n_rhs_ * K::n_out);
@@ -38,9 +37,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
         ++next;
       }
       index_type const n_x = std::max(head.n_sources, head.target_buffer + 1);
-      std::size_t const n_slots = list_.slots().size();
+      std::size_t const n_slots = head.n_slots;
       source_x_.reserve(n_slots * K::dim);
-      for (source_slot const& slot : list_.slots())
+      for (source_slot const& slot : slots())
         for (int d = 0; d < K::dim; ++d)
           source_x_.push_back(columns<T const>(next[slot.buffer], K::dim)[d] + slot.begin);
       for (int d = 0; d < K::dim; ++d)
@@ -56,7 +55,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     p2p_job<T> job(K const& k, int rhs)
     {
       std::size_t s = 0;
-      for (auto const& slot : list_.slots())
+      for (source_slot const& slot : slots())
       {
         columns<T const> const q(q_buffers_[slot.buffer], n_rhs_ * K::n_in);
         for (int i = 0; i < K::n_in; ++i)
@@ -80,17 +79,23 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
         job.target_q = source_q_.data();
         job.source_out = source_out_.data();
       }
-      job.box_offsets = list_.box_offsets().data();
-      job.own = list_.own().data();
-      job.range_offsets = list_.range_offsets().data();
-      job.ranges = list_.ranges().data();
-      job.last_box = list_.sizes().n_boxes;
-      job.own_is_self = list_.sizes().target_buffer < list_.sizes().n_sources;
+      job.box_offsets = list_.box_offsets;
+      job.own = list_.own;
+      job.range_offsets = list_.range_offsets;
+      job.ranges = list_.ranges;
+      job.last_box = head_.n_boxes;
+      job.own_is_self = head_.target_buffer < head_.n_sources;
       job.tests_for_zero = nearfield::detail::tests_for_zero<T>(k);
       return job;
     }
 
   private:
+    [[nodiscard]] std::span<source_slot const> slots() const
+    {
+      return {list_.slots, head_.n_slots};
+    }
+
+    nearfield::detail::task_head head_;
     nearfield::detail::task_list_view list_;
     int n_rhs_ = 0;
     columns<T> out_, halo_;

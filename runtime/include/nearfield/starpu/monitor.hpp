@@ -28,7 +28,7 @@ namespace nearfield::starpu
   class monitor
   {
   public:
-    static constexpr int n_implementations = 2;
+    static constexpr int n_implementations = 3;
 
     monitor();
     /// That of codelets that are inserted without an argument.

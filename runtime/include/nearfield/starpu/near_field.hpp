@@ -21,13 +21,23 @@
 
 namespace nearfield::starpu
 {
-  /// How the pairs of a step become tasks. Both forms are deterministic: with the same groups and the
-  /// same implementation, a step gives the same bits on any number of workers.
+  /// How the pairs of a step become tasks. With the same groups and the same implementation, a step gives
+  /// the same bits on any number of workers; but on GPUs the mutual form adds in no fixed order, and its
+  /// results repeat within rounding.
   enum class form_choice
   {
-    automatic, ///< mutual for one set and an interaction with a way back, else gather
-    gather,    ///< one-sided: a task reads all that its group meets
-    mutual     ///< each pair is evaluated once: about twice as fast on CPUs
+    /// mutual for one set and an interaction with a way back, else gather; on GPUs mutual only where it was
+    /// measured to be faster: leaves of 48 points on average with one output, of 128 with several
+    automatic,
+    gather, ///< one-sided: a task reads all that its group meets
+    mutual  ///< each pair is evaluated once: about twice as fast on CPUs
+  };
+
+  /// When results go to the caller's columns.
+  enum class delivery_choice
+  {
+    every_step,
+    on_request ///< with deliver(); until then they stay where they were computed, as on a GPU
   };
 
   struct near_field_options
@@ -35,7 +45,9 @@ namespace nearfield::starpu
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
     form_choice form = form_choice::automatic;
+    /// automatic: GPUs where the runtime has some, else CPUs
     backend_choice backend = backend_choice::automatic;
+    delivery_choice delivery = delivery_choice::every_step;
   };
 }
 
@@ -104,18 +116,27 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
       int priority = static_cast<int>(plan_.groups.size());
       for (std::size_t const g : plan_.by_priority) submit_group(g, priority--);
-      for (std::size_t g = 0; g < plan_.groups.size(); ++g) submit_deliver(g);
+      if (delivery_ == delivery_choice::every_step) deliver_results();
     }
 
-    /// Returns when the outputs hold the results of every step submitted so far. Rethrows the first
+    /// Starts to bring the results of the last step to the caller's columns, with delivery on_request. Returns
+    /// at once.
+    void deliver()
+    {
+      if (delivery_ == delivery_choice::on_request) deliver_results();
+    }
+
+    /// Returns when every step submitted so far has ended and what was to be delivered is. Rethrows the first
     /// exception of a task; the outputs are unspecified then.
     void wait()
     {
       for (std::size_t g = 0; g < out_.size(); ++g)
       {
         if (!is_written_[g]) continue; // StarPU aborts when data is read that no task has written
-        check(starpu_data_acquire(out_[g], STARPU_R), "starpu_data_acquire(out)");
-        starpu_data_release(out_[g]);
+        // it stays in the memory where it is
+        check(starpu_data_acquire_on_node(out_[g], STARPU_ACQUIRE_NO_NODE, STARPU_R),
+              "starpu_data_acquire_on_node(out)");
+        starpu_data_release_on_node(out_[g], STARPU_ACQUIRE_NO_NODE);
       }
       monitor_.rethrow();
     }
@@ -148,8 +169,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   private:
     static constexpr int n_rhs = nearfield::detail::right_hand_sides<K, NQ, NOut>();
     using gather_codelet = detail::codelet<detail::p2p_gather_operation<K, T>>;
-    using collect = detail::collect_operation<T>;
-    using deliver = detail::deliver_operation<T>;
+    using collect_task = detail::collect_operation<T>;
+    using deliver_task = detail::deliver_operation<T>;
     using intervals = std::vector<nearfield::detail::point_interval>;
 
     enum point_sets
@@ -162,14 +183,17 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
                K const& k, soa<T const, K::dim> const& x, soa<T const, K::dim> const& y,
                soa<T const, NQ> const& q, soa<T, NOut> const& out,
                near_field_options const& options)
-        : runtime_(starpu), form_(choose_form(groups, options.form)),
-          codelet_(form_ == form_choice::mutual ? mutual_codelet(options.backend)
-                                                : gather_codelet::of(options.backend))
+        : runtime_(starpu), delivery_(options.delivery),
+          backend_(choose_backend(starpu, options.backend)),
+          form_(choose_form(groups, options.form, backend_)),
+          codelet_(form_ == form_choice::mutual ? mutual_codelet(backend_)
+                                                : gather_codelet::of(backend_))
     {
       leaf_groups_view const views = groups.view();
       check_arguments(sets, views, x, y, q, out);
-      plan_ = form_ == form_choice::mutual ? nearfield::detail::plan_mutual(views)
-                                           : nearfield::detail::plan_gather(views);
+      bool const for_gpus = backend_ == backend_choice::cuda;
+      plan_ = form_ == form_choice::mutual ? nearfield::detail::plan_mutual(views, for_gpus)
+                                           : nearfield::detail::plan_gather(views, for_gpus);
 
       for (int d = 0; d < K::dim; ++d) source_x_columns_[d] = y[d];
       for (int d = 0; d < K::dim; ++d) target_x_columns_[d] = x[d];
@@ -191,19 +215,32 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
         if (form_ == form_choice::mutual)
           halo_.push_back(
               handle::of_size<T>(std::size_t(NOut) * std::max<index_type>(1, group.halo_size)));
-        arguments_.push_back({k, &monitor_, group.interactions * n_rhs});
+        arguments_.push_back({k, &monitor_, group.interactions * n_rhs, false, &group.head});
         deliver_.push_back({out_columns_, views.target_order.subspan(group.targets.begin, n),
                             group.pieces, options.accumulate, &monitor_});
       }
       is_written_.resize(plan_.groups.size());
     }
 
-    static form_choice choose_form(leaf_groups<K::dim> const& groups, form_choice wanted)
+    static backend_choice choose_backend(runtime const& starpu, backend_choice wanted)
+    {
+      bool const can_use_gpus = has_cuda_codelets<K> && starpu.n_gpus() > 0;
+      return wanted == backend_choice::automatic && can_use_gpus ? backend_choice::cuda : wanted;
+    }
+
+    static form_choice choose_form(leaf_groups<K::dim> const& groups, form_choice wanted,
+                                   backend_choice backend)
     {
       bool const has_one_set = groups.view().has_one_set;
       bool const can_be_mutual = has_one_set && nearfield::detail::has_way_back<K>;
       if (wanted == form_choice::automatic)
-        return can_be_mutual ? form_choice::mutual : form_choice::gather;
+      {
+        double const leaf_size = static_cast<double>(groups.view().target_order.size()) /
+                                 std::max(1u, groups.view().targets.size());
+        bool const pays =
+            backend != backend_choice::cuda || leaf_size >= (K::n_out == 1 ? 48 : 128);
+        return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
+      }
       if (wanted == form_choice::mutual && !can_be_mutual)
         throw error("near_field: form mutual, but " +
                     (has_one_set ? std::string(K::name) + " has no way back"
@@ -240,7 +277,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     template <std::size_t N>
     void prepare_collect(intervals const& chunks, std::array<T const*, N> const& columns,
                          std::span<index_type const> order, std::vector<handle>& handles,
-                         std::vector<typename collect::argument>& arguments)
+                         std::vector<typename collect_task::argument>& arguments)
     {
       for (auto const& chunk : chunks)
       {
@@ -250,11 +287,11 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     }
 
     static void submit_collect(std::vector<handle> const& handles,
-                               std::vector<typename collect::argument>& arguments)
+                               std::vector<typename collect_task::argument>& arguments)
     {
       for (std::size_t c = 0; c < handles.size(); ++c)
       {
-        detail::task task(detail::host_codelet<collect>::get(), 1);
+        detail::task task(detail::host_codelet<collect_task>::get(), 1);
         task.add(handles[c], STARPU_W);
         task.set_argument(&arguments[c], sizeof(arguments[c]));
         task.set_priority(std::numeric_limits<int>::max());
@@ -281,10 +318,15 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       is_written_[g] = true;
     }
 
+    void deliver_results()
+    {
+      for (std::size_t g = 0; g < plan_.groups.size(); ++g) submit_deliver(g);
+    }
+
     void submit_deliver(std::size_t g)
     {
       auto const& group = plan_.groups[g];
-      detail::task task(detail::host_codelet<deliver>::get(),
+      detail::task task(detail::host_codelet<deliver_task>::get(),
                         1 + static_cast<unsigned>(group.reached_from.size()));
       task.add(out_[g], STARPU_RW);
       for (std::size_t const from : group.reached_from) task.add(halo_[from], STARPU_R);
@@ -296,14 +338,16 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     // StarPU stops after the handles are gone; tasks use everything that stands before the handles
     runtime runtime_;
     monitor monitor_;
+    delivery_choice delivery_;
+    backend_choice backend_;
     form_choice form_;
     starpu_codelet& codelet_;
     nearfield::detail::step_plan plan_;
     std::array<T const*, K::dim> source_x_columns_{}, target_x_columns_{};
     std::array<T const*, NQ> q_columns_{};
     std::array<T*, NOut> out_columns_{};
-    std::vector<typename collect::argument> collect_source_x_, collect_target_x_, collect_source_q_;
-    std::vector<typename deliver::argument> deliver_;
+    std::vector<typename collect_task::argument> collect_source_x_, collect_target_x_, collect_source_q_;
+    std::vector<typename deliver_task::argument> deliver_;
     std::vector<task_argument<K>> arguments_;
     bool positions_changed_ = true, inputs_changed_ = true;
     std::vector<bool> is_written_; ///< by group: out, by a task that has been submitted

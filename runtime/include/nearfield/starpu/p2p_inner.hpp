@@ -15,19 +15,19 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr std::initializer_list<starpu_data_access_mode> modes = {
         STARPU_R, STARPU_R, starpu_data_access_mode(STARPU_RW | STARPU_COMMUTE)};
 
-    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers)
+    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
     {
       array_side<K, T> points(name, buffers[0], buffers[1], buffers[2]);
-      nearfield::detail::single_box<T, K> const box(points.size(), points.size());
-      p2p_job<T> job = box.job(k);
-      job.own_is_self = true;
-      for (int rhs = 0; rhs < points.n_rhs(); ++rhs)
-      {
-        points.select(rhs);
-        points.as_targets(job);
-        points.as_sources(job);
-        (kernels.mutual ? kernels.mutual : kernels.one_sided)(&k, job);
-      }
+      run_box(name, kernels.mutual ? kernels.mutual : kernels.one_sided, argument.k, points,
+              points);
+    }
+
+    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
+                    void** buffers, cuda_stream stream)
+    {
+      array_side<K, T> points(name, buffers[0], buffers[1], buffers[2]);
+      run_box(name, kernels.mutual ? kernels.mutual : kernels.gather, argument.k, points, points,
+              stream);
     }
 
     static double interactions(starpu_task* task)

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/codelet.hpp>
+#include <nearfield/starpu/cuda_list_job.hpp>
 #include <nearfield/starpu/list_job.hpp>
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
@@ -16,15 +18,26 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr char const* name = "p2p_mutual_group";
     static constexpr std::initializer_list<starpu_data_access_mode> modes = {};
 
-    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers,
-                    bool ranges_may_coincide)
+    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
     {
-      list_job<K, T, true> task(buffers);
+      list_job<K, T, true> task(*argument.head, buffers);
       for (int rhs = 0; rhs < task.n_rhs(); ++rhs)
       {
-        p2p_job<T> job = task.job(k, rhs);
-        job.ranges_may_coincide = ranges_may_coincide;
-        kernels.mutual(&k, job);
+        p2p_job<T> job = task.job(argument.k, rhs);
+        job.ranges_may_coincide = argument.ranges_may_coincide;
+        kernels.mutual(&argument.k, job);
+      }
+    }
+
+    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
+                    void** buffers, cuda_stream stream)
+    {
+      cuda_list_job<K, T, true> task(*argument.head, buffers, stream);
+      for (int rhs = 0; rhs < task.n_rhs(); ++rhs)
+      {
+        cuda_job<T> job = task.job(argument.k, rhs);
+        job.ranges_may_coincide = argument.ranges_may_coincide;
+        check_cuda(kernels.mutual(&argument.k, job), name);
       }
     }
 

@@ -15,21 +15,19 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr std::initializer_list<starpu_data_access_mode> modes = {
         STARPU_R, STARPU_R, STARPU_R, starpu_data_access_mode(STARPU_RW | STARPU_COMMUTE)};
 
-    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers)
+    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
     {
       array_side<K, T> targets(name, buffers[0], nullptr, buffers[3]);
       array_side<K, T> sources(name, buffers[1], buffers[2], nullptr);
-      int const n_rhs = right_hand_sides(name, targets, sources);
-      nearfield::detail::single_box<T, K> const box(targets.size(), sources.size());
-      p2p_job<T> job = box.job(k);
-      for (int rhs = 0; rhs < n_rhs; ++rhs)
-      {
-        targets.select(rhs);
-        sources.select(rhs);
-        targets.as_targets(job);
-        sources.as_sources(job);
-        kernels.one_sided(&k, job);
-      }
+      run_box(name, kernels.one_sided, argument.k, targets, sources);
+    }
+
+    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
+                    void** buffers, cuda_stream stream)
+    {
+      array_side<K, T> targets(name, buffers[0], nullptr, buffers[3]);
+      array_side<K, T> sources(name, buffers[1], buffers[2], nullptr);
+      run_box(name, kernels.gather, argument.k, targets, sources, stream);
     }
 
     static double interactions(starpu_task* task)

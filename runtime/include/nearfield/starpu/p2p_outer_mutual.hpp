@@ -19,21 +19,19 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr std::initializer_list<starpu_data_access_mode> modes = {
         STARPU_R, STARPU_R, commute, STARPU_R, STARPU_R, commute};
 
-    static void run(p2p_kernels<T> const& kernels, K const& k, void** buffers)
+    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
     {
       array_side<K, T> x(name, buffers[0], buffers[1], buffers[2]);
       array_side<K, T> y(name, buffers[3], buffers[4], buffers[5]);
-      int const n_rhs = right_hand_sides(name, x, y);
-      nearfield::detail::single_box<T, K> const box(x.size(), y.size());
-      p2p_job<T> job = box.job(k);
-      for (int rhs = 0; rhs < n_rhs; ++rhs)
-      {
-        x.select(rhs);
-        y.select(rhs);
-        x.as_targets(job);
-        y.as_sources(job);
-        kernels.mutual(&k, job);
-      }
+      run_box(name, kernels.mutual, argument.k, x, y);
+    }
+
+    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
+                    void** buffers, cuda_stream stream)
+    {
+      array_side<K, T> x(name, buffers[0], buffers[1], buffers[2]);
+      array_side<K, T> y(name, buffers[3], buffers[4], buffers[5]);
+      run_box(name, kernels.mutual, argument.k, x, y, stream);
     }
 
     static double interactions(starpu_task* task)

@@ -4,6 +4,7 @@
 #include <nearfield/starpu/codelet.hpp>
 #include <nearfield/starpu/handles.hpp>
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -39,7 +40,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// to[c][order[i]] = out(i, c), or += ; before that, out takes what other groups have computed for it.
+  /// to[c][order[i]] = out(i, c) and what other groups have computed for it, or += .
   template <class T>
   struct deliver_operation
   {
@@ -59,10 +60,11 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static void run(argument const& argument, void** buffers)
     {
       int const n_columns = static_cast<int>(argument.to.size());
-      columns<T> const out(buffers[0], n_columns);
+      columns<T const> const out(buffers[0], n_columns);
+      std::vector<T> sums(out.n);
       for (int c = 0; c < n_columns; ++c)
       {
-        T* const sums = out[c];
+        std::copy_n(out[c], out.n, sums.begin());
         for (auto const& piece : argument.pieces)
         {
           T const* const halo = columns<T const>(buffers[1 + piece.halo], n_columns)[c];

@@ -1,38 +1,47 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace nearfield::starpu
 {
   /// How StarPU is started. What is not set here comes from StarPU's environment variables
-  /// (STARPU_NCPU, STARPU_SCHED ...), and else from StarPU's defaults.
+  /// (STARPU_NCPU, STARPU_NCUDA, STARPU_SCHED ...), and else from StarPU's defaults, but for two of them
+  /// where there are GPUs: STARPU_NWORKER_PER_CUDA is 4, so that tasks overlap on a GPU (a launch alone
+  /// drains before the next one fills it: 0.73 of the rate was measured), and one core is left for each GPU
+  /// and one for the main thread (with a worker on every core a download took 64 ms in place of 7).
   struct runtime_options
   {
-    /// CPU workers; 0: STARPU_NCPU, or one per core as far as this StarPU was built for as many
+    /// CPU workers; 0: STARPU_NCPU, or one per core as far as this StarPU was built for as many, less those
+    /// that GPUs need
     int workers = 0;
     /// "lws", "dmdas" ...; empty: STARPU_SCHED, or StarPU's default
     std::string scheduler = {};
+    /// GPUs; none: STARPU_NCUDA, or all that there are
+    std::optional<int> gpus = std::nullopt;
   };
 
   /// StarPU, running as long as one object of this class lives.
   ///
   /// The first one starts StarPU with its options, the last one stops it; those in between, copies
   /// included, only count, and may state the same options or none. Where the program has started StarPU
-  /// itself, it is neither started nor stopped here. Objects that use StarPU (near_field ...) keep a copy. StarPU prints nothing unless
-  /// STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can be written to, its
-  /// measurements go to a folder of the user's below that for temporary files.
+  /// itself, it is neither started nor stopped here. Objects that use StarPU (near_field ...) keep a copy.
+  /// StarPU prints nothing unless STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can
+  /// be written to, its measurements go to a folder of the user's below that for temporary files.
   class runtime
   {
   public:
-    /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for,
-    /// when StarPU finds no worker, and when it runs already with other options.
+    /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for, for
+    /// more GPUs than there are, when StarPU finds no worker, and when it runs already with other options.
     explicit runtime(runtime_options const& options = {});
     runtime(runtime const&);
     runtime& operator=(runtime const&) = default;
     ~runtime();
 
     [[nodiscard]] int n_workers() const;
+    /// GPUs that have workers
+    [[nodiscard]] int n_gpus() const;
     /// The names of the workers, by StarPU's worker number: "CPU 0" ...
     [[nodiscard]] std::vector<std::string> worker_names() const;
     /// The scheduler that was asked for, "dmdas" ...; empty: StarPU's default, or the program has
