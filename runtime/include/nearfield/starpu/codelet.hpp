@@ -225,10 +225,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       try
       {
         watch.count(which);
-        if (argument)
-          run(*argument);
-        else
-          run(task_argument<K>{default_interaction()});
+        // the copy that may throw is made here, where it can be reported
+        run(argument ? task_argument<K>(*argument) : task_argument<K>{default_interaction()});
       }
       catch (...)
       {
