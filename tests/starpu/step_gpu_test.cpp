@@ -1,0 +1,235 @@
+// What steps and codelets do on GPUs beside computing the right sums (near_field_test.cpp).
+
+#include "near_field_cases.hpp"
+
+#include <nearfield/starpu/p2p.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::backend_choice;
+  using starpu::delivery_choice;
+  using starpu::form_choice;
+  using starpu::handle;
+  using testing::AllOf;
+  using testing::Each;
+  using testing::Field;
+  using testing::StartsWith;
+  using K = one_over_r<3>;
+
+  struct problem
+  {
+    points<double, 3> x = make_points<double, 3>(cloud::plummer, 4000);
+    points<double, 1> q = make_inputs<double, 1>(4000);
+    points<double, 1> out = make_columns<double, 1>(4000, -7.);
+    tree<3> leaves = build_tree(x.view(), {.max_leaf_size = 40});
+    leaf_groups<3> groups = group_leaves(leaves, {.leaves_per_group = 30});
+
+    [[nodiscard]] double error()
+    {
+      return error_of(writable(out), reference_near_field(K{}, leaves, x, x, q.view()));
+    }
+    [[nodiscard]] bool is_untouched() const
+    {
+      return out.columns[0] == make_columns<double, 1>(x.size(), -7.).columns[0];
+    }
+  };
+
+  TEST(starpu_step_on_gpus, runs_there_and_nowhere_else)
+  {
+    problem p;
+    starpu::near_field step{one_runtime(), p.groups, K{}, p.x.view(), p.q.view(), writable(p.out)};
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+    auto const ran = step.statistics();
+    ASSERT_FALSE(ran.empty());
+    EXPECT_THAT(ran, Each(AllOf(Field(&starpu::worker_tasks::worker, StartsWith("CUDA")),
+                                Field(&starpu::worker_tasks::implementation, "cuda"))));
+  }
+
+  TEST(starpu_step_on_gpus, results_stay_there_until_they_are_asked_for)
+  {
+    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    {
+      problem p;
+      starpu::near_field step{one_runtime(),
+                              p.groups,
+                              K{},
+                              p.x.view(),
+                              p.q.view(),
+                              writable(p.out),
+                              {.form = form, .delivery = delivery_choice::on_request}};
+      for (int again = 0; again < 3; ++again)
+      {
+        step.submit();
+        step.wait();
+      }
+      EXPECT_TRUE(p.is_untouched());
+      // twice: the first must leave the data of the step as it was
+      for (int again = 0; again < 2; ++again)
+      {
+        step.deliver();
+        step.wait();
+        EXPECT_LE(p.error(), tolerance<double>);
+      }
+    }
+  }
+
+  TEST(starpu_step_on_gpus, new_inputs_and_positions_reach_them)
+  {
+    problem p;
+    starpu::near_field step{one_runtime(), p.groups, K{}, p.x.view(), p.q.view(), writable(p.out)};
+    step.submit();
+    for (double& value : p.q.columns[0]) value = 1 - value;
+    step.wait();
+    step.inputs_changed();
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+
+    // all points of two leaves to one place: pairs at distance zero, in one leaf and across
+    for (int d = 0; d < 3; ++d)
+      for (index_type i = 0; i < p.leaves.targets().end(1); ++i)
+        p.x.columns[d][p.leaves.target_order()[i]] = 0.5;
+    step.positions_changed();
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step_on_gpus, steps_may_be_submitted_before_the_last_has_ended)
+  {
+    problem a, b;
+    starpu::near_field first{one_runtime(), a.groups, K{}, a.x.view(), a.q.view(), writable(a.out)};
+    starpu::near_field second{one_runtime(), b.groups,   K{},
+                              b.x.view(),    b.q.view(), writable(b.out)};
+    for (int again = 0; again < 5; ++again)
+    {
+      first.submit();
+      second.submit();
+    }
+    first.wait();
+    second.wait();
+    EXPECT_LE(a.error(), tolerance<double>);
+    EXPECT_LE(b.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step_on_gpus, gather_gives_the_same_bits_each_time)
+  {
+    points<double, 1> first;
+    for (int repeat = 0; repeat < 4; ++repeat)
+    {
+      problem p;
+      starpu::near_field step{one_runtime(),
+                              p.groups,
+                              K{},
+                              p.x.view(),
+                              p.q.view(),
+                              writable(p.out),
+                              {.form = form_choice::gather}};
+      step.submit();
+      step.wait();
+      if (repeat == 0) first = p.out;
+      EXPECT_EQ(p.out.columns, first.columns);
+    }
+  }
+
+  TEST(starpu_step_on_gpus, right_hand_sides_follow_each_other)
+  {
+    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    {
+      problem p;
+      points<double, 2> q{{p.q.columns[0], make_values<double>(p.x.size(), 77)}};
+      auto out = make_columns<double, 2>(p.x.size(), 0.);
+      starpu::near_field step{one_runtime(), p.groups,      K{},           p.x.view(),
+                              q.view(),      writable(out), {.form = form}};
+      step.submit();
+      step.wait();
+      for (std::size_t rhs = 0; rhs < 2; ++rhs)
+      {
+        p.q.columns[0] = q.columns[rhs];
+        p.out.columns[0] = out.columns[rhs];
+        EXPECT_LE(p.error(), tolerance<double>);
+      }
+    }
+  }
+
+  TEST(starpu_step_on_gpus, adds_to_the_outputs_where_it_is_told_to)
+  {
+    problem p;
+    p.out = make_columns<double, 1>(p.x.size(), 0.);
+    starpu::near_field step{one_runtime(),       p.groups,   K{},
+                            p.x.view(),          p.q.view(), writable(p.out),
+                            {.accumulate = true}};
+    step.submit();
+    step.submit();
+    step.wait();
+    for (double& value : p.out.columns[0]) value /= 2;
+    EXPECT_LE(p.error(), tolerance<double>);
+  }
+
+  TEST(starpu_p2p_on_gpus, tasks_on_own_handles_add_to_their_outputs)
+  {
+    using gradient = val_grad_one_over_r<3>;
+    std::size_t const n = 300, m = 200;
+    auto const x = make_points<double, 3>(cloud::uniform, n, 1);
+    auto const y = make_points<double, 3>(cloud::uniform, m, 2);
+    auto const xq = make_inputs<double, 1>(n, 3), yq = make_inputs<double, 1>(m, 4);
+    auto const packed = [](auto const& from)
+    {
+      std::vector<double> all;
+      for (auto const& column : from.columns) all.insert(all.end(), column.begin(), column.end());
+      return all;
+    };
+    auto px = packed(x), py = packed(y), pxq = packed(xq), pyq = packed(yq);
+    std::vector<double> x_out(n * gradient::n_out, 1.), y_out(m * gradient::n_out, 1.);
+    {
+      auto const hx = handle::of(px.data(), px.size()), hy = handle::of(py.data(), py.size());
+      auto const hxq = handle::of(pxq.data(), n), hyq = handle::of(pyq.data(), m);
+      auto const hx_out = handle::of(x_out.data(), x_out.size());
+      auto const hy_out = handle::of(y_out.data(), y_out.size());
+      starpu::p2p<gradient, double> p2p(gradient{}, backend_choice::cuda);
+      p2p.insert_inner(hx, hxq, hx_out);
+      p2p.insert_outer(hx, hy, hyq, hx_out);
+      p2p.insert_outer_mutual(hx, hxq, hx_out, hy, hyq, hy_out);
+      p2p.wait();
+      EXPECT_EQ(p2p.statistics().front().implementation, "cuda");
+    }
+    auto const check = [](std::vector<double> const& out, std::size_t size, auto sums)
+    {
+      points<double, gradient::n_out> got;
+      for (std::size_t c = 0; c < gradient::n_out; ++c)
+        got.columns[c].assign(out.begin() + static_cast<std::ptrdiff_t>(c * size),
+                              out.begin() + static_cast<std::ptrdiff_t>((c + 1) * size));
+      add_initial(sums, 1.);
+      EXPECT_LE(error_of(writable(got), sums), tolerance<double>);
+    };
+    auto sums = reference(gradient{}, x.view(), x.view(), xq.view(), other_points);
+    auto const from_y = reference(gradient{}, x.view(), y.view(), yq.view(), all_pairs);
+    for (std::size_t o = 0; o < gradient::n_out; ++o)
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        sums.value[o][i] += 2 * from_y.value[o][i];
+        sums.scale[o][i] += 2 * from_y.scale[o][i];
+      }
+    check(x_out, n, sums);
+    check(y_out, m, reference(gradient{}, y.view(), x.view(), xq.view(), all_pairs));
+  }
+
+  TEST(starpu_p2p_on_gpus, sizes_that_do_not_fit_reach_wait)
+  {
+    std::vector<double> x(30), q(10), out(9);
+    auto const hx = handle::of(x.data(), x.size()), hq = handle::of(q.data(), q.size());
+    auto const hout = handle::of(out.data(), out.size());
+    starpu::p2p<K, double> p2p(K{}, backend_choice::cuda);
+    p2p.insert_inner(hx, hq, hout);
+    EXPECT_THROW(p2p.wait(), error);
+  }
+}
