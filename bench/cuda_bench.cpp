@@ -1,0 +1,435 @@
+// P2P on one GPU beside the classic shared-memory kernel. Times are those of CUDA events around one call,
+// with all data in the GPU's memory; end_to_end is a step from arrays of the host, by stage. 100 targets of
+// each row are compared with a plain sum: a row that is wrong is an error, and the exit status 1.
+
+#include "baselines/classic.hpp"
+#include "baselines/peaks.hpp"
+#include "cuda_problem.hpp"
+#include "rates.hpp"
+
+#include <nearfield/cuda/device.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cuda_runtime_api.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+
+namespace
+{
+  namespace nf = nearfield;
+  using bench::shape;
+
+  class event
+  {
+  public:
+    event() { nf::check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }
+    ~event() { cudaEventDestroy(event_); }
+    event(event const&) = delete;
+    event& operator=(event const&) = delete;
+
+    void record() { nf::check_cuda(cudaEventRecord(event_), "cudaEventRecord"); }
+    /// Waits for this event.
+    [[nodiscard]] double seconds_since(event const& begin) const
+    {
+      float milliseconds = 0;
+      nf::check_cuda(cudaEventSynchronize(event_), "cudaEventSynchronize");
+      nf::check_cuda(cudaEventElapsedTime(&milliseconds, begin.event_, event_),
+                     "cudaEventElapsedTime");
+      return 1e-3 * milliseconds;
+    }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+  };
+
+  template <class F>
+  double seconds_on_gpu(F&& f)
+  {
+    event begin, end;
+    begin.record();
+    f();
+    end.record();
+    return end.seconds_since(begin);
+  }
+
+  enum class form
+  {
+    one_sided,
+    mutual,
+    classic
+  };
+
+  char const* name_of(form f)
+  {
+    constexpr char const* names[] = {"one_sided", "mutual", "classic"};
+    return names[static_cast<int>(f)];
+  }
+
+  bool wrong = false;
+
+  /// The classic kernel adds up all sources in one sum, whose rounding grows with their number.
+  template <class T>
+  double tolerance(form f)
+  {
+    double const ours = sizeof(T) == 4 ? 2e-6 : 1e-13;
+    return f == form::classic ? 100 * ours : ours;
+  }
+
+  template <class K, class T>
+  double largest_error(bench::problem<T, K::dim>& p, nf::soa<T, K::n_out> const& out)
+  {
+    auto const& reference = p.reference_of(K{});
+    double largest = 0;
+    for (std::size_t s = 0; s < p.n_samples; ++s)
+      for (int o = 0; o < K::n_out; ++o)
+      {
+        T found;
+        nf::check_cuda(cudaMemcpy(&found, out[o] + p.sample(s), sizeof(T), cudaMemcpyDeviceToHost),
+                       "cudaMemcpy");
+        std::size_t const at = s * K::n_out + o;
+        double const error = std::abs(double(found) - reference.value[at]);
+        if (!(error == 0)) largest = std::fmax(largest, error / reference.magnitude[at]);
+        if (std::isnan(found)) return INFINITY;
+      }
+    return largest;
+  }
+
+  void clear(void* memory, std::size_t bytes)
+  {
+    nf::check_cuda(cudaMemsetAsync(memory, 0, bytes), "cudaMemsetAsync");
+  }
+
+  template <class K, class T>
+  void run_classic(bench::problem<T, K::dim> const& p, T const* q, nf::soa<T, K::n_out> const& out,
+                   int threads)
+  {
+    if (p.is_box())
+    {
+      baseline::classic_box<T, K::n_out>(static_cast<nf::index_type>(p.size()), p.x().data(), q,
+                                         out.data());
+      return;
+    }
+    nf::cuda_job<T> job;
+    p.list(false).give(job);
+    baseline::classic_leaves<T, K::n_out>(
+        {p.n_leaves(), job.box_offsets, job.own, job.range_offsets, job.ranges}, p.x().data(), q,
+        out.data(), threads);
+  }
+
+  template <class K, class T>
+  constexpr bool has_classic =
+      std::is_same_v<K, nf::one_over_r<3>> || std::is_same_v<K, nf::val_grad_one_over_r<3>>;
+
+  template <class K, class T>
+  void run(benchmark::State& state, bench::description const& d, form f)
+  {
+    auto& p = bench::problem_of<T, K::dim>(d);
+    nf::device_columns<T, K::n_in> const q(bench::inputs<K::n_in>(p.q()));
+    nf::device_columns<T, K::n_out> const out(p.size());
+    K const k;
+    int threads = 0;
+
+    auto const launch = [&]
+    {
+      if (f == form::classic)
+      {
+        if constexpr (has_classic<K, T>) run_classic<K>(p, q.view()[0], out.view(), threads);
+      }
+      else if (f == form::mutual)
+      {
+        if constexpr (nf::detail::has_way_back<K>)
+        {
+          if (p.is_box())
+            nf::p2p_inner_mutual(nf::cuda, k, p.x(), q.view(), out.view());
+          else
+            nf::near_field_mutual(nf::cuda, k, p.list(true), p.x(), q.view(), out.view());
+        }
+      }
+      else if (p.is_box())
+        nf::p2p_inner(nf::cuda, k, p.x(), q.view(), out.view());
+      else
+        nf::near_field(nf::cuda, k, p.list(false), p.x(), q.view(), out.view());
+    };
+    // one box is added to what is there
+    auto const prepare = [&]
+    {
+      if (p.is_box())
+        for (int o = 0; o < K::n_out; ++o) clear(out.view()[o], p.size() * sizeof(T));
+    };
+
+    if (f == form::classic && !p.is_box())
+    {
+      // the block size that serves it best
+      double best = INFINITY;
+      int best_threads = 0;
+      for (int const candidate : {32, 64, 96, 128, 256, 320})
+      {
+        threads = candidate;
+        double const seconds = seconds_on_gpu(launch);
+        if (seconds < best)
+        {
+          best = seconds;
+          best_threads = candidate;
+        }
+      }
+      threads = best_threads;
+      state.counters["threads"] = threads;
+    }
+    // runs of a fifth of a second and more are their own warming up
+    if (state.max_iterations > 1) launch();
+    for (auto _ : state)
+    {
+      prepare();
+      state.SetIterationTime(seconds_on_gpu(launch));
+    }
+    bench::report<K>(state, p.pairs());
+
+    double const error = largest_error<K>(p, out.view());
+    state.counters["max_relative_error"] = error;
+    if (!(error <= tolerance<T>(f)))
+    {
+      wrong = true;
+      state.SkipWithError(("max_relative_error is " + std::to_string(error * 1e6) + "e-6").c_str());
+    }
+  }
+
+  template <class K, class T>
+  std::string row(char const* prefix, char const* last)
+  {
+    return std::string("cuda/") + prefix + "/" + K::name + "/" + std::to_string(K::dim) + "d/" +
+           bench::precision_name<T> + "/" + last;
+  }
+
+  template <class K, class T>
+  void add(bench::description const& d, bool with_classic)
+  {
+    constexpr double pairs_a_repetition = 1e10;
+    double const pairs = bench::expected_pairs<K::dim>(d);
+    auto const iterations = std::clamp(std::llround(pairs_a_repetition / pairs), 1LL, 200LL);
+    for (form const f : {form::one_sided, form::mutual, form::classic})
+    {
+      if (f == form::mutual && !nf::detail::has_way_back<K>) continue;
+      if (f == form::classic && !with_classic) continue;
+      auto const name =
+          row<K, T>(bench::name_of(d.shape), name_of(f)) + "/" + std::to_string(d.size);
+      auto* const added =
+          benchmark::RegisterBenchmark(name.c_str(), [=](auto& state) { run<K, T>(state, d, f); })
+              ->UseManualTime()
+              ->Iterations(iterations)
+              ->Unit(benchmark::kMicrosecond);
+      // seconds each
+      if (f == form::classic && pairs > 1e11) added->Repetitions(1);
+    }
+  }
+
+  /// Operations a second, of those that `launch` says it launched.
+  template <class F>
+  void add_peak(std::string const& name, char const* counter, F launch)
+  {
+    benchmark::RegisterBenchmark(
+        name.c_str(),
+        [=](auto& state)
+        {
+          double operations = launch();
+          for (auto _ : state)
+            state.SetIterationTime(seconds_on_gpu([&] { operations = launch(); }));
+          state.counters[counter] = benchmark::Counter(
+              operations * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+        })
+        ->UseManualTime()
+        ->Iterations(3)
+        ->Unit(benchmark::kMicrosecond);
+  }
+
+  template <class K, class T>
+  void add_bound()
+  {
+    for (bool const mutual : {false, true})
+      add_peak(row<K, T>("bound", mutual ? "mutual" : "one_sided"), "pairs/s",
+               [=] { return baseline::launch_bound<K, T>(mutual); });
+  }
+
+  /// Columns that a caller would hand over: pageable, or pinned, which the GPU reads without a copy.
+  template <class T, int N>
+  class host_columns
+  {
+  public:
+    host_columns(std::size_t n, bool pinned) : size_(n)
+    {
+      if (pinned)
+      {
+        for (T*& column : pinned_)
+          nf::check_cuda(
+              cudaHostAlloc(reinterpret_cast<void**>(&column), n * sizeof(T), cudaHostAllocDefault),
+              "cudaHostAlloc");
+      }
+      else
+        for (auto& column : pageable_) column.resize(n);
+    }
+    ~host_columns()
+    {
+      for (T* const column : pinned_)
+        if (column) cudaFreeHost(column);
+    }
+    host_columns(host_columns const&) = delete;
+    host_columns& operator=(host_columns const&) = delete;
+
+    std::span<T> operator[](int c)
+    {
+      return {pinned_[c] ? pinned_[c] : pageable_[c].data(), size_};
+    }
+
+  private:
+    std::size_t size_;
+    std::array<T*, N> pinned_{};
+    std::array<std::vector<T>, N> pageable_;
+  };
+
+  double seconds()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  /// 32^3 boxes of 64 points, 1/r, mutual, from the caller's arrays and back into the caller's order.
+  /// Memory is there before; a stage begins when the one before it has ended.
+  template <class T>
+  void run_end_to_end(benchmark::State& state, bool pinned)
+  {
+    constexpr std::size_t n = std::size_t(64) << 15;
+    bench::cloud<T, 3> const points(n);
+    std::vector<T> result(n);
+    host_columns<T, 4> sorted(n, pinned);
+    host_columns<T, 1> sorted_result(n, pinned);
+    std::array<nf::device_array<T>, 5> device;
+    for (auto& column : device) column = nf::device_array<T>(n);
+    nf::soa<T, 3> const x({device[0].data(), device[1].data(), device[2].data()}, n);
+    nf::soa<T, 1> const q({device[3].data()}, n), out({device[4].data()}, n);
+
+    constexpr char const* stages[] = {"tree_ms",       "sort_ms",     "list_ms",  "upload_ms",
+                                      "near_field_ms", "download_ms", "unsort_ms"};
+    std::array<double, std::size(stages)> sums{};
+    double pairs = 0;
+    for (auto _ : state)
+    {
+      std::array<double, std::size(stages) + 1> at;
+      at[0] = seconds();
+      auto const tree = nf::build_tree(points.positions(), {.level = bench::leaves_level<3>});
+      at[1] = seconds();
+      for (int d = 0; d < 3; ++d) nf::gather(tree.target_order(), points.x[d], sorted[d]);
+      nf::gather(tree.target_order(), points.q, sorted[3]);
+      at[2] = seconds();
+      auto const list = nf::cuda_list::mutual(tree.targets(), tree.half_interactions());
+      at[3] = seconds();
+      for (int c = 0; c < 4; ++c) device[c].copy_from(sorted[c]);
+      at[4] = seconds();
+      nf::near_field_mutual(nf::cuda, nf::one_over_r<3>{}, list, x, q, out);
+      nf::check_cuda(cudaDeviceSynchronize(), "near_field_mutual");
+      at[5] = seconds();
+      device[4].copy_to(sorted_result[0]);
+      at[6] = seconds();
+      nf::scatter(tree.target_order(), sorted_result[0], result);
+      at[7] = seconds();
+      state.SetIterationTime(at[7] - at[0]);
+      for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += at[s + 1] - at[s];
+      pairs = static_cast<double>(tree.interaction_count());
+    }
+    bench::report<nf::one_over_r<3>>(state, pairs);
+    for (std::size_t s = 0; s < sums.size(); ++s)
+      state.counters[stages[s]] = 1e3 * sums[s] / static_cast<double>(state.iterations());
+  }
+
+  template <class T>
+  void add_end_to_end()
+  {
+    for (bool const pinned : {false, true})
+    {
+      auto const name = std::string("cuda/end_to_end/") + bench::precision_name<T> +
+                        (pinned ? "/pinned" : "/pageable");
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [=](auto& state) { run_end_to_end<T>(state, pinned); })
+          ->UseManualTime()
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+
+  /// Rows of one problem follow each other: it is made once.
+  template <class T>
+  void add_all()
+  {
+    auto const potential_and_gradient = [](bench::description const& d, bool with_classic)
+    {
+      add<nf::one_over_r<3>, T>(d, with_classic);
+      add<nf::val_grad_one_over_r<3>, T>(d, with_classic);
+    };
+    for (std::size_t const n : {1000, 10'000, 65'536, 1'000'000})
+      potential_and_gradient({shape::box, n}, true);
+    for (std::size_t const leaf : {8, 32, 256, 64})
+      potential_and_gradient({shape::leaves, leaf}, true);
+    bench::description const leaves_of_64{shape::leaves, 64};
+    add<nf::grad_one_over_r<3>, T>(leaves_of_64, false);
+    add<nf::r_over_r3<3>, T>(leaves_of_64, false);
+    add<nf::dipole_tensor<3>, T>(leaves_of_64, false);
+    add<nf::gaussian<3>, T>(leaves_of_64, false);
+    add<nf::log_r, T>(leaves_of_64, false);
+    add<nf::grad_log_r, T>(leaves_of_64, false);
+    potential_and_gradient({shape::uniform, 64}, false);
+    potential_and_gradient({shape::plummer, 64}, false);
+    add_bound<nf::one_over_r<3>, T>();
+    add_bound<nf::val_grad_one_over_r<3>, T>();
+    add_bound<nf::grad_one_over_r<3>, T>();
+    add_bound<nf::r_over_r3<3>, T>();
+    add_bound<nf::dipole_tensor<3>, T>();
+    add_bound<nf::gaussian<3>, T>();
+    add_bound<nf::log_r, T>();
+    add_bound<nf::grad_log_r, T>();
+    add_end_to_end<T>();
+  }
+
+  void add_context()
+  {
+    nf::gpu const gpu = nf::gpus().at(0);
+    std::string driver = "unknown";
+    std::ifstream("/sys/module/nvidia/version") >> driver;
+    int cuda = 0;
+    nf::check_cuda(cudaDriverGetVersion(&cuda), "cudaDriverGetVersion");
+    benchmark::AddCustomContext("gpu", gpu.name);
+    benchmark::AddCustomContext("driver", driver + ", CUDA " + std::to_string(cuda / 1000) + "." +
+                                              std::to_string(cuda % 1000 / 10));
+    benchmark::AddCustomContext("commit", NEARFIELD_COMMIT);
+  }
+}
+
+int main(int argc, char** argv)
+{
+  // else the first launch of each kernel would load it
+  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
+  if (auto const problem = nf::cuda_problem(); !problem.empty())
+  {
+    std::printf("SKIPPED: %s\n", problem.c_str());
+    return 77;
+  }
+  bool const told = std::any_of(argv, argv + argc,
+                                [](std::string_view argument)
+                                { return argument.starts_with("--benchmark_context="); });
+  if (!told) add_context();
+  benchmark::AddCustomContext("compilers", NEARFIELD_COMPILERS);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+
+  using baseline::peak;
+  for (auto const& [name, which] : {std::pair{"cuda/peak/rsqrt/f32", peak::rsqrt_f32},
+                                    {"cuda/peak/fma/f32", peak::fma_f32},
+                                    {"cuda/peak/rsqrt/f64", peak::rsqrt_f64},
+                                    {"cuda/peak/fma/f64", peak::fma_f64}})
+    add_peak(name, "op/s", [which = which] { return baseline::launch_peak(which); });
+  add_all<float>();
+  add_all<double>();
+  benchmark::RunSpecifiedBenchmarks();
+  return wrong ? 1 : 0;
+}
