@@ -3,7 +3,9 @@
 #include <nearfield/core/soa.hpp>
 
 #include <array>
+#include <cmath>
 #include <cstddef>
+#include <numbers>
 #include <random>
 #include <vector>
 
@@ -37,6 +39,24 @@ namespace bench
     }
     [[nodiscard]] nearfield::soa<T const, 1> charges() const { return {{q.data()}, q.size()}; }
   };
+
+  /// Moves the points of a uniform cloud to Plummer's sphere of scale length 1, within 22 of them.
+  /// (H. C. Plummer, MNRAS 71, 460, 1911)
+  template <class T>
+  void make_plummer(cloud<T, 3>& points)
+  {
+    for (std::size_t i = 0; i < points.q.size(); ++i)
+    {
+      double const mass = 1e-9 + 0.997 * double(points.x[0][i]);
+      double const radius = 1 / std::sqrt(std::pow(mass, -2. / 3) - 1);
+      double const height = 2 * double(points.x[1][i]) - 1;
+      double const angle = 2 * std::numbers::pi * double(points.x[2][i]);
+      double const across = radius * std::sqrt(std::max(0., 1 - height * height));
+      points.x[0][i] = static_cast<T>(across * std::cos(angle));
+      points.x[1][i] = static_cast<T>(across * std::sin(angle));
+      points.x[2][i] = static_cast<T>(radius * height);
+    }
+  }
 
   /// N columns of n zeros.
   template <class T, int N>

@@ -53,24 +53,6 @@ namespace bench
     return n * size * std::pow(3, Dim);
   }
 
-  /// Moves the points of a uniform cloud to Plummer's sphere of scale length 1, within 22 of them.
-  /// (H. C. Plummer, MNRAS 71, 460, 1911)
-  template <class T>
-  void make_plummer(cloud<T, 3>& points)
-  {
-    for (std::size_t i = 0; i < points.q.size(); ++i)
-    {
-      double const mass = 1e-9 + 0.997 * double(points.x[0][i]);
-      double const radius = 1 / std::sqrt(std::pow(mass, -2. / 3) - 1);
-      double const height = 2 * double(points.x[1][i]) - 1;
-      double const angle = 2 * std::numbers::pi * double(points.x[2][i]);
-      double const across = radius * std::sqrt(std::max(0., 1 - height * height));
-      points.x[0][i] = static_cast<T>(across * std::cos(angle));
-      points.x[1][i] = static_cast<T>(across * std::sin(angle));
-      points.x[2][i] = static_cast<T>(radius * height);
-    }
-  }
-
   /// Every input of an interaction is the charge.
   template <int NIn, class T>
   nearfield::soa<T const, NIn> inputs(std::vector<T> const& q)

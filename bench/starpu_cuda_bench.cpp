@@ -1,0 +1,190 @@
+// A step through StarPU on GPUs beside one launch of the same kernel over all leaves, data resident. In
+// steady state: results stay on the GPU. `fraction` is the rate of the step over that of the launch on one
+// GPU; `pipelined` the same where ten steps are submitted before the first is waited for; the other counters
+// are milliseconds that a step takes more with new inputs, and with its results delivered.
+
+#include "clouds.hpp"
+#include "rates.hpp"
+
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace
+{
+  namespace nf = nearfield;
+  using nf::starpu::form_choice;
+
+  double seconds()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+
+  double median(std::vector<double> values)
+  {
+    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
+    return values[values.size() / 2];
+  }
+
+  nf::starpu::runtime& starpu()
+  {
+    static nf::starpu::runtime instance;
+    return instance;
+  }
+
+  /// Seconds of f's work on the default stream of the first GPU.
+  template <class F>
+  double event_seconds(F&& f)
+  {
+    cudaEvent_t begin, end;
+    cudaSetDevice(0);
+    cudaEventCreate(&begin);
+    cudaEventCreate(&end);
+    cudaEventRecord(begin);
+    f();
+    cudaEventRecord(end);
+    nf::check_cuda(cudaEventSynchronize(end), "cudaEventSynchronize");
+    float milliseconds = 0;
+    cudaEventElapsedTime(&milliseconds, begin, end);
+    cudaEventDestroy(begin);
+    cudaEventDestroy(end);
+    return 1e-3 * milliseconds;
+  }
+
+  /// The rate of one launch over all leaves, in seconds.
+  template <class K, class T>
+  double one_launch(nf::tree<3> const& tree, bench::cloud<T, 3> const& points, form_choice form)
+  {
+    cudaSetDevice(0);
+    std::size_t const n = points.q.size();
+    nf::device_columns<T, 3> const x(nf::gather(tree.target_order(), points.positions()).view());
+    nf::device_columns<T, 1> const q(nf::gather(tree.target_order(), points.charges()).view());
+    nf::device_columns<T, K::n_out> const out(n);
+    bool const mutual = form == form_choice::mutual;
+    auto const list = mutual ? nf::cuda_list::mutual(tree.targets(), tree.half_interactions())
+                             : nf::cuda_list(tree.targets(), tree.interactions(), n);
+    std::vector<double> times;
+    for (int i = 0; i < 7; ++i)
+      times.push_back(event_seconds(
+          [&]
+          {
+            if (mutual)
+              nf::near_field_mutual(nf::cuda, K{}, list, x.view(), q.view(), out.view());
+            else
+              nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view());
+          }));
+    return median(times);
+  }
+
+  template <class Step>
+  double step_seconds(Step& step, int n_steps)
+  {
+    double const begin = seconds();
+    for (int i = 0; i < n_steps; ++i) step.submit();
+    step.wait();
+    return (seconds() - begin) / n_steps;
+  }
+
+  template <class K, class T>
+  void run(benchmark::State& state, bench::cloud<T, 3> const& points,
+           nf::tree_options<3> const& cut, form_choice form)
+  {
+    auto const tree = nf::build_tree(points.positions(), cut);
+    double const raw = one_launch<K>(tree, points, form);
+    auto const groups = nf::group_leaves(tree, {.gpus = starpu().n_gpus()});
+    bench::outputs<T, K::n_out> out(points.q.size());
+    nf::starpu::near_field step{
+        starpu(),
+        groups,
+        K{},
+        points.positions(),
+        points.charges(),
+        out.view(),
+        {.form = form, .delivery = nf::starpu::delivery_choice::on_request}};
+    double const first = step_seconds(step, 1);
+    step_seconds(step, 3);
+
+    std::vector<double> times, pipelined, with_inputs, with_delivery;
+    for (auto _ : state)
+    {
+      times.push_back(step_seconds(step, 1));
+      state.SetIterationTime(times.back());
+    }
+    for (int i = 0; i < 3; ++i) pipelined.push_back(step_seconds(step, 10));
+    for (int i = 0; i < 5; ++i)
+    {
+      step.inputs_changed();
+      with_inputs.push_back(step_seconds(step, 1));
+    }
+    for (int i = 0; i < 5; ++i)
+    {
+      double const begin = seconds();
+      step.submit();
+      step.deliver();
+      step.wait();
+      with_delivery.push_back(seconds() - begin);
+    }
+    double const typical = median(times);
+    bench::report<K>(state, static_cast<double>(tree.interaction_count()));
+    state.counters["gpus"] = starpu().n_gpus();
+    state.counters["groups"] = groups.size();
+    state.counters["launch_ms"] = 1e3 * raw;
+    state.counters["fraction"] = raw / typical;
+    state.counters["pipelined"] = raw / median(pipelined);
+    state.counters["first_ms"] = 1e3 * first;
+    state.counters["new_inputs_ms"] = 1e3 * (median(with_inputs) - typical);
+    state.counters["delivery_ms"] = 1e3 * (median(with_delivery) - typical);
+  }
+
+  template <class K, class T>
+  void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut)
+  {
+    for (auto const form : {form_choice::gather, form_choice::mutual})
+    {
+      std::string const name = "starpu_cuda/" + cloud + "/" + std::string(K::name) + "/" +
+                               bench::precision_name<T> +
+                               (form == form_choice::mutual ? "/mutual" : "/one_sided");
+      benchmark::RegisterBenchmark(name.c_str(),
+                                   [=](auto& state)
+                                   {
+                                     bench::cloud<T, 3> points(n);
+                                     if (cloud.starts_with("plummer")) bench::make_plummer(points);
+                                     run<K>(state, points, cut, form);
+                                   })
+          ->UseManualTime()
+          ->Iterations(9)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+
+  template <class K, class T>
+  void add_all()
+  {
+    add<K, T>("uniform_64^3x64", std::size_t(64) << 18, {.level = 6});
+    add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5});
+    add<K, T>("plummer_1e6", 1'000'000, {.max_leaf_size = 64});
+    add<K, T>("plummer_8e6", 8'000'000, {.max_leaf_size = 64});
+  }
+
+  bool const registered = []
+  {
+    add_all<nf::one_over_r<3>, float>();
+    add_all<nf::one_over_r<3>, double>();
+    add<nf::val_grad_one_over_r<3>, float>("uniform_64^3x64", std::size_t(64) << 18, {.level = 6});
+    add<nf::val_grad_one_over_r<3>, double>("uniform_64^3x64", std::size_t(64) << 18, {.level = 6});
+    return true;
+  }();
+}
