@@ -71,16 +71,16 @@ namespace nearfield::detail
     }
   };
 
-  /// The R targets of a thread meet the sources first, first + stride ... of a tile. The source
-  /// self + r * stride_of_self is target r itself, and left out.
-  template <bool Tested, class K, class T, int R>
+  /// The R targets of a thread meet the sources first, first + stride ... of a tile. Of its own points,
+  /// the source self + r * stride_of_self is target r itself, and left out.
+  template <bool Tested, bool Own, class K, class T, int R>
   __device__ void sweep_tile(K const& k, vec<T, K::dim> const (&x)[R], vec<T, K::n_out> (&sum)[R],
                              tile_source<K, T> const* tile, index_type first, index_type stride,
                              index_type end, index_type self, index_type stride_of_self)
   {
     vec<T, K::n_in> const none{};
     vec<T, K::n_out> nothing;
-#pragma unroll(Tested ? 1 : 4)
+#pragma unroll(Tested || Own ? 1 : 4)
     for (index_type j = first; j < end; j += stride)
     {
       tile_source<K, T> const source = tile[j];
@@ -89,7 +89,7 @@ namespace nearfield::detail
       {
         auto distance = x[r] - source.x();
         auto q = source.q();
-        if constexpr (Tested)
+        if constexpr (Own)
         {
           bool const is_self = j == self + static_cast<index_type>(r) * stride_of_self;
           if (is_self) distance[0] = T(1);
@@ -128,7 +128,6 @@ namespace nearfield::detail
                               index_type part, gather_memory<K, T, Threads, R>& memory)
   {
     using members = team<Threads>;
-    constexpr index_type nowhere = ~index_type(0) / 2;
     index_type const thread = members::thread();
     index_type const m = (item.count + R - 1) / R;
     index_type const splits =
@@ -184,8 +183,14 @@ namespace nearfield::detail
           feed.load(memory.tile[j], self_begin + j);
         members::sync();
         if (active)
-          sweep_tile<true, K, T, R>(k, x, sum, memory.tile, split, splits, self_end - self_begin,
+        {
+          if (job.tests_own_points())
+            sweep_tile<true, true>(k, x, sum, memory.tile, split, splits, self_end - self_begin,
+                                   column - skipped, m);
+          else
+            sweep_tile<false, true>(k, x, sum, memory.tile, split, splits, self_end - self_begin,
                                     column - skipped, m);
+        }
         members::sync();
       }
       while (index_type const filled = feed.template fill<Threads>(
@@ -196,9 +201,9 @@ namespace nearfield::detail
         if (active)
         {
           if (tested)
-            sweep_tile<true, K, T, R>(k, x, sum, memory.tile, split, splits, filled, nowhere, 0);
+            sweep_tile<true, false>(k, x, sum, memory.tile, split, splits, filled, 0, 0);
           else
-            sweep_tile<false, K, T, R>(k, x, sum, memory.tile, split, splits, filled, nowhere, 0);
+            sweep_tile<false, false>(k, x, sum, memory.tile, split, splits, filled, 0, 0);
         }
         // floats lose digits in long sums
         if constexpr (sizeof(T) == 4) flush(sum, out);

@@ -113,7 +113,7 @@ namespace nearfield::detail
   }
 
   /// The targets meet n points of their own item, one-sided; source j is target j + ahead.
-  template <class K, class T, int R>
+  template <bool Tested, class K, class T, int R>
   __device__ void meet_own_points(K const& k, mutual_targets<K, T, R>& targets,
                                   tile_source<K, T> const* tile, index_type n, index_type lane,
                                   index_type ahead)
@@ -133,7 +133,7 @@ namespace nearfield::detail
         if (is_self) distance[0] = T(1);
         NEARFIELD_UNROLL
         for (int c = 0; c < K::n_in; ++c) q[c] = is_self ? T(0) : q[c];
-        interact<false, true>(k, distance, q, targets.out[r], none, nothing);
+        interact<false, Tested>(k, distance, q, targets.out[r], none, nothing);
       }
     }
   }
@@ -168,7 +168,10 @@ namespace nearfield::detail
       index_type const n = min(self_end - from, index_type(32));
       if (lane < n) feed.load(memory.tile[lane], from + lane);
       __syncwarp();
-      meet_own_points(k, targets, memory.tile, n, lane, from - self_begin);
+      if (job.tests_own_points())
+        meet_own_points<true>(k, targets, memory.tile, n, lane, from - self_begin);
+      else
+        meet_own_points<false>(k, targets, memory.tile, n, lane, from - self_begin);
       __syncwarp();
     }
 

@@ -63,6 +63,13 @@ namespace nearfield::detail
       }
     }
 
+    /// Whether pairs at distance zero are looked for among the points of an item: a regular interaction
+    /// counts them, a radial one gets 1/|r| = 0.
+    [[nodiscard]] __device__ bool tests_own_points() const
+    {
+      return radial_interaction<K> || singular;
+    }
+
     /// Item i, of a list or of the one box.
     [[nodiscard]] __device__ cuda_item item(index_type i) const
     {
