@@ -17,8 +17,8 @@ namespace nearfield
 
     struct device_count
     {
+      int devices = 0; // first: what the next line writes would be overwritten
       cudaError_t code;
-      int devices = 0;
 
       device_count() : code(cudaGetDeviceCount(&devices))
       {
