@@ -1,6 +1,7 @@
 // P2P on one GPU beside the classic shared-memory kernel. Times are those of CUDA events around one call,
 // with all data in the GPU's memory; end_to_end is a step from arrays of the host, by stage. 100 targets of
-// each row are compared with a plain sum: a row that is wrong is an error, and the exit status 1.
+// each row are compared with a plain sum, in units of the sum of the terms' magnitudes: a row that is wrong
+// is an error, and the exit status 1.
 
 #include "baselines/classic.hpp"
 #include "baselines/peaks.hpp"
@@ -17,6 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <sstream>
 
 namespace
 {
@@ -177,9 +179,9 @@ namespace
         }
       }
       threads = best_threads;
-      state.counters["threads"] = threads;
+      state.counters["block_threads"] = threads;
     }
-    // runs of a fifth of a second and more are their own warming up
+    // a single run is long: it needs no warming up
     if (state.max_iterations > 1) launch();
     for (auto _ : state)
     {
@@ -193,7 +195,9 @@ namespace
     if (!(error <= tolerance<T>(f)))
     {
       wrong = true;
-      state.SkipWithError(("max_relative_error is " + std::to_string(error * 1e6) + "e-6").c_str());
+      std::ostringstream message;
+      message << "max_relative_error is " << error << ", more than " << tolerance<T>(f);
+      state.SkipWithError(message.str().c_str());
     }
   }
 
@@ -232,7 +236,7 @@ namespace
   {
     benchmark::RegisterBenchmark(
         name.c_str(),
-        [=](auto& state)
+        [=](benchmark::State& state)
         {
           double operations = launch();
           for (auto _ : state)
@@ -253,7 +257,7 @@ namespace
                [=] { return baseline::launch_bound<K, T>(mutual); });
   }
 
-  /// Columns that a caller would hand over: pageable, or pinned, which the GPU reads without a copy.
+  /// Columns of the host: pageable, or pinned, which CUDA copies to the GPU without a copy in between.
   template <class T, int N>
   class host_columns
   {
@@ -295,8 +299,8 @@ namespace
         .count();
   }
 
-  /// 32^3 boxes of 64 points, 1/r, mutual, from the caller's arrays and back into the caller's order.
-  /// Memory is there before; a stage begins when the one before it has ended.
+  /// 32^3 boxes of 64 points, 1/r, mutual, from the caller's arrays and back into their order. The memory
+  /// of the points is there before; a stage begins when the one before it has ended.
   template <class T>
   void run_end_to_end(benchmark::State& state, bool pinned)
   {
