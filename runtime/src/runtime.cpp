@@ -89,7 +89,7 @@ namespace nearfield::starpu
     void start(runtime_options const& options)
     {
       int const n_gpus = gpus_to_use(options);
-      if (n_gpus > 0) setenv("STARPU_NWORKER_PER_CUDA", "4", 0);
+      if (n_gpus > 0) setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
       if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
         throw error("workers: found " + std::to_string(options.workers) +
                     "; this StarPU was built for 1 to " + std::to_string(STARPU_MAXCPUS) +

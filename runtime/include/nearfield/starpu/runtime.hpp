@@ -8,7 +8,7 @@ namespace nearfield::starpu
 {
   /// How StarPU is started. What is not set here comes from StarPU's environment variables
   /// (STARPU_NCPU, STARPU_NCUDA, STARPU_SCHED ...), and else from StarPU's defaults, but for two of them
-  /// where there are GPUs: STARPU_NWORKER_PER_CUDA is 4, so that tasks overlap on a GPU (a launch alone
+  /// where there are GPUs: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a launch alone
   /// drains before the next one fills it: 0.73 of the rate was measured), and one core is left for each GPU
   /// and one for the main thread (with a worker on every core a download took 64 ms in place of 7).
   struct runtime_options
