@@ -9,6 +9,9 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+#include <bit>
+
 namespace nearfield::detail
 {
   inline int multiprocessors()
@@ -37,7 +40,10 @@ namespace nearfield::detail
       index_type const wanted = 8 * static_cast<index_type>(multiprocessors());
       constexpr index_type most_parts = 8;
       index_type const n = from.n_targets;
-      job.piece = n / gather_most_targets >= wanted           ? gather_most_targets
+      // the own points of an item stand in one tile
+      constexpr index_type most_targets = std::bit_floor(static_cast<index_type>(
+          std::min(gather_most_targets, gather_memory<K, T, gather_threads, 4>::tile_size)));
+      job.piece = n / most_targets >= wanted                  ? most_targets
                   : n / gather_targets * most_parts >= wanted ? gather_targets
                                                               : gather_least_targets;
       job.n_wide = job.n_items = (n + job.piece - 1) / job.piece;

@@ -128,6 +128,9 @@ namespace nearfield::detail
                               index_type part, gather_memory<K, T, Threads, R>& memory)
   {
     using members = team<Threads>;
+    static_assert(
+        sizeof(tile_source<K, T>) <= gather_tile_bytes,
+        "the points of an item must fit into a tile: fewer inputs, or a larger gather_tile_bytes");
     index_type const thread = members::thread();
     index_type const m = (item.count + R - 1) / R;
     index_type const splits =
