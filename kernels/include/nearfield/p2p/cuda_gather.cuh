@@ -179,7 +179,7 @@ namespace nearfield::detail
     {
       clear(out);
       clear(sum);
-      source_feed<K, T> feed(job, own, self_begin, self_end, false, range, last_range);
+      source_feed<K, T> feed(job, own, self_begin, self_end, range, last_range);
       if (self_begin < self_end)
       {
         for (index_type j = thread; j < self_end - self_begin; j += Threads)

@@ -112,7 +112,7 @@ namespace nearfield::detail
     }
   }
 
-  /// The targets meet n points of their own item, one-sided; source j is target j + ahead.
+  /// The targets meet n points of their own box, one-sided; source j is target j + ahead.
   template <bool Tested, class K, class T, int R>
   __device__ void meet_own_points(K const& k, mutual_targets<K, T, R>& targets,
                                   tile_source<K, T> const* tile, index_type n, index_type lane,
@@ -145,14 +145,34 @@ namespace nearfield::detail
     index_type place[32]; ///< of each source in the output, or with the top bit in the halo
   };
 
-  /// The targets meet all sources of the feed.
-  template <bool Tested, class K, class T, int R>
-  __device__ void meet_feed(K const& k, device_job<K, T> const& job,
-                            mutual_targets<K, T, R>& targets, source_feed<K, T>& feed,
-                            mutual_memory<K, T>& memory, index_type lane)
+  template <bool Tested, int R, class K, class T>
+  __device__ void mutual_item(K const& k, device_job<K, T> const& job, cuda_item const& item,
+                              mutual_memory<K, T>& memory)
   {
     constexpr int count = mutual_block_of(sizeof(T), K::n_out, false);
     constexpr index_type halo = index_type(1) << 31;
+    index_type const lane = threadIdx.x % 32;
+
+    mutual_targets<K, T, R> targets;
+    load_targets(job, targets, item.first, item.count, lane);
+
+    // the points of its box, one-sided: unlike those of other boxes they may coincide with targets
+    source_range const own = job.own[item.box];
+    source_feed<K, T> feed(job, own, own.begin, own.end, job.range_offsets[item.box],
+                           job.range_offsets[item.box + 1]);
+    index_type const self_begin = own.begin + (item.first - job.box_offsets[item.box]);
+    for (index_type from = own.begin; from < own.end; from += 32)
+    {
+      index_type const n = min(own.end - from, index_type(32));
+      if (lane < n) feed.load(memory.tile[lane], from + lane);
+      __syncwarp();
+      if (job.tests_own_points())
+        meet_own_points<true>(k, targets, memory.tile, n, lane, from - self_begin);
+      else
+        meet_own_points<false>(k, targets, memory.tile, n, lane, from - self_begin);
+      __syncwarp();
+    }
+
     while (index_type const filled = feed.template fill<32>(
                memory.tile, 32, lane,
                [&](index_type at, index_type source) {
@@ -184,44 +204,7 @@ namespace nearfield::detail
       }
       __syncwarp();
     }
-  }
 
-  template <bool Tested, int R, class K, class T>
-  __device__ void mutual_item(K const& k, device_job<K, T> const& job, cuda_item const& item,
-                              mutual_memory<K, T>& memory)
-  {
-    index_type const lane = threadIdx.x % 32;
-
-    mutual_targets<K, T, R> targets;
-    load_targets(job, targets, item.first, item.count, lane);
-
-    source_range own = job.own[item.box];
-    index_type const self_begin = own.begin + (item.first - job.box_offsets[item.box]);
-    index_type const self_end = self_begin + item.count;
-
-    // its own points, one-sided
-    source_feed<K, T> behind(job, own, self_begin, self_end, true, 0, 0);
-    for (index_type from = self_begin; from < self_end; from += 32)
-    {
-      index_type const n = min(self_end - from, index_type(32));
-      if (lane < n) behind.load(memory.tile[lane], from + lane);
-      __syncwarp();
-      if (job.tests_own_points())
-        meet_own_points<true>(k, targets, memory.tile, n, lane, from - self_begin);
-      else
-        meet_own_points<false>(k, targets, memory.tile, n, lane, from - self_begin);
-      __syncwarp();
-    }
-
-    // the rest of a box of several items may coincide with them, unlike other boxes
-    if (!Tested && self_end < own.end && job.tests_own_points())
-    {
-      meet_feed<true>(k, job, targets, behind, memory, lane);
-      own.end = self_end;
-    }
-    source_feed<K, T> feed(job, own, self_begin, self_end, true, job.range_offsets[item.box],
-                           job.range_offsets[item.box + 1]);
-    meet_feed<Tested>(k, job, targets, feed, memory, lane);
     add_targets(job, targets, item.first, item.count, lane);
   }
 

@@ -107,19 +107,12 @@ namespace nearfield::detail
   class source_feed
   {
   public:
-    /// The own range without [self_begin, self_end), from there on only where `after` is set; then the
-    /// ranges of the box.
+    /// The own range without [self_begin, self_end), then the ranges of the box.
     __device__ source_feed(device_job<K, T> const& job, source_range own, index_type self_begin,
-                           index_type self_end, bool after, index_type range, index_type last_range)
-        : job_(job), range_(range), last_range_(last_range), rest_(own)
+                           index_type self_end, index_type range, index_type last_range)
+        : job_(job), range_(range), last_range_(last_range), rest_(own), begin_(own.begin),
+          end_(self_begin)
     {
-      if (after)
-        begin_ = end_ = 0;
-      else
-      {
-        begin_ = own.begin;
-        end_ = self_begin;
-      }
       rest_.begin = self_end;
       open(own);
     }
