@@ -151,6 +151,8 @@ namespace nearfield::detail
   {
     constexpr int count = mutual_block_of(sizeof(T), K::n_out, false);
     constexpr index_type halo = index_type(1) << 31;
+    // floats lose digits in long sums
+    constexpr index_type most_tiles = sizeof(T) == 4 ? 32 : ~index_type(0);
     index_type const lane = threadIdx.x % 32;
 
     mutual_targets<K, T, R> targets;
@@ -173,6 +175,7 @@ namespace nearfield::detail
       __syncwarp();
     }
 
+    index_type tiles = 0;
     while (index_type const filled = feed.template fill<32>(
                memory.tile, 32, lane,
                [&](index_type at, index_type source) {
@@ -203,6 +206,7 @@ namespace nearfield::detail
         }
       }
       __syncwarp();
+      if (++tiles % most_tiles == 0) add_targets(job, targets, item.first, item.count, lane);
     }
 
     add_targets(job, targets, item.first, item.count, lane);
