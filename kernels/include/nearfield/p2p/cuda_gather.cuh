@@ -71,16 +71,35 @@ namespace nearfield::detail
     }
   };
 
-  /// The R targets of a thread meet the sources first, first + stride ... of a tile. Of its own points,
-  /// the source self + r * stride_of_self is target r itself, and left out.
-  template <bool Tested, bool Own, class K, class T, int R>
+  /// The R targets of a thread meet the sources first, first + stride ... of a tile.
+  template <class K, class T, int R>
   __device__ void sweep_tile(K const& k, vec<T, K::dim> const (&x)[R], vec<T, K::n_out> (&sum)[R],
                              tile_source<K, T> const* tile, index_type first, index_type stride,
-                             index_type end, index_type self, index_type stride_of_self)
+                             index_type end)
   {
     vec<T, K::n_in> const none{};
     vec<T, K::n_out> nothing;
-#pragma unroll(Tested || Own ? 1 : 4)
+#pragma unroll 4
+    for (index_type j = first; j < end; j += stride)
+    {
+      tile_source<K, T> const source = tile[j];
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+        interact<false, false>(k, x[r] - source.x(), source.q(), sum[r], none, nothing);
+    }
+  }
+
+  /// The same where the source self + r * stride_of_self is target r itself, and left out; and where
+  /// `tested`, a pair at distance zero adds zero.
+  template <class K, class T, int R>
+  __device__ void sweep_tile_with_care(K const& k, vec<T, K::dim> const (&x)[R],
+                                       vec<T, K::n_out> (&sum)[R], tile_source<K, T> const* tile,
+                                       index_type first, index_type stride, index_type end,
+                                       index_type self, index_type stride_of_self, bool tested)
+  {
+    vec<T, K::n_in> const none{};
+    vec<T, K::n_out> nothing;
+#pragma unroll 1
     for (index_type j = first; j < end; j += stride)
     {
       tile_source<K, T> const source = tile[j];
@@ -89,14 +108,13 @@ namespace nearfield::detail
       {
         auto distance = x[r] - source.x();
         auto q = source.q();
-        if constexpr (Own)
-        {
-          bool const is_self = j == self + static_cast<index_type>(r) * stride_of_self;
-          if (is_self) distance[0] = T(1);
-          NEARFIELD_UNROLL
-          for (int c = 0; c < K::n_in; ++c) q[c] = is_self ? T(0) : q[c];
-        }
-        interact<false, Tested>(k, distance, q, sum[r], none, nothing);
+        bool left_out = j == self + static_cast<index_type>(r) * stride_of_self;
+        if constexpr (!radial_interaction<K>)
+          left_out = left_out || (tested && dot(distance, distance) == T(0));
+        if (left_out) distance[0] = T(1);
+        NEARFIELD_UNROLL
+        for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
+        interact<false, radial_interaction<K>>(k, distance, q, sum[r], none, nothing);
       }
     }
   }
@@ -131,6 +149,8 @@ namespace nearfield::detail
     static_assert(
         sizeof(tile_source<K, T>) <= gather_tile_bytes,
         "the points of an item must fit into a tile: fewer inputs, or a larger gather_tile_bytes");
+    // beyond any tile, whatever multiple of m is added to it
+    constexpr index_type nowhere = index_type(1) << 30;
     index_type const thread = members::thread();
     index_type const m = (item.count + R - 1) / R;
     index_type const splits =
@@ -180,34 +200,25 @@ namespace nearfield::detail
       clear(out);
       clear(sum);
       source_feed<K, T> feed(job, own, self_begin, self_end, range, last_range);
-      if (self_begin < self_end)
+      // its own points, then tile after tile
+      for (bool own_points = self_begin < self_end;; own_points = false)
       {
-        for (index_type j = thread; j < self_end - self_begin; j += Threads)
-          feed.load(memory.tile[j], self_begin + j);
+        index_type filled = self_end - self_begin;
+        if (own_points)
+          for (index_type j = thread; j < filled; j += Threads)
+            feed.load(memory.tile[j], self_begin + j);
+        else
+          filled =
+              feed.template fill<Threads>(memory.tile, gather_memory<K, T, Threads, R>::tile_size,
+                                          thread, [](index_type, index_type) {});
+        if (filled == 0) break;
         members::sync();
-        if (active)
-        {
-          if (job.tests_own_points())
-            sweep_tile<true, true>(k, x, sum, memory.tile, split, splits, self_end - self_begin,
-                                   column - skipped, m);
-          else
-            sweep_tile<false, true>(k, x, sum, memory.tile, split, splits, self_end - self_begin,
-                                    column - skipped, m);
-        }
-        members::sync();
-      }
-      while (index_type const filled = feed.template fill<Threads>(
-                 memory.tile, gather_memory<K, T, Threads, R>::tile_size, thread,
-                 [](index_type, index_type) {}))
-      {
-        members::sync();
-        if (active)
-        {
-          if (tested)
-            sweep_tile<true, false>(k, x, sum, memory.tile, split, splits, filled, 0, 0);
-          else
-            sweep_tile<false, false>(k, x, sum, memory.tile, split, splits, filled, 0, 0);
-        }
+        if (active && !own_points && !tested)
+          sweep_tile(k, x, sum, memory.tile, split, splits, filled);
+        else if (active)
+          sweep_tile_with_care(k, x, sum, memory.tile, split, splits, filled,
+                               own_points ? column - skipped : nowhere, m,
+                               tested || job.tests_own_points());
         // floats lose digits in long sums
         if constexpr (sizeof(T) == 4) flush(sum, out);
         members::sync();
