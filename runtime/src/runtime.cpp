@@ -62,22 +62,16 @@ namespace nearfield::starpu
       setenv("STARPU_HOME", folder.c_str(), 0);
     }
 
-#if defined(STARPU_USE_CUDA)
-    constexpr bool starpu_has_cuda = true;
-#else
-    constexpr bool starpu_has_cuda = false;
-#endif
-
     /// The GPUs that StarPU will find: all, unless STARPU_NCUDA or the options say less.
     int gpus_to_use(runtime_options const& options)
     {
       if (options.gpus && *options.gpus < 0)
         throw error("gpus: found " + std::to_string(*options.gpus) + "; give 0 or more");
       int const wanted = options.gpus.value_or(0);
-      if (wanted > 0 && !starpu_has_cuda)
+      if (wanted > 0 && !has_cuda())
         throw error("gpus: found " + std::to_string(wanted) + ", but StarPU " + version() +
                     " was built without CUDA; ./dev starpu-cuda builds one with it");
-      int there = starpu_has_cuda ? static_cast<int>(gpus().size()) : 0;
+      int there = has_cuda() ? static_cast<int>(gpus().size()) : 0;
       if (wanted > there)
         throw error("gpus: found " + std::to_string(wanted) + ", this machine has " +
                     std::to_string(there) + (there == 0 ? ": " + cuda_problem() : ""));
@@ -207,5 +201,14 @@ namespace nearfield::starpu
     int major = 0, minor = 0, release = 0;
     starpu_get_version(&major, &minor, &release);
     return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+  }
+
+  bool has_cuda() noexcept
+  {
+#if defined(STARPU_USE_CUDA)
+    return true;
+#else
+    return false;
+#endif
   }
 }

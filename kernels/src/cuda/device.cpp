@@ -89,6 +89,11 @@ namespace nearfield
                 cudaGetErrorName(failure) + ")" + remedy(failure));
   }
 
+  void synchronize(cuda_stream stream)
+  {
+    check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+  }
+
   namespace detail
   {
     void* device_allocate(std::size_t bytes)
@@ -119,6 +124,7 @@ namespace nearfield
 
     void device_clear(void* memory, std::size_t bytes, cuda_stream stream)
     {
+      if (bytes == 0) return;
       check_cuda(cudaMemsetAsync(memory, 0, bytes, stream), "cudaMemsetAsync");
     }
   }

@@ -28,16 +28,21 @@ namespace nearfield
                 cuda_problem());
   }
 
+  namespace
+  {
+    [[noreturn]] void fail()
+    {
+      throw error("cuda: " + cuda_problem());
+    }
+  }
+
+  void synchronize(cuda_stream)
+  {
+    fail();
+  }
+
   namespace detail
   {
-    namespace
-    {
-      [[noreturn]] void fail()
-      {
-        throw error("cuda: " + cuda_problem());
-      }
-    }
-
     void* device_allocate(std::size_t)
     {
       fail();

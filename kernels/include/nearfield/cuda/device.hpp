@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/cuda/stream.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -32,4 +34,8 @@ namespace nearfield
   /// Throws error when a CUDA function returned a code other than 0 (cudaSuccess). `what` is the place: the
   /// function, and what it was called for.
   void check_cuda(int code, char const* what);
+
+  /// Returns when the stream has done what it was given. Throws error where that failed, as a kernel that
+  /// was launched before, and where nearfield was built without CUDA.
+  void synchronize(cuda_stream stream);
 }

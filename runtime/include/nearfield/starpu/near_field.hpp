@@ -238,7 +238,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
         double const leaf_size = static_cast<double>(groups.view().target_order.size()) /
                                  std::max(1u, groups.view().targets.size());
         bool const pays =
-            backend != backend_choice::cuda || leaf_size >= (K::n_out == 1 ? 48 : 128);
+            backend != backend_choice::cuda || leaf_size >= cuda_mutual_least_points(K::n_out);
         return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
       }
       if (wanted == form_choice::mutual && !can_be_mutual)

@@ -55,4 +55,7 @@ namespace nearfield::starpu
 
   /// The version of the StarPU library in use: "1.3.10".
   std::string version();
+
+  /// Whether that library was built with CUDA: without, its tasks run on CPUs only.
+  bool has_cuda() noexcept;
 }
