@@ -125,9 +125,11 @@ namespace nearfield::app
       run_options options = written.options;
       options.precision = choose<precision>(written.precision, "--precision",
                                             {{"f32", precision::f32}, {"f64", precision::f64}});
-      options.step.backend = choose<backend>(
-          written.backend, "--backend",
-          {{"auto", backend::automatic}, {"scalar", backend::scalar}, {"simd", backend::simd}});
+      options.step.backend = choose<backend>(written.backend, "--backend",
+                                             {{"auto", backend::automatic},
+                                              {"scalar", backend::scalar},
+                                              {"simd", backend::simd},
+                                              {"cuda", backend::cuda}});
       for (std::string const& parameter : written.parameters)
       {
         auto const equals = parameter.find('=');
@@ -167,7 +169,9 @@ namespace nearfield::app
       run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
       run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
-      run->add_option("--backend", written.backend, "auto, scalar or simd")->capture_default_str();
+      run->add_option("--backend", written.backend,
+                      "auto: all devices; scalar or simd: the CPU; cuda: GPUs only")
+          ->capture_default_str();
       auto* level = run->add_option("--level", options.level,
                                     "cut the box uniformly, 2^L leaves an axis; 0: the direct sum");
       run->add_option("--max-leaf-size", options.max_leaf_size,
@@ -181,6 +185,8 @@ namespace nearfield::app
                       "StarPU's: lws, eager, dmda, dmdas ...");
       run->add_option("--workers", options.step.workers,
                       "StarPU's CPU workers; 0: the calling thread, without StarPU")
+          ->check(at_least(0));
+      run->add_option("--gpus", options.step.gpus, "GPUs that compute, 0 or more; default: all")
           ->check(at_least(0));
       run->add_option("--box", written.box,
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");

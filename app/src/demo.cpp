@@ -2,6 +2,7 @@
 #include "check.hpp"
 #include "commands.hpp"
 #include "demo_input.hpp"
+#include "devices.hpp"
 #include "files.hpp"
 #include "json.hpp"
 #include "machine.hpp"
@@ -9,6 +10,7 @@
 #include "png.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/io/write.hpp>
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/isa.hpp>
@@ -31,10 +33,11 @@ namespace nearfield::app
 
     struct row
     {
-      std::string backend, precision;
-      step_report step;
-      double rate, speed_up; // directed pairs a second; over scalar
-      check_report check;
+      std::string backend = {}, precision = {};
+      std::string skipped = {}; // why, where it was not measured
+      step_report step = {};
+      double rate = 0, speed_up = 0; // directed pairs a second; over scalar
+      check_report check = {};
     };
 
     template <class... Values>
@@ -55,6 +58,13 @@ namespace nearfield::app
     void print_row(row const& r)
     {
       show_progress("");
+      if (!r.skipped.empty())
+      {
+        std::cout << format("  %-22s %-5s skipped: %s\n", r.backend.c_str(), r.precision.c_str(),
+                            r.skipped.c_str())
+                  << std::flush;
+        return;
+      }
       std::cout << format("  %-22s %-5s %9.2f ms %8.2f G/s %8.1f x %10.1e   %s\n",
                           r.backend.c_str(), r.precision.c_str(), 1e3 * r.step.seconds,
                           1e-9 * r.rate, r.speed_up, r.check.max_relative_error,
@@ -68,38 +78,59 @@ namespace nearfield::app
                                         std::vector<row>& rows)
     {
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
-      std::string const isa_name(nearfield::name_of(selected_isa()));
-      struct variant
-      {
-        std::string name;
-        step_options options;
-      };
-      std::vector<variant> variants{
-          {"scalar", {.backend = backend::scalar, .mutual = false, .workers = 0, .repetitions = 3}},
-          {"simd " + isa_name,
-           {.backend = backend::simd, .mutual = false, .workers = 0, .repetitions = 10}},
-          {"simd " + isa_name + " mutual",
-           {.backend = backend::simd, .mutual = true, .workers = 0, .repetitions = 10}}};
-      if (starpu_is_built_in)
-        variants.push_back(
-            {"StarPU, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
-             {.backend = backend::automatic, .repetitions = 10}});
-
+      double const interactions = static_cast<double>(on.leaves.interaction_count());
       step_result<T> result;
       double scalar_seconds = 0;
-      for (variant const& v : variants)
+
+      // of several forms the quickest counts
+      auto const add =
+          [&](std::string const& name, step_options options, std::initializer_list<pair_form> forms)
       {
-        show_progress("  " + v.name + " " + precision_name + " ...");
-        result = near_field_step(on, kernel, v.options);
+        show_progress("  " + name + " " + precision_name + " ...");
+        result = {};
+        for (pair_form const form : forms)
+        {
+          options.form = form;
+          auto tried = near_field_step(on, kernel, options);
+          if (result.outputs.empty() || tried.report.seconds < result.report.seconds)
+            result = std::move(tried);
+        }
         double const seconds = result.report.seconds;
         if (scalar_seconds == 0) scalar_seconds = seconds;
-        rows.push_back({v.name, precision_name, result.report,
-                        static_cast<double>(on.leaves.interaction_count()) / seconds,
-                        scalar_seconds / seconds,
-                        check_outputs(on, kernel, result.outputs, n_check)});
+        rows.push_back({.backend = name,
+                        .precision = precision_name,
+                        .step = result.report,
+                        .rate = interactions / seconds,
+                        .speed_up = scalar_seconds / seconds,
+                        .check = check_outputs(on, kernel, result.outputs, n_check)});
         print_row(rows.back());
-      }
-      return result.outputs;
+      };
+      auto const add_skipped = [&](std::string const& name, std::string const& why)
+      {
+        rows.push_back({.backend = name, .precision = precision_name, .skipped = why});
+        print_row(rows.back());
+      };
+
+      constexpr auto one_sided = pair_form::one_sided, mutual = pair_form::mutual;
+      std::string const simd_name = "simd " + std::string(nearfield::name_of(selected_isa()));
+      step_options const on_simd{.backend = backend::simd, .workers = 0, .repetitions = 10};
+      add("scalar", {.backend = backend::scalar, .workers = 0, .repetitions = 3}, {one_sided});
+      add(simd_name, on_simd, {one_sided});
+      add(simd_name + " mutual", on_simd, {mutual});
+      if (starpu_is_built_in)
+        add("StarPU, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
+            {.gpus = 0, .repetitions = 10}, {pair_form::automatic});
+
+      if (std::string const why = no_gpu(); why.empty())
+        add("CUDA", {.backend = backend::cuda, .workers = 0, .repetitions = 10},
+            {one_sided, mutual});
+      else
+        add_skipped("CUDA", why);
+      if (std::string const why = no_gpu_tasks(); why.empty())
+        add("CPU + GPU", {.repetitions = 10}, {pair_form::automatic});
+      else
+        add_skipped("CPU + GPU", why);
+      return std::move(result.outputs);
     }
 
     std::vector<square> grid_of(tree<3> const& leaves)
@@ -126,6 +157,9 @@ namespace nearfield::app
       json.key("cpu").value(cpu_name());
       json.key("processors").value(cpu_count());
       json.key("isa").value(nearfield::name_of(selected_isa()));
+      json.key("gpus").begin_array();
+      for (gpu const& device : gpus()) json.value(device.name);
+      json.end_array();
       json.key("tasks").value(starpu_name());
       json.end_object();
       json.key("input").value(input.points.name);
@@ -141,10 +175,17 @@ namespace nearfield::app
         json.begin_object();
         json.key("backend").value(r.backend);
         json.key("precision").value(r.precision);
+        if (!r.skipped.empty())
+        {
+          json.key("skipped").value(r.skipped);
+          json.end_object();
+          continue;
+        }
         json.key("seconds").value(r.step.seconds);
         json.key("interactions_per_second").value(r.rate);
         json.key("speed_up").value(r.speed_up);
         json.key("workers").value(r.step.workers);
+        json.key("gpus").value(r.step.gpus);
         json.key("max_relative_error").value(r.check.max_relative_error);
         json.key("limit").value(r.check.limit);
         json.key("passed").value(r.check.passed());
@@ -192,9 +233,10 @@ namespace nearfield::app
     std::cout << "machine   " << cpu_name() << ", " << cpu_count() << " logical processors, "
               << nearfield::name_of(selected_isa()) << ", " << std::flush;
     // not kept: StarPU's idle workers would take time from the serial rows
-    int const workers = session({}).workers();
+    int const workers = session({.gpus = 0}).workers();
     std::cout << starpu_name();
     if (starpu_is_built_in) std::cout << ", " << workers << " workers";
+    for (gpu const& device : gpus()) std::cout << ", " << device.name;
     std::cout << std::endl;
 
     std::error_code status;
@@ -208,7 +250,8 @@ namespace nearfield::app
     std::cout << "input     " << input.description << std::endl;
 
     auto const start = std::chrono::steady_clock::now();
-    auto const f64 = make_problem<double, 3>(input.points, nullptr, cut);
+    auto const f64 =
+        in_range("tree", [&] { return make_problem<double, 3>(input.points, nullptr, cut); });
     double const tree_seconds = seconds_since(start);
     std::cout << "tree      " << f64.leaves.size() << " leaves, depth " << f64.leaves.depth()
               << ", at most " << f64.leaves.largest_leaf() << " points a leaf, "
@@ -226,7 +269,8 @@ namespace nearfield::app
     auto outputs = measure(f64, workers, rows);
     show_progress("  drawing ...");
     write_files(options.folder, input, f64.leaves, std::move(outputs), rows);
-    return std::all_of(rows.begin(), rows.end(), [](row const& r) { return r.check.passed(); })
+    return std::all_of(rows.begin(), rows.end(),
+                       [](row const& r) { return !r.skipped.empty() || r.check.passed(); })
                ? success
                : check_failed;
   }

@@ -4,8 +4,10 @@
 #include "machine.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/isa.hpp>
 
+#include <iomanip>
 #include <iostream>
 
 namespace nearfield::app
@@ -27,6 +29,31 @@ namespace nearfield::app
               << ")\n";
   }
 
+  namespace
+  {
+    void print_gpus()
+    {
+      std::string const problem = cuda_problem();
+      if (!problem.empty()) std::cout << "GPUs          none: " << problem << "\n";
+      int number = 0;
+      for (gpu const& device : gpus())
+      {
+        double const gib = static_cast<double>(device.memory_bytes) / (1 << 30);
+        std::cout << (number == 0 ? "GPUs          " : "              ") << number << ": "
+                  << device.name << ", " << std::fixed << std::setprecision(1) << gib
+                  << std::defaultfloat << " GiB, compute capability " << device.major << "."
+                  << device.minor << "\n";
+        ++number;
+      }
+    }
+
+    std::string tasks()
+    {
+      if (!starpu_is_built_in) return starpu_name();
+      return starpu_name() + (starpu_has_cuda() ? ", with CUDA" : ", without CUDA");
+    }
+  }
+
   exit_status info()
   {
     std::cout << "version       " << build.version << ", commit " << build.commit << "\n"
@@ -34,8 +61,9 @@ namespace nearfield::app
               << "built for     " << built_isas() << "\n"
               << "runs here     " << available_isa_names()
               << "; chosen: " << nearfield::name_of(selected_isa()) << "\n"
-              << "devices       " << cpu_name() << ", " << cpu_count() << " logical processors\n"
-              << "tasks         " << starpu_name() << "\n"
+              << "devices       " << cpu_name() << ", " << cpu_count() << " logical processors\n";
+    print_gpus();
+    std::cout << "tasks         " << tasks() << "\n"
               << "interactions  name, dimension, inputs -> outputs, parameters\n";
     builtin_interactions::for_each(
         []<class K>()

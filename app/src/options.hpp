@@ -15,12 +15,21 @@ namespace nearfield::app
     f64
   };
 
-  /// automatic: the fastest there is
+  /// Where a step computes.
   enum class backend
   {
-    automatic,
-    scalar,
-    simd
+    automatic, ///< on all devices that StarPU has; without StarPU as simd
+    scalar,    ///< on the CPU, as the next one
+    simd,
+    cuda ///< on GPUs only
+  };
+
+  /// How often a pair of points is evaluated.
+  enum class pair_form
+  {
+    automatic, ///< as it is faster
+    one_sided, ///< for each point
+    mutual     ///< once for both, where targets and sources are one set
   };
 
   /// An interaction as the command line names it.
@@ -35,10 +44,11 @@ namespace nearfield::app
   struct step_options
   {
     app::backend backend = backend::automatic;
-    /// one evaluation serves both points of a pair, where targets and sources are one set
-    bool mutual = true;
+    pair_form form = pair_form::automatic;
     /// StarPU's workers; 0: the calling thread, without StarPU; none: one a core where StarPU is built
     std::optional<int> workers = std::nullopt;
+    /// none: STARPU_NCUDA, or all; one where the calling thread drives it
+    std::optional<int> gpus = std::nullopt;
     std::optional<int> leaves_per_group = std::nullopt;
     /// empty: StarPU's default
     std::string scheduler = {};
@@ -82,6 +92,21 @@ namespace nearfield::app
 
   inline char const* name_of(backend b)
   {
-    return b == backend::automatic ? "auto" : b == backend::scalar ? "scalar" : "simd";
+    switch (b)
+    {
+    case backend::automatic:
+      return "auto";
+    case backend::scalar:
+      return "scalar";
+    case backend::simd:
+      return "simd";
+    default:
+      return "cuda";
+    }
+  }
+
+  inline bool is_of_cpu(backend b)
+  {
+    return b == backend::scalar || b == backend::simd;
   }
 }

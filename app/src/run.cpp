@@ -1,6 +1,7 @@
 #include "build.hpp"
 #include "commands.hpp"
 #include "compute.hpp"
+#include "devices.hpp"
 #include "files.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
@@ -37,6 +38,7 @@ namespace nearfield::app
     {
       check_interaction(options.interaction, options.dim);
       check_squares(options);
+      check_devices(options.step);
       if (options.output)
       {
         check_writable_format(*options.output);
@@ -85,11 +87,15 @@ namespace nearfield::app
     std::string describe_step(run_options const& options, run_result const& result)
     {
       std::string text = name_of(options.step.backend);
-      if (options.step.backend != backend::scalar)
-        text += " (" + std::string(nearfield::name_of(selected_isa())) + ")";
-      text += std::string(", ") + name_of(options.precision) + ", ";
-      return text + std::to_string(result.step.workers) +
-             (result.step.workers == 1 ? " worker" : " workers");
+      bool const is_simd =
+          options.step.backend == backend::automatic || options.step.backend == backend::simd;
+      if (is_simd) text += " (" + std::string(nearfield::name_of(selected_isa())) + ")";
+      auto const count = [](int n, std::string const& what)
+      {
+        return ", " + std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+      };
+      text += std::string(", ") + name_of(options.precision) + count(result.step.workers, "worker");
+      return result.step.gpus > 0 ? text + count(result.step.gpus, "GPU") : text;
     }
 
     void print_summary(run_options const& options, point_set const& targets,
@@ -135,6 +141,7 @@ namespace nearfield::app
       json.key("near_field").value(result.step.seconds);
       json.end_object();
       json.key("workers").value(result.step.workers);
+      json.key("gpus").value(result.step.gpus);
       json.key("tasks").begin_array();
       for (worker_tasks const& tasks : result.step.tasks)
       {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "problem.hpp"
+#include "range.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 
@@ -24,6 +25,7 @@ namespace nearfield::app
   {
     double seconds = 0;
     int workers = 1;
+    int gpus = 0;
     /// empty without StarPU
     std::vector<worker_tasks> tasks = {};
 
@@ -70,14 +72,14 @@ namespace nearfield::app
   namespace detail
   {
     template <class T, class K, class Backend>
-    void serial_step(Backend backend, bool mutual, K const& k, problem<T, K::dim> const& on,
+    void serial_step(Backend backend, pair_form form, K const& k, problem<T, K::dim> const& on,
                      column_set<T, K::dim> const& x, column_set<T, K::dim> const& y,
                      soa<T const, K::n_in> const& q, soa<T, K::n_out> const& out)
     {
       auto const boxes = on.leaves.targets();
       if (on.sources)
         near_field(serial, backend, k, boxes, on.leaves.interactions(), x.view(), y.view(), q, out);
-      else if (mutual)
+      else if (form != pair_form::one_sided)
         near_field_mutual(serial, backend, k, boxes, on.leaves.half_interactions(), x.view(), q,
                           out);
       else
@@ -111,10 +113,15 @@ namespace nearfield::app
           options.repetitions,
           [&]
           {
-            if (options.backend == backend::scalar)
-              detail::serial_step(scalar, options.mutual, k, on, x, y, q.view(), out.view());
-            else
-              detail::serial_step(simd, options.mutual, k, on, x, y, q.view(), out.view());
+            in_range("near field",
+                     [&]
+                     {
+                       if (options.backend == backend::scalar)
+                         detail::serial_step(scalar, options.form, k, on, x, y, q.view(),
+                                             out.view());
+                       else
+                         detail::serial_step(simd, options.form, k, on, x, y, q.view(), out.view());
+                     });
             for (int o = 0; o < K::n_out; ++o) scatter(target_order, out.columns[o], delivered[o]);
           });
       for (auto& column : delivered) result.outputs.push_back(std::move(column));

@@ -3,6 +3,7 @@
 /// \file
 /// The one place that knows whether StarPU is built in.
 
+#include "gpu_step.hpp"
 #include "step.hpp"
 
 #if defined(NEARFIELD_WITH_STARPU)
@@ -19,7 +20,9 @@ namespace nearfield::app
   {
   public:
     explicit session(step_options const& options)
-        : runtime_({.workers = options.workers.value_or(0), .scheduler = options.scheduler})
+        : runtime_({.workers = options.workers.value_or(0),
+                    .scheduler = options.scheduler,
+                    .gpus = is_of_cpu(options.backend) ? 0 : options.gpus})
     {}
     [[nodiscard]] int workers() const { return runtime_.n_workers(); }
     [[nodiscard]] starpu::runtime const& runtime() const { return runtime_; }
@@ -34,22 +37,58 @@ namespace nearfield::app
     return "StarPU " + starpu::version();
   }
 
+  inline bool starpu_has_cuda()
+  {
+    return starpu::has_cuda();
+  }
+
+  namespace detail
+  {
+    inline starpu::form_choice starpu_form(pair_form form)
+    {
+      switch (form)
+      {
+      case pair_form::one_sided:
+        return starpu::form_choice::gather;
+      case pair_form::mutual:
+        return starpu::form_choice::mutual;
+      default:
+        return starpu::form_choice::automatic;
+      }
+    }
+
+    inline starpu::backend_choice starpu_backend(backend wanted)
+    {
+      switch (wanted)
+      {
+      case backend::scalar:
+        return starpu::backend_choice::scalar;
+      case backend::simd:
+        return starpu::backend_choice::simd;
+      case backend::cuda:
+        return starpu::backend_choice::cuda;
+      default:
+        return starpu::backend_choice::automatic;
+      }
+    }
+  }
+
   /// The whole near field as StarPU tasks.
   template <class T, class K>
   step_result<T> starpu_near_field(problem<T, K::dim> const& on, K const& k,
                                    step_options const& options)
   {
     session const running(options);
-    auto const groups =
-        group_leaves(on.leaves, {.leaves_per_group = options.leaves_per_group.value_or(0)});
+    int const gpus = running.runtime().n_gpus();
+    auto const groups = group_leaves(
+        on.leaves, {.leaves_per_group = options.leaves_per_group.value_or(0), .gpus = gpus});
     starpu::near_field_options how;
-    how.form = options.mutual ? starpu::form_choice::automatic : starpu::form_choice::gather;
-    how.backend = options.backend == backend::scalar ? starpu::backend_choice::scalar
-                  : options.backend == backend::simd ? starpu::backend_choice::simd
-                                                     : starpu::backend_choice::automatic;
+    how.form = detail::starpu_form(options.form);
+    how.backend = detail::starpu_backend(options.backend);
 
     step_result<T> result;
     result.report.workers = running.workers();
+    result.report.gpus = gpus;
     std::size_t const n_rhs = on.inputs.size() / K::n_in;
     for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
     {
@@ -58,12 +97,14 @@ namespace nearfield::app
       auto const q = on.template input_view<K::n_in>(rhs);
       auto const run = [&](auto& step)
       {
-        result.report.seconds += quickest(options.repetitions,
-                                          [&]
-                                          {
-                                            step.submit();
-                                            step.wait();
-                                          });
+        auto const compute = [&]
+        {
+          step.submit();
+          step.wait();
+        };
+        // StarPU overlaps the copies with the tasks
+        result.report.seconds += quickest(options.repetitions, [&]
+                                          { in_range("upload, near field, download", compute); });
         for (auto const& [worker, implementation, tasks] : step.statistics())
           result.report.add(worker, implementation, tasks);
       };
@@ -97,6 +138,11 @@ namespace nearfield::app
   {
     return "no StarPU (configure with -DNEARFIELD_ENABLE_STARPU=ON)";
   }
+
+  inline bool starpu_has_cuda()
+  {
+    return false;
+  }
 #endif
 
   /// The whole near field, where the options say. Throws error for options of StarPU where it is not
@@ -112,6 +158,7 @@ namespace nearfield::app
       throw error("--workers, --scheduler, --leaves-per-group: this program was built without "
                   "StarPU; leave them out, or configure with -DNEARFIELD_ENABLE_STARPU=ON");
 #endif
-    return serial_near_field(on, k, options);
+    return options.backend == backend::cuda ? cuda_near_field(on, k, options)
+                                            : serial_near_field(on, k, options);
   }
 }

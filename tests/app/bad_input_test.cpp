@@ -108,7 +108,29 @@ namespace
        {"--interaction", "gaussian", "--param", "sigma=1e-20", "--precision", "f32"},
        "sigma is 1e-20, whose square leaves the range of f32"},
       {"precision", "a.csv", good, {"--precision", "f16"}, "--precision: found 'f16'"},
-      {"backend", "a.csv", good, {"--backend", "cuda"}, "--backend: found 'cuda'"},
+      {"backend", "a.csv", good, {"--backend", "gpu"}, "--backend: found 'gpu'.*simd, cuda"},
+      {"gpus_of_the_cpu",
+       "a.csv",
+       good,
+       {"--backend", "simd", "--gpus", "1"},
+       "--gpus: found 1 with --backend simd"},
+      {"gpus_0_with_cuda",
+       "a.csv",
+       good,
+       {"--backend", "cuda", "--gpus", "0"},
+       "--gpus: found 0 with --backend cuda"},
+      {"gpus_without_starpu",
+       "a.csv",
+       good,
+       {"--workers", "0", "--gpus", "1"},
+       "--gpus: found 1, but without StarPU"},
+      {"two_gpus_without_starpu",
+       "a.csv",
+       good,
+       {"--workers", "0", "--backend", "cuda", "--gpus", "2"},
+       "--gpus: found 2, but without StarPU .* one GPU"},
+      {"gpus_negative", "a.csv", good, {"--gpus=-1"}, "--gpus: found '-1'"},
+      {"gpus_not_a_number", "a.csv", good, {"--gpus", "all"}, "--gpus"},
       {"scheduler", "a.csv", good, {"--scheduler", "no_such_scheduler"}, "schedule"},
       {"scheduler_without_starpu",
        "a.csv",
@@ -223,4 +245,26 @@ TEST(command_line, unknown_instruction_set)
   write_text(folder / "a.csv", good);
   expect_refusal(run_program({"run", (folder / "a.csv").string()}, {{"NEARFIELD_ISA", "mmx"}}),
                  "NEARFIELD_ISA.*mmx");
+}
+
+// Also on a machine with a GPU, which is hidden; and before the input, which is not there, is looked for.
+TEST(command_line, cuda_without_a_gpu)
+{
+  temporary_folder const folder;
+  for (std::vector<std::string> const& options :
+       {std::vector<std::string>{}, {"--workers", "0"}, {"--workers", "0", "--gpus", "1"}})
+  {
+    std::vector<std::string> arguments{
+        "run",      (folder / "missing.csv").string(), "--backend", "cuda",
+        "--output", (folder / "b.csv").string(),       "--json",    (folder / "b.json").string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    expect_refusal(run_program(arguments, {{"CUDA_VISIBLE_DEVICES", ""}}),
+                   "--backend cuda: .*(without CUDA|NVIDIA)");
+  }
+#if NEARFIELD_APP_HAS_STARPU
+  expect_refusal(run_program({"run", (folder / "missing.csv").string(), "--gpus", "1"},
+                             {{"CUDA_VISIBLE_DEVICES", ""}}),
+                 "--gpus: .*(without CUDA|NVIDIA)");
+#endif
+  EXPECT_EQ(folder.n_files(), 0);
 }

@@ -24,6 +24,12 @@ namespace nearfield::test
     std::string out, err;
   };
 
+  /// The program lies beside the tests, also in a bundle for another machine.
+  inline std::string program_path()
+  {
+    return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "nearfield").string();
+  }
+
   /// The program, running with that command line; its output goes to files in a folder of its own.
   class program
   {
@@ -32,7 +38,8 @@ namespace nearfield::test
                      std::map<std::string, std::string> const& environment = {})
     {
       auto const out = (folder_ / "out").string(), err = (folder_ / "err").string();
-      std::vector<char*> words{const_cast<char*>(NEARFIELD_PROGRAM)};
+      auto path = program_path();
+      std::vector<char*> words{path.data()};
       for (auto const& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
       words.push_back(nullptr);
       child_ = ::fork();
@@ -95,7 +102,7 @@ namespace nearfield::test
     temporary_folder const folder;
     auto const err = (folder / "err").string();
     int const status =
-        std::system(("PROGRAM='" NEARFIELD_PROGRAM "'; exec 2>'" + err + "'; " + line).c_str());
+        std::system(("PROGRAM='" + program_path() + "'; exec 2>'" + err + "'; " + line).c_str());
     return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .err = read_text(err)};
   }
 

@@ -191,7 +191,9 @@ TEST(run, back_ends_and_tasks_agree)
   EXPECT_EQ(reference.json.at("workers"), "1");
   EXPECT_EQ(reference.json.at("tasks"), "[]");
   std::vector<std::vector<std::string>> variants{{"--backend", "simd", "--workers", "0"},
-                                                 {"--backend", "auto"}};
+                                                 {"--backend", "auto"},
+                                                 {"--gpus", "0"},
+                                                 {"--backend", "simd", "--gpus", "0"}};
 #if NEARFIELD_APP_HAS_STARPU
   variants.push_back({"--workers", "2", "--leaves-per-group", "3", "--scheduler", "eager"});
   variants.push_back({"--workers", "1", "--backend", "scalar"});
@@ -204,8 +206,10 @@ TEST(run, back_ends_and_tasks_agree)
     EXPECT_EQ(got.json.at("interactions"), reference.json.at("interactions"));
   }
 #if NEARFIELD_APP_HAS_STARPU
-  auto const json = compute(folder, "a.csv", {"--workers", "2", "--leaves-per-group", "3"}).json;
+  auto const json =
+      compute(folder, "a.csv", {"--workers", "2", "--leaves-per-group", "3", "--gpus", "0"}).json;
   EXPECT_EQ(json.at("workers"), "2");
+  EXPECT_EQ(json.at("gpus"), "0");
   EXPECT_GE(std::stoi(json.at("tasks.0.tasks")), 1);
   EXPECT_TRUE(json.contains("tasks.0.worker"));
   EXPECT_TRUE(json.contains("tasks.0.implementation"));
@@ -218,7 +222,7 @@ TEST(run, json_has_every_key)
   write_points(folder / "a.csv", random_points(2, 100, 6));
   auto const json = compute(folder, "a.csv", {"--check", "7", "--max-leaf-size", "10"}).json;
   for (auto const* key : {"points", "dim", "leaves", "depth", "max_leaf", "interactions",
-                          "seconds.read", "seconds.tree", "seconds.near_field", "workers",
+                          "seconds.read", "seconds.tree", "seconds.near_field", "workers", "gpus",
                           "check.targets", "check.max_relative_error"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json.at("points"), "100");
@@ -391,6 +395,19 @@ TEST(info, names_what_is_built_in)
   for (auto const* word :
        {"one_over_r, 3D, 1 -> 1", "dipole_tensor, 2D, 2 -> 2", "sigma", "StarPU", "scalar"})
     EXPECT_THAT(end.out, testing::HasSubstr(word));
+}
+
+TEST(info, says_why_there_is_no_gpu)
+{
+  auto const end = run_program({"info"}, {{"CUDA_VISIBLE_DEVICES", ""}});
+  expect_success(end);
+  EXPECT_THAT(end.out,
+              testing::ContainsRegex("\nGPUs          none: .*(without CUDA|NVIDIA).*\ntasks "));
+#if NEARFIELD_APP_HAS_GPU_TASKS
+  EXPECT_THAT(end.out, testing::ContainsRegex("StarPU [0-9.]+, with CUDA\n"));
+#elif NEARFIELD_APP_HAS_STARPU
+  EXPECT_THAT(end.out, testing::ContainsRegex("StarPU [0-9.]+, with"));
+#endif
 }
 
 TEST(version, is_one_line)

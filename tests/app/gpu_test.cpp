@@ -1,0 +1,185 @@
+// The program on a GPU, with and without StarPU.
+#include "json_reader.hpp"
+#include "program.hpp"
+
+#include "points.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/io/write.hpp>
+
+#include <cuda_runtime_api.h>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  void write_random_points(std::filesystem::path const& path, int dim, std::size_t n,
+                           std::uint64_t seed)
+  {
+    random_numbers random(seed);
+    point_set points{.dim = dim};
+    points.positions.assign(static_cast<std::size_t>(dim), std::vector<double>(n));
+    points.inputs.assign(1, std::vector<double>(n));
+    for (auto& column : points.positions)
+      for (double& value : column) value = random.uniform(-1, 1);
+    for (double& value : points.inputs[0]) value = random.uniform(-1, 1);
+    write_points(path, points);
+  }
+
+  using json_values = std::map<std::string, std::string>;
+
+  // Runs with a check, which passes.
+  json_values expect_checked_run(temporary_folder const& folder, std::string const& input,
+                                 std::vector<std::string> const& options)
+  {
+    std::vector<std::string> arguments{"run",    (folder / input).string(),   "--check", "500",
+                                       "--json", (folder / "j.json").string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto const end = run_program(arguments);
+    expect_success(end);
+    EXPECT_THAT(end.out, testing::HasSubstr("PASS"));
+    return json_reader::read(read_text(folder / "j.json"));
+  }
+
+  bool contains_task_of(json_values const& json, std::string const& implementation)
+  {
+    for (auto const& [key, value] : json)
+      if (key.starts_with("tasks.") && key.ends_with(".implementation") && value == implementation)
+        return true;
+    return false;
+  }
+
+  std::vector<std::vector<std::string>> ways_to_a_gpu()
+  {
+    std::vector<std::vector<std::string>> ways{{"--workers", "0"}};
+#if NEARFIELD_APP_HAS_GPU_TASKS
+    ways.push_back({"--gpus", "1"});
+#endif
+    return ways;
+  }
+
+  class on_a_gpu : public testing::TestWithParam<std::tuple<int, char const*>>
+  {};
+  INSTANTIATE_TEST_SUITE_P(every, on_a_gpu,
+                           testing::Combine(testing::Values(2, 3), testing::Values("f32", "f64")));
+}
+
+TEST_P(on_a_gpu, runs_pass_their_check)
+{
+  auto const& [dim, precision] = GetParam();
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", dim, 20000, 1);
+  write_random_points(folder / "b.bfma", dim, 15000, 2);
+  std::vector<std::string> const two_sets{"--sources", (folder / "b.bfma").string()};
+  for (auto const& way : ways_to_a_gpu())
+    for (auto const* leaf_size : {"8", "400"}) // one-sided, mutual
+      for (auto const& sources : {std::vector<std::string>{}, two_sets})
+      {
+        std::vector<std::string> options{"--backend",       "cuda",          "--precision",
+                                         precision,         "--interaction", "val_grad_one_over_r",
+                                         "--max-leaf-size", leaf_size};
+        options.insert(options.end(), way.begin(), way.end());
+        options.insert(options.end(), sources.begin(), sources.end());
+        SCOPED_TRACE(testing::PrintToString(options));
+        auto const json = expect_checked_run(folder, "a.bfma", options);
+        EXPECT_EQ(json.at("backend"), "cuda");
+        EXPECT_EQ(json.at("gpus"), "1");
+        if (way[0] == "--workers")
+        {
+          EXPECT_EQ(json.at("tasks"), "[]");
+        }
+        else
+        {
+          EXPECT_TRUE(contains_task_of(json, "cuda"));
+        }
+      }
+}
+
+TEST(on_a_gpu, no_points_one_point_and_several_right_hand_sides)
+{
+  temporary_folder const folder;
+  write_text(folder / "none.csv", "x,y,z,q\n");
+  write_text(folder / "one.csv", "1,2,3,4\n");
+  write_text(folder / "two.csv", "x,y,z,q1,q2\n0,0,0,1,10\n2,0,0,3,40\n");
+  for (auto const* name : {"none.csv", "one.csv", "two.csv"})
+    for (auto options : ways_to_a_gpu())
+    {
+      SCOPED_TRACE(name + testing::PrintToString(options));
+      options.insert(options.end(), {"--backend", "cuda"});
+      EXPECT_EQ(expect_checked_run(folder, name, options).at("gpus"), "1");
+    }
+}
+
+#if NEARFIELD_APP_HAS_GPU_TASKS
+TEST(on_a_gpu, auto_takes_all_devices_and_the_cpu_back_ends_none)
+{
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 20000, 3);
+  auto const all = expect_checked_run(folder, "a.bfma", {});
+  EXPECT_EQ(all.at("gpus"), std::to_string(gpus().size()));
+  EXPECT_TRUE(contains_task_of(all, "cuda"));
+  for (std::vector<std::string> const& options :
+       {std::vector<std::string>{"--gpus", "0"}, {"--backend", "simd"}, {"--backend", "scalar"}})
+  {
+    auto const json = expect_checked_run(folder, "a.bfma", options);
+    EXPECT_EQ(json.at("gpus"), "0");
+    EXPECT_FALSE(contains_task_of(json, "cuda"));
+  }
+}
+#endif
+
+TEST(on_a_gpu, more_gpus_than_there_are)
+{
+  temporary_folder const folder;
+#if NEARFIELD_APP_HAS_GPU_TASKS
+  expect_refusal(
+      run_program({"run", (folder / "none.csv").string(), "--backend", "cuda", "--gpus", "1000"}),
+      "--gpus: found 1000, this machine has " + std::to_string(gpus().size()));
+#else
+  GTEST_SKIP() << "no StarPU with CUDA";
+#endif
+}
+
+// Memory that others hold is as missing as memory that a GPU does not have.
+TEST(on_a_gpu, memory_that_runs_out_is_one_line)
+{
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 20000, 4);
+  std::vector<void*> held;
+  for (std::size_t size = std::size_t(1) << 38; size >= std::size_t(1) << 20; size /= 2)
+    for (void* memory = nullptr; cudaMalloc(&memory, size) == cudaSuccess;) held.push_back(memory);
+  static_cast<void>(cudaGetLastError());
+  auto const end = run_program({"run", (folder / "a.bfma").string(), "--backend", "cuda",
+                                "--workers", "0", "--output", (folder / "b.csv").string()});
+  for (void* const memory : held) cudaFree(memory);
+  expect_refusal(end, "out of memory.*smaller problem");
+  EXPECT_EQ(folder.n_files(), 1);
+}
+
+TEST(on_a_gpu, info_lists_it)
+{
+  auto const end = run_program({"info"});
+  expect_success(end);
+  auto const device = gpus().front();
+  EXPECT_THAT(end.out, testing::ContainsRegex("GPUs          0: " + device.name +
+                                              ", [0-9.]+ GiB, compute capability " +
+                                              std::to_string(device.major) + "\\."));
+}
+
+TEST(on_a_gpu, the_demo_has_its_rows)
+{
+  temporary_folder const folder;
+  auto const end = run_program({"demo", "--out", (folder / "demo").string()});
+  expect_success(end);
+  EXPECT_THAT(end.out, testing::Not(testing::HasSubstr("FAIL")));
+  for (auto const* precision : {"f32", "f64"})
+  {
+    EXPECT_THAT(end.out,
+                testing::ContainsRegex(std::string("CUDA +") + precision + " [^\n]*PASS\n"));
+#if NEARFIELD_APP_HAS_GPU_TASKS
+    EXPECT_THAT(end.out,
+                testing::ContainsRegex(std::string("CPU \\+ GPU +") + precision + " [^\n]*PASS\n"));
+#endif
+  }
+}
