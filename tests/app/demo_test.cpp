@@ -36,15 +36,15 @@ namespace
     };
     for (int const first : {0, rows_of_a_precision})
     {
-      int const end = first + rows_of_a_precision;
-      for (int row = first; row < end - 2; ++row)
+      int const behind = first + rows_of_a_precision;
+      for (int row = first; row < behind - 2; ++row)
       {
         EXPECT_EQ(of_row(row, "passed"), "true");
         EXPECT_EQ(of_row(row, "gpus"), "0");
       }
-      EXPECT_EQ(of_row(end - 2, "backend"), "CUDA");
-      EXPECT_EQ(of_row(end - 1, "backend"), "CPU + GPU");
-      for (int const row : {end - 2, end - 1})
+      EXPECT_EQ(of_row(behind - 2, "backend"), "CUDA");
+      EXPECT_EQ(of_row(behind - 1, "backend"), "CPU + GPU");
+      for (int const row : {behind - 2, behind - 1})
         EXPECT_THAT(of_row(row, "skipped"), testing::StartsWith("no GPU ("));
     }
     EXPECT_THAT(end.out, testing::ContainsRegex("CUDA +f32 +skipped: no GPU"));

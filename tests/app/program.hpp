@@ -21,7 +21,7 @@ namespace nearfield::test
   {
     int status = -1; ///< -1: by a signal
     int signal = 0;
-    std::string out, err;
+    std::string out = {}, err = {};
   };
 
   /// The program lies beside the tests, also in a bundle for another machine.
