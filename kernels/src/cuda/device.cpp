@@ -115,6 +115,8 @@ namespace nearfield
     void copy_to_device(void* to, void const* from, std::size_t bytes)
     {
       check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "device_array: cudaMemcpy");
+      // it returns when memory that is not pinned has been read, and other streams do not wait for the rest
+      check_cuda(cudaStreamSynchronize(nullptr), "device_array: cudaStreamSynchronize");
     }
 
     void copy_to_host(void* to, void const* from, std::size_t bytes)
