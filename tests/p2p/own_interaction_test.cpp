@@ -3,73 +3,21 @@
 #include <nearfield/p2p/simd.hpp>
 
 #include "backends.hpp"
+#include "p2p/own_interactions.hpp"
 #include "p2p/p2p_cases.hpp"
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
+#include <string>
 
 // A user's own interaction needs no registration: these are compiled here, for this file's instruction
-// set.
+// set, and for a GPU in own_interactions.cu.
 
 namespace nearfield::test
 {
   namespace
   {
-    struct softened
-    {
-      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
-      static constexpr auto symmetry = parity::even;
-      static constexpr auto name = "softened";
-      double eps2; // length^2
-      template <class V>
-      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
-      {
-        return {{{rsqrt(dot(r, r) + V(eps2))}}};
-      }
-    };
-
-    /// Two inputs, three outputs of mixed parity, a full matrix; singular in its second input.
-    struct mixed
-    {
-      static constexpr int dim = 2, n_in = 2, n_out = 3, flops = 20;
-      static constexpr std::array symmetry{parity::odd, parity::even, parity::odd};
-      static constexpr auto name = "mixed";
-      template <class V>
-      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
-      {
-        V const inverse = rsqrt(dot(r, r));
-        V const length = nearfield::sqrt(dot(r, r));
-        return {{{r[0], r[0] * inverse}, {length, V(2) * inverse}, {V(0) - r[1], r[1] * inverse}}};
-      }
-    };
-
-    /// Radial, as a user writes it for speed, with a symmetry in place of a map with two ways.
-    struct inverse_square
-    {
-      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
-      static constexpr auto symmetry = parity::even;
-      static constexpr auto name = "inverse_square";
-      template <class V>
-      NEARFIELD_FN auto operator()(vec<V, dim> const&, V const& inv_r) const -> mat<V, 1, 1>
-      {
-        return {{{inv_r * inv_r}}};
-      }
-    };
-
-    /// Neither even nor odd: a pair must be evaluated twice.
-    struct one_way
-    {
-      static constexpr int dim = 2, n_in = 1, n_out = 1, flops = 8;
-      static constexpr auto name = "one_way";
-      template <class V>
-      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
-      {
-        return {{{nearfield::exp(r[0]) + r[1]}}};
-      }
-    };
-
     template <class K>
     concept mutual = requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q,
                               soa<double, K::n_out> out)
@@ -118,6 +66,17 @@ namespace nearfield::test
   };
 
   template <>
+  struct formula<spring>
+  {
+    static bool singular(spring const&) { return false; }
+    static long_matrix<3, 1> at(spring const& k, long_vector<3> const& r)
+    {
+      long double const c = norm(r) / (norm(r) + static_cast<long double>(k.reach));
+      return {{{c * r[0]}, {c * r[1]}, {c * r[2]}}};
+    }
+  };
+
+  template <>
   struct formula<one_way>
   {
     static bool singular(one_way) { return false; }
@@ -133,7 +92,7 @@ namespace nearfield::test
     void expect_own(K const& k)
     {
       EXPECT_EQ(is_singular(k), formula<K>::singular(k));
-      for (std::size_t const n : sizes_around_packs)
+      for (std::size_t const n : tested_sizes)
       {
         auto const x = some_points<T, K::dim>(cloud::coincident, n, 1);
         auto const y = some_points<T, K::dim>(cloud::uniform, 19, 2);
@@ -142,7 +101,7 @@ namespace nearfield::test
         auto const inner_sums = reference(k, x.view(), x.view(), q.view(), other_points);
         auto const x_sums = reference(k, x.view(), y.view(), y_q.view(), all_pairs);
         auto const y_sums = reference(k, y.view(), x.view(), q.view(), all_pairs);
-        auto const expect = [&](auto where, char const* backend)
+        auto const expect = [&](auto where, std::string const& backend)
         {
           SCOPED_TRACE(testing::Message() << K::name << ", " << n << " points, " << backend);
           guarded<T, K::n_out> inner(n), outer(n);
@@ -163,8 +122,8 @@ namespace nearfield::test
             EXPECT_TRUE(both.is_intact() && x_out.is_intact() && y_out.is_intact());
           }
         };
-        expect(scalar, "scalar");
-        expect(simd, "simd");
+        for (tested_backend const& backend : tested_backends())
+          backend.run([&](auto where) { expect(where, backend.name); });
       }
     }
   }
@@ -192,6 +151,13 @@ namespace nearfield::test
     static_assert(radial_interaction<inverse_square> && !homogeneous_in_root<inverse_square>);
     expect_own<float>(inverse_square{});
     expect_own<double>(inverse_square{});
+  }
+
+  TEST(own_interaction, may_be_radial_and_regular)
+  {
+    static_assert(radial_interaction<spring>);
+    expect_own<float>(spring{.reach = 0.25});
+    expect_own<double>(spring{.reach = 0.25});
   }
 
   TEST(own_interaction, without_a_symmetry_has_no_mutual_kernel)

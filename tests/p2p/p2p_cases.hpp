@@ -74,10 +74,6 @@ namespace nearfield::test
     return guarded<T, N>::copy_of(columns, n);
   }
 
-  /// 0, 1, W - 1, W, W + 1 for packs of 1 to 32 values, and the blocks of targets around them.
-  inline constexpr std::size_t sizes_around_packs[] = {0,  1,  2,  3,  4,  5,  7,  8,  9,  15,
-                                                       16, 17, 31, 32, 33, 63, 64, 65, 257};
-
   /// More sources than one panel holds.
   template <class K, class T>
   inline constexpr std::size_t more_than_a_panel = static_cast<std::size_t>(panel_bytes) /

@@ -55,7 +55,7 @@ namespace nearfield::test
 
   TYPED_TEST(p2p_inner_of, adds_what_the_plain_loop_finds_at_every_size)
   {
-    for (std::size_t const n : sizes_around_packs) this->expect(cloud::uniform, n);
+    for (std::size_t const n : tested_sizes) this->expect(cloud::uniform, n);
   }
 
   TYPED_TEST(p2p_inner_of, adds_it_for_every_cloud)

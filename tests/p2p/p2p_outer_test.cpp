@@ -61,7 +61,7 @@ namespace nearfield::test
 
   TYPED_TEST(p2p_outer_of, adds_what_the_plain_loop_finds_at_every_size)
   {
-    for (std::size_t const n : sizes_around_packs)
+    for (std::size_t const n : tested_sizes)
     {
       this->expect(this->points(cloud::uniform, n, 1), this->points(cloud::uniform, 21, 2));
       this->expect(this->points(cloud::uniform, 5, 1), this->points(cloud::uniform, n, 2));

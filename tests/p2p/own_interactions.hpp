@@ -1,0 +1,77 @@
+#pragma once
+
+#include <nearfield/core/interaction.hpp>
+
+#include <array>
+
+/// \file
+/// Interactions as a user writes them.
+
+namespace nearfield::test
+{
+  struct softened
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "softened";
+    double eps2; // length^2
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
+    {
+      return {{{rsqrt(dot(r, r) + V(eps2))}}};
+    }
+  };
+
+  /// Two inputs, three outputs of mixed parity, a full matrix; singular in its second input.
+  struct mixed
+  {
+    static constexpr int dim = 2, n_in = 2, n_out = 3, flops = 20;
+    static constexpr std::array symmetry{parity::odd, parity::even, parity::odd};
+    static constexpr auto name = "mixed";
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
+    {
+      V const inverse = rsqrt(dot(r, r));
+      V const length = nearfield::sqrt(dot(r, r));
+      return {{{r[0], r[0] * inverse}, {length, V(2) * inverse}, {V(0) - r[1], r[1] * inverse}}};
+    }
+  };
+
+  /// Radial, as a user writes it for speed, with a symmetry in place of a map with two ways.
+  struct inverse_square
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "inverse_square";
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const&, V const& inv_r) const -> mat<V, 1, 1>
+    {
+      return {{{inv_r * inv_r}}};
+    }
+  };
+
+  /// Radial, regular, a structured map: a force r |r| / (|r| + reach).
+  struct spring
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 3, flops = 20;
+    static constexpr auto name = "spring";
+    double reach; // length
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> radial<V, dim>
+    {
+      return {V(1) / (V(1) + V(reach) * inv_r), r};
+    }
+  };
+
+  /// Neither even nor odd: a pair must be evaluated twice.
+  struct one_way
+  {
+    static constexpr int dim = 2, n_in = 1, n_out = 1, flops = 8;
+    static constexpr auto name = "one_way";
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+    {
+      return {{{nearfield::exp(r[0]) + r[1]}}};
+    }
+  };
+}
