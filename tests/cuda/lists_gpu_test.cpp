@@ -1,0 +1,323 @@
+// Steps over lists on a GPU: boxes of every size side by side, against the plain loop over what the list says.
+
+#include "cuda/copied_cuda.hpp"
+#include "cuda/sampled.hpp"
+
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    constexpr copied_cuda where;
+
+    /// meets(i, j) as the full list has it.
+    class meetings
+    {
+    public:
+      meetings(boxes const& targets, interaction_list const& list) : list_(list)
+      {
+        for (index_type b = 0; b < targets.size(); ++b)
+          box_.insert(box_.end(), targets.count(b), b);
+      }
+
+      [[nodiscard]] bool operator()(std::size_t i, std::size_t j) const
+      {
+        index_type const b = box_[i];
+        auto const holds = [j](source_range const& range)
+        {
+          return j >= range.begin && j < range.end;
+        };
+        return holds(list_.own[b]) || std::ranges::any_of(list_.neighbours(b), holds);
+      }
+
+    private:
+      std::vector<index_type> box_;
+      interaction_list list_;
+    };
+
+    /// A target of each of about `count` boxes, the largest and the smallest among them.
+    std::vector<std::size_t> sample_of_boxes(boxes const& targets, std::size_t count)
+    {
+      std::vector<index_type> by_size;
+      for (index_type b = 0; b < targets.size(); ++b)
+        if (targets.count(b) > 0) by_size.push_back(b);
+      std::ranges::sort(by_size, {}, [&](index_type b) { return targets.count(b); });
+      std::vector<std::size_t> sample;
+      random_numbers random(13);
+      for (std::size_t s = 0; s < count; ++s)
+      {
+        index_type const b = by_size[s * (by_size.size() - 1) / (count - 1)];
+        sample.push_back(targets.begin(b) + random.below(targets.count(b)));
+      }
+      return sample;
+    }
+
+    template <class T, int Dim>
+    guarded<T, Dim> in_order(points<T, Dim> const& all, std::span<index_type const> order)
+    {
+      return guarded<T, Dim>::copy_of(gather(order, all.view()).columns, order.size());
+    }
+
+    template <class T, int Dim>
+    points<T, Dim> small_points(cloud shape, std::size_t n, std::uint64_t seed)
+    {
+      auto result = make_points<T, Dim>(shape, n, seed);
+      for (auto& column : result.columns)
+        for (T& x : column) x /= 8;
+      return result;
+    }
+
+    template <class Case>
+    class cuda_list_of : public ::testing::Test
+    {
+    protected:
+      using interaction_type = typename Case::interaction;
+      using real = typename Case::real;
+      static constexpr int dim = interaction_type::dim;
+      static constexpr int n_in = interaction_type::n_in, n_out = interaction_type::n_out;
+      interaction_type const k = example<interaction_type>();
+
+      void expect_one_set(boxes const& all, interaction_list const& list,
+                          interaction_list const& half, guarded<real, dim> const& x,
+                          near_field_options const& options = {}) const
+      {
+        std::size_t const n = x.size();
+        auto const q = some_values<real, n_in>(n);
+        guarded<real, n_out> out(n, real(7)), mutual(n, real(7));
+        near_field(serial, where, k, all, list, x.view(), q.view(), out.view(), options);
+        near_field_mutual(serial, where, k, all, half, x.view(), q.view(), mutual.view(), options);
+        meetings const meet(all, list);
+        auto const meets = [&](std::size_t i, std::size_t j)
+        {
+          return i != j && meet(i, j);
+        };
+        auto const some = sample_of_boxes(all, 40);
+        EXPECT_LE(error_of_some(some, k, x.view(), x.view(), q.view(), out.view(), meets, real(0)),
+                  tolerance<real>)
+            << "one-sided";
+        EXPECT_LE(
+            error_of_some(some, k, x.view(), x.view(), q.view(), mutual.view(), meets, real(0)),
+            tolerance<real>)
+            << "mutual";
+      }
+
+      void expect_tree(cloud shape, std::size_t n, tree_options<dim> const& options) const
+      {
+        SCOPED_TRACE(testing::Message() << shape << ", " << n << " points, at most "
+                                        << options.max_leaf_size << " a leaf");
+        auto const set = small_points<real, dim>(shape, n, 1);
+        auto const tree = build_tree(set.view(), options);
+        this->expect_one_set(tree.targets(), tree.interactions(), tree.half_interactions(),
+                             in_order(set, tree.target_order()));
+      }
+
+      void expect_tree_of_two_sets(cloud shape, std::size_t n, std::size_t m,
+                                   tree_options<dim> const& options) const
+      {
+        SCOPED_TRACE(testing::Message() << shape << ", " << n << " targets, " << m << " sources");
+        auto const targets = small_points<real, dim>(shape, n, 1);
+        auto sources = small_points<real, dim>(shape, m, 2);
+        for (int d = 0; d < dim; ++d)
+          std::copy_n(targets.columns[d].begin(), std::min(n, m / 2), sources.columns[d].begin());
+        auto const tree = build_tree(targets.view(), sources.view(), options);
+        auto const x = in_order(targets, tree.target_order());
+        auto const y = in_order(sources, tree.source_order());
+        auto const q = some_values<real, n_in>(m);
+        guarded<real, n_out> out(n, real(7));
+        near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), y.view(),
+                   q.view(), out.view());
+        EXPECT_LE(error_of_some(sample_of_boxes(tree.targets(), 40), k, x.view(), y.view(),
+                                q.view(), out.view(), meetings(tree.targets(), tree.interactions()),
+                                real(0)),
+                  tolerance<real>);
+      }
+    };
+    TYPED_TEST_SUITE(cuda_list_of, all_p2p_cases, p2p_case_names);
+
+    /// Boxes around the limits of items, a row in which each meets the three on either side.
+    struct row_of_boxes
+    {
+      std::vector<index_type> offsets{0}, full_offsets{0}, half_offsets{0};
+      std::vector<source_range> own, full, half;
+
+      row_of_boxes()
+      {
+        for (index_type const count :
+             {0,  1,   2,    16,  17, 20, 21,  0,    31,  32,  33, 63, 64,  65, 96,
+              97, 127, 128,  129, 0,  0,  7,   192,  193, 255, 0,  64, 257, 3,  1,
+              40, 17,  1030, 5,   0,  62, 385, 2100, 11,  64,  63, 18, 1,   0})
+        {
+          own.push_back({.begin = offsets.back(), .end = offsets.back() + count});
+          offsets.push_back(own.back().end);
+        }
+        index_type const n = static_cast<index_type>(own.size());
+        for (index_type b = 0; b < n; ++b)
+        {
+          // not merged: short ranges, empty ones among them
+          for (index_type c = b < 3 ? 0 : b - 3; c < std::min(n, b + 4); ++c)
+          {
+            if (c != b) full.push_back(own[c]);
+            if (c > b) half.push_back(own[c]);
+          }
+          full_offsets.push_back(static_cast<index_type>(full.size()));
+          half_offsets.push_back(static_cast<index_type>(half.size()));
+        }
+      }
+
+      [[nodiscard]] boxes points() const { return {offsets}; }
+      [[nodiscard]] interaction_list list() const { return {own, full_offsets, full, {}}; }
+      [[nodiscard]] interaction_list half_list() const { return {own, half_offsets, half, {}}; }
+    };
+  }
+
+  TYPED_TEST(cuda_list_of, leaves_of_one_to_thousands_are_served)
+  {
+    this->expect_tree(cloud::plummer, 8000, {.max_leaf_size = 2000});
+    this->expect_tree(cloud::plummer, 5000, {.max_leaf_size = 100});
+    this->expect_tree(cloud::planar, 5000, {.max_leaf_size = 30});
+    this->expect_tree(cloud::uniform, 5000, {.level = 2});
+    this->expect_tree(cloud::coincident, 3000, {.max_leaf_size = 20});
+  }
+
+  TYPED_TEST(cuda_list_of, two_sets_are_served)
+  {
+    this->expect_tree_of_two_sets(cloud::plummer, 4000, 3000, {.max_leaf_size = 200});
+    this->expect_tree_of_two_sets(cloud::coincident, 2500, 3500, {.max_leaf_size = 20});
+  }
+
+  TYPED_TEST(cuda_list_of, boxes_of_every_size_stand_side_by_side)
+  {
+    using T = typename TestFixture::real;
+    row_of_boxes const row;
+    auto const x = some_points<T, TestFixture::dim>(cloud::uniform, row.offsets.back());
+    this->expect_one_set(row.points(), row.list(), row.half_list(), x);
+  }
+
+  // Half of the points of every box lie at one place.
+  TYPED_TEST(cuda_list_of, points_of_different_boxes_may_coincide_when_it_is_told)
+  {
+    using T = typename TestFixture::real;
+    row_of_boxes const row;
+    auto const x = some_points<T, TestFixture::dim>(cloud::coincident, row.offsets.back());
+    this->expect_one_set(row.points(), row.list(), row.half_list(), x,
+                         {.ranges_may_coincide = true});
+  }
+
+  // Charges of one sign: no rounding cancels.
+  TEST(cuda_list, sums_of_floats_over_long_lists_keep_their_digits)
+  {
+    std::size_t const n = 8 * 4096;
+    one_over_r<3> const k;
+    auto const set = small_points<float, 3>(cloud::uniform, n, 1);
+    auto const tree = build_tree(set.view(), {.level = 1});
+    auto const x = in_order(set, tree.target_order());
+    guarded<float, 1> const q(n, 1.F);
+    guarded<float, 1> out(n), mutual(n);
+    near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
+               out.view());
+    near_field_mutual(serial, where, k, tree.targets(), tree.half_interactions(), x.view(),
+                      q.view(), mutual.view());
+    auto const some = sample_of_boxes(tree.targets(), 40);
+    for (auto* const got : {&out, &mutual})
+      EXPECT_LE(
+          error_of_some(some, k, x.view(), x.view(), q.view(), got->view(), other_points, 0.F),
+          tolerance<float>);
+  }
+
+  // Periodic images of boxes of several items, one-sided and mutual: what a source receives comes from the
+  // image of its target on the other side.
+  TEST(cuda_list, shifts_move_the_sources_of_a_range)
+  {
+    index_type const n = 700;
+    val_grad_one_over_r<3> const k;
+    auto const x = some_points<double, 3>(cloud::uniform, n);
+    auto const q = some_values<double, 1>(n);
+    std::vector<index_type> const offsets{0, 300, 330, n}, list_offsets{0, 3, 4, 4};
+    std::vector<source_range> const own{
+        {.begin = 0, .end = 300}, {.begin = 300, .end = 330}, {.begin = 330, .end = n}};
+    std::vector<source_range> const ranges{{.begin = 300, .end = 330, .shift = 1},
+                                           {.begin = 340, .end = 411, .shift = 2},
+                                           {.begin = 500, .end = n},
+                                           {.begin = 330, .end = n, .shift = 2}};
+    std::vector<std::array<double, 3>> const shifts{{0, 0, 0}, {0.5, 0, 0}, {-0.25, 0.5, 1}};
+    interaction_list const list{own, list_offsets, ranges, shifts};
+
+    guarded<double, 4> one_sided(n), mutual(n);
+    near_field(serial, where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
+    near_field_mutual(serial, where, k, {offsets}, list, x.view(), q.view(), mutual.view());
+
+    auto const box_of = [&](std::size_t i)
+    {
+      return i < 300 ? 0 : i < 330 ? 1 : 2;
+    };
+    auto const add = [](reference_sums<4>& to, reference_sums<4> const& more)
+    {
+      for (int o = 0; o < 4; ++o)
+        for (std::size_t i = 0; i < n; ++i)
+        {
+          to.value[o][i] += more.value[o][i];
+          to.scale[o][i] += more.scale[o][i];
+        }
+    };
+    auto there =
+        reference(k, x.view(), x.view(), q.view(),
+                  [&](std::size_t i, std::size_t j) { return i != j && box_of(i) == box_of(j); });
+    auto both = there;
+    for (index_type r = 0; r < ranges.size(); ++r)
+    {
+      auto image = x, back_image = x;
+      for (int d = 0; d < 3; ++d)
+        for (std::size_t i = 0; i < n; ++i)
+        {
+          image.column(d)[i] += shifts[ranges[r].shift][static_cast<std::size_t>(d)];
+          back_image.column(d)[i] -= shifts[ranges[r].shift][static_cast<std::size_t>(d)];
+        }
+      int const box = r < 3 ? 0 : 1;
+      auto const meets = [&](std::size_t i, std::size_t j)
+      {
+        return box_of(i) == box && j >= ranges[r].begin && j < ranges[r].end;
+      };
+      auto const forth = reference(k, x.view(), std::as_const(image).view(), q.view(), meets);
+      add(there, forth);
+      add(both, forth);
+      add(both, reference(k, x.view(), std::as_const(back_image).view(), q.view(),
+                          [&](std::size_t j, std::size_t i) { return meets(i, j); }));
+    }
+    EXPECT_LE(error_of(one_sided.view(), there), tolerance<double>);
+    EXPECT_LE(error_of(mutual.view(), both), tolerance<double>);
+  }
+
+  TEST(cuda_list, of_empty_boxes_and_of_none_leaves_zeros)
+  {
+    one_over_r<3> const k;
+    guarded<double, 3> const nothing(0), y(4);
+    guarded<double, 1> const no_q(0), q(4, 1.);
+    guarded<double, 1> no_out(0), out(4, 5.);
+    std::vector<index_type> const empty{0, 0, 0}, offsets{0, 4}, no_ranges{0, 0, 0}, one{0, 0};
+    std::vector<source_range> const own(2), own_of_one(1);
+    near_field(serial, where, k, {}, {}, nothing.view(), no_q.view(), no_out.view());
+    near_field(serial, where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
+               no_out.view());
+    near_field_mutual(serial, where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(),
+                      no_q.view(), no_out.view());
+    // targets that meet nobody
+    near_field(serial, where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), y.view(), q.view(),
+               out.view());
+    EXPECT_TRUE(std::ranges::equal(out.column(0), std::array{0., 0., 0., 0.}));
+    std::ranges::fill(out.column(0), 5.);
+    near_field(serial, where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), nothing.view(),
+               no_q.view(), out.view());
+    EXPECT_TRUE(std::ranges::equal(out.column(0), std::array{0., 0., 0., 0.}));
+  }
+}
