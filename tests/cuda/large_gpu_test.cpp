@@ -112,8 +112,10 @@ namespace nearfield::test
   {
     using K = typename TypeParam::interaction;
     using T = typename TypeParam::real;
-    for (cloud const shape : {cloud::plummer, cloud::planar, cloud::coincident})
+    for (cloud const shape : {cloud::plummer, cloud::coincident})
       expect_inner<K, T>(shape, 3001, 40);
+    // more on a line come so close that a float does not hold |r|^-5
+    expect_inner<K, T>(cloud::planar, K::dim == 2 ? 601 : 3001, 40);
     expect_inner<K, T>(cloud::all_equal, 700, 20);
     expect_outer<K, T>(3, 4001, 40);
     expect_outer<K, T>(1500, 130, 40);
