@@ -65,7 +65,11 @@ namespace nearfield::detail
     how.stream = reinterpret_cast<cudaStream_t>(from.stream);
     how.attrs = &cluster;
     how.numAttrs = job.parts > 1 ? 1 : 0;
-    return cudaLaunchKernelEx(&how, gather_kernel<K, T>, job, *static_cast<K const*>(interaction));
+    int const code =
+        cudaLaunchKernelEx(&how, gather_kernel<K, T>, job, *static_cast<K const*>(interaction));
+    // a failure is remembered, and would be taken for that of the next launch
+    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return code;
   }
 
   template <class K, class T>
