@@ -7,6 +7,7 @@
 #include <concepts>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace nearfield
 {
@@ -106,6 +107,18 @@ namespace nearfield
         return K::symmetry;
     }
 
+    /// Turns the signs of the odd outputs; those are constants of the program, which device code could not
+    /// read as members of K.
+    template <class K, class V, int... O>
+    NEARFIELD_FN void turn_odd(vec<V, K::n_out>& values, std::integer_sequence<int, O...>)
+    {
+      auto const turn = [&]<bool IsOdd>(V& value, std::bool_constant<IsOdd>)
+      {
+        if constexpr (IsOdd) value = -value;
+      };
+      (turn(values[O], std::bool_constant<parity_of<K>(O) == parity::odd>{}), ...);
+    }
+
     /// K(-r) q from the map of K(r).
     template <class K, class Map, class V>
     NEARFIELD_FN vec<V, K::n_out> apply_back(Map const& map, vec<V, K::n_in> const& q)
@@ -120,9 +133,7 @@ namespace nearfield
             "symmetry = nearfield::parity::even` (or odd, or one per output), or return "
             "a map with a member back(q)");
         vec<V, K::n_out> result = map.to(q);
-        NEARFIELD_UNROLL
-        for (int o = 0; o < K::n_out; ++o)
-          if (parity_of<K>(o) == parity::odd) result[o] = -result[o];
+        turn_odd<K>(result, std::make_integer_sequence<int, K::n_out>{});
         return result;
       }
     }
