@@ -170,7 +170,8 @@ namespace nearfield::app
           ->check(CLI::IsMember({2, 3}));
       run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
       run->add_option("--backend", written.backend,
-                      "auto: all devices; scalar or simd: the CPU; cuda: GPUs only")
+                      "auto: GPUs where there are some, else the CPU; scalar or simd: the CPU; "
+                      "cuda: GPUs only")
           ->capture_default_str();
       auto* level = run->add_option("--level", options.level,
                                     "cut the box uniformly, 2^L leaves an axis; 0: the direct sum");

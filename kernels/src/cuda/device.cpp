@@ -35,8 +35,6 @@ namespace nearfield
         return ": free memory on the GPU or take a smaller problem";
       case cudaErrorNoKernelImageForDevice:
         return ": configure nearfield with -DCMAKE_CUDA_ARCHITECTURES=<major minor> of this GPU";
-      case cudaErrorInsufficientDriver:
-        return ": install a newer NVIDIA driver";
       default:
         return "";
       }
@@ -85,6 +83,9 @@ namespace nearfield
   {
     if (code == cudaSuccess) return;
     auto const failure = static_cast<cudaError_t>(code);
+    // where there is no driver at all, CUDA calls it too old
+    if (failure == cudaErrorInsufficientDriver || failure == cudaErrorNoDevice)
+      throw error(std::string(what) + " failed: " + cuda_problem());
     throw error(std::string(what) + " failed: " + cudaGetErrorString(failure) + " (" +
                 cudaGetErrorName(failure) + ")" + remedy(failure));
   }

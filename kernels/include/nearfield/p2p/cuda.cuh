@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 namespace nearfield::detail
 {
@@ -22,12 +23,18 @@ namespace nearfield::detail
     return n;
   }
 
-  inline bool has_clusters()
+  /// Whether the code of a kernel that runs on this device was written for clusters: a newer device may
+  /// run code for an older one.
+  template <class Kernel>
+  bool has_clusters(Kernel* kernel)
   {
-    int device = 0, major = 0;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
-    return major >= 9;
+    cudaFuncAttributes attributes;
+    if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess)
+    {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    return attributes.ptxVersion >= 90;
   }
 
   template <class K, class T>
@@ -47,7 +54,7 @@ namespace nearfield::detail
                   : n / gather_targets * most_parts >= wanted ? gather_targets
                                                               : gather_least_targets;
       job.n_wide = job.n_items = (n + job.piece - 1) / job.piece;
-      if (has_clusters())
+      if (has_clusters(gather_kernel<K, T>))
         while (job.parts < most_parts && job.n_items * job.parts < wanted) job.parts *= 2;
     }
     if (job.n_items == 0) return cudaSuccess;
@@ -106,6 +113,9 @@ namespace nearfield::detail
   template <class K, class T>
   cuda_kernels<T> make_cuda_kernels()
   {
+    static_assert(
+        std::is_trivially_copyable_v<K>,
+        "an interaction travels to the GPU byte by byte: give it members of plain types only");
     cuda_kernels<T> kernels;
     kernels.gather = &launch_gather<K, T>;
     if constexpr (has_way_back<K>) kernels.mutual = &launch_mutual<K, T>;

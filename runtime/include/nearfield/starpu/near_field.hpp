@@ -119,8 +119,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       if (delivery_ == delivery_choice::every_step) deliver_results();
     }
 
-    /// Starts to bring the results of the last step to the caller's columns, with delivery on_request. Returns
-    /// at once.
+    /// Starts to bring the results of the last step to the caller's columns, with delivery on_request (with
+    /// every_step they are on their way already, and nothing is done). Returns at once. With `accumulate`
+    /// every call adds them.
     void deliver()
     {
       if (delivery_ == delivery_choice::on_request) deliver_results();
@@ -346,7 +347,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     std::array<T const*, K::dim> source_x_columns_{}, target_x_columns_{};
     std::array<T const*, NQ> q_columns_{};
     std::array<T*, NOut> out_columns_{};
-    std::vector<typename collect_task::argument> collect_source_x_, collect_target_x_, collect_source_q_;
+    std::vector<typename collect_task::argument> collect_source_x_, collect_target_x_,
+        collect_source_q_;
     std::vector<typename deliver_task::argument> deliver_;
     std::vector<task_argument<K>> arguments_;
     bool positions_changed_ = true, inputs_changed_ = true;
