@@ -18,7 +18,7 @@ namespace nearfield::app
   /// Where a step computes.
   enum class backend
   {
-    automatic, ///< on all devices that StarPU has; without StarPU as simd
+    automatic, ///< on the GPUs that StarPU has, else as simd on its cores; without StarPU as simd
     scalar,    ///< on the CPU, as the next one
     simd,
     cuda ///< on GPUs only

@@ -30,7 +30,7 @@ namespace nearfield
       return sums;
     }
 
-    // 8 groups are in flight on 4 workers, so that a GPU never drains; 1000 leaves fill it
+    // more than the two workers of a GPU run at once, so that it never drains; 1000 leaves fill it
     constexpr int groups_per_gpu = 8;
     constexpr index_type least_leaves_of_a_gpu_group = 1000;
 
