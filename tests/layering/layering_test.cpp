@@ -55,8 +55,9 @@ namespace
   }
   bool is_cuda(std::string const& include)
   {
-    return include.starts_with("cuda") || include.starts_with("nvtx") || include.starts_with("cub/") ||
-           include.starts_with("thrust/") || include.starts_with("cooperative_groups") ||
+    return include.starts_with("cuda") || include.starts_with("nvtx") ||
+           include.starts_with("cub/") || include.starts_with("thrust/") ||
+           include.starts_with("cooperative_groups") ||
            include.starts_with("device_launch_parameters");
   }
 
