@@ -24,7 +24,10 @@ function(nearfield_add_component name)
   target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS include FILES ${headers})
   target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_PUBLIC})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} VERIFY_INTERFACE_HEADER_SETS ON)
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  if(arg_HEADERS STREQUAL "*.hpp") # others are no C++
+    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
+  endif()
 
   # CMake makes C++ translation units of header sets, not CUDA ones: those of *.cuh are made here.
   list(FILTER headers INCLUDE REGEX "\\.cuh$")

@@ -3,7 +3,7 @@
 #include <nearfield/p2p/backend.hpp>
 
 #if defined(NEARFIELD_TEST_CUDA)
-#include "cuda/copied_cuda.hpp"
+#include "copied_cuda.hpp"
 #endif
 
 #include <cstddef>

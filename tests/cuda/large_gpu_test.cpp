@@ -1,6 +1,6 @@
 // Boxes that are cut into pieces and parts on a GPU: some of their targets against the plain loop.
 
-#include "cuda/copied_cuda.hpp"
+#include "copied_cuda.hpp"
 #include "cuda/sampled.hpp"
 
 #include <gtest/gtest.h>

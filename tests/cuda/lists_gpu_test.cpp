@@ -1,6 +1,6 @@
 // Steps over lists on a GPU: boxes of every size side by side, against the plain loop over what the list says.
 
-#include "cuda/copied_cuda.hpp"
+#include "copied_cuda.hpp"
 #include "cuda/sampled.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
