@@ -47,7 +47,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     /// Copies the sources of the range from its begin on, as many as fit, and returns their number. Like
     /// scatter_out a function of its own: all kernels of equal columns share it, and compile faster.
     template <bool Mutual>
-    [[gnu::noinline]] index_type append(p2p_job<T> const& job, source_range const& range)
+    [[gnu::noinline]] index_type append(p2p_job<T> const& job, source_range const& range) noexcept
     {
       index_type const room = static_cast<index_type>(capacity - size);
       index_type const length = range.end - range.begin;
@@ -99,7 +99,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
 
     /// Adds what the sources received to the caller's arrays, times scale, and uses it up.
-    [[gnu::noinline]] void scatter_out(p2p_job<T> const& job, T const* scale)
+    [[gnu::noinline]] void scatter_out(p2p_job<T> const& job, T const* scale) noexcept
     {
       for (int p = 0; p < n_pieces; ++p)
       {
