@@ -4,6 +4,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "timing.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/runtime/group_leaves.hpp>
@@ -13,28 +14,16 @@
 
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 namespace
 {
   namespace nf = nearfield;
+  using bench::median;
+  using bench::seconds;
 
   constexpr int level = 5;
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
-
-  double median(std::vector<double> values)
-  {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
-  }
 
   nf::starpu::runtime& starpu()
   {

@@ -5,6 +5,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "timing.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
@@ -17,27 +18,15 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
-#include <chrono>
 #include <string>
 #include <vector>
 
 namespace
 {
   namespace nf = nearfield;
+  using bench::median;
+  using bench::seconds;
   using nf::starpu::form_choice;
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
-
-  double median(std::vector<double> values)
-  {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
-  }
 
   nf::starpu::runtime& starpu()
   {

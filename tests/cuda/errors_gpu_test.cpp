@@ -1,5 +1,7 @@
 // What P2P on a real device refuses; after each error the device goes on.
 
+#include "complains_of.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
@@ -19,17 +21,6 @@ namespace nearfield::test
 {
   namespace
   {
-    using ::testing::AllOf;
-    using ::testing::HasSubstr;
-    using ::testing::Not;
-    using ::testing::ThrowsMessage;
-
-    template <class... Words>
-    auto complains_of(Words const&... words)
-    {
-      return ThrowsMessage<error>(AllOf(HasSubstr(words)..., Not(HasSubstr("\n"))));
-    }
-
     one_over_r<2> const k;
 
     /// Three points on a line.

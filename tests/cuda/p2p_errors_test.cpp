@@ -1,5 +1,7 @@
 // What P2P with `cuda` refuses before it asks a device for anything, and what it says where there is none.
 
+#include "complains_of.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/kernels/builtin.hpp>
@@ -16,17 +18,6 @@ namespace nearfield::test
 {
   namespace
   {
-    using ::testing::AllOf;
-    using ::testing::HasSubstr;
-    using ::testing::Not;
-    using ::testing::ThrowsMessage;
-
-    template <class... Words>
-    auto complains_of(Words const&... words)
-    {
-      return ThrowsMessage<error>(AllOf(HasSubstr(words)..., Not(HasSubstr("\n"))));
-    }
-
     using column = std::vector<double>;
     one_over_r<2> const k;
 

@@ -1,3 +1,5 @@
+#include "complains_of.hpp"
+
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
 
@@ -15,18 +17,6 @@ namespace nearfield::test
 {
   namespace
   {
-    using ::testing::AllOf;
-    using ::testing::HasSubstr;
-    using ::testing::Not;
-    using ::testing::ThrowsMessage;
-
-    /// One line that holds all the words.
-    template <class... Words>
-    auto complains_of(Words const&... words)
-    {
-      return ThrowsMessage<error>(AllOf(HasSubstr(words)..., Not(HasSubstr("\n"))));
-    }
-
     using column = std::vector<double>;
     one_over_r<2> const k;
 
