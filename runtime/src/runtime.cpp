@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/conf.hpp>
 #include <nearfield/starpu/monitor.hpp>
 
 #include <starpu.h>
@@ -12,7 +13,6 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,11 +94,8 @@ namespace nearfield::starpu
       conf.precedence_over_environment_variables = 1;
       if (options.workers > 0)
         conf.ncpus = options.workers;
-      else if (n_gpus > 0 && !std::getenv("STARPU_NCPU"))
-      {
-        int const cores = static_cast<int>(std::thread::hardware_concurrency());
-        conf.ncpus = std::clamp(cores - n_gpus - 1, 1, int(STARPU_MAXCPUS));
-      }
+      else
+        detail::leave_a_core(conf, n_gpus, detail::allowed_cpus());
       conf.ncuda = n_gpus;
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
