@@ -141,14 +141,24 @@ namespace nearfield::starpu
   runtime::runtime(runtime_options const& options)
   {
     std::lock_guard const lock(mutex);
-    if (n_users == 0)
+    bool const is_first = n_users == 0;
+    if (is_first)
     {
       started_here = !starpu_is_initialized();
       asked_workers = 0;
       running_scheduler.clear();
       if (started_here) start(options);
     }
-    check_running(options);
+    try
+    {
+      check_running(options);
+    }
+    catch (...)
+    {
+      // nobody else would stop it: what starts with fewer GPUs than were asked for, for one
+      if (is_first && started_here) starpu_shutdown();
+      throw;
+    }
     ++n_users;
   }
 
