@@ -87,8 +87,8 @@ namespace
     problem p;
     starpu::near_field step{one_runtime(), p.groups, K{}, p.x.view(), p.q.view(), writable(p.out)};
     step.submit();
+    step.wait(); // until then tasks read the caller's columns
     for (double& value : p.q.columns[0]) value = 1 - value;
-    step.wait();
     step.inputs_changed();
     step.submit();
     step.wait();
