@@ -1,3 +1,5 @@
+#include "environment.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/conf.hpp>
@@ -12,10 +14,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <sched.h>
 #include <unistd.h>
@@ -23,23 +23,10 @@
 namespace
 {
   using namespace nearfield;
+  using namespace nearfield::test;
   using starpu::runtime;
   using testing::AllOf;
   using testing::HasSubstr;
-
-  template <class F>
-  std::string message_of(F&& f)
-  {
-    try
-    {
-      f();
-    }
-    catch (error const& failure)
-    {
-      return failure.what();
-    }
-    return "nothing was thrown";
-  }
 
   // workers are counted here: those of GPUs, which a machine may have, would be among them
   [[maybe_unused]] int const no_gpus = setenv("STARPU_NCUDA", "0", 1);
@@ -133,29 +120,6 @@ namespace
     EXPECT_FALSE(starpu_is_initialized());
   }
 
-  /// Environment variables as they are now, for as long as it lives.
-  class environment
-  {
-  public:
-    ~environment()
-    {
-      for (auto const& [name, value] : before_)
-        if (value)
-          setenv(name, value->c_str(), 1);
-        else
-          unsetenv(name);
-    }
-    void set(char const* name, char const* value)
-    {
-      char const* const before = std::getenv(name);
-      before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
-      value ? setenv(name, value, 1) : unsetenv(name);
-    }
-
-  private:
-    std::vector<std::pair<char const*, std::optional<std::string>>> before_;
-  };
-
   /// What leave_a_core makes of the configuration that the environment gives: ncpus, reserve_ncpus.
   std::pair<int, int> workers_beside(int n_gpus, int n_cpus)
   {
@@ -247,5 +211,7 @@ namespace
     EXPECT_NO_THROW(starpu::check(0, "starpu_task_submit"));
     EXPECT_THAT(message_of([] { starpu::check(-EIO, "starpu_task_submit(p2p)"); }),
                 AllOf(HasSubstr("starpu_task_submit(p2p)"), HasSubstr("-5")));
+    EXPECT_THAT(message_of([] { starpu::check(-ENODEV, "starpu_task_submit(p2p)"); }),
+                AllOf(HasSubstr("no worker"), HasSubstr("STARPU_NCPU"), HasSubstr("STARPU_NCUDA")));
   }
 }
