@@ -79,16 +79,15 @@ namespace nearfield::app
                                    step_options const& options)
   {
     session const running(options);
-    int const gpus = running.runtime().n_gpus();
-    auto const groups = group_leaves(
-        on.leaves, {.leaves_per_group = options.leaves_per_group.value_or(0), .gpus = gpus});
+    auto const groups = group_leaves(running.runtime(), on.leaves,
+                                     {.leaves_per_group = options.leaves_per_group.value_or(0)});
     starpu::near_field_options how;
     how.form = detail::starpu_form(options.form);
     how.backend = detail::starpu_backend(options.backend);
 
     step_result<T> result;
     result.report.workers = running.workers();
-    result.report.gpus = gpus;
+    result.report.gpus = running.runtime().n_gpus();
     std::size_t const n_rhs = on.inputs.size() / K::n_in;
     for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
     {

@@ -1,9 +1,9 @@
 #pragma once
 
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
 #include <nearfield/runtime/plan.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/p2p_gather.hpp>
 #include <nearfield/starpu/p2p_mutual_group.hpp>
 #include <nearfield/starpu/reorder.hpp>
@@ -58,6 +58,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
   ///
   ///     nearfield::starpu::runtime    starpu;
+  ///     auto const groups = nearfield::group_leaves(starpu, tree);
   ///     nearfield::starpu::near_field step{starpu, groups, nearfield::one_over_r<>{},
   ///                                        nearfield::soa{x, y, z}, nearfield::soa{q},
   ///                                        nearfield::soa{phi}};
