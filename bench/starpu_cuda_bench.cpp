@@ -9,7 +9,6 @@
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
@@ -89,11 +88,11 @@ namespace
 
   template <class K, class T>
   void run(benchmark::State& state, bench::cloud<T, 3> const& points,
-           nf::tree_options<3> const& cut, form_choice form)
+           nf::tree_options<3> const& cut, form_choice form, int groups_per_gpu)
   {
     auto const tree = nf::build_tree(points.positions(), cut);
     double const raw = one_launch<K>(tree, points, form);
-    auto const groups = nf::group_leaves(tree, {.gpus = starpu().n_gpus()});
+    auto const groups = nf::group_leaves(starpu(), tree, {.groups_per_gpu = groups_per_gpu});
     bench::outputs<T, K::n_out> out(points.q.size());
     nf::starpu::near_field step{
         starpu(),
@@ -138,20 +137,23 @@ namespace
     state.counters["delivery_ms"] = 1e3 * (median(with_delivery) - typical);
   }
 
+  /// With groups_per_gpu = 0 there are as many groups as group_leaves takes by itself.
   template <class K, class T>
-  void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut)
+  void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut,
+           int groups_per_gpu = 0)
   {
     for (auto const form : {form_choice::gather, form_choice::mutual})
     {
       std::string const name = "starpu_cuda/" + cloud + "/" + std::string(K::name) + "/" +
                                bench::precision_name<T> +
-                               (form == form_choice::mutual ? "/mutual" : "/one_sided");
+                               (form == form_choice::mutual ? "/mutual" : "/one_sided") +
+                               (groups_per_gpu ? "/groups_" + std::to_string(groups_per_gpu) : "");
       benchmark::RegisterBenchmark(name.c_str(),
                                    [=](auto& state)
                                    {
                                      bench::cloud<T, 3> points(n);
                                      if (cloud.starts_with("plummer")) bench::make_plummer(points);
-                                     run<K>(state, points, cut, form);
+                                     run<K>(state, points, cut, form, groups_per_gpu);
                                    })
           ->UseManualTime()
           ->Iterations(9)
@@ -166,6 +168,12 @@ namespace
     add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5});
     add<K, T>("plummer_1e6", 1'000'000, {.max_leaf_size = 64});
     add<K, T>("plummer_8e6", 8'000'000, {.max_leaf_size = 64});
+    // steps of about a millisecond: what a task costs shows
+    for (int const groups : {1, 2, 3, 4, 6, 8})
+    {
+      add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5}, groups);
+      add<K, T>("plummer_1e6", 1'000'000, {.max_leaf_size = 64}, groups);
+    }
   }
 
   bool const registered = []
