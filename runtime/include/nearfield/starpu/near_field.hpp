@@ -3,6 +3,7 @@
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/runtime/plan.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/gpu_memory.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/p2p_gather.hpp>
 #include <nearfield/starpu/p2p_mutual_group.hpp>
@@ -76,7 +77,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   public:
     /// One set, whose points are targets and sources. Throws error for views that differ in size from
     /// the tree, are null, or whose outputs overlap other columns, for the mutual form where it does not
-    /// exist, and when the instruction set asked for is not available.
+    /// exist, when the instruction set asked for is not available, and when not even a small part of the
+    /// step fits into the memory of a GPU. A step that as a whole does not is computed in more, smaller tasks
+    /// than there are groups, and StarPU moves their data in and out.
     template <class X, class Q>
     near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
                soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
@@ -193,9 +196,14 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       leaf_groups_view const views = groups.view();
       check_arguments(sets, views, x, y, q, out);
-      bool const for_gpus = backend_ == backend_choice::cuda;
-      plan_ = form_ == form_choice::mutual ? nearfield::detail::plan_mutual(views, for_gpus)
-                                           : nearfield::detail::plan_gather(views, for_gpus);
+      nearfield::detail::planner const plan = form_ == form_choice::mutual
+                                                  ? &nearfield::detail::plan_mutual
+                                                  : &nearfield::detail::plan_gather;
+      if (backend_ == backend_choice::cuda)
+        plan_ = nearfield::detail::plan_for_gpus(plan, views, bytes_of_a_point(sets),
+                                                 detail::smallest_gpu_memory());
+      else
+        plan_ = plan(views, false, nearfield::detail::default_chunks);
 
       for (int d = 0; d < K::dim; ++d) source_x_columns_[d] = y[d];
       for (int d = 0; d < K::dim; ++d) target_x_columns_[d] = x[d];
@@ -222,6 +230,12 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
                             group.pieces, options.accumulate, &monitor_});
       }
       is_written_.resize(plan_.groups.size());
+    }
+
+    static nearfield::detail::point_bytes bytes_of_a_point(point_sets sets)
+    {
+      double const value = sizeof(T);
+      return {K::dim * value, NQ * value, sets == two_sets ? K::dim * value : 0, NOut * value};
     }
 
     static backend_choice choose_backend(runtime const& starpu, backend_choice wanted)
