@@ -5,6 +5,7 @@
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/runtime/task_list.hpp>
 #include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/range.hpp>
 
 #include <starpu.h>
 
@@ -229,6 +230,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     template <class Run>
     static void guarded(implementation which, void* cl_arg, Run&& run) noexcept
     {
+      range const here("near field");
       auto const* const argument = static_cast<task_argument<K> const*>(cl_arg);
       monitor& watch = argument && argument->watch ? *argument->watch : monitor::of_process();
       try
@@ -271,7 +273,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   };
 
   /// The codelet of an operation that moves data of the caller, on a CPU: one implementation, which the
-  /// statistics leave out. Operation::argument has a member `watch`.
+  /// statistics leave out. Operation::argument has a member `watch`, Operation::range_name stands on the
+  /// time line of a profiler.
   template <class Operation>
   class host_codelet : public codelet_base
   {
@@ -294,6 +297,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     static void cpu(void** buffers, void* cl_arg) noexcept
     {
+      range const here(Operation::range_name);
       auto const& argument = *static_cast<typename Operation::argument const*>(cl_arg);
       try
       {
