@@ -94,6 +94,17 @@ namespace
     step.wait();
     EXPECT_LE(p.error(), tolerance<double>);
 
+    // without waiting for the results
+    for (int time = 0; time < 4; ++time)
+    {
+      for (double& value : p.q.columns[0]) value = 1 - value * 0.5;
+      step.inputs_changed();
+      step.submit();
+      step.wait_for_inputs();
+    }
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+
     // all points of two leaves to one place: pairs at distance zero, in one leaf and across
     for (int d = 0; d < 3; ++d)
       for (index_type i = 0; i < p.leaves.targets().end(1); ++i)
