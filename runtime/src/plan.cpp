@@ -228,6 +228,17 @@ namespace nearfield::detail
       return cut;
     }
 
+    /// The mutual kernel of GPUs keeps places in the sums in 31 bits; one more tells those in the halo.
+    void check_places(group_plan const& group)
+    {
+      std::size_t constexpr most = std::size_t(1) << 31;
+      if (group.targets.size() < most && group.halo_size < most) return;
+      throw error("near_field: a group has " + std::to_string(group.targets.size()) +
+                  " points and reaches " + std::to_string(group.halo_size) +
+                  " of other groups; on a GPU the mutual form takes fewer than 2^31 of each: take "
+                  "fewer leaves per group, or form gather");
+    }
+
     /// Tells every group that the halo of group g reaches what it has to add.
     void hand_out_halo(step_plan& plan, std::size_t g, std::vector<point_interval> const& halo)
     {
@@ -271,6 +282,7 @@ namespace nearfield::detail
                               interval.begin - plan.source_chunks[chunk].begin, group.halo_size});
         group.halo_size += interval.size();
       }
+      if (for_gpus) check_places(group);
       for (index_type b = groups.first_leaf[g]; b < groups.first_leaf[g + 1]; ++b)
       {
         point_interval const box{groups.targets.begin(b), groups.targets.end(b)};

@@ -69,7 +69,8 @@ namespace nearfield::detail
                         std::size_t n_chunks = default_chunks);
 
   /// One task a group: its pairs of the half list. What the sources outside the group receive goes to a
-  /// halo of the task, which the group that owns those points adds, in a fixed order.
+  /// halo of the task, which the group that owns those points adds, in a fixed order. Throws error where a
+  /// group for GPUs has or reaches 2^31 points or more.
   step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus,
                         std::size_t n_chunks = default_chunks);
 }
