@@ -3,6 +3,7 @@
 #include <nearfield/p2p/simd.hpp>
 
 #include "backends.hpp"
+#include "p2p/own_formulas.hpp"
 #include "p2p/own_interactions.hpp"
 #include "p2p/p2p_cases.hpp"
 
@@ -33,58 +34,6 @@ namespace nearfield::test
       near_field_mutual(serial, simd, k, boxes{}, interaction_list{}, x, q, out);
     };
   }
-
-  template <>
-  struct formula<softened>
-  {
-    static bool singular(softened) { return false; }
-    static long_matrix<1, 1> at(softened k, long_vector<3> const& r)
-    {
-      return {{{1 / std::sqrt(norm(r) * norm(r) + static_cast<long double>(k.eps2))}}};
-    }
-  };
-
-  template <>
-  struct formula<mixed>
-  {
-    static bool singular(mixed) { return true; }
-    static long_matrix<3, 2> at(mixed, long_vector<2> const& r)
-    {
-      long double const d = norm(r);
-      return {{{r[0], r[0] / d}, {d, 2 / d}, {-r[1], r[1] / d}}};
-    }
-  };
-
-  template <>
-  struct formula<inverse_square>
-  {
-    static bool singular(inverse_square) { return true; }
-    static long_matrix<1, 1> at(inverse_square, long_vector<3> const& r)
-    {
-      return {{{1 / (norm(r) * norm(r))}}};
-    }
-  };
-
-  template <>
-  struct formula<spring>
-  {
-    static bool singular(spring const&) { return false; }
-    static long_matrix<3, 1> at(spring const& k, long_vector<3> const& r)
-    {
-      long double const c = norm(r) / (norm(r) + static_cast<long double>(k.reach));
-      return {{{c * r[0]}, {c * r[1]}, {c * r[2]}}};
-    }
-  };
-
-  template <>
-  struct formula<one_way>
-  {
-    static bool singular(one_way) { return false; }
-    static long_matrix<1, 1> at(one_way, long_vector<2> const& r)
-    {
-      return {{{std::exp(r[0]) + r[1]}}};
-    }
-  };
 
   namespace
   {

@@ -14,6 +14,7 @@ namespace nearfield::test
     static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "softened";
+    static constexpr bool has_cuda = true;
     double eps2; // length^2
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
@@ -28,6 +29,7 @@ namespace nearfield::test
     static constexpr int dim = 2, n_in = 2, n_out = 3, flops = 20;
     static constexpr std::array symmetry{parity::odd, parity::even, parity::odd};
     static constexpr auto name = "mixed";
+    static constexpr bool has_cuda = true;
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
     {

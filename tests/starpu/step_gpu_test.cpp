@@ -7,7 +7,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -113,6 +115,38 @@ namespace
     step.submit();
     step.wait();
     EXPECT_LE(p.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step_on_gpus, points_that_have_moved_to_one_place_are_left_out_in_both_forms)
+  {
+    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    {
+      problem p;
+      starpu::near_field step{one_runtime(), p.groups,        K{},           p.x.view(),
+                              p.q.view(),    writable(p.out), {.form = form}};
+      step.submit();
+      step.wait();
+      // those of one leaf and of the first of each other group: in a box, across boxes, in halos
+      auto const order = p.leaves.target_order();
+      auto const boxes = p.leaves.targets();
+      for (int d = 0; d < 3; ++d)
+      {
+        for (index_type i = 0; i < boxes.end(2); ++i) p.x.columns[d][order[i]] = 0.5;
+        for (index_type const leaf : p.groups.first_leaf())
+          if (leaf < boxes.size()) p.x.columns[d][order[boxes.begin(leaf)]] = 0.5;
+      }
+      step.positions_changed();
+      step.submit();
+      step.wait();
+      EXPECT_LE(p.error(), tolerance<double>) << "form " << int(form);
+
+      // every point: nothing is left
+      for (auto& column : p.x.columns) std::ranges::fill(column, 0.25);
+      step.positions_changed();
+      step.submit();
+      step.wait();
+      EXPECT_EQ(p.out.columns[0], std::vector<double>(p.x.size(), 0.)) << "form " << int(form);
+    }
   }
 
   TEST(starpu_step_on_gpus, steps_may_be_submitted_before_the_last_has_ended)
