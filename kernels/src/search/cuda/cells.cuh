@@ -56,6 +56,7 @@ namespace nearfield::detail
       check_cuda(cudaGetLastError(), "cuda_cell_list: rank_points");
       unranked = {};
       ranks = {};
+      end_stage("rank", stream);
     }
     /// For what does not depend on the order inside cells.
     [[nodiscard]] uint4 const* any_records() const
@@ -151,6 +152,7 @@ namespace nearfield::detail
         check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
       }
       if (any) synchronize(stream_);
+      end_stage("bounds", stream_);
       bool first = true;
       for (int s = 0; s < n_sets; ++s)
       {
@@ -217,8 +219,11 @@ namespace nearfield::detail
       count_cells<T, Dim><<<blocks, build_threads, 0, stream_>>>(points, cells, counts.data(),
                                                                  to.ranks.data(), crowded);
       check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
+      end_stage("histogram", stream_);
       to.table = stream_array<std::uint64_t>(n_cells + 1, stream_, "cuda_cell_list: table");
       scan_cells(counts.data(), to.table.data(), n_cells, group, stream_);
+
+      end_stage("cells", stream_);
 
       // the host reads how many items there are while the device goes on
       auto& mail = *mailbox_;
@@ -234,6 +239,7 @@ namespace nearfield::detail
           points, cells, to.ranks.data(), to.table.data(), n_cells, group, crowded,
           to.unranked.data(), to.item_begin.data(), to.item_cell.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
+      end_stage("scatter", stream_);
       mail.wait();
       to.n_items = static_cast<std::uint32_t>(mail.template read<std::uint64_t>(0) >> 32);
       if (mail.template read<std::uint32_t>(1) == 0) return;
@@ -258,6 +264,7 @@ namespace nearfield::detail
       gather_records<T, Dim>
           <<<blocks, build_threads, 0, stream_>>>(points, cells, to.order.data(), to.records.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
+      end_stage("sort", stream_);
       if (!alone)
       {
         to.keys = {};

@@ -68,6 +68,7 @@ namespace nearfield::detail
       search_kernel<T, Dim, Stage>
           <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
+      end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
     }
 
     /// Asks for the counters; what is launched after it runs while the host waits in counted().
@@ -199,6 +200,7 @@ namespace nearfield::detail
     run.ask();
     scan_counts(item_pairs.data(), item_offsets.data(), n_items, stream);
     search_counters const found = run.answer();
+    end_stage("scan and wait", stream);
     std::uint64_t const n_pairs = found.pairs;
     check_result("list", n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
 
@@ -211,6 +213,7 @@ namespace nearfield::detail
       expand_masks(heads.data(), n_items, masks.data(), item_offsets.data(),
                    cells.targets().order.data(), cells.sources().order.data(), result.i.data(),
                    result.j.data(), stream);
+    if (with_masks) end_stage("expand", stream);
     if (!with_masks || found.items_without_masks > 0)
     {
       out.only_without_masks = with_masks;
@@ -248,6 +251,7 @@ namespace nearfield::detail
     run.ask();
     scan_counts(rows.data(), result.offsets.data(), n, stream);
     std::uint64_t const n_pairs = run.answer().pairs;
+    end_stage("scan and wait", stream);
     check_result("list", n_pairs,
                  8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
                  what.max_bytes);

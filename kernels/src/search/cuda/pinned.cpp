@@ -1,6 +1,7 @@
 #include "pinned.hpp"
 
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/search/cuda.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -43,5 +44,10 @@ namespace nearfield::detail
     check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
                "cudaDeviceGetAttribute");
     return static_cast<unsigned>(count);
+  }
+
+  void end_stage(char const* stage, cuda_stream stream)
+  {
+    if (search_stage_hook) search_stage_hook(stage, stream);
   }
 }
