@@ -28,9 +28,11 @@ namespace nearfield::detail
     return blockIdx.x * build_threads + threadIdx.x;
   }
 
+  /// *crowded is memory of the host, which seldom hears of it.
   template <class T, int Dim>
   __global__ void count_cells(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
-                              std::uint32_t* counts, cell_rank* ranks, std::uint32_t* crowded)
+                              std::uint32_t* counts, cell_rank* ranks,
+                              std::uint32_t volatile* crowded)
   {
     std::uint32_t const i = thread_index();
     if (i >= points.n) return;
@@ -44,9 +46,8 @@ namespace nearfield::detail
   template <class T, int Dim>
   __global__ void scatter_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
                                  cell_rank const* ranks, std::uint64_t const* starts,
-                                 std::uint64_t n_cells, std::uint32_t group,
-                                 std::uint32_t const* crowded, uint4* records,
-                                 std::uint32_t* item_begin, std::uint64_t* item_cell)
+                                 std::uint64_t n_cells, std::uint32_t group, uint4* records,
+                                 std::uint32_t* item_begin, std::uint32_t* item_cell)
   {
     std::uint32_t const i = thread_index();
     if (i == 0) item_begin[starts[n_cells] >> 32] = points.n;
@@ -62,7 +63,7 @@ namespace nearfield::detail
       item_begin[item] = at;
       item_cell[item] = first;
     }
-    if (*crowded == 0) records[at] = cells.record(points, i);
+    records[at] = cells.record(points, i);
   }
 
   /// Inside a cell by the caller's index, and the order itself.

@@ -110,14 +110,24 @@ namespace nearfield::detail
     }
 
   private:
+    /// Division takes 4 times longer in 64 bits.
+    template <class Key>
+    __device__ static void cell_of(search_geometry const& g, Key key, int& x, int& y, int& z)
+    {
+      Key const row = key / g.row_cells;
+      z = static_cast<int>(key - row * g.row_cells);
+      x = static_cast<int>(row / g.cells[1]);
+      y = static_cast<int>(row - x * static_cast<Key>(g.cells[1]));
+    }
+
     __device__ static source_segment segment(search_input const& in, uint32_t item, int s)
     {
       search_geometry const& g = in.geometry;
-      uint64_t const cell = in.item_cell[item], row_of_item = cell / g.row_cells;
-      int const z_of_item = static_cast<int>(cell - row_of_item * g.row_cells);
-      int const x_of_item = static_cast<int>(row_of_item / g.cells[1]);
-      int const y_of_item =
-          static_cast<int>(row_of_item - static_cast<uint64_t>(x_of_item) * g.cells[1]);
+      int x_of_item, y_of_item, z_of_item;
+      if (in.item_cell)
+        cell_of(g, in.item_cell[item], x_of_item, y_of_item, z_of_item);
+      else
+        cell_of(g, in.item_wide_cell[item], x_of_item, y_of_item, z_of_item);
       // a row that wraps has two parts
       int const part = g.wraps[2] ? s & 1 : 0, row = g.wraps[2] ? s >> 1 : s;
       int const across_y = 2 * g.reach[1] + 1;

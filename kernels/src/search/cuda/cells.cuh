@@ -19,7 +19,7 @@ namespace nearfield::detail
   /// A grid of so many cells keeps a table of them; a larger one finds cells among the keys of its points.
   inline bool has_table(double cells, std::size_t points)
   {
-    return cells <= 6 * double(points) + (1 << 16) && cells < 0x1p31;
+    return cells <= 4 * double(points) + (1 << 16) && cells < 0x1p31;
   }
 
   inline unsigned blocks_for(std::size_t threads, int block)
@@ -36,7 +36,9 @@ namespace nearfield::detail
     stream_array<std::uint64_t> table;
     stream_array<std::uint64_t> keys;
     stream_array<std::uint32_t> item_begin;
-    stream_array<std::uint64_t> item_cell;
+    /// of the group of the item, the first cell; narrow with a table
+    stream_array<std::uint32_t> item_cell;
+    stream_array<std::uint64_t> item_wide_cell;
     std::uint32_t n = 0, n_items = 0;
 
     /// Records before rank_points; empty after it.
@@ -210,10 +212,11 @@ namespace nearfield::detail
       std::size_t const n_cells = static_cast<std::size_t>(geometry_.total_cells());
       std::uint32_t const group = geometry_.group;
       unsigned const blocks = blocks_for(n, build_threads);
-      // the last word: whether a cell is crowded
-      stream_array<std::uint32_t> counts(n_cells + 1, stream_, "cuda_cell_list: cells");
-      std::uint32_t* const crowded = counts.data() + n_cells;
-      check_cuda(cudaMemsetAsync(counts.data(), 0, (n_cells + 1) * sizeof(std::uint32_t), stream_),
+      auto& mail = *mailbox_;
+      std::uint32_t volatile* const crowded = mail.word(1);
+      *crowded = 0;
+      stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
+      check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
                  "cudaMemsetAsync");
       to.ranks = stream_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
       count_cells<T, Dim><<<blocks, build_threads, 0, stream_>>>(points, cells, counts.data(),
@@ -223,26 +226,25 @@ namespace nearfield::detail
       to.table = stream_array<std::uint64_t>(n_cells + 1, stream_, "cuda_cell_list: table");
       scan_cells(counts.data(), to.table.data(), n_cells, group, stream_);
 
+      counts = {};
       end_stage("cells", stream_);
 
       // the host reads how many items there are while the device goes on
-      auto& mail = *mailbox_;
       mail.fetch(0, to.table.data() + n_cells, sizeof(std::uint64_t), stream_);
-      mail.fetch(1, crowded, sizeof(std::uint32_t), stream_);
       mail.mark(stream_);
 
       std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
       to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
-      to.item_cell = stream_array<std::uint64_t>(most_items + 1, stream_, "cuda_cell_list: items");
+      to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
       to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
       scatter_points<T, Dim><<<blocks, build_threads, 0, stream_>>>(
-          points, cells, to.ranks.data(), to.table.data(), n_cells, group, crowded,
-          to.unranked.data(), to.item_begin.data(), to.item_cell.data());
+          points, cells, to.ranks.data(), to.table.data(), n_cells, group, to.unranked.data(),
+          to.item_begin.data(), to.item_cell.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
       end_stage("scatter", stream_);
       mail.wait();
       to.n_items = static_cast<std::uint32_t>(mail.template read<std::uint64_t>(0) >> 32);
-      if (mail.template read<std::uint32_t>(1) == 0) return;
+      if (*crowded == 0) return;
       to.unranked = {};
       to.ranks = {};
       sort_by_keys(to, points, false);
@@ -278,10 +280,11 @@ namespace nearfield::detail
       mail.mark(stream_);
       mail.wait();
       to.n_items = mail.template read<std::uint32_t>(0);
-      to.item_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
+      to.item_wide_cell =
+          stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
       cells_of_items<<<blocks_for(to.n_items + 1, build_threads), build_threads, 0, stream_>>>(
           to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
-          to.item_cell.data());
+          to.item_wide_cell.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: cells_of_items");
     }
 

@@ -46,6 +46,7 @@ namespace nearfield::detail
              sources.starts(),
              targets.item_begin.data(),
              targets.item_cell.data(),
+             targets.item_wide_cell.data(),
              targets.n_items,
              which == pairs::half,
              cells.one_set(),
@@ -75,20 +76,14 @@ namespace nearfield::detail
     void ask()
     {
       auto& mail = cells_.mailbox();
-      mail.fetch(0, &counters_.data()->pairs, sizeof(std::uint64_t), stream_);
-      mail.fetch(1, &counters_.data()->items_without_masks, 2 * sizeof(std::uint32_t), stream_);
+      mail.fetch(0, counters_.data(), sizeof(search_counters), stream_);
       mail.mark(stream_);
     }
     search_counters answer()
     {
       auto& mail = cells_.mailbox();
       mail.wait();
-      struct two
-      {
-        std::uint32_t items, overflow;
-      };
-      auto const more = mail.template read<two>(1);
-      return {0, mail.template read<unsigned long long>(0), more.items, more.overflow};
+      return mail.template read<search_counters>(0);
     }
 
   private:

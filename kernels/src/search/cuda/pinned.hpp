@@ -21,7 +21,7 @@ namespace nearfield::detail
     search_mailbox(search_mailbox const&) = delete;
     search_mailbox& operator=(search_mailbox const&) = delete;
 
-    /// Copies at most 8 bytes of device memory into a slot, of 16.
+    /// Copies device memory into slots of 8 bytes, of 16.
     void fetch(int slot, void const* from, std::size_t bytes, cuda_stream stream);
     /// wait() returns when the stream has come here.
     void mark(cuda_stream stream);
@@ -33,6 +33,11 @@ namespace nearfield::detail
       V value;
       std::memcpy(&value, memory_ + 8 * slot, sizeof value);
       return value;
+    }
+    /// A slot that kernels write to.
+    [[nodiscard]] unsigned volatile* word(int slot)
+    {
+      return reinterpret_cast<unsigned volatile*>(memory_ + 8 * slot);
     }
     /// Room for two.
     template <int Dim>

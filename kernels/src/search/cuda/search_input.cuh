@@ -29,7 +29,9 @@ namespace nearfield::detail
     uint4 const* sources;
     cell_starts starts;
     uint32_t const* item_begin;
-    uint64_t const* item_cell;
+    /// one of them is null
+    uint32_t const* item_cell;
+    uint64_t const* item_wide_cell;
     uint32_t n_items;
     bool half, one_set;
     search_geometry geometry;
