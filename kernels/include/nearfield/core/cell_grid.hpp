@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <type_traits>
 
 namespace nearfield
 {
@@ -120,7 +121,8 @@ namespace nearfield
   /// [0, L)). Throws error for a cutoff that is not positive and finite, L < 2 R, cells_per_cutoff < 0, and
   /// points further apart than the largest double.
   template <class T, int Dim>
-  cell_grid<T, Dim> make_cell_grid(std::array<T, Dim> const& lower, std::array<T, Dim> const& upper,
+  cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
+                                   std::type_identity_t<std::array<T, Dim>> const& upper,
                                    T cutoff, cell_list_options<T, Dim> const& options)
   {
     detail::check_cell_options(cutoff, options);

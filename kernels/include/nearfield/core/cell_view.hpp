@@ -11,6 +11,9 @@ namespace nearfield
   /// Points sorted by the cells of a grid, and which cells meet which: what a radius search works on. It
   /// owns nothing. The *position* of a point is its place in `target_x` or `source_x`.
   ///
+  /// After the last point every column, and `source_order`, has `padding` more values that may be read: a
+  /// vector kernel loads whole registers. Coordinates there are finite.
+  ///
   /// A box is a cell with points in it. Ranges of a box ascend by position, and the half list holds those
   /// after the box. Shift s of a list stands for the image of the sources at x_j + shifts[s]; its
   /// displacement is (x_i - x_j) - shifts[s], in T. Along a minimum image axis of the grid there is one
@@ -18,6 +21,8 @@ namespace nearfield
   template <class T, int Dim>
   struct cell_view
   {
+    static constexpr int padding = 16;
+
     cell_grid<T, Dim> grid;
 
     soa<T const, Dim> target_x;
