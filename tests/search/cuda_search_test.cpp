@@ -7,6 +7,8 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -218,7 +220,7 @@ namespace nearfield::test
       expect_lists(cells, reference, pairs::full);
       expect_extras(cells, reference, pairs::full);
       EXPECT_THAT([&] { (void)radius_search(cuda, cells, to_coo{}); },
-                  ThrowsMessage<error>(HasSubstr("half lists are of one set")));
+                  ThrowsMessage<error>(HasSubstr("two sets have no half list")));
     }
 
     template <class T, int Dim>
@@ -494,6 +496,52 @@ namespace nearfield::test
       EXPECT_EQ(std::memcmp(found.i.data(), first.i.data(), 4 * first.size()), 0);
       EXPECT_EQ(std::memcmp(found.j.data(), first.j.data(), 4 * first.size()), 0);
     }
+  }
+
+  TYPED_TEST(cuda_search, large_lists_are_those_of_the_cpu)
+  {
+    USE_CASE;
+    for (cloud const shape : {cloud::uniform, cloud::plummer})
+      for (bool const periodic : {false, true})
+      {
+        if (periodic && shape == cloud::plummer) continue; // reaches out of the box
+        SCOPED_TRACE(testing::Message() << shape << (periodic ? ", periodic" : ""));
+        auto set = make_points<T, Dim>(shape, 300000, 19);
+        if (periodic)
+          for (auto& column : set.columns)
+            for (T& x : column)
+              if (x >= 1) x = 0; // rounded up
+        T const cutoff =
+            shape == cloud::plummer ? T(Dim == 3 ? 0.008 : 0.002) : cutoff_for<T, Dim>(70, set.size());
+        cell_list_options<T, Dim> options;
+        if (periodic) options.period.fill(T(1));
+        cell_list<T, Dim> const on_cpu(set.view(), double(cutoff), options);
+        device_columns<T, Dim> const x(set.view());
+        cuda_cell_list<T, Dim> const cells(cuda, x.view(), cutoff, options);
+        auto const same = [](auto const& a, auto const& b, char const* what)
+        {
+          ASSERT_EQ(a.size(), b.size()) << what;
+          auto const differ = std::mismatch(a.begin(), a.end(), b.begin());
+          EXPECT_TRUE(differ.first == a.end())
+              << what << ": the first difference is at " << differ.first - a.begin() << " of "
+              << a.size() << ", GPU " << *differ.first << ", CPU " << *differ.second;
+        };
+        {
+          auto const gpu = radius_search(cuda, cells, to_coo{}).to_host();
+          auto const cpu = radius_search(simd, on_cpu, to_coo{});
+          same(gpu.i, cpu.i, "i of COO");
+          same(gpu.j, cpu.j, "j of COO");
+        }
+        for (pairs const which : {pairs::half, pairs::full})
+        {
+          to_csr what;
+          what.which = which;
+          auto const gpu = radius_search(cuda, cells, what).to_host();
+          auto const cpu = radius_search(simd, on_cpu, what);
+          same(gpu.offsets, cpu.offsets, "offsets of CSR");
+          same(gpu.columns, cpu.columns, "columns of CSR");
+        }
+      }
   }
 
   TYPED_TEST(cuda_search, refuses_bad_input)

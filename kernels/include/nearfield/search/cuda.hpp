@@ -76,7 +76,7 @@ namespace nearfield
     [[nodiscard]] cell_grid<T, Dim> const& grid() const;
     [[nodiscard]] std::size_t n_targets() const;
     [[nodiscard]] std::size_t n_sources() const;
-    [[nodiscard]] bool is_of_one_set() const;
+    [[nodiscard]] bool has_one_set() const;
     [[nodiscard]] cuda_stream stream() const;
     /// Position -> the caller's index, in device memory, when the stream has done its work.
     [[nodiscard]] std::span<index_type const> target_order() const;

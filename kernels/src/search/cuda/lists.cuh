@@ -36,8 +36,7 @@ namespace nearfield::detail
         : cells_(cells), stream_(cells.stream()), counters_(1, stream_, "radius_search: counters")
     {
       if (which == pairs::half && !cells.one_set())
-        throw error("radius_search: half lists are of one set of points; give pairs::full for "
-                    "queries and points");
+        throw error("radius_search: two sets have no half list; ask for pairs::full");
       if (ordered) cells.rank();
       sorted_points const& targets = cells.targets();
       sorted_points const& sources = cells.sources();
@@ -94,13 +93,12 @@ namespace nearfield::detail
     search_output out_;
   };
 
-  inline void check_result(char const* list, std::uint64_t n_pairs, std::uint64_t bytes,
-                           std::uint64_t max_bytes)
+  inline void check_result(std::uint64_t n_pairs, std::uint64_t bytes, std::uint64_t max_bytes)
   {
     if (bytes > max_bytes)
-      throw error(std::string("radius_search: the ") + list + " of " + std::to_string(n_pairs) +
-                  " pairs takes " + std::to_string(bytes) + " bytes, max_bytes is " +
-                  std::to_string(max_bytes) + "; raise it, take a smaller cutoff, or count_pairs");
+      throw error("radius_search: the result has " + std::to_string(n_pairs) + " pairs in " +
+                  std::to_string(bytes) + " bytes, more than max_bytes, " +
+                  std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
   }
 
   template <class T, int Dim>
@@ -197,7 +195,7 @@ namespace nearfield::detail
     search_counters const found = run.answer();
     end_stage("scan and wait", stream);
     std::uint64_t const n_pairs = found.pairs;
-    check_result("list", n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
+    check_result(n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
 
     device_coo<T, Dim> result;
     if (n_pairs == 0) return result;
@@ -247,7 +245,7 @@ namespace nearfield::detail
     scan_counts(rows.data(), result.offsets.data(), n, stream);
     std::uint64_t const n_pairs = run.answer().pairs;
     end_stage("scan and wait", stream);
-    check_result("list", n_pairs,
+    check_result(n_pairs,
                  8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
                  what.max_bytes);
     if (n_pairs == 0) return result;
@@ -367,7 +365,7 @@ namespace nearfield
     return cells_->source_x().size();
   }
   template <class T, int Dim>
-  bool cuda_cell_list<T, Dim>::is_of_one_set() const
+  bool cuda_cell_list<T, Dim>::has_one_set() const
   {
     return cells_->one_set();
   }

@@ -120,7 +120,7 @@ namespace nearfield
     fail();
   }
   template <class T, int Dim>
-  bool cuda_cell_list<T, Dim>::is_of_one_set() const
+  bool cuda_cell_list<T, Dim>::has_one_set() const
   {
     fail();
   }
