@@ -94,7 +94,10 @@ namespace
   {
     cloud result{name, cutoff, {}};
     std::mt19937_64 engine(1234);
-    auto const uniform = [&] { return static_cast<double>(engine() >> 11) * 0x1p-53; };
+    auto const uniform = [&]
+    {
+      return static_cast<double>(engine() >> 11) * 0x1p-53;
+    };
     for (std::size_t i = 0; i < n; ++i)
     {
       double p[3];
@@ -104,8 +107,8 @@ namespace
       {
         // Plummer's radii up to half the box; or the surface of the sphere in it
         double radius = 0.5;
-        if (name == "plummer")
-          do radius = 0.1 / std::sqrt(std::pow(uniform(), -2. / 3.) - 1);
+        if (name == "plummer") do
+            radius = 0.1 / std::sqrt(std::pow(uniform(), -2. / 3.) - 1);
           while (!(radius < 0.5));
         double const height = 2 * uniform() - 1, angle = 2 * std::numbers::pi * uniform();
         double const across = std::sqrt(1 - height * height);
@@ -216,8 +219,9 @@ namespace
         if (what != output::table && counted != first.pairs)
         {
           wrong = true;
-          state.SkipWithError(("counted " + std::to_string(counted) + ", listed " +
-                               std::to_string(first.pairs)).c_str());
+          state.SkipWithError(
+              ("counted " + std::to_string(counted) + ", listed " + std::to_string(first.pairs))
+                  .c_str());
         }
         cells.rebuild(x.view());
         if (search(cells, what, true).hash != first.hash)
@@ -281,10 +285,11 @@ namespace
   template <class T>
   void add(cloud const& points)
   {
-    for (output const what : {output::coo, output::csr_full, output::csr_half, output::count,
-                              output::table})
+    for (output const what :
+         {output::coo, output::csr_full, output::csr_half, output::count, output::table})
       benchmark::RegisterBenchmark(("cuda/search/" + std::string(name_of(what)) +
-                                    (sizeof(T) == 4 ? "/f32/" : "/f64/") + points.name).c_str(),
+                                    (sizeof(T) == 4 ? "/f32/" : "/f64/") + points.name)
+                                       .c_str(),
                                    [&points, what](benchmark::State& state)
                                    { run<T>(state, points, what); })
           ->UseManualTime()

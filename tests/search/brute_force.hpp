@@ -65,8 +65,7 @@ namespace nearfield::test
     /// rows[p]: the positions of the neighbours of the target at position p, ascending
     std::vector<std::vector<index_type>> rows;
 
-    brute_force(soa<T const, Dim> const& points, T cutoff,
-                cell_list_options<T, Dim> const& options)
+    brute_force(soa<T const, Dim> const& points, T cutoff, cell_list_options<T, Dim> const& options)
         : brute_force(points, points, cutoff, options, true)
     {}
     brute_force(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, T cutoff,
@@ -80,8 +79,7 @@ namespace nearfield::test
       std::vector<std::pair<index_type, index_type>> result;
       for (std::size_t p = 0; p < rows.size(); ++p)
         for (index_type const q : rows[p])
-          if (which == pairs::full || q > p)
-            result.emplace_back(target_order[p], source_order[q]);
+          if (which == pairs::full || q > p) result.emplace_back(target_order[p], source_order[q]);
       return result;
     }
     /// The rows of the caller's points.
@@ -90,8 +88,7 @@ namespace nearfield::test
       std::vector<std::vector<index_type>> result(rows.size());
       for (std::size_t p = 0; p < rows.size(); ++p)
         for (index_type const q : rows[p])
-          if (which == pairs::full || q > p)
-            result[target_order[p]].push_back(source_order[q]);
+          if (which == pairs::full || q > p) result[target_order[p]].push_back(source_order[q]);
       return result;
     }
 

@@ -18,9 +18,15 @@ namespace nearfield::test
   {
     if (cuda_problem().empty()) GTEST_SKIP() << "there is a GPU";
     std::vector<double> const x{1, 2}, y{3, 4};
-    auto const build = [&] { cuda_cell_list(cuda, soa{x, y}, 0.5, {.period = {10, 0}}); };
+    auto const build = [&]
+    {
+      cuda_cell_list(cuda, soa{x, y}, 0.5, {.period = {10, 0}});
+    };
     EXPECT_THAT(build, ThrowsMessage<error>(HasSubstr(cuda_problem())));
-    EXPECT_THAT([&] { cuda_cell_list(cuda, soa{x, y}, soa{x, y}, 0.5); },
-                ThrowsMessage<error>(HasSubstr(cuda_problem())));
+    EXPECT_THAT(
+        [&] {
+          cuda_cell_list(cuda, soa{x, y}, soa{x, y}, 0.5);
+        },
+        ThrowsMessage<error>(HasSubstr(cuda_problem())));
   }
 }

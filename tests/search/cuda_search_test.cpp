@@ -177,7 +177,8 @@ namespace nearfield::test
     }
 
     template <class T, int Dim>
-    void expect_order(std::span<index_type const> on_device, std::vector<index_type> const& expected)
+    void expect_order(std::span<index_type const> on_device,
+                      std::vector<index_type> const& expected)
     {
       ASSERT_EQ(on_device.size(), expected.size());
       synchronize(nullptr);
@@ -197,7 +198,8 @@ namespace nearfield::test
       cuda_cell_list<T, Dim> cells(cuda, x.view(), p.cutoff, p.options);
       expect_same_grid(cells.grid(), reference.grid);
       // counted before the order inside cells is made
-      EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total, reference.list(pairs::half).size());
+      EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total,
+                reference.list(pairs::half).size());
       expect_order<T, Dim>(cells.target_order(), reference.target_order);
       for (pairs const which : {pairs::half, pairs::full}) expect_lists(cells, reference, which);
       if (extras)
@@ -265,15 +267,16 @@ namespace nearfield::test
       SCOPED_TRACE(testing::Message() << n << " points");
       expect_one_set<T, Dim>({make_points<T, Dim>(cloud::uniform, n), T(0.4)}, true);
     }
-    expect_one_set<T, Dim>({make_points<T, Dim>(cloud::uniform, 1500), T(50)}); // larger than the box
+    expect_one_set<T, Dim>(
+        {make_points<T, Dim>(cloud::uniform, 1500), T(50)}); // larger than the box
   }
 
   TYPED_TEST(cuda_search, uniform)
   {
     USE_CASE;
     std::size_t const n = 20000;
-    expect_one_set<T, Dim>(
-        {make_points<T, Dim>(cloud::uniform, n), cutoff_for<T, Dim>(110, n)}, true);
+    expect_one_set<T, Dim>({make_points<T, Dim>(cloud::uniform, n), cutoff_for<T, Dim>(110, n)},
+                           true);
     expect_one_set<T, Dim>({make_points<T, Dim>(cloud::uniform, n, 3), cutoff_for<T, Dim>(3, n)});
   }
 
@@ -327,7 +330,8 @@ namespace nearfield::test
     expect_one_set<T, Dim>({lattice, std::nextafter(spacing, T(1))});
     // and one whose distances round
     auto thirds = lattice;
-    stretch<T, Dim>(thirds, []
+    stretch<T, Dim>(thirds,
+                    []
                     {
                       std::array<double, Dim> by;
                       by.fill(1. / 3);
@@ -378,7 +382,8 @@ namespace nearfield::test
       // and a clump
       auto const clump = make_points<T, Dim>(cloud::uniform, 300, 7);
       for (int a = 0; a < Dim; ++a)
-        set.columns[a].insert(set.columns[a].end(), clump.columns[a].begin(), clump.columns[a].end());
+        set.columns[a].insert(set.columns[a].end(), clump.columns[a].begin(),
+                              clump.columns[a].end());
       expect_one_set<T, Dim>({set, T(0.5)}, extent < 1e5);
     }
     auto shifted = make_points<T, Dim>(cloud::uniform, 3000);
@@ -406,7 +411,8 @@ namespace nearfield::test
       // cells to spare; 2 k + 1 and 2 k + 2 of them on the last axis; one, where the image is chosen a pair
       for (double const length_over_cutoff : {9.7, 3.2, 3.01, 2.6, 2.3, 2.0})
       {
-        SCOPED_TRACE(testing::Message() << "axes " << axes << ", L = " << length_over_cutoff << " R");
+        SCOPED_TRACE(testing::Message()
+                     << "axes " << axes << ", L = " << length_over_cutoff << " R");
         T const cutoff = T(0.25);
         std::size_t const n = length_over_cutoff > 5 ? 6000 : 1200;
         problem<T, Dim> p{make_points<T, Dim>(cloud::uniform, n), cutoff};
@@ -447,7 +453,8 @@ namespace nearfield::test
     USE_CASE;
     auto const queries = make_points<T, Dim>(cloud::plummer, 3000, 11);
     auto set = make_points<T, Dim>(cloud::uniform, 5000, 12);
-    for (int a = 0; a < Dim; ++a) std::copy_n(queries.columns[a].begin(), 500, set.columns[a].begin());
+    for (int a = 0; a < Dim; ++a)
+      std::copy_n(queries.columns[a].begin(), 500, set.columns[a].begin());
     expect_two_sets<T, Dim>(queries, set, T(0.06));
     expect_two_sets<T, Dim>(set, queries, T(0.06));
     expect_two_sets<T, Dim>(set, points<T, Dim>{}, T(0.06));
@@ -511,8 +518,8 @@ namespace nearfield::test
           for (auto& column : set.columns)
             for (T& x : column)
               if (x >= 1) x = 0; // rounded up
-        T const cutoff =
-            shape == cloud::plummer ? T(Dim == 3 ? 0.008 : 0.002) : cutoff_for<T, Dim>(70, set.size());
+        T const cutoff = shape == cloud::plummer ? T(Dim == 3 ? 0.008 : 0.002)
+                                                 : cutoff_for<T, Dim>(70, set.size());
         cell_list_options<T, Dim> options;
         if (periodic) options.period.fill(T(1));
         cell_list<T, Dim> const on_cpu(set.view(), double(cutoff), options);
@@ -558,7 +565,8 @@ namespace nearfield::test
       EXPECT_THAT([&] { build(cutoff); }, ThrowsMessage<error>(HasSubstr("cutoff")));
     cell_list_options<T, Dim> periodic;
     periodic.period[1] = T(0.75);
-    EXPECT_THAT([&] { build(T(0.5), periodic); }, ThrowsMessage<error>(HasSubstr("twice the cutoff")));
+    EXPECT_THAT([&] { build(T(0.5), periodic); },
+                ThrowsMessage<error>(HasSubstr("twice the cutoff")));
     for (T& x : set.columns[1]) x *= T(0.5);
     EXPECT_NO_THROW(build(T(0.1), periodic));
     set.columns[1][777] = T(0.75);

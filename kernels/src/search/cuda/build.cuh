@@ -67,7 +67,8 @@ namespace nearfield::detail
   }
 
   /// Inside a cell by the caller's index, and the order itself.
-  static __global__ void rank_points(uint4 const* __restrict__ in, cell_rank const* __restrict__ ranks,
+  static __global__ void rank_points(uint4 const* __restrict__ in,
+                                     cell_rank const* __restrict__ ranks,
                                      std::uint64_t const* __restrict__ starts, std::uint32_t n,
                                      uint4* __restrict__ records, std::uint32_t* __restrict__ order)
   {

@@ -90,7 +90,8 @@ namespace nearfield::detail
       if (next_ >= total) return false;
       mine_ = next_ + lane < total ? segment(in, item, next_ + lane) : source_segment{};
       next_ += 32;
-      if (in.half) mine_.begin = max(mine_.begin, item_begin + 1); // those before have met this item
+      if (in.half)
+        mine_.begin = max(mine_.begin, item_begin + 1); // those before have met this item
       pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
       return true;
     }
@@ -185,8 +186,9 @@ namespace nearfield::detail
   /// Fills a batch: position from the item's centre in cutoffs, and the caller's index, into slots[]. True
   /// when the segments have come to their end, false when the batch is full.
   __device__ inline bool gather_candidates(search_input const& in, search_item const& item,
-                                           uint32_t item_number, segment_walk& walk, float4* slots, int& n_slots,
-                                           own_slots& own, candidate_chunks& chunks, int lane)
+                                           uint32_t item_number, segment_walk& walk, float4* slots,
+                                           int& n_slots, own_slots& own, candidate_chunks& chunks,
+                                           int lane)
   {
     search_geometry const& g = in.geometry;
     uint32_t const below = (1u << lane) - 1;

@@ -149,8 +149,8 @@ namespace nearfield::detail
         any = true;
         unsigned const blocks =
             std::min(blocks_for(points.n, bounds_threads), 2u * multiprocessors());
-        find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(
-            points, options_.period, bounds.data() + s, found + s);
+        find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
+                                                                    bounds.data() + s, found + s);
         check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
       }
       if (any) synchronize(stream_);
@@ -263,8 +263,8 @@ namespace nearfield::detail
       check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
       sort_by_key(to.keys, to.order, key_bits());
       to.records = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
-      gather_records<T, Dim>
-          <<<blocks, build_threads, 0, stream_>>>(points, cells, to.order.data(), to.records.data());
+      gather_records<T, Dim><<<blocks, build_threads, 0, stream_>>>(points, cells, to.order.data(),
+                                                                    to.records.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
       end_stage("sort", stream_);
       if (!alone)
@@ -280,8 +280,7 @@ namespace nearfield::detail
       mail.mark(stream_);
       mail.wait();
       to.n_items = mail.template read<std::uint32_t>(0);
-      to.item_wide_cell =
-          stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
+      to.item_wide_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
       cells_of_items<<<blocks_for(to.n_items + 1, build_threads), build_threads, 0, stream_>>>(
           to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
           to.item_wide_cell.data());

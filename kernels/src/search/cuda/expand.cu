@@ -70,8 +70,8 @@ namespace nearfield::detail
         if (head.first == no_masks) continue;
         int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
         uint32_t const* const item_masks = masks + head.first;
-        uint2 const chunk = lane < n_chunks ? reinterpret_cast<uint2 const*>(item_masks)[lane]
-                                            : make_uint2(0, 0);
+        uint2 const chunk =
+            lane < n_chunks ? reinterpret_cast<uint2 const*>(item_masks)[lane] : make_uint2(0, 0);
         uint32_t const* const words = item_masks + 2 * n_chunks;
         int const n = n_points * n_words;
         uint32_t bits = lane < n ? words[lane] : 0;
@@ -82,15 +82,15 @@ namespace nearfield::detail
         {
           uint32_t const begin = __shfl_sync(all_lanes, chunk.x, c);
           uint32_t const kept = __shfl_sync(all_lanes, chunk.y, c);
-          uint32_t const slot = __shfl_sync(all_lanes, before, c) + __popc(kept & ((1u << lane) - 1));
+          uint32_t const slot =
+              __shfl_sync(all_lanes, before, c) + __popc(kept & ((1u << lane) - 1));
           if (kept >> lane & 1) scratch.candidate[slot] = source_order[begin + lane];
         }
         __syncwarp();
-        // f / n_words for f < 32 * 11, exactly
-        uint32_t const reciprocal = n_words != 0 ? (65535u + n_words) / n_words : 0;
+        word_divider const row_of(n_words);
         for (int f0 = 0; f0 < n; f0 += 32)
         {
-          int const f = f0 + lane, row = static_cast<int>(f * reciprocal >> 16);
+          int const f = f0 + lane, row = row_of(f);
           uint32_t const next = f + 32 < n ? words[f + 32] : 0;
           uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
           uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
@@ -115,8 +115,8 @@ namespace nearfield::detail
 
     unsigned simple_blocks(std::uint64_t n)
     {
-      return static_cast<unsigned>(std::min<std::uint64_t>((n + simple_threads - 1) / simple_threads,
-                                                           1 << 16));
+      return static_cast<unsigned>(
+          std::min<std::uint64_t>((n + simple_threads - 1) / simple_threads, 1 << 16));
     }
 
     __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
@@ -147,7 +147,8 @@ namespace nearfield::detail
       uint32_t const stride = gridDim.x * (simple_threads / 32);
       for (uint32_t row = blockIdx.x * (simple_threads / 32) + threadIdx.x / 32; row < n_rows;
            row += stride)
-        for (uint64_t p = offsets[row] + threadIdx.x % 32; p < offsets[row + 1]; p += 32) i[p] = row;
+        for (uint64_t p = offsets[row] + threadIdx.x % 32; p < offsets[row + 1]; p += 32)
+          i[p] = row;
     }
   }
 

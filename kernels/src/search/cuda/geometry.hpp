@@ -70,7 +70,8 @@ namespace nearfield::detail
     // A cell must lie within reach of a whole item through one image only: then it is met once, and in the
     // order of positions.
     std::uint32_t group = std::max(1, g.reach[2]);
-    if (g.wraps[2]) group = std::min(group, g.cells[2] - 2 * static_cast<std::uint32_t>(g.reach[2]));
+    if (g.wraps[2])
+      group = std::min(group, g.cells[2] - 2 * static_cast<std::uint32_t>(g.reach[2]));
     g.group = std::min(group, g.cells[2]);
     g.row_cells = (g.cells[2] + g.group - 1) / g.group * g.group;
 

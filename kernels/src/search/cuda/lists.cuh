@@ -40,15 +40,9 @@ namespace nearfield::detail
       if (ordered) cells.rank();
       sorted_points const& targets = cells.targets();
       sorted_points const& sources = cells.sources();
-      in_ = {targets.any_records(),
-             sources.any_records(),
-             sources.starts(),
-             targets.item_begin.data(),
-             targets.item_cell.data(),
-             targets.item_wide_cell.data(),
-             targets.n_items,
-             which == pairs::half,
-             cells.one_set(),
+      in_ = {targets.any_records(),     sources.any_records(),    sources.starts(),
+             targets.item_begin.data(), targets.item_cell.data(), targets.item_wide_cell.data(),
+             targets.n_items,           which == pairs::half,     cells.one_set(),
              cells.geometry()};
       check_cuda(cudaMemsetAsync(counters_.data(), 0, sizeof(search_counters), stream_),
                  "cudaMemsetAsync");
@@ -147,13 +141,12 @@ namespace nearfield::detail
   template <class T, int Dim>
   device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what)
   {
-    device_search_run<T, Dim> run(cells, what.which,
-                                  what.per_point && what.which == pairs::half);
+    device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half);
     device_counts result;
     if (what.per_point)
     {
-      result.per_point = stream_array<index_type>(cells.targets().n, run.stream(),
-                                                  "radius_search: counts");
+      result.per_point =
+          stream_array<index_type>(cells.targets().n, run.stream(), "radius_search: counts");
       run.out().row_of_index = result.per_point.data();
     }
     run.template launch<search_stage::count>();
@@ -237,7 +230,8 @@ namespace nearfield::detail
     std::uint32_t const n = cells.targets().n;
     search_output& out = run.out();
     device_csr<T, Dim> result;
-    result.offsets = stream_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
+    result.offsets =
+        stream_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
     stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.row_of_index = rows.data();
     run.template launch<search_stage::count>();
@@ -245,8 +239,7 @@ namespace nearfield::detail
     scan_counts(rows.data(), result.offsets.data(), n, stream);
     std::uint64_t const n_pairs = run.answer().pairs;
     end_stage("scan and wait", stream);
-    check_result(n_pairs,
-                 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
+    check_result(n_pairs, 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
                  what.max_bytes);
     if (n_pairs == 0) return result;
     rows = {};

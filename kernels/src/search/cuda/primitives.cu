@@ -111,7 +111,8 @@ namespace nearfield::detail
                  {
                    return cub::DeviceRadixSort::SortPairs(
                        scratch, bytes, keys.data(), sorted_keys.data(), values.data(),
-                       sorted_values.data(), static_cast<std::int64_t>(keys.size()), 0, bits, stream);
+                       sorted_values.data(), static_cast<std::int64_t>(keys.size()), 0, bits,
+                       stream);
                  });
     keys.swap(sorted_keys);
     values.swap(sorted_values);

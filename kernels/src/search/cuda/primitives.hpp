@@ -22,7 +22,8 @@ namespace nearfield::detail
 
   /// Stable, by the lowest `bits` bits of the keys. The second array of each pair is scratch; the sorted ones
   /// are swapped into the first.
-  void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values, int bits);
+  void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values,
+                   int bits);
   void sort_keys(stream_array<std::uint64_t>& keys, int bits);
 
   /// The first points of items of points sorted by key: places[...] ascending, and their number in *count

@@ -117,15 +117,45 @@ namespace nearfield::detail
 
   private:
     // names that nvcc never contracts
-    __device__ static float add(float a, float b) { return __fadd_rn(a, b); }
-    __device__ static double add(double a, double b) { return __dadd_rn(a, b); }
-    __device__ static float subtract(float a, float b) { return __fsub_rn(a, b); }
-    __device__ static double subtract(double a, double b) { return __dsub_rn(a, b); }
-    __device__ static float multiply(float a, float b) { return __fmul_rn(a, b); }
-    __device__ static double multiply(double a, double b) { return __dmul_rn(a, b); }
-    __device__ static float divide(float a, float b) { return __fdiv_rn(a, b); }
-    __device__ static double divide(double a, double b) { return __ddiv_rn(a, b); }
-    __device__ static float round(float a) { return ::roundf(a); }
-    __device__ static double round(double a) { return ::round(a); }
+    __device__ static float add(float a, float b)
+    {
+      return __fadd_rn(a, b);
+    }
+    __device__ static double add(double a, double b)
+    {
+      return __dadd_rn(a, b);
+    }
+    __device__ static float subtract(float a, float b)
+    {
+      return __fsub_rn(a, b);
+    }
+    __device__ static double subtract(double a, double b)
+    {
+      return __dsub_rn(a, b);
+    }
+    __device__ static float multiply(float a, float b)
+    {
+      return __fmul_rn(a, b);
+    }
+    __device__ static double multiply(double a, double b)
+    {
+      return __dmul_rn(a, b);
+    }
+    __device__ static float divide(float a, float b)
+    {
+      return __fdiv_rn(a, b);
+    }
+    __device__ static double divide(double a, double b)
+    {
+      return __ddiv_rn(a, b);
+    }
+    __device__ static float round(float a)
+    {
+      return ::roundf(a);
+    }
+    __device__ static double round(double a)
+    {
+      return ::round(a);
+    }
   };
 }

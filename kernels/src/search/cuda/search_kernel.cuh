@@ -42,6 +42,15 @@ namespace nearfield::detail
     return sum - value;
   }
 
+  /// f / n for the words f of a batch, n a point: exact for f < 32 * batch_words and the 31 after it.
+  struct word_divider
+  {
+    uint32_t reciprocal;
+
+    __device__ explicit word_divider(int n) : reciprocal(n != 0 ? (65535u + n) / n : 0) {}
+    __device__ int operator()(int f) const { return static_cast<int>(f * reciprocal >> 16); }
+  };
+
   /// 32 numbers whose sum may need more than 32 bits.
   __device__ inline uint64_t warp_sum(uint32_t value)
   {
@@ -52,9 +61,11 @@ namespace nearfield::detail
   /// Tests a batch. Without `by_row` the result is how many pairs the lane's candidates have, else how many
   /// the lane's point has.
   template <search_stage Stage, class T, int Dim>
-  __device__ __forceinline__ uint32_t
-  test_batch(search_input const& in, pair_definition<T, Dim> const& pair, search_item const& item,
-             warp_scratch<Stage>& scratch, int n_slots, own_slots const& own, bool by_row, int lane)
+  __device__ __forceinline__ uint32_t test_batch(search_input const& in,
+                                                 pair_definition<T, Dim> const& pair,
+                                                 search_item const& item,
+                                                 warp_scratch<Stage>& scratch, int n_slots,
+                                                 own_slots const& own, bool by_row, int lane)
   {
     int const n_words = (n_slots + 31) / 32;
     float const ambiguous = in.geometry.ambiguous;
@@ -100,8 +111,8 @@ namespace nearfield::detail
   }
 
   /// Keeps the bits of the only batch of an item; false where there is no room.
-  __device__ inline bool keep_masks(search_output const& out, uint32_t item, search_item const& points,
-                                    uint32_t const* words, int n_slots,
+  __device__ inline bool keep_masks(search_output const& out, uint32_t item,
+                                    search_item const& points, uint32_t const* words, int n_slots,
                                     candidate_chunks const& chunks, int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
@@ -117,9 +128,10 @@ namespace nearfield::detail
     uint32_t* const masks = out.masks + first;
     if (lane < chunks.count)
       reinterpret_cast<uint2*>(masks)[lane] = make_uint2(chunks.begin, chunks.kept);
+    word_divider const row_of(n_words);
     for (int f = lane; f < n; f += 32)
     {
-      int const row = f / n_words;
+      int const row = row_of(f);
       masks[2 * chunks.count + f] = words[row * words_pitch + f - row * n_words];
     }
     return true;
@@ -127,9 +139,9 @@ namespace nearfield::detail
 
   /// Writes the pairs of a batch, row by row and in the order of slots: bits become slots in shared memory,
   /// 32 words at a time, and those are copied out.
-  __device__ inline void write_batch(search_output const& out, warp_scratch<search_stage::fill>& scratch,
-                                     int n_points, int n_slots, uint32_t found, uint32_t& row_done,
-                                     int lane)
+  __device__ inline void write_batch(search_output const& out,
+                                     warp_scratch<search_stage::fill>& scratch, int n_points,
+                                     int n_slots, uint32_t found, uint32_t& row_done, int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = n_points * n_words;
     auto* const staged = reinterpret_cast<unsigned short*>(scratch.candidates);
@@ -139,9 +151,10 @@ namespace nearfield::detail
     uint32_t const width = out.width != 0 ? out.width : ~0u;
     __syncwarp();
     uint32_t written = 0;
+    word_divider const row_of(n_words);
     for (int f0 = 0; f0 < n; f0 += 32)
     {
-      int const f = f0 + lane, row = f / n_words, word = f - row * n_words;
+      int const f = f0 + lane, row = row_of(f), word = f - row * n_words;
       uint32_t bits = f < n ? scratch.words[row * words_pitch + word] : 0;
       uint32_t const mine = __popc(bits), before = sum_before(mine, lane);
       auto const total = __shfl_sync(all_lanes, before + mine, 31);
@@ -195,7 +208,8 @@ namespace nearfield::detail
     for (uint32_t item = blockIdx.x * search_warps + threadIdx.x / 32; item < in.n_items;
          item += stride)
     {
-      if (Stage == search_stage::fill && out.only_without_masks && out.heads[item].first != no_masks)
+      if (Stage == search_stage::fill && out.only_without_masks &&
+          out.heads[item].first != no_masks)
         continue;
       search_item const points(in, item, lane);
       scratch.index[lane] = points.index;
@@ -212,10 +226,12 @@ namespace nearfield::detail
         int n_slots = 0;
         own_slots own;
         candidate_chunks chunks;
-        done = gather_candidates(in, points, item, walk, scratch.candidates, n_slots, own, chunks, lane);
+        done = gather_candidates(in, points, item, walk, scratch.candidates, n_slots, own, chunks,
+                                 lane);
         // far away, so that the last word has no ambiguous pairs of its own
         int const padded = (n_slots + 31) / 32 * 32;
-        if (n_slots + lane < padded) scratch.candidates[n_slots + lane] = make_float4(1e18f, 0, 0, 0);
+        if (n_slots + lane < padded)
+          scratch.candidates[n_slots + lane] = make_float4(1e18f, 0, 0, 0);
         __syncwarp();
         if constexpr (Stage == search_stage::fill)
           for (int s = lane; s < n_slots; s += 32)

@@ -12,7 +12,8 @@ namespace nearfield::detail
     while (count > 0)
     {
       std::uint32_t const half = count / 2;
-      bool const below = __ldg(reinterpret_cast<unsigned long long const*>(keys) + begin + half) < key;
+      bool const below =
+          __ldg(reinterpret_cast<unsigned long long const*>(keys) + begin + half) < key;
       begin = below ? begin + half + 1 : begin;
       count = below ? count - half - 1 : half;
     }

@@ -53,7 +53,7 @@ namespace nearfield::detail
       {
         float const gap = half_gap(p, c[q], c[q].w);
         masks[q] = __funnelshift_l(__float_as_uint(gap), masks[q], 1); // the sign
-        any = any || !(fabsf(gap) > ambiguous);
+        any |= !(fabsf(gap) > ambiguous);
       }
     }
     return any;
