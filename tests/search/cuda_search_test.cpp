@@ -487,6 +487,20 @@ namespace nearfield::test
     }
   }
 
+  TYPED_TEST(cuda_search, stays_as_it_was_where_a_rebuild_is_refused)
+  {
+    USE_CASE;
+    auto set = make_points<T, Dim>(cloud::uniform, 2000);
+    device_columns<T, Dim> const x(set.view());
+    cuda_cell_list<T, Dim> cells(cuda, x.view(), T(0.1));
+    std::uint64_t const n = radius_search(cuda, cells, count_pairs{}).total;
+    set.columns[0][5] = std::numeric_limits<T>::infinity();
+    device_columns<T, Dim> const bad(set.view());
+    EXPECT_THROW(cells.rebuild(bad.view(), T(0.2)), error);
+    EXPECT_THROW(cells.rebuild(x.view(), T(-1)), error);
+    EXPECT_EQ(radius_search(cuda, cells, to_coo{}).size(), n);
+  }
+
   TYPED_TEST(cuda_search, repeats_to_the_bit)
   {
     USE_CASE;

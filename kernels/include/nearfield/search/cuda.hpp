@@ -66,7 +66,8 @@ namespace nearfield
     cuda_cell_list& operator=(cuda_cell_list&&) noexcept;
     ~cuda_cell_list();
 
-    /// Other points, or the same after they moved, with the same options. Memory comes from the pool
+    /// Other points, or the same after they moved, with the same options; the cutoff stays unless given. Where
+    /// the points are refused the list is as it was. Memory comes from the pool
     /// (stream_array.hpp), which has what the last build took.
     void rebuild(columns const& points);
     void rebuild(columns const& points, T cutoff);

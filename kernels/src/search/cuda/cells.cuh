@@ -13,6 +13,7 @@
 #include <bit>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace nearfield::detail
 {
@@ -73,27 +74,27 @@ namespace nearfield::detail
   public:
     using columns = soa<T const, Dim>;
 
-    device_cells(cuda_stream stream, T cutoff, cell_list_options<T, Dim> const& options)
-        : stream_(stream), cutoff_(cutoff), options_(options)
+    device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options)
+        : stream_(stream), options_(options)
     {
       if (auto const problem = cuda_problem(); !problem.empty())
         throw error("cuda_cell_list: " + problem);
     }
 
-    void build(columns const& points)
+    /// One set is both targets and sources. Where the points are refused the list is as it was.
+    void build(columns const& targets, columns const& sources, bool one_set, T cutoff)
     {
-      one_set_ = true;
-      target_x_ = source_x_ = points;
-      build_all();
+      auto const [grid, geometry] = grid_of(targets, sources, one_set, cutoff);
+      targets_ = {};
+      sources_ = {};
+      grid_ = grid;
+      geometry_ = geometry;
+      target_x_ = targets;
+      source_x_ = sources;
+      one_set_ = one_set;
+      sort(targets_, targets);
+      if (!one_set) sort(sources_, sources);
     }
-    void build(columns const& queries, columns const& points)
-    {
-      one_set_ = false;
-      target_x_ = queries;
-      source_x_ = points;
-      build_all();
-    }
-    void set_cutoff(T cutoff) { cutoff_ = cutoff; }
 
     [[nodiscard]] cuda_stream stream() const { return stream_; }
     [[nodiscard]] bool one_set() const { return one_set_; }
@@ -112,15 +113,6 @@ namespace nearfield::detail
     }
 
   private:
-    void build_all()
-    {
-      targets_ = {};
-      sources_ = {};
-      bound();
-      sort(targets_, target_x_);
-      if (!one_set_) sort(sources_, source_x_);
-    }
-
     static void check_columns(char const* name, columns const& x)
     {
       if (x.size() >= std::size_t(1) << 31)
@@ -128,20 +120,21 @@ namespace nearfield::detail
                     " points; give fewer than 2^31");
     }
 
-    /// The grid, from the box of all points.
-    void bound()
+    /// The grid over the box of all points.
+    std::pair<cell_grid<T, Dim>, search_geometry>
+    grid_of(columns const& targets, columns const& sources, bool one_set, T cutoff)
     {
-      check_cell_options(cutoff_, options_);
-      check_columns("points", source_x_);
-      check_columns("queries", target_x_);
+      check_cell_options(cutoff, options_);
+      check_columns("points", sources);
+      check_columns("queries", targets);
       std::array<T, Dim> lower{}, upper{};
       bool any = false;
       stream_array<device_bounds<Dim>> const bounds(2, stream_, "cuda_cell_list: bounds");
       auto* const found = mailbox_->bounds<Dim>();
       check_cuda(cudaMemsetAsync(bounds.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
                  "cudaMemsetAsync");
-      columns const* const sets[] = {&target_x_, &source_x_};
-      int const n_sets = one_set_ ? 1 : 2;
+      columns const* const sets[] = {&targets, &sources};
+      int const n_sets = one_set ? 1 : 2;
       for (int s = 0; s < n_sets; ++s)
       {
         device_points<T, Dim> const points(*sets[s]);
@@ -159,7 +152,7 @@ namespace nearfield::detail
       for (int s = 0; s < n_sets; ++s)
       {
         if (sets[s]->size() == 0) continue;
-        if (found[s].bad != 0) complain(s == 0 && !one_set_, *sets[s], ~found[s].bad);
+        if (found[s].bad != 0) complain(s == 0 && !one_set, *sets[s], ~found[s].bad);
         for (int a = 0; a < Dim; ++a)
         {
           T const l = static_cast<T>(-from_ordered(found[s].lower[a]));
@@ -169,10 +162,10 @@ namespace nearfield::detail
         }
         first = false;
       }
-      grid_ = make_cell_grid<T, Dim>(lower, upper, cutoff_, options_);
+      auto const grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options_);
       std::array<double, Dim> extent{};
       for (int a = 0; a < Dim; ++a) extent[a] = double(upper[a]) - double(lower[a]);
-      geometry_ = make_search_geometry<T, Dim>(grid_, extent);
+      return {grid, make_search_geometry<T, Dim>(grid, extent)};
     }
 
     [[noreturn]] void complain(bool is_query, columns const& x, std::uint32_t i) const
@@ -295,7 +288,6 @@ namespace nearfield::detail
     }
 
     cuda_stream stream_;
-    T cutoff_;
     cell_list_options<T, Dim> options_;
     bool one_set_ = true;
     columns target_x_, source_x_;

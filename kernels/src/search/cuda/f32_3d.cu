@@ -1,3 +1,3 @@
-#include "lists.cuh"
+#include "instantiate.cuh"
 
 NEARFIELD_INSTANTIATE_CUDA_SEARCH(float, 3)
