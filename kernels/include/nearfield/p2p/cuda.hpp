@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/soa.hpp>
+#include <nearfield/cuda/backend.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
@@ -21,17 +22,12 @@
 ///
 /// The one-sided functions are deterministic. The mutual ones evaluate each pair once and add with atomics,
 /// whose order is not fixed: results repeat within rounding.
+///
+/// A user's own interaction is compiled for `cuda` by NEARFIELD_CUDA_KERNELS in a .cu file
+/// (<nearfield/p2p/cuda.cuh>).
 
 namespace nearfield
 {
-  /// The CUDA back-end: the current device, on a stream of it. A user's own interaction is compiled for it by
-  /// NEARFIELD_CUDA_KERNELS in a .cu file (<nearfield/p2p/cuda.cuh>).
-  struct cuda_backend
-  {
-    cuda_stream stream = nullptr;
-  };
-  inline constexpr cuda_backend cuda{};
-
   /// The compiled CUDA kernels of an interaction. Throws error where nearfield was built without CUDA.
   template <kernel_real T, interaction K>
   cuda_kernels<T> cuda_kernels_of()
