@@ -64,9 +64,10 @@ namespace nearfield::test
     auto const x = make_points<double, 2>(cloud::uniform, 10);
     cell_list<double, 2> const cells(x.view(), 0.4);
     for (isa const which : {isa::sse2, isa::avx2, isa::avx512, isa::neon64})
-      if (std::ranges::count(available_isas(), which) == 0)
-        EXPECT_THAT(
-            [&] { (void)radius_search(simd_backend{which}, cells, count_pairs{}); },
-            complains_of(std::string(name_of(which)), "available are scalar"));
+    {
+      if (std::ranges::count(available_isas(), which) > 0) continue;
+      EXPECT_THAT([&] { (void)radius_search(simd_backend{which}, cells, count_pairs{}); },
+                  complains_of(std::string(name_of(which)), "available are scalar"));
+    }
   }
 }

@@ -156,7 +156,7 @@ namespace nearfield
     if (!detail::reserve(result, what, most))
     {
       if (!counted) count();
-      detail::resize(result, what, most);
+      result = {}; // some columns may hold much of what the system has
     }
     // as large as it may become, so that columns are seen to be there
     detail::resize(result, what, most);
