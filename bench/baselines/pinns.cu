@@ -19,12 +19,15 @@ namespace baseline
     struct particles
     {
       T const* x[Dim];
-
-      explicit particles(nearfield::soa<T, Dim> const& points)
-      {
-        for (int d = 0; d < Dim; ++d) x[d] = points[d];
-      }
     };
+
+    template <class T, int Dim>
+    particles<T, Dim> particles_of(nearfield::soa<T, Dim> const& points)
+    {
+      particles<T, Dim> result;
+      for (int d = 0; d < Dim; ++d) result.x[d] = points[d];
+      return result;
+    }
 
     template <class T, int Dim>
     struct cell_grid
@@ -209,7 +212,7 @@ namespace baseline
       auto const go = [&]<bool TestDistance>()
       {
         launch(static_cast<int>(points.size()),
-               walk<T, Dim, TestDistance, To>{cell_grid<T, Dim>(domain), particles<T, Dim>(points),
+               walk<T, Dim, TestDistance, To>{cell_grid<T, Dim>(domain), particles_of(points),
                                               cells.particle_hash.data(), cells.particle_id.data(),
                                               cells.cell_start.data(), cells.cell_end.data(),
                                               domain.radius * domain.radius, to},
@@ -243,7 +246,7 @@ namespace baseline
 
     int const n = static_cast<int>(points.size());
     int *const hash = cells.particle_hash.data(), *const id = cells.particle_id.data();
-    launch(n, assign_cell<T, Dim>{grid, particles<T, Dim>(points), hash, id}, "pinns_build");
+    launch(n, assign_cell<T, Dim>{grid, particles_of(points), hash, id}, "pinns_build");
     thrust::device_ptr<int> const keys(hash);
     thrust::sort_by_key(thrust::device, keys, keys + n, thrust::device_ptr<int>(id));
     launch(n, mark_cell{hash, cells.cell_start.data(), cells.cell_end.data(), n}, "pinns_build");
