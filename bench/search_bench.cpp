@@ -72,7 +72,7 @@ namespace
     std::vector<method<T>> all;
     for (int const cells_per_cutoff : {1, 2, 3}) all.push_back(cell_pairs<T>(cells_per_cutoff));
     if (baseline::cpu_search(nf::isa::scalar).of<T>().nanoflann_pairs)
-      for (int const leaf_size : {10, 64}) all.push_back(nanoflann<T>(leaf_size));
+      for (int const leaf_size : {10, 32}) all.push_back(nanoflann<T>(leaf_size));
     return all;
   }
 

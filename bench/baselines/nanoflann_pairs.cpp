@@ -63,7 +63,8 @@ namespace baseline
         3, all, nanoflann::KDTreeSingleIndexAdaptorParams(static_cast<std::size_t>(leaf_size)));
     // this metric's distances are squared
     half_row<T> row{pairs, cutoff * cutoff};
-    for (std::size_t i = 0; i < points.x.size(); ++i)
+    // in the order of the leaves, one query finds in the cache what the last one met
+    for (std::uint32_t const i : tree.vAcc)
     {
       T const point[3] = {points.x[i], points.y[i], points.z[i]};
       row.i = static_cast<int>(i);

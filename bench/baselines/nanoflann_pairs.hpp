@@ -4,7 +4,7 @@
 
 /// \file
 /// Half pairs by nanoflann's k-d tree: one radius search a point, of which the neighbours of larger index
-/// are kept. nanoflann finds full lists only, so every pair is met twice.
+/// are kept, in the order of the tree's leaves. nanoflann finds full lists only, so every pair is met twice.
 
 namespace baseline
 {
