@@ -5,8 +5,8 @@
 
 namespace bench
 {
-  /// How much more memory this process came to hold, at most, than it did when the object was made. Linux
-  /// only; 0 elsewhere.
+  /// How much more memory this process came to hold, at most, than it did when the object was made.
+  /// Linux only; 0 elsewhere.
   class peak_memory
   {
   public:

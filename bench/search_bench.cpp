@@ -1,7 +1,7 @@
-// The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write to memory
-// that the process has never touched, and pay for its pages; `reused` rows write to what the call before
-// left behind. A call begins with the caller's points and includes the grid, the sort or the tree. Rows of
-// one cloud must find the same number of pairs.
+// The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write
+// to memory that the process has never touched, and pay for its pages; `reused` rows write to what
+// the call before left behind. A call begins with the caller's points and includes the grid, the
+// sort or the tree. Rows of one cloud must find the same number of pairs.
 
 #include "baselines/cpu_search.hpp"
 #include "peak_memory.hpp"
@@ -18,8 +18,8 @@ namespace
 {
   namespace nf = nearfield;
 
-  /// A way to find half pairs: `make` gives a search with empty buffers, whose every call uses them, takes
-  /// points that it may move, and returns how many half pairs there are.
+  /// A way to find half pairs: `make` gives a search with empty buffers, whose every call uses
+  /// them, takes points that it may move, and returns how many half pairs there are.
   template <class T>
   struct method
   {

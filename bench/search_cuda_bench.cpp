@@ -1,8 +1,9 @@
-// The radius search on one GPU: half pairs of the clouds in search_clouds.hpp. Times are those of CUDA events
-// around one call, with the points in the GPU's memory, in the caller's order before every call; the grid,
-// the sort and all waiting for totals are included. `fresh` rows allocate and free what they need, `pooled`
-// rows find it where the call before left it. Rows of one cloud must find the same number of pairs; piNNS,
-// which tests no distance and so finds others, says how many it lists.
+// The radius search on one GPU: half pairs of the clouds in search_clouds.hpp. Times are those of
+// CUDA events around one call, with the points in the GPU's memory, in the caller's order before
+// every call; the grid, the sort and all waiting for totals are included. `fresh` rows allocate and
+// free what they need, `pooled` rows find it where the call before left it. Rows of one cloud must
+// find the same number of pairs; piNNS, which tests no distance and so finds others, says how many
+// it lists.
 
 #include "baselines/pinns.hpp"
 #include "baselines/thrust_pairs.hpp"

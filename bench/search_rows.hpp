@@ -19,8 +19,8 @@ namespace bench
            precision_name<T>;
   }
 
-  /// Half pairs a second, and the number of half pairs: a row that finds another number than the rows of
-  /// its cloud before it is an error. Returns whether it agrees.
+  /// Half pairs a second, and the number of half pairs: a row that finds another number than the
+  /// rows of its cloud before it is an error. Returns whether it agrees.
   inline bool report_half_pairs(benchmark::State& state, std::string const& name,
                                 std::uint64_t half_pairs)
   {

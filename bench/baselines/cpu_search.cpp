@@ -1,4 +1,5 @@
-// Compiled once for each instruction set: CPU_SEARCH_TABLE names the one function that the library shows.
+// Compiled once for each instruction set: CPU_SEARCH_TABLE names the one function that the library
+// shows.
 
 #include "cpu_search.hpp"
 

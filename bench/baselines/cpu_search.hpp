@@ -5,10 +5,10 @@
 #include <nearfield/p2p/isa.hpp>
 
 /// \file
-/// The CPU baselines of the radius search, compiled once for each instruction set of the build, with the
-/// flags of the search that they are timed beside. Each is a library of its own that shows one function:
-/// they use templates of the standard library, of which a program would keep one copy for all, and that
-/// one may be of instructions which the machine does not have.
+/// The CPU baselines of the radius search, compiled once for each instruction set of the build,
+/// with the flags of the search that they are timed beside. Each is a library of its own that shows
+/// one function: they use templates of the standard library, of which a program would keep one copy
+/// for all, and that one may be of instructions which the machine does not have.
 
 namespace baseline
 {

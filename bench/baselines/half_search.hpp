@@ -9,12 +9,13 @@
 #include <vector>
 
 /// \file
-/// What the two forms of the Thrust pair search share: the grid, and the half of the cells around a point
-/// that it looks into. Re-expressed from the page "Fixed-Radius Neighbour Search Using Thrust", after
-/// S. Green, Particle Simulation using CUDA (2010). Two things are mended. The grid is padded by
-/// cells_per_cutoff + 1 cells on every side, by an offset of whole cells: the page pads by two, and its
-/// CPU form reads in front of its table from cells_per_cutoff = 2 on and crashes at 3. And the first axis
-/// is the slowest in both forms: a page that swaps two axes in one of them is right in cubes only.
+/// What the two forms of the Thrust pair search share: the grid, and the half of the cells around a
+/// point that it looks into. Re-expressed from the page "Fixed-Radius Neighbour Search Using
+/// Thrust", after S. Green, Particle Simulation using CUDA (2010). Two things are mended. The grid
+/// is padded by cells_per_cutoff + 1 cells on every side, by an offset of whole cells: the page
+/// pads by two, and its CPU form reads in front of its table from cells_per_cutoff = 2 on and
+/// crashes at 3. And the first axis is the slowest in both forms: a page that swaps two axes in one
+/// of them is right in cubes only.
 
 namespace baseline
 {
@@ -80,8 +81,8 @@ namespace baseline
     }
   };
 
-  /// Whether i and j are a pair: the definition of nearfield's search, if the file is compiled without
-  /// contraction to fma.
+  /// Whether i and j are a pair: the definition of nearfield's search, if the file is compiled
+  /// without contraction to fma.
   template <class T>
   [[nodiscard]] NEARFIELD_FN bool is_pair(T dx, T dy, T dz, T cutoff2)
   {

@@ -26,8 +26,8 @@ namespace baseline
       }
     };
 
-    /// Takes the neighbours of one point straight into the columns: nanoflann's own result would keep
-    /// each with its distance first.
+    /// Takes the neighbours of one point straight into the columns: nanoflann's own result would
+    /// keep each with its distance first.
     template <class T>
     struct half_row
     {

@@ -44,8 +44,8 @@ namespace baseline
       }
     };
 
-    /// The sorted points, and which of them a point looks at. Its lower neighbour number c of the cells
-    /// around it counts from the first of the cube of cells to the point's own in the middle.
+    /// The sorted points, and which of them a point looks at. Its lower neighbour number c of the
+    /// cells around it counts from the first of the cube of cells to the point's own in the middle.
     template <class T, int CellsPerCutoff>
     struct lower_cells
     {

@@ -6,11 +6,11 @@
 #include <memory>
 
 /// \file
-/// The Thrust pair search on a GPU, in the steps that its page describes: bounds, a grid, sort_by_key,
-/// where each cell ends by an inclusive_scan of maxima, a number of candidates for each point and each of
-/// the lower cells around it, their exclusive_scan, a list of all candidates with a flag each, and
-/// remove_if of those that are no pairs. half_search.hpp says what is mended. Its indices stay int, for
-/// speed; where they do not reach, it refuses.
+/// The Thrust pair search on a GPU, in the steps that its page describes: bounds, a grid,
+/// sort_by_key, where each cell ends by an inclusive_scan of maxima, a number of candidates for
+/// each point and each of the lower cells around it, their exclusive_scan, a list of all candidates
+/// with a flag each, and remove_if of those that are no pairs. half_search.hpp says what is mended.
+/// Its indices stay int, for speed; where they do not reach, it refuses.
 
 namespace baseline
 {
@@ -30,8 +30,9 @@ namespace baseline
     std::shared_ptr<void> memory; ///< keeps i and j
   };
 
-  /// Half pairs closer than `cutoff`, of points in device memory, which are put into the order of their
-  /// cells; cells_per_cutoff is 1, 2 or 3. Runs on the default stream, and waits for totals on the way.
+  /// Half pairs closer than `cutoff`, of points in device memory, which are put into the order of
+  /// their cells; cells_per_cutoff is 1, 2 or 3. Runs on the default stream, and waits for totals
+  /// on the way.
   template <class T>
   device_pairs find_thrust_pairs(nearfield::soa<T, 3> const& points, T cutoff, int cells_per_cutoff,
                                  device_memory from = device_memory::fresh);

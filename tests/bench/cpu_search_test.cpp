@@ -1,4 +1,5 @@
-// The CPU baselines of the radius search against brute force, for every instruction set of this machine.
+// The CPU baselines of the radius search against brute force, for every instruction set of this
+// machine.
 
 #include "bench/search_cases.hpp"
 

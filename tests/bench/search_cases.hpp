@@ -16,7 +16,8 @@ namespace nearfield::test
 {
   inline constexpr std::size_t n_search_points = 2000;
 
-  /// Twice as long on the first axis and half as long on the last: what takes one axis for another fails.
+  /// Twice as long on the first axis and half as long on the last: what takes one axis for another
+  /// fails.
   template <class T>
   points<T, 3> search_points(cloud shape)
   {
@@ -26,7 +27,8 @@ namespace nearfield::test
     return result;
   }
 
-  /// Whether i and j are a pair as nearfield defines it. The baselines test d2 < R2 in this precision too.
+  /// Whether i and j are a pair as nearfield defines it. The baselines test d2 < R2 in this
+  /// precision too.
   template <class T, class X>
   bool are_near(X const& x, X const& y, X const& z, std::size_t i, std::size_t j, T cutoff)
   {
