@@ -13,6 +13,8 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/search/cuda.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -22,6 +24,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -195,9 +198,58 @@ namespace
                 [=](auto& state) { run_pinns<T>(state, c, seed, form, test); });
   }
 
+  /// nearfield's own search, cell list included; half_pairs(result) is how many there are.
+  template <class T, class What, class F>
+  void run_nearfield(benchmark::State& state, bench::search_case const& c, int seed,
+                     device_memory from, What const& what, F half_pairs)
+  {
+    using cell_list = nf::cuda_cell_list<T, 3>;
+    device_points<T> const points(c, seed);
+    std::optional<cell_list> cells;
+    std::optional<decltype(nf::radius_search(nf::cuda, *cells, what))> result;
+    auto const find = [&](nf::soa<T, 3> const& x)
+    {
+      if (cells)
+        cells->rebuild(x);
+      else
+        cells.emplace(nf::cuda, x, static_cast<T>(c.cutoff));
+      result.emplace(nf::radius_search(nf::cuda, *cells, what));
+    };
+    auto const forget = [&]
+    {
+      result.reset();
+      if (from == device_memory::fresh)
+      {
+        cells.reset();
+        nf::trim_pool();
+      }
+      nf::reset_pool_peak();
+    };
+    time(state, points, find, forget);
+    state.counters["peak_bytes"] = static_cast<double>(nf::memory_of_pool().peak);
+    auto const name = bench::search_name<T>("search_cuda", c, seed);
+    if (!bench::report_half_pairs(state, name, half_pairs(*result))) wrong = true;
+  }
+
+  template <class T>
+  void add_nearfield(bench::search_case const& c, int seed)
+  {
+    auto const add = [&](char const* output, auto const& what, auto half_pairs)
+    {
+      for (auto const from : {device_memory::fresh, device_memory::pooled})
+        add_row(bench::search_name<T>("search_cuda", c, seed) + "/nearfield/" + output +
+                    (from == device_memory::fresh ? "/fresh" : "/pooled"),
+                [=](auto& state) { run_nearfield<T>(state, c, seed, from, what, half_pairs); });
+    };
+    add("half_coo", nf::to_coo{}, [](auto const& list) { return list.size(); });
+    add("count", nf::count_pairs{}, [](auto const& counts) { return counts.total; });
+    add("full_csr", nf::to_csr{}, [](auto const& list) { return list.columns.size() / 2; });
+  }
+
   template <class T>
   void add_all(bench::search_case const& c, int seed)
   {
+    add_nearfield<T>(c, seed);
     add_baselines<T>(c, seed);
   }
 }
