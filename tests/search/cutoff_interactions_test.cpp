@@ -106,7 +106,7 @@ namespace nearfield::test
           for (bool const mutual : {false, true})
           {
             column_set<double, n_out> out;
-            for (auto& column : out.columns) column.resize(x.size());
+            for (auto& column : out.columns) column = std::vector<double>(x.size());
             soa<double const, dim> const at = cells.target_positions();
             soa<double const, 1> const charges{sorted_q};
             backend.run(
