@@ -33,17 +33,16 @@ namespace nearfield::test
           radius_search(simd, cells, to_coo{.displacements = true, .max_bytes = coo_bytes}, list);
         },
         complains_of(std::to_string(half * 32) + " bytes"));
-    EXPECT_THAT(
-        [&] { radius_search(simd, cells, to_coo{.sorted = true, .max_bytes = 1}, list); },
-        complains_of(std::to_string(half) + " pairs"));
+    EXPECT_THAT([&] { radius_search(simd, cells, to_coo{.sorted = true, .max_bytes = 1}, list); },
+                complains_of(std::to_string(half) + " pairs"));
 
     std::uint64_t const csr_bytes = full * 4 + 201 * 8;
     radius_search(simd, cells, to_csr{.max_bytes = csr_bytes}, rows);
     EXPECT_THAT([&] { radius_search(simd, cells, to_csr{.max_bytes = csr_bytes - 1}, rows); },
                 complains_of(std::to_string(full) + " pairs", std::to_string(csr_bytes)));
-    EXPECT_THAT(
-        [&] { radius_search(simd, cells, to_table{.width = 10, .max_bytes = 8799}, table); },
-        complains_of("8800 bytes"));
+    EXPECT_THAT([&]
+                { radius_search(simd, cells, to_table{.width = 10, .max_bytes = 8799}, table); },
+                complains_of("8800 bytes"));
     EXPECT_TRUE(table.columns.empty());
   }
 
@@ -56,7 +55,13 @@ namespace nearfield::test
     EXPECT_THAT([&] { (void)radius_search(scalar, cells, to_coo{}); }, refused);
     EXPECT_THAT([&] { (void)radius_search(simd, cells, to_csr{pairs::half}); }, refused);
     EXPECT_THAT([&] { (void)radius_search(simd, cells, to_table{pairs::half}); }, refused);
-    EXPECT_THAT([&] { radius_search(simd, cells, visit{[](auto, auto, auto) {}}); }, refused);
+    EXPECT_THAT(
+        [&]
+        {
+          radius_search(simd, cells, visit{[](auto, auto, auto) {
+                        }});
+        },
+        refused);
   }
 
   TEST(bad_search, refuses_an_instruction_set_that_is_not_here)

@@ -49,9 +49,9 @@ namespace nearfield::test
       }
       [[nodiscard]] double slope(double r) const
       {
-        return r < cutoff ? -24 * epsilon *
-                                (2 * std::pow(sigma / r, 12) - std::pow(sigma / r, 6)) / r
-                          : 0;
+        return r < cutoff
+                   ? -24 * epsilon * (2 * std::pow(sigma / r, 12) - std::pow(sigma / r, 6)) / r
+                   : 0;
       }
     };
 
@@ -59,7 +59,7 @@ namespace nearfield::test
     {
       double const pi = std::acos(-1.), q = r / h;
       double const s = dim == 2 ? 10 / (7 * pi * h * h) : 1 / (pi * h * h * h);
-      return q < 1 ? s * (1 - 1.5 * q * q + 0.75 * q * q * q)
+      return q < 1   ? s * (1 - 1.5 * q * q + 0.75 * q * q * q)
              : q < 2 ? s * 0.25 * std::pow(2 - q, 3)
                      : 0;
     }
@@ -106,7 +106,7 @@ namespace nearfield::test
           for (bool const mutual : {false, true})
           {
             column_set<double, n_out> out;
-            for (auto& column : out.columns) column.resize(x.size());
+            for (auto& column : out.columns) column = std::vector<double>(x.size());
             soa<double const, dim> const at = cells.target_positions();
             soa<double const, 1> const charges{sorted_q};
             backend.run(
@@ -117,8 +117,8 @@ namespace nearfield::test
                     near_field_mutual(serial, where, k, cells.targets(), cells.half_interactions(),
                                       at, charges, out.view());
                   else
-                    near_field(serial, where, k, cells.targets(), cells.interactions(), at,
-                               charges, out.view());
+                    near_field(serial, where, k, cells.targets(), cells.interactions(), at, charges,
+                               out.view());
                 });
             for (int o = 0; o < n_out; ++o)
               for (std::size_t p = 0; p < x.size(); ++p)
@@ -156,7 +156,10 @@ namespace nearfield::test
   {
     lennard_jones_cutoff<3> const lj{1, 1, 2};
     sph_density<2> const density{1};
-    auto const value = [](auto const& k, auto const& r) { return detail::evaluate(k, r).to({1})[0]; };
+    auto const value = [](auto const& k, auto const& r)
+    {
+      return detail::evaluate(k, r).to({1})[0];
+    };
     EXPECT_EQ(value(lj, vec<double, 3>{2, 0, 0}), 0);
     EXPECT_NE(value(lj, vec<double, 3>{1.9999, 0, 0}), 0);
     EXPECT_EQ(value(density, vec<double, 2>{0, 2}), 0);

@@ -21,7 +21,8 @@ namespace nearfield::test
     template <class Kind>
     class radius_search_of : public ::testing::Test
     {};
-    using kinds = ::testing::Types<kind<float, 2>, kind<float, 3>, kind<double, 2>, kind<double, 3>>;
+    using kinds =
+        ::testing::Types<kind<float, 2>, kind<float, 3>, kind<double, 2>, kind<double, 3>>;
     TYPED_TEST_SUITE(radius_search_of, kinds);
 
     /// A cutoff with about ten neighbours a point in the unit cube.
@@ -97,8 +98,7 @@ namespace nearfield::test
       for (double const cutoff : {0.1, 0.24, 0.3, 0.36, 0.41, 0.5}) // L from 10 R down to 2 R
       {
         SCOPED_TRACE(testing::Message() << "axes " << axes << ", cutoff " << cutoff);
-        search_case<T, dim> search{.x = make_points<T, dim>(cloud::uniform, 150),
-                                   .cutoff = cutoff};
+        search_case<T, dim> search{.x = make_points<T, dim>(cloud::uniform, 150), .cutoff = cutoff};
         for (int a = 0; a < dim; ++a)
           if (axes >> a & 1) search.options.period[a] = 1;
         EXPECT_GT(check_search(search), 0u);

@@ -71,8 +71,7 @@ namespace nearfield::test
 
     [[nodiscard]] list coo(pairs which) const
     {
-      return sorted(which, [&](auto const& p)
-                    { return std::tuple(row_[p.i], column_[p.j]); });
+      return sorted(which, [&](auto const& p) { return std::tuple(row_[p.i], column_[p.j]); });
     }
     [[nodiscard]] list csr(pairs which) const
     {
@@ -143,8 +142,8 @@ namespace nearfield::test
   {
     ASSERT_EQ(found.size(), expected.size()) << what;
     auto const [f, e] = std::ranges::mismatch(found, expected);
-    EXPECT_TRUE(f == found.end())
-        << what << ": at " << f - found.begin() << " found " << *f << ", expected " << *e;
+    EXPECT_TRUE(f == found.end()) << what << ": at " << f - found.begin() << " found " << *f
+                                  << ", expected " << *e;
   }
 
   /// The outputs of one back-end.

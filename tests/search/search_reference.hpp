@@ -42,12 +42,12 @@ namespace nearfield::test
       T volatile d = x[a] - y[a];
       if (period[a] > 0)
       {
-        T volatile const step = period[a] * std::round(d / period[a]);
+        T const volatile step = period[a] * std::round(d / period[a]);
         d = d - step;
       }
-      T volatile const square = d * d;
+      T const volatile square = d * d;
       g.d[a] = d;
-      T volatile const sum = g.r2 + square;
+      T const volatile sum = g.r2 + square;
       g.r2 = a == 0 ? T(square) : T(sum);
     }
     return g;
@@ -62,15 +62,14 @@ namespace nearfield::test
                              double cutoff, std::array<T, Dim> const& period)
   {
     T const radius = static_cast<T>(cutoff);
-    T volatile const limit = radius * radius;
+    T const volatile limit = radius * radius;
     pair_map<T, Dim> found;
     for (std::size_t i = 0; i < x.size(); ++i)
       for (std::size_t j = 0; j < y.size(); ++j)
       {
         if (one_set && i == j) continue;
         auto const g = measure<T, Dim>(x[i], y[j], period);
-        if (g.r2 < limit)
-          found[{static_cast<index_type>(i), static_cast<index_type>(j)}] = g;
+        if (g.r2 < limit) found[{static_cast<index_type>(i), static_cast<index_type>(j)}] = g;
       }
     return found;
   }

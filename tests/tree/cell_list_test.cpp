@@ -37,8 +37,7 @@ namespace nearfield::test
     }
 
     template <class T, int Dim>
-    std::vector<index_type> expected_order(cell_grid<T, Dim> const& grid,
-                                           points<T, Dim> const& x)
+    std::vector<index_type> expected_order(cell_grid<T, Dim> const& grid, points<T, Dim> const& x)
     {
       std::vector<index_type> order(x.size());
       for (std::size_t i = 0; i < x.size(); ++i) order[i] = static_cast<index_type>(i);
@@ -253,16 +252,21 @@ namespace nearfield::test
     auto const x = make_points<double, 3>(cloud::uniform, 10);
     auto const with = [&](double cutoff, cell_list_options<double, 3> const& options = {})
     {
-      return [&x, cutoff, options] { cell_list<double, 3>(x.view(), cutoff, options); };
+      return [&x, cutoff, options]
+      {
+        cell_list<double, 3>(x.view(), cutoff, options);
+      };
     };
     for (double const cutoff : {0., -1., nan, inf, -inf})
       EXPECT_THAT(with(cutoff), complains_of("cell_list: the cutoff is", "positive"));
     EXPECT_THAT(with(1e-200), complains_of("square of the cutoff", "units"));
     EXPECT_THAT(with(1e200), complains_of("square of the cutoff", "units"));
-    EXPECT_THAT(([&] {
-                  auto const y = make_points<float, 2>(cloud::uniform, 3);
-                  cell_list<float, 2>(y.view(), 1e39);
-                }),
+    EXPECT_THAT((
+                    [&]
+                    {
+                      auto const y = make_points<float, 2>(cloud::uniform, 3);
+                      cell_list<float, 2>(y.view(), 1e39);
+                    }),
                 complains_of("cutoff is inf"));
     EXPECT_THAT(with(0.1, {.cells_per_cutoff = {1, -2, 1}}),
                 complains_of("cells_per_cutoff is -2 on axis 1"));
@@ -287,18 +291,22 @@ namespace nearfield::test
     EXPECT_THAT(at(0, -1e-9, box), complains_of("is -1.0000000000000001e-09, outside"));
     EXPECT_NO_THROW(at(0, std::nextafter(1., 0.), box)());
     EXPECT_NO_THROW(at(0, -0., box)());
-    EXPECT_THAT(([&] {
-                  auto moved = x;
-                  moved.columns[0][3] = inf;
-                  cell_list<double, 3>(moved.view(), x.view(), 0.1);
-                }),
+    EXPECT_THAT((
+                    [&]
+                    {
+                      auto moved = x;
+                      moved.columns[0][3] = inf;
+                      cell_list<double, 3>(moved.view(), x.view(), 0.1);
+                    }),
                 complains_of("point 3 of the queries"));
-    EXPECT_THAT(([&] {
-                  auto moved = x;
-                  moved.columns[0][0] = 1.7e308;
-                  moved.columns[0][1] = -1.7e308;
-                  cell_list<double, 3>(moved.view(), 0.1);
-                }),
+    EXPECT_THAT((
+                    [&]
+                    {
+                      auto moved = x;
+                      moved.columns[0][0] = 1.7e308;
+                      moved.columns[0][1] = -1.7e308;
+                      cell_list<double, 3>(moved.view(), 0.1);
+                    }),
                 complains_of("axis 0", "spread wider"));
     soa<double const, 3> const null({nullptr, nullptr, nullptr}, 5);
     EXPECT_THAT([&] { cell_list(null, 0.1); }, complains_of("column 0", "null"));

@@ -133,8 +133,8 @@ namespace nearfield
 
   NEARFIELD_CELL_LIST cell_list<T, Dim>::~cell_list() = default;
   NEARFIELD_CELL_LIST cell_list<T, Dim>::cell_list(cell_list&&) noexcept = default;
-  NEARFIELD_CELL_LIST cell_list<T, Dim>& cell_list<T, Dim>::operator=(cell_list&&) noexcept =
-      default;
+  NEARFIELD_CELL_LIST cell_list<T, Dim>&
+  cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
 
   NEARFIELD_CELL_LIST
   void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& points)
@@ -147,14 +147,13 @@ namespace nearfield
     build(points, nullptr, cutoff);
   }
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries,
-                                  soa<T const, Dim> const& points)
+  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points)
   {
     build(queries, &points, data_->cutoff);
   }
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries,
-                                  soa<T const, Dim> const& points, double cutoff)
+  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points,
+                                  double cutoff)
   {
     build(queries, &points, cutoff);
   }
@@ -203,8 +202,7 @@ namespace nearfield
   NEARFIELD_CELL_LIST
   interaction_list cell_list<T, Dim>::half_interactions() const
   {
-    if (!has_one_set())
-      throw error("cell_list: two sets have no half list; use interactions()");
+    if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
     (void)interactions(); // the same conditions
     return view().half;
   }

@@ -59,9 +59,9 @@ namespace nearfield::detail
             int const image = index < 0 ? -1 : index >= n ? 1 : 0;
             if (image != 0 && grid.axes[a] != grid_axis::periodic) continue;
             index -= image * n;
-            longer.push_back({prefix.key * static_cast<std::uint64_t>(n) +
-                                  static_cast<std::uint64_t>(index),
-                              static_cast<std::uint16_t>(prefix.shift + shift_digit(image, a))});
+            longer.push_back(
+                {prefix.key * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(index),
+                 static_cast<std::uint16_t>(prefix.shift + shift_digit(image, a))});
           }
         found.swap(longer);
       }
@@ -89,10 +89,10 @@ namespace nearfield::detail
         high = std::min(high, rows_.size());
         auto const from = rows_.begin() + static_cast<std::ptrdiff_t>(low);
         auto const to = rows_.begin() + static_cast<std::ptrdiff_t>(high);
-        return static_cast<index_type>(
-            std::lower_bound(from, to, key,
-                             [](cell_row const& row, std::uint64_t k) { return row.key < k; }) -
-            rows_.begin());
+        return static_cast<index_type>(std::lower_bound(from, to, key,
+                                                        [](cell_row const& row, std::uint64_t k)
+                                                        { return row.key < k; }) -
+                                       rows_.begin());
       }
 
     private:
@@ -121,8 +121,8 @@ namespace nearfield::detail
 
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
-                  boxes const& targets, boxes const& sources, bool one_set,
-                  interaction_table& full, interaction_table& half, cell_lists_scratch& scratch)
+                  boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
+                  interaction_table& half, cell_lists_scratch& scratch)
   {
     index_type const n = targets.size();
     std::uint64_t const line = grid.cells[Dim - 1];
@@ -199,9 +199,9 @@ namespace nearfield::detail
     for (index_type b = 0; b < n; ++b)
     {
       auto const end = full.ranges.begin() + full.offsets[b + 1];
-      auto const after = std::find_if(full.ranges.begin() + full.offsets[b], end,
-                                      [&](source_range const& range)
-                                      { return range.begin >= targets.end(b); });
+      auto const after =
+          std::find_if(full.ranges.begin() + full.offsets[b], end,
+                       [&](source_range const& range) { return range.begin >= targets.end(b); });
       half.ranges.insert(half.ranges.end(), after, end);
       close_row(half);
     }

@@ -29,8 +29,8 @@ namespace nearfield::detail
   /// within reach but its own, once; the half list, made for one set, holds the ranges after each box.
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
-                  boxes const& targets, boxes const& sources, bool one_set,
-                  interaction_table& full, interaction_table& half, cell_lists_scratch& scratch);
+                  boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
+                  interaction_table& half, cell_lists_scratch& scratch);
 
   /// The shifts that those lists name; none for a grid without periodic axes.
   template <class T, int Dim>

@@ -184,8 +184,7 @@ namespace nearfield::detail
     {
       T const* const x = points[a];
       column_bounds<T> const column = bounds_of(x, n);
-      bool const inside =
-          !(period[a] > 0) || (column.lower >= T(0) && column.upper < period[a]);
+      bool const inside = !(period[a] > 0) || (column.lower >= T(0) && column.upper < period[a]);
       if (!column.finite || !inside)
         for (std::size_t i = 0; i < n; ++i)
           if (!std::isfinite(x[i]) || (period[a] > 0 && !(x[i] >= T(0) && x[i] < period[a])))

@@ -16,15 +16,19 @@ namespace nearfield::detail
       switch (available(which))
       {
 #if defined(NEARFIELD_WITH_SSE2)
-      case isa::sse2: return sse2_search();
+      case isa::sse2:
+        return sse2_search();
 #endif
 #if defined(NEARFIELD_WITH_AVX2)
-      case isa::avx2: return avx2_search();
+      case isa::avx2:
+        return avx2_search();
 #endif
 #if defined(NEARFIELD_WITH_AVX512)
-      case isa::avx512: return avx512_search();
+      case isa::avx512:
+        return avx512_search();
 #endif
-      default: return scalar_search();
+      default:
+        return scalar_search();
       }
     }
 
@@ -80,8 +84,7 @@ namespace nearfield::detail
     auto const run = kernels_for<T, Dim>(which).rows[static_cast<int>(content)];
     std::uint64_t longest = 0;
     for (index_type b = job.first_box; b < job.last_box; ++b)
-      if (job.cells->targets.count(b) > 0)
-        longest = std::max(longest, candidates_of_box(job, b));
+      if (job.cells->targets.count(b) > 0) longest = std::max(longest, candidates_of_box(job, b));
     search_scratch scratch;
     // A register is stored whole behind the last hit, and may be read so; rows of a power of two would share
     // sets of the cache.
@@ -90,8 +93,7 @@ namespace nearfield::detail
                                 : content == row_content::distances ? 1
                                                                     : 1 + Dim;
     auto const j = std::make_unique_for_overwrite<index_type[]>(block_size * scratch.stride);
-    auto const values =
-        std::make_unique_for_overwrite<T[]>(block_size * columns * scratch.stride);
+    auto const values = std::make_unique_for_overwrite<T[]>(block_size * columns * scratch.stride);
     scratch.j = j.get();
     scratch.values = values.get();
     run(job, scratch, row, sink);

@@ -23,10 +23,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN reg sub(reg a, reg b) { return _mm512_sub_ps(a, b); }
     static NEARFIELD_FN reg mul(reg a, reg b) { return _mm512_mul_ps(a, b); }
     static NEARFIELD_FN reg add(reg a, reg b) { return _mm512_add_ps(a, b); }
-    static NEARFIELD_FN unsigned less(reg a, reg b)
-    {
-      return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ);
-    }
+    static NEARFIELD_FN unsigned less(reg a, reg b) { return _mm512_cmp_ps_mask(a, b, _CMP_LT_OQ); }
     static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
     {
       reg const minus = _mm512_sub_ps(_mm512_setzero_ps(), from);
@@ -68,10 +65,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN reg sub(reg a, reg b) { return _mm512_sub_pd(a, b); }
     static NEARFIELD_FN reg mul(reg a, reg b) { return _mm512_mul_pd(a, b); }
     static NEARFIELD_FN reg add(reg a, reg b) { return _mm512_add_pd(a, b); }
-    static NEARFIELD_FN unsigned less(reg a, reg b)
-    {
-      return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ);
-    }
+    static NEARFIELD_FN unsigned less(reg a, reg b) { return _mm512_cmp_pd_mask(a, b, _CMP_LT_OQ); }
     static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
     {
       reg const minus = _mm512_sub_pd(_mm512_setzero_pd(), from);

@@ -25,8 +25,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     NEARFIELD_FN segments(search_job<T, Dim> const& job, index_type box)
         : is_one_set_(job.cells->one_set)
     {
-      interaction_list const& list =
-          job.which == pairs::half ? job.cells->half : job.cells->full;
+      interaction_list const& list = job.which == pairs::half ? job.cells->half : job.cells->full;
       at_ = list.ranges.data() + list.offsets[box];
       end_ = list.ranges.data() + list.offsets[box + 1];
       own_ = list.own[box];

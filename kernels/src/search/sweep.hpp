@@ -114,9 +114,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// One register of sources from position j on. With Masked only the lanes of masks[b] count.
   template <bool Imaged, bool Masked, class L, int Dim, int B, int Content>
-  NEARFIELD_FN void meet(source_columns<L, Dim> const& sources, target_registers<L, Dim, B> const& block,
-                         image<L, Dim> const* at, index_type j, unsigned const* masks,
-                         found<L, Dim, B, Content>& result)
+  NEARFIELD_FN void meet(source_columns<L, Dim> const& sources,
+                         target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
+                         index_type j, unsigned const* masks, found<L, Dim, B, Content>& result)
   {
     using reg = typename L::reg;
     reg y[Dim];
@@ -138,8 +138,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if constexpr (Content == counts_only)
       {
         if constexpr (Masked)
-          result.n[b] += static_cast<index_type>(
-              L::count(L::less(r2, sources.cutoff_squared) & masks[b]));
+          result.n[b] +=
+              static_cast<index_type>(L::count(L::less(r2, sources.cutoff_squared) & masks[b]));
         else
           result.sums[b] = L::add_less(result.sums[b], r2, sources.cutoff_squared);
       }
@@ -215,8 +215,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = typename L::real;
 
     /// B targets from position `first` on meet all segments of their box.
-    static NEARFIELD_FN void run(search_job<T, Dim> const& job, source_columns<L, Dim> const& sources,
-                                 bool has_minimum_images, index_type box, index_type first,
+    static NEARFIELD_FN void run(search_job<T, Dim> const& job,
+                                 source_columns<L, Dim> const& sources, bool has_minimum_images,
+                                 index_type box, index_type first,
                                  found<L, Dim, B, Content>& result)
     {
       target_registers<L, Dim, B> const block(job.cells->target_x, first);
@@ -328,8 +329,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     NEARFIELD_FN void operator()(index_type position, int b,
                                  found<L, Dim, B, Content> const& result)
     {
-      search_row<T, Dim> r{position, order[position], result.total(b), result.j[b],
-                           result.value[b], {}};
+      search_row<T, Dim> r{position,    order[position], result.total(b),
+                           result.j[b], result.value[b], {}};
       for (int a = 0; a < Dim; ++a) r.d[a] = result.value[b] + (1 + a) * result.stride;
       row(sink, r);
     }
@@ -354,7 +355,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class L, int Dim>
   constexpr search_kernels<typename L::real, Dim> make_search()
   {
-    return {&count_all<L, Dim>, {&find_rows<0, L, Dim>, &find_rows<1, L, Dim>, &find_rows<2, L, Dim>}};
+    return {&count_all<L, Dim>,
+            {&find_rows<0, L, Dim>, &find_rows<1, L, Dim>, &find_rows<2, L, Dim>}};
   }
 
   template <template <class> class Lanes>

@@ -5,8 +5,8 @@
 
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <cstdint>
+#include <cstdio>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -122,8 +122,8 @@ namespace nearfield
   /// points further apart than the largest double.
   template <class T, int Dim>
   cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
-                                   std::type_identity_t<std::array<T, Dim>> const& upper,
-                                   T cutoff, cell_list_options<T, Dim> const& options)
+                                   std::type_identity_t<std::array<T, Dim>> const& upper, T cutoff,
+                                   cell_list_options<T, Dim> const& options)
   {
     detail::check_cell_options(cutoff, options);
     cell_grid<T, Dim> grid;
@@ -136,8 +136,8 @@ namespace nearfield
       // The eps are for the test in T, which lets in pairs a few eps beyond the cutoff; 2^-30 for places.
       double const least =
           double(cutoff) / k * (1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30);
-      double const extent = options.period[a] > 0 ? double(options.period[a])
-                                                  : double(upper[a]) - double(lower[a]);
+      double const extent =
+          options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
       if (!std::isfinite(extent))
         throw error("cell_list: the points of axis " + std::to_string(a) +
                     " spread wider than the largest double; use other units of length");

@@ -16,7 +16,8 @@ namespace nearfield
     bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
     {
       return list.i.try_reserve(n) && list.j.try_reserve(n) &&
-             for_each_column(list, what, [&](page_array<T>& values) { return values.try_reserve(n); });
+             for_each_column(list, what,
+                             [&](page_array<T>& values) { return values.try_reserve(n); });
     }
 
     template <class T, int Dim>
@@ -109,8 +110,8 @@ namespace nearfield
     void search_sorted_full(auto backend, auto const& cells, to_coo const& what, coo<T, Dim>& list)
     {
       csr<T, Dim> rows;
-      radius_search(backend, cells,
-                    to_csr{pairs::full, true, what.distances, what.displacements}, rows);
+      radius_search(backend, cells, to_csr{pairs::full, true, what.distances, what.displacements},
+                    rows);
       list.i.resize(rows.columns.size());
       for (std::size_t i = 0; i < rows.size(); ++i)
         std::fill(list.i.data() + rows.offsets[i], list.i.data() + rows.offsets[i + 1],
@@ -134,8 +135,7 @@ namespace nearfield
     detail::check_pairs(view, what.which);
     isa const where = detail::isa_of(backend);
     detail::search_job<T, Dim> const job = detail::whole(view, what.which);
-    std::uint64_t const per_pair =
-        2 * sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
+    std::uint64_t const per_pair = 2 * sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
     std::uint64_t most = detail::count_candidates(job);
     bool counted = false;
     auto const count = [&]

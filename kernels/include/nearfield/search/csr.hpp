@@ -34,8 +34,7 @@ namespace nearfield
     detail::search_job<T, Dim> const job = detail::whole(view, what.which);
     std::size_t const n = view.target_order.size();
 
-    std::uint64_t const per_pair =
-        sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
+    std::uint64_t const per_pair = sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
     std::vector<index_type> counts(n);
     std::uint64_t const total = detail::count_rows(where, job, counts.data());
     detail::check_bytes(total, (n + 1) * sizeof(std::uint64_t) + total * per_pair, what.max_bytes);

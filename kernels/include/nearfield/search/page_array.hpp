@@ -63,9 +63,8 @@ namespace nearfield
     {
       if (n <= capacity_) return true;
       if (n > static_cast<std::size_t>(-1) / 2 / sizeof(T)) return false;
-      void* const pages =
-          data_ ? detail::resize_pages(data_, capacity_ * sizeof(T), n * sizeof(T))
-                : detail::reserve_pages(n * sizeof(T));
+      void* const pages = data_ ? detail::resize_pages(data_, capacity_ * sizeof(T), n * sizeof(T))
+                                : detail::reserve_pages(n * sizeof(T));
       if (!pages) return false;
       data_ = static_cast<T*>(pages);
       capacity_ = n;

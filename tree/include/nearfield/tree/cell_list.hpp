@@ -39,8 +39,8 @@ namespace nearfield
   /// rebuild() throws that, the list is as it was. Views live until the next rebuild(). Any number of threads
   /// may read one list.
   template <class T, int Dim>
-  requires(std::same_as<T, float> || std::same_as<T, double>) && (Dim == 2 || Dim == 3)
-  class cell_list
+  requires(std::same_as<T, float> || std::same_as<T, double>) &&
+      (Dim == 2 || Dim == 3) class cell_list
   {
   public:
     static constexpr int dim = Dim;
