@@ -1,7 +1,8 @@
 // A step through StarPU on GPUs beside one launch of the same kernel over all leaves, data resident. In
 // steady state: results stay on the GPU. `fraction` is the rate of the step over that of the launch on one
 // GPU; `pipelined` the same where ten steps are submitted before the first is waited for; the other counters
-// are milliseconds that a step takes more with new inputs, and with its results delivered.
+// are milliseconds that a step takes more with new inputs (pipelined: each step's are read beside the tasks of
+// the step before), and with its results delivered.
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -9,7 +10,6 @@
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
@@ -89,11 +89,11 @@ namespace
 
   template <class K, class T>
   void run(benchmark::State& state, bench::cloud<T, 3> const& points,
-           nf::tree_options<3> const& cut, form_choice form)
+           nf::tree_options<3> const& cut, form_choice form, int groups_per_gpu)
   {
     auto const tree = nf::build_tree(points.positions(), cut);
     double const raw = one_launch<K>(tree, points, form);
-    auto const groups = nf::group_leaves(tree, {.gpus = starpu().n_gpus()});
+    auto const groups = nf::group_leaves(starpu(), tree, {.groups_per_gpu = groups_per_gpu});
     bench::outputs<T, K::n_out> out(points.q.size());
     nf::starpu::near_field step{
         starpu(),
@@ -106,7 +106,7 @@ namespace
     double const first = step_seconds(step, 1);
     step_seconds(step, 3);
 
-    std::vector<double> times, pipelined, with_inputs, with_delivery;
+    std::vector<double> times, pipelined, with_inputs, inputs_pipelined, with_delivery;
     for (auto _ : state)
     {
       times.push_back(step_seconds(step, 1));
@@ -117,6 +117,18 @@ namespace
     {
       step.inputs_changed();
       with_inputs.push_back(step_seconds(step, 1));
+    }
+    for (int i = 0; i < 3; ++i)
+    {
+      double const begin = seconds();
+      for (int time = 0; time < 10; ++time)
+      {
+        step.inputs_changed();
+        step.submit();
+        step.wait_for_inputs();
+      }
+      step.wait();
+      inputs_pipelined.push_back((seconds() - begin) / 10);
     }
     for (int i = 0; i < 5; ++i)
     {
@@ -135,23 +147,27 @@ namespace
     state.counters["pipelined"] = raw / median(pipelined);
     state.counters["first_ms"] = 1e3 * first;
     state.counters["new_inputs_ms"] = 1e3 * (median(with_inputs) - typical);
+    state.counters["new_inputs_pipelined_ms"] = 1e3 * (median(inputs_pipelined) - typical);
     state.counters["delivery_ms"] = 1e3 * (median(with_delivery) - typical);
   }
 
+  /// With groups_per_gpu = 0 there are as many groups as group_leaves takes by itself.
   template <class K, class T>
-  void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut)
+  void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut,
+           int groups_per_gpu = 0)
   {
     for (auto const form : {form_choice::gather, form_choice::mutual})
     {
       std::string const name = "starpu_cuda/" + cloud + "/" + std::string(K::name) + "/" +
                                bench::precision_name<T> +
-                               (form == form_choice::mutual ? "/mutual" : "/one_sided");
+                               (form == form_choice::mutual ? "/mutual" : "/one_sided") +
+                               (groups_per_gpu ? "/groups_" + std::to_string(groups_per_gpu) : "");
       benchmark::RegisterBenchmark(name.c_str(),
                                    [=](auto& state)
                                    {
                                      bench::cloud<T, 3> points(n);
                                      if (cloud.starts_with("plummer")) bench::make_plummer(points);
-                                     run<K>(state, points, cut, form);
+                                     run<K>(state, points, cut, form, groups_per_gpu);
                                    })
           ->UseManualTime()
           ->Iterations(9)
@@ -166,6 +182,12 @@ namespace
     add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5});
     add<K, T>("plummer_1e6", 1'000'000, {.max_leaf_size = 64});
     add<K, T>("plummer_8e6", 8'000'000, {.max_leaf_size = 64});
+    // steps of about a millisecond: what a task costs shows
+    for (int const groups : {1, 2, 3, 4, 6, 8})
+    {
+      add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5}, groups);
+      add<K, T>("plummer_1e6", 1'000'000, {.max_leaf_size = 64}, groups);
+    }
   }
 
   bool const registered = []

@@ -1,8 +1,7 @@
-// A whole near-field step on every core: a tree, groups of its leaves, and StarPU tasks.
+// A whole near-field step on every core, or on GPUs where StarPU has some: a tree, groups of its leaves, and StarPU tasks.
 
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
@@ -25,8 +24,8 @@ int main()
     for (double& value : *column) value = uniform(random);
 
   auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64});
-  auto const groups = nf::group_leaves(tree);
   nf::starpu::runtime starpu;
+  auto const groups = nf::group_leaves(starpu, tree);
   nf::starpu::near_field step{starpu,           groups,     nf::grad_one_over_r<>{},
                               nf::soa{x, y, z}, nf::soa{q}, nf::soa{gx, gy, gz}};
   step.submit();

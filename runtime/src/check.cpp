@@ -13,7 +13,9 @@ namespace nearfield::starpu
     std::string message = "StarPU: " + what + " returned " + std::to_string(code) + " (" +
                           std::generic_category().message(-code) + ")";
     if (code == -ENODEV)
-      message += "; no worker can do this: give StarPU CPU workers (STARPU_NCPU >= 1)";
+      message +=
+          "; no worker can do this: give StarPU CPU workers (STARPU_NCPU >= 1), and for tasks "
+          "of backend cuda GPUs (STARPU_NCUDA >= 1)";
     throw error(message);
   }
 }

@@ -31,8 +31,19 @@ namespace nearfield
     }
 
     // more than the two workers of a GPU run at once, so that it never drains; 1000 leaves fill it
-    constexpr int groups_per_gpu = 8;
-    constexpr index_type least_leaves_of_a_gpu_group = 1000;
+    constexpr int most_groups_per_gpu = 8;
+    constexpr double least_leaves_of_a_gpu_group = 1000;
+    // 0.05 ms (f32) to 0.1 ms (f64) of an H100, beside 5 to 10 us of submission that a task costs: in a step
+    // of half a millisecond eight of them are a tenth of it. But as many CPU workers as there are groups
+    // gather inputs and scatter results.
+    constexpr double least_pairs_of_a_gpu_group = 1.5e8;
+
+    double number_of_gpu_groups(group_options const& options, double pairs, double n_leaves)
+    {
+      if (options.groups_per_gpu > 0) return double(options.groups_per_gpu) * options.gpus;
+      return std::min({n_leaves / least_leaves_of_a_gpu_group, pairs / least_pairs_of_a_gpu_group,
+                       double(most_groups_per_gpu) * options.gpus});
+    }
 
     std::size_t number_of_groups(group_options const& options, double pairs, index_type n_leaves)
     {
@@ -43,8 +54,7 @@ namespace nearfield
       }
       if (options.gpus > 0)
         return static_cast<std::size_t>(
-            std::clamp<index_type>(n_leaves / least_leaves_of_a_gpu_group, 1,
-                                   static_cast<index_type>(groups_per_gpu * options.gpus)));
+            std::clamp<double>(number_of_gpu_groups(options, pairs, n_leaves), 1, n_leaves));
       double const cores = std::max(1u, std::thread::hardware_concurrency());
       double const size =
           std::clamp(pairs / (groups_per_core * cores), least_pairs_of_a_group, pairs_of_a_group);
@@ -60,6 +70,9 @@ namespace nearfield
                   "; give 1 or more, or 0 for the default");
     if (options.gpus < 0)
       throw error("gpus: found " + std::to_string(options.gpus) + "; give 0 or more");
+    if (options.groups_per_gpu < 0)
+      throw error("groups_per_gpu: found " + std::to_string(options.groups_per_gpu) +
+                  "; give 1 or more, or 0 for the default");
     leaf_groups_view views;
     views.has_one_set = tree.has_one_set();
     views.targets = tree.targets();

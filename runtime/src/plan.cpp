@@ -12,8 +12,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    // Measured on GPUs, with 8 groups each; on CPUs it makes no difference.
-    constexpr std::size_t n_chunks = 16;
     constexpr std::size_t most_slots = std::numeric_limits<std::uint16_t>::max();
 
     point_interval points_of(boxes const& points, leaf_groups_view const& groups, std::size_t group)
@@ -23,7 +21,8 @@ namespace nearfield::detail
     }
 
     /// Chunks of about equal size, each of whole groups, none of them empty.
-    std::vector<point_interval> cut_chunks(boxes const& points, leaf_groups_view const& groups)
+    std::vector<point_interval> cut_chunks(boxes const& points, leaf_groups_view const& groups,
+                                           std::size_t n_chunks)
     {
       std::vector<point_interval> chunks;
       std::size_t const n_groups = groups.first_leaf.size() - 1;
@@ -78,16 +77,16 @@ namespace nearfield::detail
     };
 
     /// The groups with targets, with what does not depend on the form.
-    step_plan plan_groups(leaf_groups_view const& groups)
+    step_plan plan_groups(leaf_groups_view const& groups, std::size_t n_chunks)
     {
       for (source_range const& range : groups.full.ranges)
         if (range.shift != 0)
           throw error(
               "near_field: the list shifts sources; StarPU steps take lists without shifts");
       step_plan plan;
-      plan.source_chunks = cut_chunks(groups.sources, groups);
+      plan.source_chunks = cut_chunks(groups.sources, groups, n_chunks);
       plan.target_chunks =
-          groups.has_one_set ? plan.source_chunks : cut_chunks(groups.targets, groups);
+          groups.has_one_set ? plan.source_chunks : cut_chunks(groups.targets, groups, n_chunks);
       return plan;
     }
 
@@ -151,9 +150,9 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus)
+  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks)
   {
-    step_plan plan = plan_groups(groups);
+    step_plan plan = plan_groups(groups, n_chunks);
     for (std::size_t g = 0; g + 1 < groups.first_leaf.size(); ++g)
     {
       group_plan group;
@@ -191,7 +190,8 @@ namespace nearfield::detail
   {
     /// The sources behind a group that its boxes meet, as few intervals that hold nothing else, unless
     /// there would be more than a list can name: then small gaps are closed.
-    std::vector<point_interval> halo_of(leaf_groups_view const& groups, std::size_t g)
+    std::vector<point_interval> halo_of(leaf_groups_view const& groups, std::size_t g,
+                                        std::size_t n_chunks)
     {
       index_type const end = points_of(groups.targets, groups, g).end;
       std::vector<point_interval> met;
@@ -249,9 +249,9 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus)
+  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks)
   {
-    step_plan plan = plan_groups(groups);
+    step_plan plan = plan_groups(groups, n_chunks);
     std::vector<std::vector<point_interval>> halos;
     for (std::size_t g = 0; g + 1 < groups.first_leaf.size(); ++g)
     {
@@ -260,7 +260,7 @@ namespace nearfield::detail
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       task_list& list = builder.list;
-      halos.push_back(cut_at_chunks(halo_of(groups, g), plan.source_chunks));
+      halos.push_back(cut_at_chunks(halo_of(groups, g, n_chunks), plan.source_chunks));
       std::vector<point_interval> const& halo = halos.back();
 
       list.slots.push_back({list.head.target_buffer, list.head.target_begin, 0});

@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/conf.hpp>
 #include <nearfield/starpu/monitor.hpp>
 
 #include <starpu.h>
@@ -12,7 +13,6 @@
 #include <filesystem>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -94,11 +94,8 @@ namespace nearfield::starpu
       conf.precedence_over_environment_variables = 1;
       if (options.workers > 0)
         conf.ncpus = options.workers;
-      else if (n_gpus > 0 && !std::getenv("STARPU_NCPU"))
-      {
-        int const cores = static_cast<int>(std::thread::hardware_concurrency());
-        conf.ncpus = std::clamp(cores - n_gpus - 1, 1, int(STARPU_MAXCPUS));
-      }
+      else
+        detail::leave_a_core(conf, n_gpus, detail::allowed_cpus());
       conf.ncuda = n_gpus;
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
@@ -144,14 +141,24 @@ namespace nearfield::starpu
   runtime::runtime(runtime_options const& options)
   {
     std::lock_guard const lock(mutex);
-    if (n_users == 0)
+    bool const is_first = n_users == 0;
+    if (is_first)
     {
       started_here = !starpu_is_initialized();
       asked_workers = 0;
       running_scheduler.clear();
       if (started_here) start(options);
     }
-    check_running(options);
+    try
+    {
+      check_running(options);
+    }
+    catch (...)
+    {
+      // nobody else would stop it: what starts with fewer GPUs than were asked for, for one
+      if (is_first && started_here) starpu_shutdown();
+      throw;
+    }
     ++n_users;
   }
 

@@ -59,6 +59,23 @@ namespace
     EXPECT_LE(*most, 1.5 * *least);
   }
 
+  TEST(group_leaves, gpus_get_few_groups_and_fewer_where_there_is_little_work)
+  {
+    auto const groups_of = [](std::size_t n, int level, group_options const& options)
+    {
+      auto const x = make_points<float, 3>(cloud::uniform, n);
+      auto const tree = build_tree(x.view(), {.level = level});
+      return group_leaves(tree, options).size();
+    };
+    EXPECT_EQ(groups_of(100'000, 4, {.gpus = 1}), 1u);
+    EXPECT_EQ(groups_of(100'000, 2, {.gpus = 1}), 1u) << "64 leaves";
+    EXPECT_EQ(groups_of(300'000, 4, {.gpus = 1}), 3u) << "5.2e8 pairs";
+    EXPECT_EQ(groups_of(2'000'000, 4, {.gpus = 1}), 4u) << "4096 leaves, 2.2e10 pairs";
+    EXPECT_EQ(groups_of(100'000, 4, {.gpus = 1, .groups_per_gpu = 3}), 3u);
+    EXPECT_EQ(groups_of(100'000, 4, {.gpus = 2, .groups_per_gpu = 3}), 6u);
+    EXPECT_LE(groups_of(1000, 1, {.gpus = 2, .groups_per_gpu = 50}), 8u) << "no more than leaves";
+  }
+
   TEST(group_leaves, an_empty_tree_has_no_groups)
   {
     auto const x = make_points<float, 2>(cloud::uniform, 0);
@@ -71,5 +88,7 @@ namespace
     auto const x = make_points<float, 2>(cloud::uniform, 10);
     auto const tree = build_tree(x.view());
     EXPECT_THROW(static_cast<void>(group_leaves(tree, {.leaves_per_group = -1})), error);
+    EXPECT_THROW(static_cast<void>(group_leaves(tree, {.gpus = -1})), error);
+    EXPECT_THROW(static_cast<void>(group_leaves(tree, {.groups_per_gpu = -1})), error);
   }
 }

@@ -1,5 +1,8 @@
+#include "environment.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/conf.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <starpu.h>
@@ -11,33 +14,19 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
+#include <sched.h>
 #include <unistd.h>
 
 namespace
 {
   using namespace nearfield;
+  using namespace nearfield::test;
   using starpu::runtime;
   using testing::AllOf;
   using testing::HasSubstr;
-
-  template <class F>
-  std::string message_of(F&& f)
-  {
-    try
-    {
-      f();
-    }
-    catch (error const& failure)
-    {
-      return failure.what();
-    }
-    return "nothing was thrown";
-  }
 
   // workers are counted here: those of GPUs, which a machine may have, would be among them
   [[maybe_unused]] int const no_gpus = setenv("STARPU_NCUDA", "0", 1);
@@ -131,28 +120,57 @@ namespace
     EXPECT_FALSE(starpu_is_initialized());
   }
 
-  /// Environment variables as they are now, for as long as it lives.
-  class environment
+  /// What leave_a_core makes of the configuration that the environment gives: ncpus, reserve_ncpus.
+  std::pair<int, int> workers_beside(int n_gpus, int n_cpus)
   {
-  public:
-    ~environment()
-    {
-      for (auto const& [name, value] : before_)
-        if (value)
-          setenv(name, value->c_str(), 1);
-        else
-          unsetenv(name);
-    }
-    void set(char const* name, char const* value)
-    {
-      char const* const before = std::getenv(name);
-      before_.emplace_back(name, before ? std::optional<std::string>(before) : std::nullopt);
-      value ? setenv(name, value, 1) : unsetenv(name);
-    }
+    starpu_conf conf;
+    starpu::check(starpu_conf_init(&conf), "starpu_conf_init");
+    starpu::detail::leave_a_core(conf, n_gpus, n_cpus);
+    return {conf.ncpus, conf.reserve_ncpus};
+  }
 
-  private:
-    std::vector<std::pair<char const*, std::optional<std::string>>> before_;
-  };
+  TEST(starpu_conf, beside_gpus_the_main_thread_has_a_core)
+  {
+    environment variables;
+    for (char const* const name : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU"})
+      variables.set(name, nullptr);
+    EXPECT_EQ(workers_beside(0, 16), std::pair(-1, -1)) << "as StarPU has it";
+    EXPECT_EQ(workers_beside(1, 16), std::pair(-1, 1));
+    EXPECT_EQ(workers_beside(8, 128), std::pair(-1, 1));
+    // few cores, or half as many with two threads each: there must be a CPU worker
+    EXPECT_EQ(workers_beside(1, 1), std::pair(1, -1));
+    EXPECT_EQ(workers_beside(1, 2), std::pair(1, -1));
+    EXPECT_EQ(workers_beside(1, 4), std::pair(2, -1));
+    EXPECT_EQ(workers_beside(8, 8), std::pair(1, -1));
+  }
+
+  TEST(starpu_conf, what_the_environment_says_of_workers_stays)
+  {
+    for (char const* const name : {"STARPU_NCPU", "STARPU_NCPUS"})
+    {
+      environment variables;
+      for (char const* const other : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU"})
+        variables.set(other, other == name ? "3" : nullptr);
+      EXPECT_EQ(workers_beside(1, 16), std::pair(3, -1)) << name;
+    }
+    environment variables;
+    for (char const* const name : {"STARPU_NCPU", "STARPU_NCPUS"}) variables.set(name, nullptr);
+    variables.set("STARPU_RESERVE_NCPU", "4");
+    EXPECT_EQ(workers_beside(1, 16), std::pair(-1, 4));
+    EXPECT_EQ(workers_beside(1, 2), std::pair(-1, 4));
+  }
+
+  TEST(starpu_conf, counts_the_cpus_that_the_process_may_use)
+  {
+    cpu_set_t before, one;
+    ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
+    EXPECT_EQ(starpu::detail::allowed_cpus(), CPU_COUNT(&before));
+    CPU_ZERO(&one);
+    CPU_SET(sched_getcpu(), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(starpu::detail::allowed_cpus(), 1);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  }
 
   TEST(starpu_runtime, a_home_below_the_folder_for_temporary_files_is_the_users_alone)
   {
@@ -193,5 +211,7 @@ namespace
     EXPECT_NO_THROW(starpu::check(0, "starpu_task_submit"));
     EXPECT_THAT(message_of([] { starpu::check(-EIO, "starpu_task_submit(p2p)"); }),
                 AllOf(HasSubstr("starpu_task_submit(p2p)"), HasSubstr("-5")));
+    EXPECT_THAT(message_of([] { starpu::check(-ENODEV, "starpu_task_submit(p2p)"); }),
+                AllOf(HasSubstr("no worker"), HasSubstr("STARPU_NCPU"), HasSubstr("STARPU_NCUDA")));
   }
 }

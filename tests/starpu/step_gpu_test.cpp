@@ -87,10 +87,21 @@ namespace
     problem p;
     starpu::near_field step{one_runtime(), p.groups, K{}, p.x.view(), p.q.view(), writable(p.out)};
     step.submit();
+    step.wait(); // until then tasks read the caller's columns
     for (double& value : p.q.columns[0]) value = 1 - value;
-    step.wait();
     step.inputs_changed();
     step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+
+    // without waiting for the results
+    for (int time = 0; time < 4; ++time)
+    {
+      for (double& value : p.q.columns[0]) value = 1 - value * 0.5;
+      step.inputs_changed();
+      step.submit();
+      step.wait_for_inputs();
+    }
     step.wait();
     EXPECT_LE(p.error(), tolerance<double>);
 

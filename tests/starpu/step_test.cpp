@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace
 {
@@ -85,6 +87,89 @@ namespace
       step.wait();
       EXPECT_EQ(p.out, before) << "read without inputs_changed";
     }
+  }
+
+  TEST(starpu_step, inputs_may_change_while_steps_that_have_read_them_run)
+  {
+    for (form_choice const form : both_forms)
+    {
+      problem p(3000, 20);
+      p.out.assign(p.out.size(), 0.);
+      auto step = p.step({.accumulate = true, .form = form});
+      reference_sums<1> sums;
+      for (std::uint64_t time = 0; time < 5; ++time)
+      {
+        std::ranges::copy(make_values<double>(p.q.size(), 30 + time), p.q.begin());
+        step.inputs_changed();
+        step.submit();
+        step.wait_for_inputs();
+        auto const more = p.expected();
+        if (time == 0)
+          sums = more;
+        else
+          for (std::size_t i = 0; i < p.q.size(); ++i)
+          {
+            sums.value[0][i] += more.value[0][i];
+            sums.scale[0][i] += more.scale[0][i];
+          }
+        std::ranges::fill(p.q, 1e30);
+      }
+      step.wait();
+      EXPECT_LE(error_of(soa{p.out}, sums), tolerance<double>);
+    }
+  }
+
+  TEST(starpu_step, wait_for_inputs_without_submit_returns)
+  {
+    problem p(100);
+    auto step = p.step();
+    step.wait_for_inputs();
+  }
+
+  /// An interaction whose tasks stop where they begin, while the gate is closed.
+  struct gated
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 8;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "gated";
+    static inline std::atomic<bool> closed = false, waited_in_vain = false;
+
+    gated() = default;
+    gated(gated const&)
+    {
+      auto const deadline = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+      while (closed)
+      {
+        if (std::chrono::steady_clock::now() > deadline) waited_in_vain = true, closed = false;
+        std::this_thread::yield();
+      }
+    }
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+    {
+      return {{{dot(r, r)}}};
+    }
+  };
+
+  TEST(starpu_step, new_inputs_are_read_beside_the_tasks_of_the_step_before)
+  {
+    // one worker is stopped; schedulers that choose the worker beforehand might choose that one
+    bool const may_move =
+        std::set<std::string>{"", "lws", "eager"}.contains(one_runtime().scheduler());
+    if (one_runtime().n_workers() < 2 || !may_move)
+      GTEST_SKIP() << "needs two workers, lws or eager";
+    problem p(500, 1'000'000);
+    starpu::near_field step{one_runtime(), p.groups, gated{}, p.x.view(), soa{p.q}, soa{p.out}};
+    ASSERT_EQ(step.n_tasks(), 1u);
+    gated::closed = true;
+    step.submit();
+    step.inputs_changed();
+    step.submit();
+    step.wait_for_inputs();
+    EXPECT_FALSE(gated::waited_in_vain);
+    gated::closed = false;
+    step.wait();
   }
 
   TEST(starpu_step, changed_positions_are_read_when_said_so)

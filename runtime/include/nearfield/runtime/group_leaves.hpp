@@ -11,11 +11,15 @@ namespace nearfield
   struct group_options
   {
     /// Leaves of a group on average; 0: as many as make a group's work 2e7 directed pairs (1-10 ms of
-    /// one core with SIMD), fewer where that leaves less than 16 groups per core; for GPUs, as many as make
-    /// 8 groups for each, but no less than 1000
+    /// one core with SIMD), fewer where that leaves less than 16 groups per core; for GPUs, as
+    /// groups_per_gpu says
     int leaves_per_group = 0;
     /// The GPUs that will compute the groups; 0: CPUs will.
     int gpus = 0;
+    /// Groups for each GPU; 0: 8, or fewer where a group would have less than 1000 leaves or 1.5e8 directed
+    /// pairs. Few ones cost little to submit, many ones let more CPU workers bring inputs and results to and
+    /// from the caller's arrays.
+    int groups_per_gpu = 0;
   };
 
   /// Groups of leaves that follow each other in the tree: what one task works on. Views of a tree, which
@@ -62,7 +66,9 @@ namespace nearfield
   };
 
   /// Cuts the leaves of a tree into groups of about equal numbers of pairs. A group has at least one
-  /// leaf; a tree without leaves has no group. Throws error for leaves_per_group < 0.
+  /// leaf; a tree without leaves has no group. Throws error for negative options.
+  ///
+  /// group_leaves(runtime, tree) makes them for what a StarPU runtime has (starpu/group_leaves.hpp).
   template <int Dim>
   [[nodiscard]] leaf_groups<Dim> group_leaves(tree<Dim> const& tree,
                                               group_options const& options = {});

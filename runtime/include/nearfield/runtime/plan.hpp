@@ -56,12 +56,20 @@ namespace nearfield::detail
     std::vector<std::size_t> by_priority;
   };
 
-  /// With for_gpus, lists are cut into work for a GPU too.
-  ///
+  /// Measured on GPUs, with 8 groups each; on CPUs it makes no difference.
+  inline constexpr std::size_t default_chunks = 16;
+
+  /// With for_gpus, lists are cut into work for a GPU too. There are at most n_chunks chunks of sources, and
+  /// of targets.
+  using planner = step_plan (*)(leaf_groups_view const& groups, bool for_gpus,
+                                std::size_t n_chunks);
+
   /// One task a group: its targets read all sources they meet. No output is written by two tasks.
-  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus);
+  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus,
+                        std::size_t n_chunks = default_chunks);
 
   /// One task a group: its pairs of the half list. What the sources outside the group receive goes to a
   /// halo of the task, which the group that owns those points adds, in a fixed order.
-  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus);
+  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus,
+                        std::size_t n_chunks = default_chunks);
 }

@@ -5,6 +5,7 @@
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/runtime/task_list.hpp>
 #include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/range.hpp>
 
 #include <starpu.h>
 
@@ -108,9 +109,11 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
   public:
     /// The codelet for a backend. It lives until the process ends, as StarPU's models need. Throws
-    /// error when the instruction set asked for is not available.
+    /// error when the instruction set asked for is not available, and for backend cuda when StarPU, as it
+    /// runs now, has no GPU that can run it.
     static starpu_codelet& of(backend_choice which)
     {
+      if (which == backend_choice::cuda) check_gpus();
       if (which == backend_choice::scalar) return instance<backend_choice::scalar>();
       if (which == backend_choice::simd) return instance<backend_choice::simd>();
       if (which == backend_choice::cuda) return instance<backend_choice::cuda>();
@@ -156,17 +159,31 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       if (is_automatic || which == backend_choice::scalar)
         to.cpu_funcs[n++] = &cpu<scalar_implementation>;
       to.where = n > 0 ? STARPU_CPU : 0;
-      if (is_automatic || which == backend_choice::cuda) add_cuda(to, which);
+      if (is_automatic || which == backend_choice::cuda) add_cuda(to);
     }
 
-    static void add_cuda([[maybe_unused]] starpu_codelet& to, backend_choice which)
+    /// At each call: the next runtime of a process may have other workers.
+    static void check_gpus()
     {
+      if (has_cuda_codelets<K> && built_with_cuda() && starpu_cuda_worker_get_count() > 0) return;
       std::string problem = std::string("the interaction ") + std::string(K::name) +
                             " has no CUDA kernels: give it has_cuda and NEARFIELD_CUDA_KERNELS";
       if constexpr (has_cuda_codelets<K>)
       {
 #if defined(STARPU_USE_CUDA)
         problem = cuda_problem();
+        if (problem.empty()) problem = "StarPU has no GPU worker (--gpus, STARPU_NCUDA)";
+#else
+        problem = "this StarPU was built without CUDA: ./dev starpu-cuda builds one with it";
+#endif
+      }
+      throw error("backend cuda: " + problem);
+    }
+
+    static void add_cuda([[maybe_unused]] starpu_codelet& to)
+    {
+#if defined(STARPU_USE_CUDA)
+      if constexpr (has_cuda_codelets<K>)
         if (built_with_cuda())
         {
           cuda_kernels_of<T, K>();
@@ -174,14 +191,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
           to.cuda_flags[0] = STARPU_CUDA_ASYNC;
           to.where |= STARPU_CUDA;
         }
-#else
-        problem = "this StarPU was built without CUDA: ./dev starpu-cuda builds one with it";
 #endif
-      }
-      if (which == backend_choice::cuda && starpu_cuda_worker_get_count() == 0)
-        throw error("backend cuda: " + (problem.empty()
-                                            ? "StarPU has no GPU worker (--gpus, STARPU_NCUDA)"
-                                            : problem));
     }
 
     static std::string symbol(backend_choice which)
@@ -220,6 +230,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     template <class Run>
     static void guarded(implementation which, void* cl_arg, Run&& run) noexcept
     {
+      range const here("near field");
       auto const* const argument = static_cast<task_argument<K> const*>(cl_arg);
       monitor& watch = argument && argument->watch ? *argument->watch : monitor::of_process();
       try
@@ -262,7 +273,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   };
 
   /// The codelet of an operation that moves data of the caller, on a CPU: one implementation, which the
-  /// statistics leave out. Operation::argument has a member `watch`.
+  /// statistics leave out. Operation::argument has a member `watch`, Operation::range_name stands on the
+  /// time line of a profiler.
   template <class Operation>
   class host_codelet : public codelet_base
   {
@@ -285,6 +297,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     static void cpu(void** buffers, void* cl_arg) noexcept
     {
+      range const here(Operation::range_name);
       auto const& argument = *static_cast<typename Operation::argument const*>(cl_arg);
       try
       {

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
 #include <nearfield/runtime/plan.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/gpu_memory.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/p2p_gather.hpp>
 #include <nearfield/starpu/p2p_mutual_group.hpp>
 #include <nearfield/starpu/reorder.hpp>
@@ -58,6 +59,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
   ///
   ///     nearfield::starpu::runtime    starpu;
+  ///     auto const groups = nearfield::group_leaves(starpu, tree);
   ///     nearfield::starpu::near_field step{starpu, groups, nearfield::one_over_r<>{},
   ///                                        nearfield::soa{x, y, z}, nearfield::soa{q},
   ///                                        nearfield::soa{phi}};
@@ -66,7 +68,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   ///
   /// All columns are in the caller's order. With one set, i = j is left out. q may have k * n_in columns
   /// and out k * n_out, right-hand side after right-hand side. The tree of the groups and all columns
-  /// must outlive the step; tasks read x, y, q and write out between submit() and wait(). One thread at a
+  /// must outlive the step; tasks read x, y, q and write out between submit() and wait(), q only until
+  /// wait_for_inputs(). One thread at a
   /// time may call the functions of one step. Several steps may run at once, but not two that write the same
   /// columns: StarPU does not know of the caller's arrays, so wait() for one before the other is submitted.
   template <interaction K, kernel_real T, int NQ, int NOut>
@@ -75,7 +78,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   public:
     /// One set, whose points are targets and sources. Throws error for views that differ in size from
     /// the tree, are null, or whose outputs overlap other columns, for the mutual form where it does not
-    /// exist, and when the instruction set asked for is not available.
+    /// exist, when the instruction set asked for is not available, and when not even a small part of the
+    /// step fits into the memory of a GPU. A step that as a whole does not is computed in more, smaller tasks
+    /// than there are groups, and StarPU moves their data in and out.
     template <class X, class Q>
     near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
                soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
@@ -110,7 +115,11 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       }
       if (inputs_changed_)
       {
-        submit_collect(source_q_, collect_source_q_);
+        // tasks of the last step read the other set
+        int const next = 1 - newest_q_;
+        submit_collect(source_q_[next], collect_source_q_);
+        newest_q_ = next;
+        is_collected_[next] = true;
         inputs_changed_ = false;
       }
       // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
@@ -134,12 +143,28 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       for (std::size_t g = 0; g < out_.size(); ++g)
       {
         if (!is_written_[g]) continue; // StarPU aborts when data is read that no task has written
-        // it stays in the memory where it is
-        check(starpu_data_acquire_on_node(out_[g], STARPU_ACQUIRE_NO_NODE, STARPU_R),
-              "starpu_data_acquire_on_node(out)");
-        starpu_data_release_on_node(out_[g], STARPU_ACQUIRE_NO_NODE);
+        wait_for_writers(out_[g], "out");
       }
       monitor_.rethrow();
+    }
+
+    /// Returns when the inputs of every step submitted so far have been read: from then on the caller may
+    /// change q, and after inputs_changed() submit the next step, while those steps are computed. Without
+    /// it, that is so after wait().
+    ///
+    ///     for (...)
+    ///     {
+    ///       change(q);              // beside the tasks of the step before
+    ///       step.inputs_changed();
+    ///       step.submit();
+    ///       step.wait_for_inputs();
+    ///     }
+    ///     step.wait();
+    void wait_for_inputs()
+    {
+      for (int set : {0, 1})
+        if (is_collected_[set])
+          for (handle const& chunk : source_q_[set]) wait_for_writers(chunk, "q");
     }
 
     /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
@@ -153,7 +178,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       for (auto& argument : arguments_) argument.ranges_may_coincide = true;
     }
 
-    /// The next submit() reads the caller's inputs again.
+    /// The next submit() reads the caller's inputs again. There is room for those of two steps: gathering them
+    /// waits for the P2P tasks of the last step but one.
     void inputs_changed() { inputs_changed_ = true; }
 
     /// gather or mutual
@@ -192,9 +218,14 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       leaf_groups_view const views = groups.view();
       check_arguments(sets, views, x, y, q, out);
-      bool const for_gpus = backend_ == backend_choice::cuda;
-      plan_ = form_ == form_choice::mutual ? nearfield::detail::plan_mutual(views, for_gpus)
-                                           : nearfield::detail::plan_gather(views, for_gpus);
+      nearfield::detail::planner const plan = form_ == form_choice::mutual
+                                                  ? &nearfield::detail::plan_mutual
+                                                  : &nearfield::detail::plan_gather;
+      if (backend_ == backend_choice::cuda)
+        plan_ = nearfield::detail::plan_for_gpus(plan, views, bytes_of_a_point(sets),
+                                                 detail::smallest_gpu_memory());
+      else
+        plan_ = plan(views, false, nearfield::detail::default_chunks);
 
       for (int d = 0; d < K::dim; ++d) source_x_columns_[d] = y[d];
       for (int d = 0; d < K::dim; ++d) target_x_columns_[d] = x[d];
@@ -202,8 +233,12 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       for (int c = 0; c < NOut; ++c) out_columns_[c] = out[c];
       prepare_collect(plan_.source_chunks, source_x_columns_, views.source_order, source_x_,
                       collect_source_x_);
-      prepare_collect(plan_.source_chunks, q_columns_, views.source_order, source_q_,
-                      collect_source_q_);
+      for (auto& handles : source_q_)
+      {
+        collect_source_q_.clear();
+        prepare_collect(plan_.source_chunks, q_columns_, views.source_order, handles,
+                        collect_source_q_);
+      }
       if (sets == two_sets)
         prepare_collect(plan_.target_chunks, target_x_columns_, views.target_order, target_x_,
                         collect_target_x_);
@@ -221,6 +256,12 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
                             group.pieces, options.accumulate, &monitor_});
       }
       is_written_.resize(plan_.groups.size());
+    }
+
+    static nearfield::detail::point_bytes bytes_of_a_point(point_sets sets)
+    {
+      double const value = sizeof(T);
+      return {K::dim * value, NQ * value, sets == two_sets ? K::dim * value : 0, NOut * value};
     }
 
     static backend_choice choose_backend(runtime const& starpu, backend_choice wanted)
@@ -312,11 +353,20 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       if (form_ == form_choice::mutual) task.add(halo_[g], STARPU_W);
       for (std::size_t const chunk : group.source_chunks) task.add(source_x_[chunk], STARPU_R);
       if (has_targets_apart) task.add(target_x_[group.target_chunk], STARPU_R);
-      for (std::size_t const chunk : group.source_chunks) task.add(source_q_[chunk], STARPU_R);
+      for (std::size_t const chunk : group.source_chunks)
+        task.add(source_q_[newest_q_][chunk], STARPU_R);
       task.set_argument(&arguments_[g], sizeof(arguments_[g]));
       task.set_priority(priority);
       task.submit();
       is_written_[g] = true;
+    }
+
+    static void wait_for_writers(starpu_data_handle_t data, char const* name)
+    {
+      // it stays in the memory where it is
+      check(starpu_data_acquire_on_node(data, STARPU_ACQUIRE_NO_NODE, STARPU_R),
+            "starpu_data_acquire_on_node(" + std::string(name) + ")");
+      starpu_data_release_on_node(data, STARPU_ACQUIRE_NO_NODE);
     }
 
     void deliver_results()
@@ -353,7 +403,10 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     std::vector<task_argument<K>> arguments_;
     bool positions_changed_ = true, inputs_changed_ = true;
     std::vector<bool> is_written_; ///< by group: out, by a task that has been submitted
-    std::vector<handle> list_, source_x_, target_x_, source_q_, out_, halo_;
+    int newest_q_ = 1;             ///< which of the two sets of inputs is that of the last step
+    std::array<bool, 2> is_collected_{};
+    std::vector<handle> list_, source_x_, target_x_, out_, halo_;
+    std::array<std::vector<handle>, 2> source_q_;
   };
 
   template <interaction K, int Dim, class X, class Q, int NQ, class T, int NOut>

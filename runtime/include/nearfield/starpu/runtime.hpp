@@ -10,7 +10,7 @@ namespace nearfield::starpu
   /// (STARPU_NCPU, STARPU_NCUDA, STARPU_SCHED ...), and else from StarPU's defaults, but for two of them
   /// where there are GPUs: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a launch alone
   /// drains before the next one fills it), and one core is left for each GPU and one for the main thread
-  /// (with a worker on every core downloads wait).
+  /// (with a worker on every core downloads wait) unless STARPU_NCPU or STARPU_RESERVE_NCPU is set.
   struct runtime_options
   {
     /// CPU workers; 0: STARPU_NCPU, or one per core as far as this StarPU was built for as many, less those

@@ -1,0 +1,10 @@
+#pragma once
+
+#include <nearfield/runtime/fit_memory.hpp>
+
+namespace nearfield::starpu::detail
+{
+  /// What StarPU, which runs, may use on the GPU where it has least: STARPU_LIMIT_CUDA_MEM,
+  /// STARPU_LIMIT_CUDA_<n>_MEM, or most of the memory.
+  nearfield::detail::gpu_memory smallest_gpu_memory();
+}

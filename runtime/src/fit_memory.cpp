@@ -1,0 +1,119 @@
+#include <nearfield/runtime/fit_memory.hpp>
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    // StarPU takes pieces of less than 4 MiB from blocks of 32 MiB, of which some are never full
+    constexpr double half_empty_blocks = 64. * (1 << 20);
+    // the rest is in pieces of many sizes
+    constexpr double usable_share = 0.8;
+    // a task reads ten to twenty chunks, of 512 a thirtieth of the sources
+    constexpr std::size_t most_chunks = 512;
+
+    double usable_bytes(gpu_memory const& memory)
+    {
+      return usable_share * std::max(0., memory.bytes - half_empty_blocks);
+    }
+
+    /// Every group of several leaves in two, until there are so many groups or none can be cut.
+    std::vector<index_type> halved(std::vector<index_type> first_leaf, std::size_t n_groups)
+    {
+      for (bool was_cut = true; was_cut && first_leaf.size() <= n_groups;)
+      {
+        was_cut = false;
+        std::vector<index_type> finer;
+        for (std::size_t g = 0; g + 1 < first_leaf.size(); ++g)
+        {
+          index_type const n_leaves = first_leaf[g + 1] - first_leaf[g];
+          finer.push_back(first_leaf[g]);
+          if (n_leaves > 1) finer.push_back(first_leaf[g] + n_leaves / 2);
+          was_cut = was_cut || n_leaves > 1;
+        }
+        finer.push_back(first_leaf.back());
+        first_leaf = std::move(finer);
+      }
+      return first_leaf;
+    }
+
+    struct largest_task
+    {
+      double bytes = 0;
+      std::size_t buffers = 0;
+
+      largest_task(step_plan const& plan, point_bytes const& point)
+      {
+        for (group_plan const& group : plan.groups)
+        {
+          bytes = std::max(bytes, task_bytes(plan, group, point));
+          buffers = std::max(buffers, group.source_chunks.size());
+        }
+      }
+      [[nodiscard]] bool can_be_launched() const { return buffers <= most_cuda_buffers; }
+      [[nodiscard]] bool fits(gpu_memory const& memory) const
+      {
+        return can_be_launched() && memory.tasks_at_once * bytes <= usable_bytes(memory);
+      }
+    };
+
+    std::string mebibytes(double bytes)
+    {
+      return std::to_string(std::llround(std::ceil(bytes / (1 << 20)))) + " MiB";
+    }
+  }
+
+  double task_bytes(step_plan const& plan, group_plan const& group, point_bytes const& point)
+  {
+    double bytes = static_cast<double>(group.list.size());
+    bytes += point.out * (double(group.targets.size()) + group.halo_size);
+    for (std::size_t const chunk : group.source_chunks)
+      bytes += (point.source_x + point.source_q) * plan.source_chunks[chunk].size();
+    if (point.target_x > 0) bytes += point.target_x * plan.target_chunks[group.target_chunk].size();
+    return bytes;
+  }
+
+  double step_bytes(step_plan const& plan, point_bytes const& point)
+  {
+    double bytes = 0;
+    for (point_interval const& chunk : plan.source_chunks)
+      bytes += (point.source_x + 2 * point.source_q) * chunk.size();
+    for (point_interval const& chunk : plan.target_chunks) bytes += point.target_x * chunk.size();
+    for (group_plan const& group : plan.groups)
+      bytes += static_cast<double>(group.list.size()) +
+               point.out * (double(group.targets.size()) + group.halo_size);
+    return bytes;
+  }
+
+  step_plan plan_for_gpus(planner plan, leaf_groups_view groups, point_bytes const& point,
+                          gpu_memory const& memory)
+  {
+    step_plan result = plan(groups, true, default_chunks);
+    if (memory.bytes <= 0 || step_bytes(result, point) <= usable_bytes(memory)) return result;
+    largest_task largest(result, point);
+    double least = largest.bytes; // of plans whose tasks can be launched
+    std::vector<index_type> first_leaf(groups.first_leaf.begin(), groups.first_leaf.end());
+    for (std::size_t n_chunks = default_chunks; !largest.fits(memory); n_chunks *= 2)
+    {
+      if (n_chunks > most_chunks)
+        throw error("near_field: a task needs " + mebibytes(least) + " on its GPU, and " +
+                    std::to_string(memory.tasks_at_once) + " are there at once, but StarPU has " +
+                    mebibytes(memory.bytes) +
+                    " there; take fewer right-hand sides, smaller leaves, single precision, or a "
+                    "larger STARPU_LIMIT_CUDA_MEM");
+      // a group much smaller than a chunk reaches into fewer of them: a launch takes 24
+      first_leaf = halved(std::move(first_leaf), 8 * n_chunks);
+      groups.first_leaf = first_leaf;
+      result = plan(groups, true, n_chunks);
+      largest = largest_task(result, point);
+      if (largest.can_be_launched()) least = std::min(least, largest.bytes);
+    }
+    return result;
+  }
+}

@@ -1,0 +1,104 @@
+#include "environment.hpp"
+#include "points.hpp"
+
+#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/runtime/fit_memory.hpp>
+#include <nearfield/tree/build_tree.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using nearfield::detail::gpu_memory;
+  using nearfield::detail::plan_for_gpus;
+  using nearfield::detail::planner;
+  using nearfield::detail::point_bytes;
+  using nearfield::detail::step_plan;
+  using testing::AllOf;
+  using testing::HasSubstr;
+
+  constexpr planner both_forms[] = {&nearfield::detail::plan_gather,
+                                    &nearfield::detail::plan_mutual};
+  // a point as heavy as one of many right-hand sides, so that few points fill the memory
+  constexpr point_bytes heavy{24, 1000, 0, 1000};
+  constexpr double mebibyte = 1 << 20;
+
+  struct cloud_in_groups
+  {
+    points<float, 3> x;
+    tree<3> leaves;
+    leaf_groups<3> groups;
+
+    explicit cloud_in_groups(cloud shape)
+        : x(make_points<float, 3>(shape, 60'000)),
+          leaves(build_tree(x.view(), {.max_leaf_size = 16})),
+          groups(group_leaves(leaves, {.gpus = 1, .groups_per_gpu = 8}))
+    {}
+  };
+
+  double largest_task(step_plan const& plan)
+  {
+    double largest = 0;
+    for (auto const& group : plan.groups)
+      largest = std::max(largest, task_bytes(plan, group, heavy));
+    return largest;
+  }
+
+  TEST(plan_for_gpus, leaves_the_groups_as_they_are_where_all_fits)
+  {
+    cloud_in_groups const c(cloud::plummer);
+    for (planner const plan : both_forms)
+      for (double const bytes : {0., 1e12}) // 0: no limit
+      {
+        auto const planned = plan_for_gpus(plan, c.groups.view(), heavy, {bytes, 4});
+        EXPECT_EQ(planned.groups.size(), c.groups.size());
+      }
+  }
+
+  TEST(plan_for_gpus, cuts_a_step_that_is_too_large_until_the_tasks_that_run_at_once_fit)
+  {
+    for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::planar})
+    {
+      cloud_in_groups const c(shape);
+      for (planner const plan : both_forms)
+      {
+        gpu_memory const memory{150 * mebibyte, 4};
+        auto const whole = plan(c.groups.view(), true, nearfield::detail::default_chunks);
+        ASSERT_GT(4 * largest_task(whole), memory.bytes) << "this test would show nothing";
+        auto const planned = plan_for_gpus(plan, c.groups.view(), heavy, memory);
+        EXPECT_LT(4 * largest_task(planned), memory.bytes) << name_of(shape);
+
+        double pairs = 0, pairs_of_whole = 0;
+        std::size_t targets = 0;
+        for (auto const& group : whole.groups) pairs_of_whole += group.interactions;
+        for (auto const& group : planned.groups)
+        {
+          EXPECT_EQ(group.targets.begin, targets);
+          EXPECT_LE(group.source_chunks.size(), std::size_t(most_cuda_buffers));
+          targets += group.targets.size();
+          pairs += group.interactions;
+        }
+        EXPECT_EQ(targets, c.x.size());
+        EXPECT_EQ(pairs, pairs_of_whole);
+      }
+    }
+  }
+
+  TEST(plan_for_gpus, says_what_a_task_needs_where_nothing_helps)
+  {
+    cloud_in_groups const c(cloud::uniform);
+    for (planner const plan : both_forms)
+      EXPECT_THAT(
+          message_of(
+              [&] {
+                static_cast<void>(plan_for_gpus(plan, c.groups.view(), heavy, {65 * mebibyte, 4}));
+              }),
+          AllOf(HasSubstr("a task needs"), HasSubstr("StarPU has 65 MiB"),
+                HasSubstr("STARPU_LIMIT_CUDA_MEM")));
+  }
+}

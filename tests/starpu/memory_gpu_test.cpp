@@ -1,0 +1,123 @@
+// Steps that are larger than what StarPU may use on a GPU.
+
+#include "environment.hpp"
+#include "near_field_cases.hpp"
+
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <starpu.h>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::backend_choice;
+  using starpu::form_choice;
+  using starpu::runtime;
+  using testing::AllOf;
+  using testing::HasSubstr;
+  using K = val_grad_one_over_r<3>;
+
+  // with positions, two sets of inputs, and outputs 216 bytes a point
+  constexpr int n_rhs = 4;
+
+  struct large_problem
+  {
+    points<double, 3> x;
+    points<double, n_rhs> q;
+    points<double, n_rhs * K::n_out> out;
+    tree<3> leaves;
+
+    large_problem(cloud shape, std::size_t n)
+        : x(make_points<double, 3>(shape, n)), q(make_inputs<double, n_rhs>(n)),
+          out(make_columns<double, n_rhs * K::n_out>(n, -7.)),
+          leaves(build_tree(x.view(), {.max_leaf_size = 64}))
+    {}
+
+    /// Of all points, against the same sums on this thread: its own tests hold those against brute force.
+    [[nodiscard]] double largest_difference() const
+    {
+      double largest = 0;
+      auto const order = leaves.target_order();
+      auto const in_order = gather(order, x.view());
+      for (int rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        auto const charges = gather(order, q.columns[rhs]);
+        auto sums = make_columns<double, K::n_out>(x.size(), 0.);
+        near_field_mutual(serial, simd, K{}, leaves.targets(), leaves.half_interactions(),
+                          in_order.view(), soa<double const, 1>({charges.data()}, charges.size()),
+                          writable(sums));
+        for (int o = 0; o < K::n_out; ++o)
+        {
+          auto const got = gather(order, out.columns[rhs * K::n_out + o]);
+          double scale = 0, difference = 0;
+          for (std::size_t i = 0; i < got.size(); ++i)
+          {
+            scale = std::max(scale, std::abs(sums.columns[o][i]));
+            difference = std::max(difference, std::abs(sums.columns[o][i] - got[i]));
+          }
+          largest = std::max(largest, difference / scale);
+        }
+      }
+      return largest;
+    }
+  };
+
+  TEST(starpu_step_larger_than_a_gpu, is_moved_in_parts)
+  {
+    environment variables;
+    variables.set("STARPU_LIMIT_CUDA_MEM", "160");
+    runtime const starpu({.gpus = 1});
+    ASSERT_EQ(starpu::detail::smallest_gpu_memory().bytes, 160. * (1 << 20));
+    for (cloud const shape : {cloud::plummer, cloud::uniform})
+    {
+      large_problem p(shape, 1'000'000);
+      auto const groups = group_leaves(starpu, p.leaves);
+      for (form_choice const form : {form_choice::gather, form_choice::mutual})
+      {
+        for (auto& column : p.out.columns) std::ranges::fill(column, -7.);
+        starpu::near_field step{starpu,     groups,          K{},           p.x.view(),
+                                p.q.view(), writable(p.out), {.form = form}};
+        EXPECT_GT(step.n_tasks(), groups.size());
+        for (int time = 0; time < 3; ++time)
+        {
+          step.inputs_changed();
+          step.submit();
+        }
+        step.wait();
+        EXPECT_LE(p.largest_difference(), 1e-11) << name_of(shape) << ", form " << int(form);
+      }
+    }
+  }
+
+  TEST(starpu_step_larger_than_a_gpu, is_refused_where_not_even_a_task_fits)
+  {
+    environment variables;
+    variables.set("STARPU_LIMIT_CUDA_MEM", "66");
+    runtime const starpu({.gpus = 1});
+    large_problem p(cloud::uniform, 400'000);
+    auto const groups = group_leaves(starpu, p.leaves);
+    EXPECT_THAT(message_of(
+                    [&] {
+                      starpu::near_field step{starpu,     groups,     K{},
+                                              p.x.view(), p.q.view(), writable(p.out)};
+                    }),
+                AllOf(HasSubstr("a task needs"), HasSubstr("StarPU has 66 MiB")));
+  }
+
+  TEST(starpu_step_larger_than_a_gpu, limits_of_one_gpu_count_too)
+  {
+    environment variables;
+    variables.set("STARPU_LIMIT_CUDA_0_MEM", "200");
+    runtime const starpu;
+    EXPECT_EQ(starpu::detail::smallest_gpu_memory().bytes, 200. * (1 << 20));
+    EXPECT_GE(starpu::detail::smallest_gpu_memory().tasks_at_once, 2);
+  }
+}
