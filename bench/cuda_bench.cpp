@@ -6,6 +6,7 @@
 #include "baselines/classic.hpp"
 #include "baselines/peaks.hpp"
 #include "cuda_problem.hpp"
+#include "cuda_timing.hpp"
 #include "rates.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -25,38 +26,7 @@ namespace
   namespace nf = nearfield;
   using bench::shape;
 
-  class event
-  {
-  public:
-    event() { nf::check_cuda(cudaEventCreate(&event_), "cudaEventCreate"); }
-    ~event() { cudaEventDestroy(event_); }
-    event(event const&) = delete;
-    event& operator=(event const&) = delete;
-
-    void record() { nf::check_cuda(cudaEventRecord(event_), "cudaEventRecord"); }
-    /// Waits for this event.
-    [[nodiscard]] double seconds_since(event const& begin) const
-    {
-      float milliseconds = 0;
-      nf::check_cuda(cudaEventSynchronize(event_), "cudaEventSynchronize");
-      nf::check_cuda(cudaEventElapsedTime(&milliseconds, begin.event_, event_),
-                     "cudaEventElapsedTime");
-      return 1e-3 * milliseconds;
-    }
-
-  private:
-    cudaEvent_t event_ = nullptr;
-  };
-
-  template <class F>
-  double seconds_on_gpu(F&& f)
-  {
-    event begin, end;
-    begin.record();
-    f();
-    end.record();
-    return end.seconds_since(begin);
-  }
+  using bench::seconds_on_gpu;
 
   enum class form
   {
@@ -394,37 +364,11 @@ namespace
     add_bound<nf::grad_log_r, T>();
     add_end_to_end<T>();
   }
-
-  void add_context()
-  {
-    nf::gpu const gpu = nf::gpus().at(0);
-    std::string driver = "unknown";
-    std::ifstream("/sys/module/nvidia/version") >> driver;
-    int cuda = 0;
-    nf::check_cuda(cudaDriverGetVersion(&cuda), "cudaDriverGetVersion");
-    benchmark::AddCustomContext("gpu", gpu.name);
-    benchmark::AddCustomContext("driver", driver + ", CUDA " + std::to_string(cuda / 1000) + "." +
-                                              std::to_string(cuda % 1000 / 10));
-    benchmark::AddCustomContext("commit", NEARFIELD_COMMIT);
-  }
 }
 
 int main(int argc, char** argv)
 {
-  // else the first launch of each kernel would load it
-  setenv("CUDA_MODULE_LOADING", "EAGER", 0);
-  if (auto const problem = nf::cuda_problem(); !problem.empty())
-  {
-    std::printf("SKIPPED: %s\n", problem.c_str());
-    return 77;
-  }
-  bool const told = std::any_of(argv, argv + argc,
-                                [](std::string_view argument)
-                                { return argument.starts_with("--benchmark_context="); });
-  if (!told) add_context();
-  benchmark::AddCustomContext("compilers", NEARFIELD_COMPILERS);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  if (int const status = bench::start_cuda_benchmarks(argc, argv); status != 0) return status;
 
   using baseline::peak;
   for (auto const& [name, which] : {std::pair{"cuda/peak/rsqrt/f32", peak::rsqrt_f32},

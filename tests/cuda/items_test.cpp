@@ -133,4 +133,15 @@ namespace nearfield::test
     EXPECT_EQ(found.items[0].box, 0U);
     EXPECT_EQ(found.items[1].box, 1U);
   }
+
+  TEST(items, of_the_largest_box_hold_its_targets)
+  {
+    index_type const many = 4294967200U;
+    std::vector<index_type> const offsets{0, many}, list_offsets{0, 0};
+    std::vector<source_range> const own{{.begin = 0, .end = 1}};
+    std::size_t targets = 0;
+    for (cuda_item const& item : detail::gather_items({offsets}, {own, list_offsets, {}, {}}).items)
+      targets += item.count;
+    EXPECT_EQ(targets, many);
+  }
 }

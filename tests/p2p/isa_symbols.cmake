@@ -5,8 +5,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(carries_sse2 "sse2")
-set(carries_avx2 "xsimd::fma3<xsimd::avx2>|detail::avx2_table")
-set(carries_avx512 "xsimd::avx512|detail::avx512_table")
+set(carries_avx2 "xsimd::fma3<xsimd::avx2>|detail::avx2_table|avx2_lanes|detail::avx2_search")
+set(carries_avx512 "xsimd::avx512|detail::avx512_table|avx512_lanes|detail::avx512_search")
 
 set(failed FALSE)
 set(found "")

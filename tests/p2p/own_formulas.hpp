@@ -61,4 +61,20 @@ namespace nearfield::test
       return {{{std::exp(r[0]) + r[1]}}};
     }
   };
+
+  template <>
+  struct formula<outer_product>
+  {
+    static bool singular(outer_product) { return false; }
+    static long_matrix<6, 1> at(outer_product k, long_vector<3> const& r)
+    {
+      long double const s = norm(r) * norm(r) + static_cast<long double>(k.eps2);
+      return {{{r[0] * r[0] / s},
+               {r[0] * r[1] / s},
+               {r[0] * r[2] / s},
+               {r[1] * r[1] / s},
+               {r[1] * r[2] / s},
+               {r[2] * r[2] / s}}};
+    }
+  };
 }

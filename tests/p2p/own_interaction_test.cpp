@@ -9,8 +9,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 // A user's own interaction needs no registration: these are compiled here, for this file's instruction
 // set, and for a GPU in own_interactions.cu.
@@ -37,6 +39,39 @@ namespace nearfield::test
 
   namespace
   {
+    /// Boxes of different sizes, each of which meets itself only.
+    template <class T, class K>
+    void expect_own_boxes(K const& k)
+    {
+      std::vector<index_type> const offsets{0, 32, 50, 100, 117, 245, 250};
+      std::vector<index_type> const no_ranges(offsets.size(), 0);
+      std::vector<source_range> own;
+      for (std::size_t b = 0; b + 1 < offsets.size(); ++b)
+        own.push_back({.begin = offsets[b], .end = offsets[b + 1]});
+      auto const x = some_points<T, K::dim>(cloud::uniform, offsets.back(), 1);
+      auto const q = some_values<T, K::n_in>(x.size(), 2);
+      auto const box_of = [&](std::size_t i)
+      {
+        return std::ranges::upper_bound(offsets, i) - offsets.begin();
+      };
+      auto const sums =
+          reference(k, x.view(), x.view(), q.view(),
+                    [&](std::size_t i, std::size_t j) { return i != j && box_of(i) == box_of(j); });
+      for (tested_backend const& backend : tested_backends())
+        backend.run(
+            [&](auto where)
+            {
+              SCOPED_TRACE(backend.name);
+              guarded<T, K::n_out> one_sided(x.size()), mutual(x.size());
+              interaction_list const list{own, no_ranges, {}, {}};
+              near_field(serial, where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
+              near_field_mutual(serial, where, k, {offsets}, list, x.view(), q.view(),
+                                mutual.view());
+              EXPECT_LE(error_of(one_sided.view(), sums), tolerance<T>);
+              EXPECT_LE(error_of(mutual.view(), sums), tolerance<T>);
+            });
+    }
+
     template <class T, class K>
     void expect_own(K const& k)
     {
@@ -107,6 +142,15 @@ namespace nearfield::test
     static_assert(radial_interaction<spring>);
     expect_own<float>(spring{.reach = 0.25});
     expect_own<double>(spring{.reach = 0.25});
+  }
+
+  // On a GPU the sums of teams stand side by side in shared memory.
+  TEST(own_interaction, may_have_many_outputs)
+  {
+    expect_own<float>(outer_product{.eps2 = 1e-3});
+    expect_own<double>(outer_product{.eps2 = 1e-3});
+    expect_own_boxes<float>(outer_product{.eps2 = 1e-3});
+    expect_own_boxes<double>(outer_product{.eps2 = 1e-3});
   }
 
   TEST(own_interaction, without_a_symmetry_has_no_mutual_kernel)

@@ -76,4 +76,20 @@ namespace nearfield::test
       return {{{nearfield::exp(r[0]) + r[1]}}};
     }
   };
+
+  /// Many outputs: r r^T / (r^2 + eps2), its upper triangle.
+  struct outer_product
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 6, flops = 25;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "outer_product";
+    double eps2; // length^2
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, n_out, n_in>
+    {
+      V const root = rsqrt(dot(r, r) + V(eps2));
+      V const x = r[0] * root, y = r[1] * root, z = r[2] * root;
+      return {{{x * x}, {x * y}, {x * z}, {y * y}, {y * z}, {z * z}}};
+    }
+  };
 }

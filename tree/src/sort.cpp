@@ -31,19 +31,25 @@ namespace nearfield::detail
 
   void sort_by_key(std::vector<keyed_point>& points, int key_bits)
   {
+    std::vector<keyed_point> scratch;
+    sort_by_key(points, scratch, key_bits);
+  }
+
+  void sort_by_key(std::vector<keyed_point>& points, std::vector<keyed_point>& scratch,
+                   int key_bits)
+  {
     int const passes = (key_bits + digit_bits - 1) / digit_bits;
     std::vector<histogram> counts = count_digits(points, passes);
-    std::vector<keyed_point> sorted;
     for (int pass = 0; pass < passes; ++pass)
     {
       // Clustered and small clouds share whole digits.
       if (points.empty() || counts[pass][digit(points[0].key, pass)] == points.size()) continue;
-      sorted.resize(points.size());
+      scratch.resize(points.size());
       std::size_t sum = 0;
       for (std::size_t& count : counts[pass]) sum += std::exchange(count, sum);
       for (keyed_point const& point : points)
-        sorted[counts[pass][digit(point.key, pass)]++] = point;
-      points.swap(sorted);
+        scratch[counts[pass][digit(point.key, pass)]++] = point;
+      points.swap(scratch);
     }
   }
 }

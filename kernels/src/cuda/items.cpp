@@ -24,7 +24,7 @@ namespace nearfield::detail
         index_type const n = targets.count(b);
         double sources = list.own[b].end - list.own[b].begin;
         for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
-        index_type const pieces = (n + most - 1) / most;
+        index_type const pieces = n / most + (n % most != 0);
         for (index_type p = 0; p < pieces; ++p)
         {
           auto const share = [&](index_type i)

@@ -2,6 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/backend.hpp>
+#include <nearfield/search/traversal.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -104,13 +105,13 @@ namespace nearfield
       return widest;
     }
 
-    detail::p2p_table const& table_of(isa which)
+    instruction_set const& find(isa which)
     {
       if (which == isa::best) which = selected_isa();
       for (instruction_set const& set : instruction_sets)
         if (set.which == which)
         {
-          if (available(set)) return set.table();
+          if (available(set)) return set;
           throw error("instruction set " + std::string(set.name) + " is " +
                       (set.table ? "not on this machine" : "not built in") + "; available are " +
                       list_available());
@@ -142,10 +143,15 @@ namespace nearfield
 
   namespace detail
   {
+    isa available(isa which)
+    {
+      return find(which).which;
+    }
+
     template <class T>
     p2p_kernels<T> builtin_kernels(int interaction, isa which)
     {
-      p2p_table const& table = table_of(which);
+      p2p_table const& table = find(which).table();
       if constexpr (std::same_as<T, float>)
         return table.f32[interaction];
       else

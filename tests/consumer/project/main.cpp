@@ -4,7 +4,7 @@
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/simd.hpp>
 #ifdef WITH_cuda
-#include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/cuda.hpp>
 #endif
 #ifdef WITH_tree
 #include <nearfield/tree/build_tree.hpp>
@@ -60,6 +60,15 @@ int main()
 
 #ifdef WITH_cuda
   expect(nf::gpus().empty() == !nf::cuda_problem().empty(), "cuda: no GPU without a reason");
+#ifndef NEARFIELD_HAS_CUDA // with it, softened{} needs NEARFIELD_CUDA_KERNELS in a .cu file
+  try
+  {
+    nf::p2p_inner(nf::cuda, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
+    expect(false, "cuda: without CUDA a call throws");
+  }
+  catch (nf::error const&)
+  {}
+#endif
 #endif
 
 #ifdef WITH_tree

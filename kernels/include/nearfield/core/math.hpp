@@ -66,6 +66,11 @@ namespace nearfield
     {
       return x != T(0) ? y : T(0);
     }
+    /// y where a < b, else 0
+    static NEARFIELD_FN T keep_less(T a, T b, T y)
+    {
+      return a < b ? y : T(0);
+    }
     /// root_scale / sqrt(x): what is cheapest; the constant is applied once, at the end of a sum
     static NEARFIELD_FN T scaled_rsqrt(T x)
     {
@@ -109,6 +114,12 @@ namespace nearfield
   NEARFIELD_FN V log(V const& x)
   {
     return math<V>::log(x);
+  }
+  /// y where a < b, else 0: what ends an interaction at its cutoff.
+  template <class V>
+  NEARFIELD_FN V keep_less(V const& a, V const& b, V const& y)
+  {
+    return math<V>::keep_less(a, b, y);
   }
 
   /// The real type of the lanes of V.

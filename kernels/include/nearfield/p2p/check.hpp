@@ -30,6 +30,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                     std::to_string(view.size()) + " values");
   }
 
+  /// Throws error for more points than one box can hold: those of a box are counted in int.
+  inline void check_box_size(std::size_t targets, std::size_t sources)
+  {
+    std::size_t const most = std::numeric_limits<int>::max() - 1024;
+    if (targets > most || sources > most)
+      throw error("p2p: " + std::to_string(targets) + " targets and " + std::to_string(sources) +
+                  " sources in one call; give at most " + std::to_string(most) + " of each");
+  }
+
   template <class A, class B>
   bool overlap(A const* a, std::size_t n_a, B const* b, std::size_t n_b)
   {

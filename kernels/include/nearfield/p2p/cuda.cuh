@@ -49,12 +49,12 @@ namespace nearfield::detail
       index_type const n = from.n_targets;
       // the own points of an item stand in one tile
       constexpr index_type most_targets = std::bit_floor(static_cast<index_type>(
-          std::min(gather_most_targets, gather_memory<K, T, gather_threads, 4>::tile_size)));
+          std::min(gather_most_targets, gather_box<K, T>::memory::tile_size)));
       job.piece = n / most_targets >= wanted                  ? most_targets
                   : n / gather_targets * most_parts >= wanted ? gather_targets
                                                               : gather_least_targets;
       job.n_wide = job.n_items = (n + job.piece - 1) / job.piece;
-      if (has_clusters(gather_kernel<K, T>))
+      if (has_clusters(gather_box_kernel<K, T>))
         while (job.parts < most_parts && job.n_items * job.parts < wanted) job.parts *= 2;
     }
     if (job.n_items == 0) return cudaSuccess;
@@ -68,12 +68,12 @@ namespace nearfield::detail
     cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
     cudaLaunchConfig_t how{};
     how.gridDim = dim3(blocks * job.parts);
-    how.blockDim = dim3(gather_threads);
+    how.blockDim = dim3(from.items ? gather_threads : gather_box<K, T>::threads);
     how.stream = reinterpret_cast<cudaStream_t>(from.stream);
     how.attrs = &cluster;
     how.numAttrs = job.parts > 1 ? 1 : 0;
-    int const code =
-        cudaLaunchKernelEx(&how, gather_kernel<K, T>, job, *static_cast<K const*>(interaction));
+    auto* const kernel = from.items ? gather_kernel<K, T> : gather_box_kernel<K, T>;
+    int const code = cudaLaunchKernelEx(&how, kernel, job, *static_cast<K const*>(interaction));
     // a failure is remembered, and would be taken for that of the next launch
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     return code;

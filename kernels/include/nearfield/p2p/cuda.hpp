@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/soa.hpp>
+#include <nearfield/cuda/backend.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
@@ -21,17 +22,12 @@
 ///
 /// The one-sided functions are deterministic. The mutual ones evaluate each pair once and add with atomics,
 /// whose order is not fixed: results repeat within rounding.
+///
+/// A user's own interaction is compiled for `cuda` by NEARFIELD_CUDA_KERNELS in a .cu file
+/// (<nearfield/p2p/cuda.cuh>).
 
 namespace nearfield
 {
-  /// The CUDA back-end: the current device, on a stream of it. A user's own interaction is compiled for it by
-  /// NEARFIELD_CUDA_KERNELS in a .cu file (<nearfield/p2p/cuda.cuh>).
-  struct cuda_backend
-  {
-    cuda_stream stream = nullptr;
-  };
-  inline constexpr cuda_backend cuda{};
-
   /// The compiled CUDA kernels of an interaction. Throws error where nearfield was built without CUDA.
   template <kernel_real T, interaction K>
   cuda_kernels<T> cuda_kernels_of()
@@ -39,7 +35,13 @@ namespace nearfield
     if constexpr (builtin_interaction<K>)
       return detail::builtin_cuda_kernels<T>(builtin_interactions::index_of<K>());
     else
+    {
+#ifdef NEARFIELD_HAS_CUDA // defined by the target nearfield::cuda
       return detail::own_cuda_kernels<K, T>();
+#else
+      return detail::builtin_cuda_kernels<T>(0); // throws
+#endif
+    }
   }
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
@@ -79,13 +81,32 @@ namespace nearfield
 
     /// One box with itself, or with another.
     template <class K, class T, int NQ, int NOut>
-    void launch_box(char const* function, cuda_function<T> kernel, K const& k, cuda_job<T> job,
+    void launch_box(char const* function, cuda_backend where, cuda_function<T> kernel, K const& k,
                     side<T, K::dim, NQ, NOut> const& targets,
                     side<T, K::dim, NQ, NOut> const& sources)
     {
-      static_cast<void>(single_box<T, K>(targets.x.size(), sources.x.size())); // checks the sizes
+      check_box_size(targets.x.size(), sources.x.size());
+      auto job = cuda_job_of<T>(where, k);
+      job.own_is_self = &targets == &sources;
       job.n_targets = static_cast<index_type>(targets.x.size());
       job.n_sources = static_cast<index_type>(sources.x.size());
+      launch_right_hand_sides(function, kernel, k, job, targets, sources);
+    }
+
+    /// The boxes of a list. One set of points is given as targets and as sources.
+    template <class K, class T, int NQ, int NOut>
+    void launch_list(char const* function, cuda_backend where, cuda_function<T> kernel, K const& k,
+                     cuda_list const& list, near_field_options const& options,
+                     side<T, K::dim, NQ, NOut> const& targets,
+                     side<T, K::dim, NQ, NOut> const& sources)
+    {
+      auto job = cuda_job_of<T>(where, k);
+      list.give(job);
+      job.own_is_self = &targets == &sources;
+      job.ranges_may_coincide = options.ranges_may_coincide;
+      if (!options.accumulate)
+        for (int c = 0; c < NOut; ++c)
+          device_clear(targets.out[c], targets.out.size() * sizeof(T), where.stream);
       launch_right_hand_sides(function, kernel, k, job, targets, sources);
     }
 
@@ -105,12 +126,6 @@ namespace nearfield
                     std::to_string(n_targets) + " and " + std::to_string(n_sources) +
                     "; give the points of the same tree, in its order");
     }
-
-    template <class T, int N>
-    void clear_on_device(cuda_backend where, soa<T, N> const& out)
-    {
-      for (int c = 0; c < N; ++c) device_clear(out[c], out.size() * sizeof(T), where.stream);
-    }
   }
 }
 
@@ -122,10 +137,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                  soa<T, NOut> const& out)
   {
     detail::check_one_set("p2p_inner", x, q, out);
-    auto job = detail::cuda_job_of<T>(where, k);
-    job.own_is_self = true;
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_box("p2p_inner", cuda_kernels_of<T, K>().gather, k, job, points, points);
+    detail::launch_box("p2p_inner", where, cuda_kernels_of<T, K>().gather, k, points, points);
   }
 
   /// p2p_inner from one evaluation a pair. Not deterministic.
@@ -135,10 +148,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                         soa<Q, NQ> const& q, soa<T, NOut> const& out)
   {
     detail::check_one_set("p2p_inner_mutual", x, q, out);
-    auto job = detail::cuda_job_of<T>(where, k);
-    job.own_is_self = true;
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_box("p2p_inner_mutual", cuda_kernels_of<T, K>().mutual, k, job, points, points);
+    detail::launch_box("p2p_inner_mutual", where, cuda_kernels_of<T, K>().mutual, k, points,
+                       points);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
@@ -148,8 +160,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_two_sets("p2p_outer", x, y, q, out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_box("p2p_outer", cuda_kernels_of<T, K>().gather, k,
-                       detail::cuda_job_of<T>(where, k), targets, sources);
+    detail::launch_box("p2p_outer", where, cuda_kernels_of<T, K>().gather, k, targets, sources);
   }
 
   /// Both sides of p2p_outer from one evaluation a pair:
@@ -162,8 +173,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_both_sides("p2p_outer_mutual", x, x_q, y, y_q, x_out, y_out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
-    detail::launch_box("p2p_outer_mutual", cuda_kernels_of<T, K>().mutual, k,
-                       detail::cuda_job_of<T>(where, k), targets, sources);
+    detail::launch_box("p2p_outer_mutual", where, cuda_kernels_of<T, K>().mutual, k, targets,
+                       sources);
   }
 
   /// One set over the boxes of a list: out_i = sum over the j != i of the boxes that the box of i meets of
@@ -175,14 +186,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_one_set("near_field", x, q, out);
     detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
-    auto job = detail::cuda_job_of<T>(where, k);
-    list.give(job);
-    job.own_is_self = true;
-    job.ranges_may_coincide = options.ranges_may_coincide;
-    auto const kernel = cuda_kernels_of<T, K>().gather;
-    if (!options.accumulate) detail::clear_on_device(where, out);
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_right_hand_sides("near_field", kernel, k, job, points, points);
+    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().gather, k, list, options,
+                        points, points);
   }
 
   /// The same from one evaluation a pair, over cuda_list::mutual. Not deterministic. Throws error for 2^31
@@ -198,14 +204,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     if (x.size() >= std::size_t(1) << 31)
       throw error("near_field_mutual: x has " + std::to_string(x.size()) +
                   " points; take near_field, or fewer than 2^31 points");
-    auto job = detail::cuda_job_of<T>(where, k);
-    list.give(job);
-    job.own_is_self = true;
-    job.ranges_may_coincide = options.ranges_may_coincide;
-    auto const kernel = cuda_kernels_of<T, K>().mutual;
-    if (!options.accumulate) detail::clear_on_device(where, out);
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_right_hand_sides("near_field_mutual", kernel, k, job, points, points);
+    detail::launch_list("near_field_mutual", where, cuda_kernels_of<T, K>().mutual, k, list,
+                        options, points, points);
   }
 
   /// Two sets: out_i = sum over the sources j of the boxes that the box of target i meets of
@@ -217,12 +218,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
-    auto job = detail::cuda_job_of<T>(where, k);
-    list.give(job);
-    job.ranges_may_coincide = options.ranges_may_coincide;
-    auto const kernel = cuda_kernels_of<T, K>().gather;
-    if (!options.accumulate) detail::clear_on_device(where, out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_right_hand_sides("near_field", kernel, k, job, targets, sources);
+    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().gather, k, list, options,
+                        targets, sources);
   }
 }

@@ -21,7 +21,7 @@ namespace nearfield::detail
   template <int Threads>
   struct team
   {
-    static_assert(Threads == 32 || Threads == 64 || Threads == gather_threads);
+    static_assert(Threads == 32 || Threads == 64 || Threads >= gather_threads);
 
     static __device__ index_type thread() { return threadIdx.x % Threads; }
 
@@ -29,7 +29,7 @@ namespace nearfield::detail
     {
       if constexpr (Threads == 32)
         __syncwarp();
-      else if constexpr (Threads == gather_threads)
+      else if constexpr (Threads >= gather_threads)
         __syncthreads();
       else if (threadIdx.x < Threads)
         sync_half<1>();
@@ -41,7 +41,7 @@ namespace nearfield::detail
     {
       if constexpr (Threads == 32)
         return __any_sync(~0u, mine);
-      else if constexpr (Threads == gather_threads)
+      else if constexpr (Threads >= gather_threads)
         return __syncthreads_or(mine);
       else
         return threadIdx.x < Threads ? any_of_half<1>(mine) : any_of_half<2>(mine);
@@ -70,54 +70,6 @@ namespace nearfield::detail
       return any;
     }
   };
-
-  /// The R targets of a thread meet the sources first, first + stride ... of a tile.
-  template <class K, class T, int R>
-  __device__ void sweep_tile(K const& k, vec<T, K::dim> const (&x)[R], vec<T, K::n_out> (&sum)[R],
-                             tile_source<K, T> const* tile, index_type first, index_type stride,
-                             index_type end)
-  {
-    vec<T, K::n_in> const none{};
-    vec<T, K::n_out> nothing;
-#pragma unroll 4
-    for (index_type j = first; j < end; j += stride)
-    {
-      tile_source<K, T> const source = tile[j];
-      NEARFIELD_UNROLL
-      for (int r = 0; r < R; ++r)
-        interact<false, false>(k, x[r] - source.x(), source.q(), sum[r], none, nothing);
-    }
-  }
-
-  /// The same where the source self + r * stride_of_self is target r itself, and left out; and where
-  /// `tested`, a pair at distance zero adds zero.
-  template <class K, class T, int R>
-  __device__ void sweep_tile_with_care(K const& k, vec<T, K::dim> const (&x)[R],
-                                       vec<T, K::n_out> (&sum)[R], tile_source<K, T> const* tile,
-                                       index_type first, index_type stride, index_type end,
-                                       index_type self, index_type stride_of_self, bool tested)
-  {
-    vec<T, K::n_in> const none{};
-    vec<T, K::n_out> nothing;
-#pragma unroll 1
-    for (index_type j = first; j < end; j += stride)
-    {
-      tile_source<K, T> const source = tile[j];
-      NEARFIELD_UNROLL
-      for (int r = 0; r < R; ++r)
-      {
-        auto distance = x[r] - source.x();
-        auto q = source.q();
-        bool left_out = j == self + static_cast<index_type>(r) * stride_of_self;
-        if constexpr (!radial_interaction<K>)
-          left_out = left_out || (tested && dot(distance, distance) == T(0));
-        if (left_out) distance[0] = T(1);
-        NEARFIELD_UNROLL
-        for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
-        interact<false, radial_interaction<K>>(k, distance, q, sum[r], none, nothing);
-      }
-    }
-  }
 
   /// to += sums, which start again.
   template <class V, int R>
@@ -151,6 +103,8 @@ namespace nearfield::detail
         "the points of an item must fit into a tile: fewer inputs, or a larger gather_tile_bytes");
     // beyond any tile, whatever multiple of m is added to it
     constexpr index_type nowhere = index_type(1) << 30;
+    // a shorter loop leaves the compiler more registers where they are few
+    constexpr bool unrolls_tests = Threads > gather_threads;
     index_type const thread = members::thread();
     index_type const m = (item.count + R - 1) / R;
     index_type const splits =
@@ -214,7 +168,9 @@ namespace nearfield::detail
         if (filled == 0) break;
         members::sync();
         if (active && !own_points && !tested)
-          sweep_tile(k, x, sum, memory.tile, split, splits, filled);
+          sweep_tile<false, 4>(k, x, sum, memory.tile, split, splits, filled);
+        else if (active && unrolls_tests && (!own_points || job.singular))
+          sweep_tile<true, 4>(k, x, sum, memory.tile, split, splits, filled);
         else if (active)
           sweep_tile_with_care(k, x, sum, memory.tile, split, splits, filled,
                                own_points ? column - skipped : nowhere, m,
@@ -278,42 +234,67 @@ namespace nearfield::detail
       job.out[v / item.count][item.first + v % item.count] += memory.sums[v];
   }
 
-  /// The item of this thread's team, of those that are computed R targets a thread by teams of Threads
-  /// threads; the memory of the block is shared out among them.
+  /// An item of a list, R targets a thread by a team of Threads threads. The memory of the block is shared
+  /// out in equal parts among its teams, which may hold different numbers of targets.
   template <int R, int Threads, class K, class T>
   __device__ void gather_item_of_team(K const& k, device_job<K, T> const& job,
-                                      cuda_item const& item, index_type part, unsigned char* memory)
+                                      cuda_item const& item, unsigned char* memory)
   {
-    auto* const teams = reinterpret_cast<gather_memory<K, T, Threads, R>*>(memory);
-    gather_item<R, Threads>(k, job, item, part, teams[threadIdx.x / Threads]);
+    using widest = gather_memory<K, T, Threads, gather_most_per_thread>;
+    static_assert(R <= gather_most_per_thread);
+    unsigned char* const mine = memory + threadIdx.x / Threads * sizeof(widest);
+    gather_item<R, Threads>(k, job, item, 0,
+                            *reinterpret_cast<gather_memory<K, T, Threads, R>*>(mine));
+  }
+
+  /// The blocks of one box.
+  template <class K, class T>
+  struct gather_box
+  {
+    static constexpr int threads = gather_block_of_box(sizeof(T), K::n_out).threads;
+    static constexpr int targets = gather_block_of_box(sizeof(T), K::n_out).targets;
+    using memory = gather_memory<K, T, threads, targets>;
+  };
+
+  /// One box: a block computes a part of an item.
+  template <class K, class T>
+  __global__ void __launch_bounds__(gather_box<K, T>::threads)
+      gather_box_kernel(__grid_constant__ device_job<K, T> const job, __grid_constant__ K const k)
+  {
+    using box = gather_box<K, T>;
+    __shared__ typename box::memory memory;
+    cuda_item const item = job.item(blockIdx.x / job.parts);
+    gather_item<box::targets, box::threads>(k, job, item, blockIdx.x % job.parts, memory);
   }
 
   template <class K, class T>
   __global__ void __launch_bounds__(gather_threads, gather_blocks_of(sizeof(T), K::n_out))
       gather_kernel(__grid_constant__ device_job<K, T> const job, __grid_constant__ K const k)
   {
-    __shared__ alignas(16) unsigned char memory[sizeof(gather_memory<K, T, gather_threads, 4>)];
+    constexpr int most = gather_most_per_thread;
+    __shared__ alignas(16) unsigned char memory[sizeof(gather_memory<K, T, gather_threads, most>)];
+    static_assert(sizeof(memory) >= 2 * sizeof(gather_memory<K, T, 64, most>) &&
+                  sizeof(memory) >= 4 * sizeof(gather_memory<K, T, 32, most>));
 
-    index_type const block = blockIdx.x / job.parts;
-    index_type const part = blockIdx.x % job.parts;
+    index_type const block = blockIdx.x;
     index_type const halves = (job.n_medium + 1) / 2;
     if (block < job.n_wide)
-      gather_item_of_team<4, gather_threads>(k, job, job.item(block), part, memory);
+      gather_item_of_team<most, gather_threads>(k, job, job.items[block], memory);
     else if (block < job.n_wide + halves)
     {
       index_type const i = 2 * (block - job.n_wide) + threadIdx.x / 64;
       if (i >= job.n_medium) return;
-      cuda_item const item = job.item(job.n_wide + i);
+      cuda_item const item = job.items[job.n_wide + i];
       if (item.count > gather_few_targets)
-        gather_item_of_team<4, 64>(k, job, item, 0, memory);
+        gather_item_of_team<most, 64>(k, job, item, memory);
       else
-        gather_item_of_team<2, 64>(k, job, item, 0, memory);
+        gather_item_of_team<2, 64>(k, job, item, memory);
     }
     else
     {
       index_type const i = job.n_wide + job.n_medium +
                            (block - job.n_wide - halves) * (gather_threads / 32) + threadIdx.x / 32;
-      if (i < job.n_items) gather_item_of_team<2, 32>(k, job, job.item(i), 0, memory);
+      if (i < job.n_items) gather_item_of_team<2, 32>(k, job, job.items[i], memory);
     }
   }
 }

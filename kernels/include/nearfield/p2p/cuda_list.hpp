@@ -9,7 +9,7 @@ namespace nearfield
   /// be faster than the one-sided one (on an H100).
   constexpr int cuda_mutual_least_points(int n_out)
   {
-    return n_out == 1 ? 48 : 128;
+    return n_out == 1 ? 24 : 128;
   }
 
   /// Boxes and their interaction list in the memory of the current device, cut into pieces of work for a

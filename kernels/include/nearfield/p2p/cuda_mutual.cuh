@@ -113,29 +113,18 @@ namespace nearfield::detail
   }
 
   /// The targets meet n points of their own box, one-sided; source j is target j + ahead.
-  template <bool Tested, class K, class T, int R>
-  __device__ void meet_own_points(K const& k, mutual_targets<K, T, R>& targets,
-                                  tile_source<K, T> const* tile, index_type n, index_type lane,
-                                  index_type ahead)
+  template <class K, class T, int R>
+  __device__ void meet_own_points(K const& k, device_job<K, T> const& job,
+                                  mutual_targets<K, T, R>& targets, tile_source<K, T> const* tile,
+                                  index_type n, index_type lane, index_type ahead)
   {
-    vec<T, K::n_in> const none{};
-    vec<T, K::n_out> nothing;
-#pragma unroll 1
-    for (index_type j = 0; j < n; ++j)
-    {
-      tile_source<K, T> const source = tile[j];
-      NEARFIELD_UNROLL
-      for (int r = 0; r < R; ++r)
-      {
-        bool const is_self = ahead + j == lane + 32 * r;
-        auto distance = targets.x[r] - source.x();
-        auto q = source.q();
-        if (is_self) distance[0] = T(1);
-        NEARFIELD_UNROLL
-        for (int c = 0; c < K::n_in; ++c) q[c] = is_self ? T(0) : q[c];
-        interact<false, Tested>(k, distance, q, targets.out[r], none, nothing);
-      }
-    }
+    constexpr int unroll = mutual_own_unroll(sizeof(T), K::n_out);
+    // of a singular interaction the test leaves out the target itself, too
+    if (job.singular)
+      sweep_tile<true, unroll>(k, targets.x, targets.out, tile, 0, 1, n);
+    else
+      sweep_tile_with_care(k, targets.x, targets.out, tile, 0, 1, n, lane - ahead, 32,
+                           job.tests_own_points());
   }
 
   template <class K, class T>
@@ -168,10 +157,7 @@ namespace nearfield::detail
       index_type const n = min(own.end - from, index_type(32));
       if (lane < n) feed.load(memory.tile[lane], from + lane);
       __syncwarp();
-      if (job.tests_own_points())
-        meet_own_points<true>(k, targets, memory.tile, n, lane, from - self_begin);
-      else
-        meet_own_points<false>(k, targets, memory.tile, n, lane, from - self_begin);
+      meet_own_points(k, job, targets, memory.tile, n, lane, from - self_begin);
       __syncwarp();
     }
 
@@ -191,19 +177,21 @@ namespace nearfield::detail
         for (int c = 0; c < K::n_in; ++c) memory.tile[lane].value[K::dim + c] = T(0);
       }
       __syncwarp();
+      // lane l keeps what source l receives
+      vec<T, K::n_out> received;
 #pragma unroll 1
       for (index_type from = 0; from < filled; from += count)
       {
         vec<T, K::n_out> back;
         meet_sources<Tested, count>(k, targets, memory.tile + from, lane, back);
-        index_type const j = from + lane % count;
-        if (lane < count && j < filled)
-        {
-          index_type const place = memory.place[j];
-          NEARFIELD_UNROLL
-          for (int o = 0; o < K::n_out; ++o)
-            atomicAdd((place & halo ? job.halo[o] : job.out[o]) + (place & ~halo), back[o]);
-        }
+        if (lane / count == from / count) received = back;
+      }
+      if (lane < filled)
+      {
+        index_type const place = memory.place[lane];
+        NEARFIELD_UNROLL
+        for (int o = 0; o < K::n_out; ++o)
+          atomicAdd((place & halo ? job.halo[o] : job.out[o]) + (place & ~halo), received[o]);
       }
       __syncwarp();
       if (++tiles % most_tiles == 0) add_targets(job, targets, item.first, item.count, lane);
@@ -222,11 +210,13 @@ namespace nearfield::detail
     index_type const i = blockIdx.x * (mutual_threads / 32) + warp;
     if (i >= job.n_items) return;
     cuda_item const item = job.items[i];
-    if (Tested || item.count > 96)
-      mutual_item<Tested, 4>(k, job, item, memory[warp]);
-    else if (item.count > 64)
+    if (item.count <= 32)
+      mutual_item<Tested, 1>(k, job, item, memory[warp]);
+    else if (item.count <= 64)
+      mutual_item<Tested, 2>(k, job, item, memory[warp]);
+    else if (item.count <= 96 && !Tested)
       mutual_item<Tested, 3>(k, job, item, memory[warp]);
     else
-      mutual_item<Tested, 2>(k, job, item, memory[warp]);
+      mutual_item<Tested, 4>(k, job, item, memory[warp]);
   }
 }

@@ -91,10 +91,7 @@ namespace nearfield::detail
       index_type const n = min(behind - from, index_type(mutual_threads));
       load(min(from + thread, behind - 1));
       __syncthreads();
-      if (job.tests_own_points())
-        meet_own_points<true>(k, targets, memory.tile, n, lane, from - first);
-      else
-        meet_own_points<false>(k, targets, memory.tile, n, lane, from - first);
+      meet_own_points(k, job, targets, memory.tile, n, lane, from - first);
       __syncthreads();
     }
     // only the last piece has a tile of own points that is not full, and nothing behind it

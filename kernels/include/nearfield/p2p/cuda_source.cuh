@@ -2,6 +2,7 @@
 
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/pair.hpp>
 
 /// \file
 /// What the CUDA kernels share: the job as a kernel parameter, and the sources of an item, which pass
@@ -198,6 +199,55 @@ namespace nearfield::detail
     std::uint16_t shift_;
     bool in_halo_;
   };
+
+  /// The R targets of a thread meet the sources first, first + stride ... of a tile. Tested: a pair at
+  /// distance zero adds zero.
+  template <bool Tested, int Unroll, class K, class T, int R>
+  __device__ void sweep_tile(K const& k, vec<T, K::dim> const (&x)[R], vec<T, K::n_out> (&sum)[R],
+                             tile_source<K, T> const* tile, index_type first, index_type stride,
+                             index_type end)
+  {
+    vec<T, K::n_in> const none{};
+    vec<T, K::n_out> nothing;
+#pragma unroll Unroll
+    for (index_type j = first; j < end; j += stride)
+    {
+      tile_source<K, T> const source = tile[j];
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+        interact<false, Tested>(k, x[r] - source.x(), source.q(), sum[r], none, nothing);
+    }
+  }
+
+  /// The same where the source self + r * stride_of_self is target r itself, and left out; and where
+  /// `tested`, a pair at distance zero adds zero.
+  template <class K, class T, int R>
+  __device__ void sweep_tile_with_care(K const& k, vec<T, K::dim> const (&x)[R],
+                                       vec<T, K::n_out> (&sum)[R], tile_source<K, T> const* tile,
+                                       index_type first, index_type stride, index_type end,
+                                       index_type self, index_type stride_of_self, bool tested)
+  {
+    vec<T, K::n_in> const none{};
+    vec<T, K::n_out> nothing;
+#pragma unroll 1
+    for (index_type j = first; j < end; j += stride)
+    {
+      tile_source<K, T> const source = tile[j];
+      NEARFIELD_UNROLL
+      for (int r = 0; r < R; ++r)
+      {
+        auto distance = x[r] - source.x();
+        auto q = source.q();
+        bool left_out = j == self + static_cast<index_type>(r) * stride_of_self;
+        if constexpr (!radial_interaction<K>)
+          left_out = left_out || (tested && dot(distance, distance) == T(0));
+        if (left_out) distance[0] = T(1);
+        NEARFIELD_UNROLL
+        for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
+        interact<false, radial_interaction<K>>(k, distance, q, sum[r], none, nothing);
+      }
+    }
+  }
 
   template <class V, int R>
   __device__ void clear(V (&sums)[R])

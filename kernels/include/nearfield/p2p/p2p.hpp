@@ -30,16 +30,11 @@ namespace nearfield
       index_type no_ranges[2] = {0, 0};
       source_range no_range;
 
-      /// Throws error for more points than one box can hold: those of a box are counted in int.
       single_box(std::size_t targets, std::size_t sources)
           : offsets{0, static_cast<index_type>(targets)}, own{.end =
                                                                   static_cast<index_type>(sources)}
       {
-        std::size_t const most = std::numeric_limits<int>::max() - 1024;
-        if (targets > most || sources > most)
-          throw error("p2p: " + std::to_string(targets) + " targets and " +
-                      std::to_string(sources) + " sources in one call; give at most " +
-                      std::to_string(most) + " of each");
+        check_box_size(targets, sources);
       }
 
       p2p_job<T> job(K const& k) const

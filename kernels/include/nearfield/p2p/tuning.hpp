@@ -38,7 +38,8 @@ namespace nearfield
   /// all of them, items of at least gather_medium_targets by half of them, others by a warp.
   inline constexpr int gather_threads = 128;
   inline constexpr int gather_wide_targets = 64, gather_medium_targets = 17;
-  /// Of the medium ones, threads hold 2 targets up to here, 4 beyond.
+  /// A thread holds so many targets; 2 in a warp, and in half a block up to gather_few_targets.
+  inline constexpr int gather_most_per_thread = 4;
   inline constexpr int gather_few_targets = 20;
   /// The tile of a team, in bytes for each of its threads.
   inline constexpr int gather_tile_bytes = 128;
@@ -48,6 +49,16 @@ namespace nearfield
   {
     return real_bytes == 4 && n_out == 1 ? 8 : 0;
   }
+  /// Threads of a block that computes a part of one box, and the targets that each of them holds.
+  struct gather_block
+  {
+    int threads, targets;
+  };
+  constexpr gather_block gather_block_of_box(int real_bytes, int n_out)
+  {
+    if (real_bytes == 4) return {n_out == 1 ? 256 : gather_threads, 4};
+    return {gather_threads, n_out <= 4 ? 8 : 4};
+  }
   /// A box is cut into items of at most so many targets; a single large one into larger items, where there
   /// are enough of those, or into smaller ones.
   inline constexpr int gather_targets = 128, gather_most_targets = 512, gather_least_targets = 64;
@@ -55,6 +66,12 @@ namespace nearfield
   /// Threads of a block of the mutual kernel, and the most targets that a warp holds.
   inline constexpr int mutual_threads = 128;
   inline constexpr int mutual_targets_of_item = 128;
+
+  /// How far the loop of a warp over the points of its own box is unrolled.
+  constexpr int mutual_own_unroll(int real_bytes, int n_out)
+  {
+    return real_bytes == 4 && n_out == 1 ? 4 : 2;
+  }
 
   /// The sources that a warp takes between two butterflies: what they receive stands in registers. Large
   /// boxes keep more targets in each lane, and so pay for more sources.

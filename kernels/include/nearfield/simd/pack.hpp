@@ -143,6 +143,16 @@ namespace nearfield
       return kept;
     }
 
+    static NEARFIELD_FN V keep_less(V const& a, V const& b, V const& y)
+    {
+      batch const zero(T(0));
+      V kept;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        kept.part[m] = xsimd::select(a.part[m] < b.part[m], y.part[m], zero);
+      return kept;
+    }
+
     /// Which roots are made from a seed: those of registers that have one.
     static constexpr bool seeded = requires(typename batch::register_type r)
     {

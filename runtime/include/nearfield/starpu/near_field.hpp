@@ -28,7 +28,7 @@ namespace nearfield::starpu
   enum class form_choice
   {
     /// mutual for one set and an interaction with a way back, else gather; on GPUs mutual only where it was
-    /// measured to be faster: leaves of 48 points on average with one output, of 128 with several
+    /// measured to be faster: leaves of 24 points on average with one output, of 128 with several
     automatic,
     gather, ///< one-sided: a task reads all that its group meets
     mutual  ///< each pair is evaluated once: about twice as fast on CPUs

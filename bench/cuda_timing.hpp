@@ -1,0 +1,17 @@
+#pragma once
+
+#include <functional>
+
+/// \file
+/// What the programs that time one GPU share.
+
+namespace bench
+{
+  /// Between two CUDA events on the default stream, around what `f` gives it. Waits.
+  double seconds_on_gpu(std::function<void()> const& f);
+
+  /// Starts Google Benchmark with the GPU, the driver, the commit and the compilers in its context.
+  /// Returns the exit status where the program has to end: 77, with the reason, where there is no
+  /// GPU; else 0.
+  int start_cuda_benchmarks(int& argc, char** argv);
+}

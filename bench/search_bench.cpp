@@ -1,0 +1,183 @@
+// The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write
+// to memory that the process has never touched, and pay for its pages; `reused` rows write to what
+// the call before left behind. A call begins with the caller's points and includes the grid, the
+// sort or the tree. Rows of one cloud must find the same number of pairs.
+
+#include "baselines/cpu_search.hpp"
+#include "peak_memory.hpp"
+#include "search_rows.hpp"
+#include "timing.hpp"
+
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <ctime>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace
+{
+  namespace nf = nearfield;
+
+  /// A way to find half pairs: `make` gives a search with empty buffers, whose every call uses
+  /// them, takes points that it may move, and returns how many half pairs there are.
+  template <class T>
+  struct method
+  {
+    using search = std::function<std::uint64_t(baseline::point_columns<T>& points, double cutoff)>;
+
+    std::string name;
+    std::function<search()> make;
+    bool is_slow = false; ///< one cloud, reused buffers only
+  };
+
+  template <class T>
+  method<T> cell_pairs(int cells_per_cutoff)
+  {
+    return {"cell_pairs/k" + std::to_string(cells_per_cutoff),
+            [=]() -> typename method<T>::search
+            {
+              return
+                  [=, out = std::make_shared<baseline::pair_columns>()](auto& points, double cutoff)
+              {
+                baseline::cpu_search(nf::selected_isa())
+                    .template of<T>()
+                    .cell_pairs(points, static_cast<T>(cutoff), cells_per_cutoff, *out);
+                return out->i.size();
+              };
+            }};
+  }
+
+  template <class T>
+  method<T> nanoflann(int leaf_size)
+  {
+    return {"nanoflann/leaf" + std::to_string(leaf_size),
+            [=]() -> typename method<T>::search
+            {
+              return
+                  [=, out = std::make_shared<baseline::pair_columns>()](auto& points, double cutoff)
+              {
+                baseline::cpu_search(nf::selected_isa())
+                    .template of<T>()
+                    .nanoflann_pairs(points, static_cast<T>(cutoff), leaf_size, *out);
+                return out->i.size();
+              };
+            },
+            true};
+  }
+
+  /// nearfield's own search, cell list included; half_pairs(result) is how many there are.
+  template <class T, class Result, class What, class F>
+  method<T> nearfield_search(std::string const& output, What what, F half_pairs)
+  {
+    struct buffers
+    {
+      std::optional<nf::cell_list<T, 3>> cells;
+      Result result;
+    };
+    return {"nearfield/" + output,
+            [=]() -> typename method<T>::search
+            {
+              return [=, kept = std::make_shared<buffers>()](auto& points, double cutoff)
+              {
+                nf::soa<T const, 3> const x({points.x.data(), points.y.data(), points.z.data()},
+                                            points.x.size());
+                if (kept->cells)
+                  kept->cells->rebuild(x, cutoff);
+                else
+                  kept->cells.emplace(x, cutoff);
+                nf::radius_search(nf::simd, *kept->cells, what, kept->result);
+                return std::uint64_t(half_pairs(kept->result));
+              };
+            }};
+  }
+
+  /// What is timed, in the order of the rows.
+  template <class T>
+  std::vector<method<T>> methods()
+  {
+    std::vector<method<T>> all;
+    all.push_back(nearfield_search<T, nf::coo<T, 3>>("half_coo", nf::to_coo{},
+                                                     [](auto const& list) { return list.size(); }));
+    all.push_back(nearfield_search<T, nf::pair_counts>(
+        "count", nf::count_pairs{}, [](auto const& counts) { return counts.total; }));
+    all.push_back(nearfield_search<T, nf::csr<T, 3>>(
+        "full_csr", nf::to_csr{}, [](auto const& list) { return list.columns.size() / 2; }));
+    for (int const cells_per_cutoff : {1, 2, 3}) all.push_back(cell_pairs<T>(cells_per_cutoff));
+    if (baseline::cpu_search(nf::isa::scalar).of<T>().nanoflann_pairs)
+      for (int const leaf_size : {10, 32}) all.push_back(nanoflann<T>(leaf_size));
+    return all;
+  }
+
+  template <class T>
+  void run(benchmark::State& state, bench::search_case const& c, int seed, method<T> const& m,
+           bool reused)
+  {
+    auto const& cloud = bench::search_cloud_of<T>(c, seed);
+    auto search = m.make();
+    baseline::point_columns<T> points;
+    auto const begin = [&]
+    {
+      points = {cloud.x[0], cloud.x[1], cloud.x[2]};
+    };
+    std::uint64_t half_pairs = 0;
+    if (reused)
+    {
+      begin();
+      search(points, c.cutoff);
+    }
+    double peak_bytes = 0, cpu = 0;
+    for (auto _ : state)
+    {
+      begin();
+      if (!reused) search = m.make();
+      bench::peak_memory const peak;
+      std::clock_t const cpu_start = std::clock();
+      double const start = bench::seconds();
+      half_pairs = search(points, c.cutoff);
+      state.SetIterationTime(bench::seconds() - start);
+      cpu += static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
+      peak_bytes = std::max(peak_bytes, peak.bytes_since());
+    }
+    // of the timed part: what others run on the machine lengthens it less
+    state.counters["cpu_ms"] = 1e3 * cpu / static_cast<double>(state.iterations());
+    if (!reused) state.counters["peak_bytes"] = peak_bytes;
+    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_half_pairs(state, bench::search_name<T>("search", c, seed), half_pairs);
+  }
+
+  template <class T>
+  void add(bench::search_case const& c, int seed)
+  {
+    for (auto const& m : methods<T>())
+      for (bool const reused : {false, true})
+      {
+        if (m.is_slow && (!reused || seed > 1)) continue;
+        auto const name = bench::search_name<T>("search", c, seed) + "/" + m.name +
+                          (reused ? "/reused" : "/fresh");
+        auto* const added = benchmark::RegisterBenchmark(name.c_str(), [=](auto& state)
+                                                         { run<T>(state, c, seed, m, reused); });
+        added->UseManualTime()->Unit(benchmark::kMillisecond);
+        if (m.is_slow) added->Iterations(1);
+      }
+  }
+
+  bool const registered = []
+  {
+    for (auto const& c : bench::search_cases)
+      for (int seed = 1; seed <= c.seeds; ++seed)
+      {
+        add<float>(c, seed);
+        add<double>(c, seed);
+      }
+    return true;
+  }();
+}

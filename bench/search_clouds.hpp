@@ -1,0 +1,100 @@
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <numbers>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace bench
+{
+  enum class search_shape
+  {
+    uniform, ///< in the unit cube
+    sphere,  ///< on the surface of radius 0.5
+    plummer  ///< Plummer's sphere of scale length 0.1, within 0.5 of its centre
+  };
+
+  /// A cloud and a cutoff: what the searches are timed on.
+  struct search_case
+  {
+    char const* name;
+    search_shape shape;
+    std::size_t n;
+    double cutoff;
+    int seeds; ///< how many clouds of the kind, numbered from 1
+  };
+
+  /// The first is that of the Thrust page: about 54.7e6 half pairs. The others: 5.2e6, 55.1e6,
+  /// 61.9e6.
+  inline constexpr search_case search_cases[] = {
+      {"uniform_1e6", search_shape::uniform, 1'000'000, 0.03, 5},
+      {"uniform_1e5", search_shape::uniform, 100'000, 0.0646, 1},
+      {"sphere_1e6", search_shape::sphere, 1'000'000, 0.0105, 1},
+      {"plummer_1e6", search_shape::plummer, 1'000'000, 0.00843, 1}};
+
+  /// Points in columns, the same at every run and, up to rounding, in both precisions.
+  template <class T>
+  struct search_cloud
+  {
+    std::array<std::vector<T>, 3> x;
+
+    search_cloud(search_shape shape, std::size_t n, int seed)
+    {
+      std::mt19937_64 random(static_cast<std::uint64_t>(seed));
+      // distributions of <random> differ between standard libraries
+      auto const uniform = [&]
+      {
+        return static_cast<double>(random() >> 11) * 0x1p-53;
+      };
+      for (auto& column : x) column.reserve(n);
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        double const u = uniform(), v = uniform(), w = uniform();
+        if (shape == search_shape::uniform)
+        {
+          push_back({u, v, w});
+          continue;
+        }
+        double const radius = shape == search_shape::sphere ? 0.5 : plummer_radius(u, 0.1, 0.5);
+        double const height = 2 * v - 1, angle = 2 * std::numbers::pi * w;
+        double const across = radius * std::sqrt(1 - height * height);
+        push_back({across * std::cos(angle), across * std::sin(angle), radius * height});
+      }
+    }
+
+  private:
+    /// Where u of the mass within `largest` is reached.
+    static double plummer_radius(double u, double scale, double largest)
+    {
+      double const all =
+          std::pow(1 + (scale / largest) * (scale / largest), -1.5); // mass within `largest`
+      double const mass = all * (1e-12 + u);
+      return scale / std::sqrt(std::pow(mass, -2. / 3) - 1);
+    }
+
+    void push_back(std::array<double, 3> const& point)
+    {
+      for (std::size_t d = 0; d < 3; ++d) x[d].push_back(static_cast<T>(point[d]));
+    }
+  };
+
+  /// The cloud number `seed` of a case, which stays for the rows that follow it.
+  template <class T>
+  search_cloud<T> const& search_cloud_of(search_case const& c, int seed)
+  {
+    static std::string last;
+    static std::vector<search_cloud<T>> kept;
+    std::string const wanted = c.name + ("/" + std::to_string(seed));
+    if (wanted != last)
+    {
+      kept.clear(); // the memory of one cloud is enough
+      kept.emplace_back(c.shape, c.n, seed);
+      last = wanted;
+    }
+    return kept.front();
+  }
+}

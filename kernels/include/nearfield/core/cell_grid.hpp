@@ -1,0 +1,167 @@
+#pragma once
+
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/error.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+namespace nearfield
+{
+  /// How the cells of a search are cut.
+  template <class T, int Dim>
+  struct cell_list_options
+  {
+    /// How many cells span the cutoff on each axis; 0 is the default, 1 and on the last axis 2.
+    std::array<int, Dim> cells_per_cutoff{};
+    /// The length of the periodic box [0, L) on each axis; 0 is an open axis.
+    std::array<T, Dim> period{};
+  };
+
+  /// How an axis of a grid ends.
+  enum class grid_axis
+  {
+    open,
+    periodic,     ///< the neighbours of the first cell go on with the last one, one period away
+    minimum_image ///< periodic and of one cell: the nearest image is chosen for each pair
+  };
+
+  /// A uniform grid for points closer than a cutoff: of every such pair the cells are at most `reach`
+  /// apart on each axis. One definition for all back-ends, since it decides the order of results.
+  ///
+  /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1.
+  template <class T, int Dim>
+  struct cell_grid
+  {
+    T cutoff = 0;
+    std::array<double, Dim> lower{};
+    std::array<double, Dim> inverse_width{};
+    std::array<std::uint32_t, Dim> cells{};
+    std::array<int, Dim> reach{};
+    std::array<grid_axis, Dim> axes{};
+    /// L where periodic, 0 elsewhere
+    std::array<T, Dim> period{};
+
+    /// R^2, rounded once: a pair is in where r2 < R^2.
+    [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
+
+    /// The cell of coordinate x on an axis.
+    [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, T x) const
+    {
+      double const place = (double(x) - lower[axis]) * inverse_width[axis];
+      double const last = double(cells[axis] - 1);
+      // the comparisons in this direction clamp -0.1 and a rounded-up end alike
+      return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
+    }
+
+    /// Cells in row-major order, the last axis fastest: fewer than 2^63.
+    [[nodiscard]] NEARFIELD_FN std::uint64_t key(std::array<std::uint32_t, Dim> const& at) const
+    {
+      std::uint64_t key = at[0];
+      for (int a = 1; a < Dim; ++a) key = key * cells[a] + at[a];
+      return key;
+    }
+
+    [[nodiscard]] std::uint64_t size() const
+    {
+      std::uint64_t product = 1;
+      for (int a = 0; a < Dim; ++a) product *= cells[a];
+      return product;
+    }
+  };
+
+  /// The most cells on one axis. Rounding moves a place in such a grid by less than 2^-30 cells, which is
+  /// less than what make_cell_grid widens them by: it cannot part two points closer than the cutoff. Three
+  /// axes fill 63 bits of a key.
+  inline constexpr std::uint32_t max_cells_per_axis = 1u << 21;
+
+  namespace detail
+  {
+    /// Throws error unless the cutoff, the periods and cells_per_cutoff can be searched with.
+    template <class T, int Dim>
+    void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
+    {
+      std::string const where = "cell_list: ";
+      auto const text = [](double value)
+      {
+        char buffer[32];
+        std::snprintf(buffer, sizeof buffer, "%.*g", std::numeric_limits<T>::max_digits10, value);
+        return std::string(buffer);
+      };
+      if (!(cutoff > 0) || !std::isfinite(cutoff))
+        throw error(where + "the cutoff is " + text(cutoff) + "; give a positive, finite length");
+      // squares below have few digits, those above none
+      if (!std::isnormal(cutoff * cutoff))
+        throw error(where + "the square of the cutoff " + text(cutoff) +
+                    " is no normal number of this precision; use other units of length");
+      for (int a = 0; a < Dim; ++a)
+      {
+        T const period = options.period[a];
+        if (options.cells_per_cutoff[a] < 0)
+          throw error(where + "cells_per_cutoff is " + std::to_string(options.cells_per_cutoff[a]) +
+                      " on axis " + std::to_string(a) + "; give 1 or more, or 0 for the default");
+        if (!(period >= 0) || !std::isfinite(period))
+          throw error(where + "the period is " + text(period) + " on axis " + std::to_string(a) +
+                      "; give a positive, finite length, or 0 for an open axis");
+        if (period > 0 && period < 2 * cutoff)
+          throw error(where + "the period " + text(period) + " of axis " + std::to_string(a) +
+                      " is less than twice the cutoff " + text(cutoff) +
+                      ", so a pair could be in with two images; give a smaller cutoff or a larger "
+                      "period");
+      }
+    }
+  }
+
+  /// The grid for points between `lower` and `upper` (0 and anything on a periodic axis, where points lie in
+  /// [0, L)). Throws error for a cutoff that is not positive and finite, L < 2 R, cells_per_cutoff < 0, and
+  /// points further apart than the largest double.
+  template <class T, int Dim>
+  cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
+                                   std::type_identity_t<std::array<T, Dim>> const& upper, T cutoff,
+                                   cell_list_options<T, Dim> const& options)
+  {
+    detail::check_cell_options(cutoff, options);
+    cell_grid<T, Dim> grid;
+    grid.cutoff = cutoff;
+    grid.period = options.period;
+    for (int a = 0; a < Dim; ++a)
+    {
+      int const wanted = options.cells_per_cutoff[a];
+      int const k = wanted > 0 ? wanted : a == Dim - 1 ? 2 : 1;
+      // The eps are for the test in T, which lets in pairs a few eps beyond the cutoff; 2^-30 for places.
+      double const least =
+          double(cutoff) / k * (1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30);
+      double const extent =
+          options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
+      if (!std::isfinite(extent))
+        throw error("cell_list: the points of axis " + std::to_string(a) +
+                    " spread wider than the largest double; use other units of length");
+      double const fit = std::floor(extent / least);
+      grid.reach[a] = k;
+      if (options.period[a] > 0)
+      {
+        double const cells = fit < max_cells_per_axis ? fit : double(max_cells_per_axis);
+        // With 2 k + 1 cells each pair of cells is within reach through one image at most.
+        bool const wraps = cells >= 2 * k + 1;
+        grid.axes[a] = wraps ? grid_axis::periodic : grid_axis::minimum_image;
+        grid.cells[a] = wraps ? static_cast<std::uint32_t>(cells) : 1;
+        grid.reach[a] = wraps ? k : 0;
+        grid.lower[a] = 0;
+        grid.inverse_width[a] = 1 / (extent / grid.cells[a]);
+      }
+      else
+      {
+        bool const fits = fit < max_cells_per_axis;
+        grid.lower[a] = double(lower[a]);
+        grid.cells[a] = fits ? static_cast<std::uint32_t>(fit) + 1 : max_cells_per_axis;
+        grid.inverse_width[a] = 1 / (fits ? least : extent / max_cells_per_axis);
+      }
+    }
+    return grid;
+  }
+}

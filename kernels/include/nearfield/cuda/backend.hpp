@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nearfield/cuda/stream.hpp>
+
+namespace nearfield
+{
+  /// The CUDA back-end: the current device, on a stream of it.
+  struct cuda_backend
+  {
+    cuda_stream stream = nullptr;
+  };
+  inline constexpr cuda_backend cuda{};
+}

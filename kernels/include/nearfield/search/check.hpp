@@ -1,0 +1,54 @@
+#pragma once
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/p2p/backend.hpp>
+#include <nearfield/search/traversal.hpp>
+
+#include <cstdint>
+#include <string>
+
+/// \file
+/// What every output of a radius search begins with.
+
+namespace nearfield::detail
+{
+  inline isa isa_of(scalar_backend)
+  {
+    return isa::scalar;
+  }
+  inline isa isa_of(simd_backend backend)
+  {
+    return backend.which;
+  }
+
+  /// A generic row function as that of a view's points.
+  template <class T, int Dim, class Row>
+  row_function<T, Dim> row_of(cell_view<T, Dim> const&, Row row)
+  {
+    return row;
+  }
+
+  /// An empty list for the points of a view.
+  template <template <class, int> class List, class T, int Dim>
+  List<T, Dim> list_for(cell_view<T, Dim> const&)
+  {
+    return {};
+  }
+
+  /// Throws error for a half list of two sets.
+  template <class T, int Dim>
+  void check_pairs(cell_view<T, Dim> const& cells, pairs which)
+  {
+    if (which == pairs::half && !cells.one_set)
+      throw error("radius_search: two sets have no half list; ask for pairs::full");
+  }
+
+  /// Throws error where a result would have more bytes than it may.
+  inline void check_bytes(std::uint64_t n_pairs, std::uint64_t bytes, std::uint64_t max_bytes)
+  {
+    if (bytes > max_bytes)
+      throw error("radius_search: the result has " + std::to_string(n_pairs) + " pairs in " +
+                  std::to_string(bytes) + " bytes, more than max_bytes, " +
+                  std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
+  }
+}

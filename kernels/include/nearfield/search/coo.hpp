@@ -1,0 +1,177 @@
+#pragma once
+
+#include <nearfield/search/check.hpp>
+#include <nearfield/search/csr.hpp>
+#include <nearfield/search/geometry.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace nearfield
+{
+  namespace detail
+  {
+    /// Room for n pairs in all columns; false where the system refuses.
+    template <class T, int Dim>
+    bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
+    {
+      return list.i.try_reserve(n) && list.j.try_reserve(n) &&
+             for_each_column(list, what,
+                             [&](page_array<T>& values) { return values.try_reserve(n); });
+    }
+
+    template <class T, int Dim>
+    void resize(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
+    {
+      list.i.resize(n);
+      list.j.resize(n);
+      for_each_column(list, what,
+                      [&](page_array<T>& values)
+                      {
+                        values.resize(n);
+                        return true;
+                      });
+    }
+
+    /// One pass: rows are written one behind the other.
+    template <class T, int Dim>
+    struct coo_writer
+    {
+      index_type* i;
+      index_type* j;
+      pair_geometry<T, Dim>* geometry; // null where there is none
+      std::uint64_t size = 0;
+
+      static void row(void* self, search_row<T, Dim> const& hits)
+      {
+        coo_writer& to = *static_cast<coo_writer*>(self);
+        std::fill_n(to.i + to.size, hits.count, hits.i);
+        std::copy_n(hits.j, hits.count, to.j + to.size);
+        if (to.geometry) put_geometry(*to.geometry, to.size, hits);
+        to.size += hits.count;
+      }
+    };
+
+    /// Half pairs in lexicographic order, (smaller, larger): put into rows of the smaller index, which are
+    /// then sorted.
+    template <class T, int Dim>
+    struct sorted_half
+    {
+      coo<T, Dim>* list;
+      std::vector<std::uint64_t> next; // place of the next pair of each smaller index
+
+      static void count(void* self, search_row<T, Dim> const& hits)
+      {
+        auto& next = static_cast<sorted_half*>(self)->next;
+        for (index_type k = 0; k < hits.count; ++k) ++next[std::min(hits.i, hits.j[k])];
+      }
+
+      static void put(void* self, search_row<T, Dim> const& hits)
+      {
+        auto& [list, next] = *static_cast<sorted_half*>(self);
+        for (index_type k = 0; k < hits.count; ++k)
+        {
+          index_type const j = hits.j[k];
+          bool const turned = j < hits.i;
+          std::uint64_t const at = next[turned ? j : hits.i]++;
+          list->i[at] = turned ? j : hits.i;
+          list->j[at] = turned ? hits.i : j;
+          if (!list->r2.empty()) list->r2[at] = hits.r2[k];
+          for (int a = 0; a < Dim; ++a)
+            if (!list->displacements[a].empty())
+              // 0 - d and not -d: x_j - x_i is +0 where the two are equal
+              list->displacements[a][at] = turned ? T(0) - hits.d[a][k] : hits.d[a][k];
+        }
+      }
+    };
+
+    template <class T, int Dim>
+    void search_sorted_half(isa where, search_job<T, Dim> const& job, to_coo const& what,
+                            coo<T, Dim>& list)
+    {
+      std::size_t const n = job.cells->target_order.size();
+      sorted_half<T, Dim> sink{&list, std::vector<std::uint64_t>(n)};
+      search_rows(where, job, row_content::indices, &sorted_half<T, Dim>::count, &sink);
+      std::uint64_t sum = 0;
+      for (std::uint64_t& next : sink.next) sum += std::exchange(next, sum);
+      resize(list, what, sum);
+      search_rows(where, job, content_of(what), &sorted_half<T, Dim>::put, &sink);
+      row_sorter<T, Dim> sort(list);
+      std::uint64_t begin = 0;
+      for (std::uint64_t const end : sink.next)
+      {
+        sort(list.j.data(), begin, end);
+        begin = end;
+      }
+    }
+
+    /// Both ways: the rows of a sorted CSR list.
+    template <class T, int Dim>
+    void search_sorted_full(auto backend, auto const& cells, to_coo const& what, coo<T, Dim>& list)
+    {
+      csr<T, Dim> rows;
+      radius_search(backend, cells, to_csr{pairs::full, true, what.distances, what.displacements},
+                    rows);
+      list.i.resize(rows.columns.size());
+      for (std::size_t i = 0; i < rows.size(); ++i)
+        std::fill(list.i.data() + rows.offsets[i], list.i.data() + rows.offsets[i + 1],
+                  static_cast<index_type>(i));
+      list.j = std::move(rows.columns);
+      static_cast<pair_geometry<T, Dim>&>(list) =
+          std::move(static_cast<pair_geometry<T, Dim>&>(rows));
+    }
+  }
+
+  /// A list of pairs as columns i and j. One pass, into address space for as many pairs as the cells can
+  /// have; what is not written takes no memory. A count goes before it where that many would pass
+  /// max_bytes or the system refuses the address space, and for sorted lists.
+  ///
+  /// A result that is used again keeps its memory, which then need not be fetched from the system page by
+  /// page: about a third of the time.
+  template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
+  void radius_search(Backend backend, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
+  {
+    cell_view<T, Dim> const view = cells.view();
+    detail::check_pairs(view, what.which);
+    isa const where = detail::isa_of(backend);
+    detail::search_job<T, Dim> const job = detail::whole(view, what.which);
+    std::uint64_t const per_pair = 2 * sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
+    std::uint64_t most = detail::count_candidates(job);
+    bool counted = false;
+    auto const count = [&]
+    {
+      most = detail::count_rows(where, job, nullptr);
+      detail::check_bytes(most, most * per_pair, what.max_bytes);
+      counted = true;
+    };
+    if (most > what.max_bytes / per_pair) count();
+    if (what.sorted)
+    {
+      if (what.which == pairs::half)
+        detail::search_sorted_half(where, job, what, result);
+      else
+        detail::search_sorted_full(backend, cells, what, result);
+      return;
+    }
+    if (!detail::reserve(result, what, most))
+    {
+      if (!counted) count();
+      result = {}; // some columns may hold much of what the system has
+    }
+    // as large as it may become, so that columns are seen to be there
+    detail::resize(result, what, most);
+    bool const plain = detail::content_of(what) == detail::row_content::indices;
+    detail::coo_writer<T, Dim> sink{result.i.data(), result.j.data(), plain ? nullptr : &result};
+    detail::search_rows(where, job, detail::content_of(what), &detail::coo_writer<T, Dim>::row,
+                        &sink);
+    detail::resize(result, what, sink.size);
+  }
+
+  template <cpu_backend Backend, has_cell_view Cells>
+  [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_coo const& what)
+  {
+    auto result = detail::list_for<coo>(cells.view());
+    radius_search(backend, cells, what, result);
+    return result;
+  }
+}

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <nearfield/search/check.hpp>
+
+namespace nearfield
+{
+  /// The pairs of points closer than the cutoff, counted: sum, and per point where it is asked for. The
+  /// fastest of the outputs, in no memory but the counts.
+  template <cpu_backend Backend, has_cell_view Cells>
+  void radius_search(Backend backend, Cells const& cells, count_pairs const& what,
+                     pair_counts& result)
+  {
+    auto const view = cells.view();
+    detail::check_pairs(view, what.which);
+    result.per_point.resize(what.per_point ? view.target_order.size() : 0);
+    result.total = detail::count_rows(detail::isa_of(backend), detail::whole(view, what.which),
+                                      what.per_point ? result.per_point.data() : nullptr);
+  }
+
+  template <cpu_backend Backend, has_cell_view Cells>
+  [[nodiscard]] pair_counts radius_search(Backend backend, Cells const& cells,
+                                          count_pairs const& what)
+  {
+    pair_counts result;
+    radius_search(backend, cells, what, result);
+    return result;
+  }
+}

@@ -1,0 +1,96 @@
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/stream_array.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <mutex>
+
+namespace nearfield
+{
+  namespace
+  {
+    cudaMemPool_t make_pool(int device)
+    {
+      cudaMemPoolProps properties{};
+      properties.allocType = cudaMemAllocationTypePinned;
+      properties.location.type = cudaMemLocationTypeDevice;
+      properties.location.id = device;
+      cudaMemPool_t pool = nullptr;
+      check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
+      // a pool that gives memory back at every wait costs milliseconds a search
+      std::uint64_t keep = UINT64_MAX;
+      check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
+                 "cudaMemPoolSetAttribute");
+      return pool;
+    }
+
+    /// That of the current device; lives as long as the process, whose end frees it.
+    cudaMemPool_t current_pool()
+    {
+      static std::mutex mutex;
+      static std::map<int, cudaMemPool_t> pools;
+      int device = 0;
+      check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+      std::lock_guard const lock(mutex);
+      auto const [place, is_new] = pools.try_emplace(device, nullptr);
+      if (!place->second) place->second = make_pool(device);
+      return place->second;
+    }
+
+    std::uint64_t attribute(cudaMemPool_t pool, cudaMemPoolAttr which)
+    {
+      std::uint64_t value = 0;
+      check_cuda(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
+      return value;
+    }
+  }
+
+  pool_memory memory_of_pool()
+  {
+    auto* const pool = current_pool();
+    return {attribute(pool, cudaMemPoolAttrUsedMemCurrent),
+            attribute(pool, cudaMemPoolAttrUsedMemHigh),
+            attribute(pool, cudaMemPoolAttrReservedMemCurrent)};
+  }
+
+  void reset_pool_peak()
+  {
+    std::uint64_t zero = 0;
+    check_cuda(cudaMemPoolSetAttribute(current_pool(), cudaMemPoolAttrUsedMemHigh, &zero),
+               "cudaMemPoolSetAttribute");
+  }
+
+  void trim_pool()
+  {
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    check_cuda(cudaMemPoolTrimTo(current_pool(), 0), "cudaMemPoolTrimTo");
+  }
+
+  namespace detail
+  {
+    void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what)
+    {
+      if (bytes == 0) return nullptr;
+      void* memory = nullptr;
+      cudaError_t const code = cudaMallocFromPoolAsync(&memory, bytes, current_pool(), stream);
+      // a failure is remembered, and would be taken for that of the next launch
+      if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+      check_cuda(code, (std::string(what) + ": " + std::to_string(bytes) + " bytes").c_str());
+      return memory;
+    }
+
+    void stream_free(void* memory, cuda_stream stream) noexcept
+    {
+      if (memory) cudaFreeAsync(memory, stream);
+    }
+
+    void stream_copy_to_host(void* to, void const* from, std::size_t bytes, cuda_stream stream)
+    {
+      if (bytes != 0)
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
+                   "stream_array: cudaMemcpyAsync");
+      check_cuda(cudaStreamSynchronize(stream), "stream_array: cudaStreamSynchronize");
+    }
+  }
+}

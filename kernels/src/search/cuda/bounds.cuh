@@ -1,0 +1,112 @@
+#pragma once
+
+#include "points.cuh"
+
+#include <cstring>
+#include <limits>
+
+namespace nearfield::detail
+{
+  /// The box of a set of points, in numbers that atomicMax orders, and the first point that cannot be. All
+  /// zero before the first block.
+  template <int Dim>
+  struct device_bounds
+  {
+    /// ordered(x) and ordered(-x)
+    unsigned long long upper[Dim], lower[Dim];
+    /// 2^32 - 1 - i
+    std::uint32_t bad;
+    std::uint32_t blocks_done;
+  };
+
+  /// Numbers that compare as the doubles do; above 0.
+  __host__ __device__ inline unsigned long long ordered(double x)
+  {
+#ifdef __CUDA_ARCH__
+    unsigned long long const bits = __double_as_longlong(x);
+#else
+    unsigned long long bits;
+    std::memcpy(&bits, &x, sizeof x);
+#endif
+    return bits >> 63 ? ~bits : bits | 1ull << 63;
+  }
+  inline double from_ordered(unsigned long long number)
+  {
+    unsigned long long const bits = number >> 63 ? number & ~(1ull << 63) : ~number;
+    double x;
+    std::memcpy(&x, &bits, sizeof x);
+    return x;
+  }
+
+  inline constexpr int bounds_threads = 256;
+
+  /// `to_host` is memory of the host that the last block writes to: one wait and no copy.
+  template <class T, int Dim>
+  __global__ void __launch_bounds__(bounds_threads)
+      find_bounds(device_points<T, Dim> points, std::array<T, Dim> period,
+                  device_bounds<Dim>* bounds, device_bounds<Dim>* to_host)
+  {
+    T const infinity = std::numeric_limits<T>::infinity();
+    T low[Dim], high[Dim];
+    for (int a = 0; a < Dim; ++a)
+    {
+      low[a] = infinity;
+      high[a] = -infinity;
+    }
+    std::uint32_t bad = 0;
+    std::uint32_t const stride = gridDim.x * bounds_threads;
+    for (std::uint32_t i = blockIdx.x * bounds_threads + threadIdx.x; i < points.n; i += stride)
+    {
+#pragma unroll
+      for (int a = 0; a < Dim; ++a)
+      {
+        T const x = points.x[a][i];
+        bool const inside = period[a] > 0 ? x >= 0 && x < period[a] : fabs(x) < infinity;
+        if (!inside) bad = max(bad, ~i);
+        low[a] = x < low[a] ? x : low[a];
+        high[a] = x > high[a] ? x : high[a];
+      }
+    }
+    __shared__ T partial[2 * Dim][bounds_threads / 32];
+    int const lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+    for (int a = 0; a < Dim; ++a)
+    {
+      for (int s = 16; s > 0; s /= 2)
+      {
+        T const l = __shfl_xor_sync(~0u, low[a], s), h = __shfl_xor_sync(~0u, high[a], s);
+        low[a] = l < low[a] ? l : low[a];
+        high[a] = h > high[a] ? h : high[a];
+      }
+      if (lane == 0)
+      {
+        partial[a][warp] = low[a];
+        partial[Dim + a][warp] = high[a];
+      }
+    }
+    if (bad != 0) atomicMax(&bounds->bad, bad);
+    __syncthreads();
+    if (threadIdx.x < Dim)
+    {
+      int const a = threadIdx.x;
+      T l = partial[a][0], h = partial[Dim + a][0];
+      for (int w = 1; w < bounds_threads / 32; ++w)
+      {
+        l = partial[a][w] < l ? partial[a][w] : l;
+        h = partial[Dim + a][w] > h ? partial[Dim + a][w] : h;
+      }
+      atomicMax(&bounds->lower[a], ordered(-static_cast<double>(l)));
+      atomicMax(&bounds->upper[a], ordered(static_cast<double>(h)));
+    }
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x != 0 || atomicAdd(&bounds->blocks_done, 1) != gridDim.x - 1) return;
+    for (int a = 0; a < Dim; ++a)
+    {
+      to_host->lower[a] = atomicMax(&bounds->lower[a], 0ull);
+      to_host->upper[a] = atomicMax(&bounds->upper[a], 0ull);
+    }
+    to_host->bad = atomicMax(&bounds->bad, 0u);
+    __threadfence_system();
+  }
+}

@@ -1,0 +1,116 @@
+#pragma once
+
+#include "points.cuh"
+#include "starts.cuh"
+
+#include <cstdint>
+
+/// \file
+/// Kernels that sort points by cell. Few cells: a histogram whose atomics give each point a rank in its cell,
+/// a scan, a scatter; the order inside cells, which those atomics leave to chance, is set right by rank_points
+/// when a search needs it. Many or crowded cells: a stable radix sort.
+
+namespace nearfield::detail
+{
+  inline constexpr int build_threads = 256;
+
+  /// In a cell of more points rank_points, whose cost is quadratic, gives way to the radix sort.
+  inline constexpr std::uint32_t crowd = 512;
+
+  /// The cell of a point, and its place in there as the atomics came.
+  struct cell_rank
+  {
+    std::uint32_t cell, rank;
+  };
+
+  __device__ inline std::uint32_t thread_index()
+  {
+    return blockIdx.x * build_threads + threadIdx.x;
+  }
+
+  /// *crowded is memory of the host, which seldom hears of it.
+  template <class T, int Dim>
+  __global__ void count_cells(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+                              std::uint32_t* counts, cell_rank* ranks,
+                              std::uint32_t volatile* crowded)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= points.n) return;
+    auto const cell = static_cast<std::uint32_t>(cells.key(points, i));
+    std::uint32_t const rank = atomicAdd(counts + cell, 1u);
+    ranks[i] = {cell, rank};
+    if (rank >= crowd) *crowded = 1;
+  }
+
+  /// Records in the order of cells; where each item starts, and the first cell of its group.
+  template <class T, int Dim>
+  __global__ void scatter_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+                                 cell_rank const* ranks, std::uint64_t const* starts,
+                                 std::uint64_t n_cells, std::uint32_t group, uint4* records,
+                                 std::uint32_t* item_begin, std::uint32_t* item_cell)
+  {
+    std::uint32_t const i = thread_index();
+    if (i == 0) item_begin[starts[n_cells] >> 32] = points.n;
+    if (i >= points.n) return;
+    cell_rank const my = ranks[i];
+    std::uint64_t const start = starts[my.cell];
+    std::uint32_t const first = my.cell - my.cell % group;
+    std::uint32_t const at = static_cast<std::uint32_t>(start) + my.rank;
+    std::uint32_t const in_group = at - static_cast<std::uint32_t>(starts[first]);
+    if (in_group % item_points == 0)
+    {
+      std::uint32_t const item = static_cast<std::uint32_t>(start >> 32) + in_group / item_points;
+      item_begin[item] = at;
+      item_cell[item] = first;
+    }
+    records[at] = cells.record(points, i);
+  }
+
+  /// Inside a cell by the caller's index, and the order itself.
+  static __global__ void rank_points(uint4 const* __restrict__ in,
+                                     cell_rank const* __restrict__ ranks,
+                                     std::uint64_t const* __restrict__ starts, std::uint32_t n,
+                                     uint4* __restrict__ records, std::uint32_t* __restrict__ order)
+  {
+    std::uint32_t const p = thread_index();
+    if (p >= n) return;
+    uint4 const record = in[p];
+    std::uint32_t const cell = ranks[record.w].cell;
+    auto const begin = static_cast<std::uint32_t>(starts[cell]);
+    auto const end = static_cast<std::uint32_t>(starts[cell + 1]);
+    std::uint32_t rank = 0;
+    for (std::uint32_t q = begin; q < end; ++q) rank += __ldg(&in[q].w) < record.w;
+    records[begin + rank] = record;
+    order[begin + rank] = record.w;
+  }
+
+  template <class T, int Dim>
+  __global__ void keys_of_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+                                 std::uint64_t* keys, std::uint32_t* order)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= points.n) return;
+    keys[i] = cells.key(points, i);
+    order[i] = i;
+  }
+
+  template <class T, int Dim>
+  __global__ void gather_records(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
+                                 std::uint32_t const* order, uint4* records)
+  {
+    std::uint32_t const p = thread_index();
+    if (p < points.n) records[p] = cells.record(points, order[p]);
+  }
+
+  /// The first cell of the group of each item, of points sorted by key.
+  static __global__ void cells_of_items(std::uint64_t const* keys, std::uint32_t n_items,
+                                        std::uint32_t n_points, std::uint32_t group,
+                                        std::uint32_t* item_begin, std::uint64_t* item_cell)
+  {
+    std::uint32_t const item = thread_index();
+    if (item == n_items) item_begin[item] = n_points;
+    if (item >= n_items) return;
+    std::uint64_t const key = keys[item_begin[item]];
+    item_cell[item] = key - key % group;
+  }
+}

@@ -1,0 +1,187 @@
+#include "expand.hpp"
+
+#include "search_kernel.cuh"
+
+#include <nearfield/cuda/device.hpp>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    struct __align__(16) expand_scratch
+    {
+      // four at a time from the first aligned place of the output on
+      unsigned short staged[1024 + 8];
+      uint32_t candidate[batch_candidates];
+      uint32_t index[32];
+    };
+
+    /// Copies staged pairs [skip, end) to places out + skip ..., where out is a multiple of 4: 16 bytes at a
+    /// time from both columns.
+    __device__ void write_pairs(expand_scratch const& scratch, uint32_t skip, uint32_t end,
+                                uint32_t* out_i, uint32_t* out_j, int lane)
+    {
+      constexpr uint32_t slot_mask = (1 << slot_bits) - 1;
+      for (uint32_t t = 4 * lane; t < end; t += 128)
+      {
+        ushort4 const four = *reinterpret_cast<ushort4 const*>(scratch.staged + t);
+        uint32_t const pairs[4] = {four.x, four.y, four.z, four.w};
+        if (t >= skip && t + 4 <= end)
+        {
+          uint4 i, j;
+          i.x = scratch.index[pairs[0] >> slot_bits];
+          i.y = scratch.index[pairs[1] >> slot_bits];
+          i.z = scratch.index[pairs[2] >> slot_bits];
+          i.w = scratch.index[pairs[3] >> slot_bits];
+          j.x = scratch.candidate[pairs[0] & slot_mask];
+          j.y = scratch.candidate[pairs[1] & slot_mask];
+          j.z = scratch.candidate[pairs[2] & slot_mask];
+          j.w = scratch.candidate[pairs[3] & slot_mask];
+          __stcs(reinterpret_cast<uint4*>(out_i + t), i);
+          __stcs(reinterpret_cast<uint4*>(out_j + t), j);
+        }
+        else
+#pragma unroll
+          for (uint32_t k = 0; k < 4; ++k)
+            if (t + k >= skip && t + k < end)
+            {
+              __stcs(out_i + t + k, scratch.index[pairs[k] >> slot_bits]);
+              __stcs(out_j + t + k, scratch.candidate[pairs[k] & slot_mask]);
+            }
+      }
+    }
+
+    __global__ void __launch_bounds__(search_threads, 12)
+        expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
+                      uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
+                      uint32_t const* __restrict__ target_order,
+                      uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
+                      uint32_t* __restrict__ out_j)
+    {
+      __shared__ expand_scratch scratch_of_warp[search_warps];
+      expand_scratch& scratch = scratch_of_warp[threadIdx.x / 32];
+      int const lane = threadIdx.x % 32;
+      uint32_t const stride = gridDim.x * search_warps;
+      for (uint32_t item = blockIdx.x * search_warps + threadIdx.x / 32; item < n_items;
+           item += stride)
+      {
+        mask_head const head = heads[item];
+        uint64_t at = item_offsets[item];
+        if (head.first == no_masks) continue;
+        int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
+        uint32_t const* const item_masks = masks + head.first;
+        uint2 const chunk =
+            lane < n_chunks ? reinterpret_cast<uint2 const*>(item_masks)[lane] : make_uint2(0, 0);
+        uint32_t const* const words = item_masks + 2 * n_chunks;
+        int const n = n_points * n_words;
+        uint32_t bits = lane < n ? words[lane] : 0;
+        if (lane < n_points) scratch.index[lane] = target_order[head.begin + lane];
+        uint32_t const before = sum_before(__popc(chunk.y), lane);
+#pragma unroll 4
+        for (int c = 0; c < n_chunks; ++c)
+        {
+          uint32_t const begin = __shfl_sync(all_lanes, chunk.x, c);
+          uint32_t const kept = __shfl_sync(all_lanes, chunk.y, c);
+          uint32_t const slot =
+              __shfl_sync(all_lanes, before, c) + __popc(kept & ((1u << lane) - 1));
+          if (kept >> lane & 1) scratch.candidate[slot] = source_order[begin + lane];
+        }
+        __syncwarp();
+        word_divider const row_of(n_words);
+        for (int f0 = 0; f0 < n; f0 += 32)
+        {
+          int const f = f0 + lane, row = row_of(f);
+          uint32_t const next = f + 32 < n ? words[f + 32] : 0;
+          uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
+          uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
+          uint32_t const skip = static_cast<uint32_t>(at) & 3;
+          unsigned short* to = scratch.staged + skip + mine_before;
+          uint32_t const place = row << slot_bits | (f - row * n_words) << 5;
+          while (bits != 0)
+          {
+            *to++ = static_cast<unsigned short>(place | (__ffs(bits) - 1));
+            bits &= bits - 1;
+          }
+          __syncwarp();
+          write_pairs(scratch, skip, skip + total, out_i + (at - skip), out_j + (at - skip), lane);
+          at += total;
+          bits = next;
+          __syncwarp();
+        }
+      }
+    }
+
+    constexpr int simple_threads = 256;
+
+    unsigned simple_blocks(std::uint64_t n)
+    {
+      return static_cast<unsigned>(
+          std::min<std::uint64_t>((n + simple_threads - 1) / simple_threads, 1 << 16));
+    }
+
+    __global__ void keys_kernel(uint32_t const* i, uint32_t const* j, uint64_t* keys, uint64_t n,
+                                bool smaller_first)
+    {
+      for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
+           p += gridDim.x * uint64_t(simple_threads))
+      {
+        uint32_t const a = i[p], b = j[p];
+        bool const swap = smaller_first && b < a;
+        keys[p] = uint64_t(swap ? b : a) << 32 | (swap ? a : b);
+      }
+    }
+
+    __global__ void pairs_kernel(uint64_t const* keys, uint32_t* i, uint32_t* j, uint64_t n)
+    {
+      for (uint64_t p = blockIdx.x * uint64_t(simple_threads) + threadIdx.x; p < n;
+           p += gridDim.x * uint64_t(simple_threads))
+      {
+        if (i) i[p] = static_cast<uint32_t>(keys[p] >> 32);
+        j[p] = static_cast<uint32_t>(keys[p]);
+      }
+    }
+
+    /// A warp takes a row.
+    __global__ void rows_kernel(uint64_t const* offsets, uint32_t n_rows, uint32_t* i)
+    {
+      uint32_t const stride = gridDim.x * (simple_threads / 32);
+      for (uint32_t row = blockIdx.x * (simple_threads / 32) + threadIdx.x / 32; row < n_rows;
+           row += stride)
+        for (uint64_t p = offsets[row] + threadIdx.x % 32; p < offsets[row + 1]; p += 32)
+          i[p] = row;
+    }
+  }
+
+  void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
+                    std::uint64_t const* item_offsets, std::uint32_t const* target_order,
+                    std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
+                    cuda_stream stream)
+  {
+    unsigned const blocks = (n_items + search_warps - 1) / search_warps;
+    expand_kernel<<<blocks, search_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
+                                                         target_order, source_order, out_i, out_j);
+    check_cuda(cudaGetLastError(), "radius_search: expand_masks");
+  }
+
+  void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,
+                     std::uint64_t n, bool smaller_first, cuda_stream stream)
+  {
+    keys_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(i, j, keys, n, smaller_first);
+    check_cuda(cudaGetLastError(), "radius_search: keys_of_pairs");
+  }
+
+  void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
+                     cuda_stream stream)
+  {
+    pairs_kernel<<<simple_blocks(n), simple_threads, 0, stream>>>(keys, i, j, n);
+    check_cuda(cudaGetLastError(), "radius_search: pairs_of_keys");
+  }
+
+  void rows_of_entries(std::uint64_t const* offsets, std::uint32_t n_rows, std::uint32_t* i,
+                       cuda_stream stream)
+  {
+    rows_kernel<<<simple_blocks(std::uint64_t(n_rows) * 32), simple_threads, 0, stream>>>(
+        offsets, n_rows, i);
+    check_cuda(cudaGetLastError(), "radius_search: rows_of_entries");
+  }
+}

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <nearfield/cuda/stream.hpp>
+
+#include <cstdint>
+
+namespace nearfield::detail
+{
+  struct mask_head;
+
+  /// COO from the masks of a search: the pairs of item k from item_offsets[k] on. Items without masks are
+  /// left out.
+  void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
+                    std::uint64_t const* item_offsets, std::uint32_t const* target_order,
+                    std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
+                    cuda_stream stream);
+
+  /// Puts pairs into lexicographic order: keys_of_pairs, a sort, pairs_of_keys.
+  void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,
+                     std::uint64_t n, bool smaller_first, cuda_stream stream);
+  void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,
+                     cuda_stream stream);
+
+  /// i[p] = r for every entry p of row r.
+  void rows_of_entries(std::uint64_t const* offsets, std::uint32_t n_rows, std::uint32_t* i,
+                       cuda_stream stream);
+}

@@ -1,0 +1,3 @@
+#include "instantiate.cuh"
+
+NEARFIELD_INSTANTIATE_CUDA_SEARCH(double, 2)

@@ -1,0 +1,108 @@
+#pragma once
+
+#include "lists.cuh"
+
+/// \file
+/// The public class, over device_cells; for one file a precision and dimension.
+
+namespace nearfield
+{
+  template <class T, int Dim>
+  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend where, columns const& points,
+                                         std::type_identity_t<T> cutoff,
+                                         std::type_identity_t<options_type> const& options)
+      : cells_(std::make_unique<detail::device_cells<T, Dim>>(where.stream, options))
+  {
+    cells_->build(points, points, true, cutoff);
+  }
+
+  template <class T, int Dim>
+  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend where, columns const& queries,
+                                         columns const& points, std::type_identity_t<T> cutoff,
+                                         std::type_identity_t<options_type> const& options)
+      : cells_(std::make_unique<detail::device_cells<T, Dim>>(where.stream, options))
+  {
+    cells_->build(queries, points, false, cutoff);
+  }
+
+  template <class T, int Dim>
+  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_cell_list&&) noexcept = default;
+  template <class T, int Dim>
+  cuda_cell_list<T, Dim>& cuda_cell_list<T, Dim>::operator=(cuda_cell_list&&) noexcept = default;
+  template <class T, int Dim>
+  cuda_cell_list<T, Dim>::~cuda_cell_list() = default;
+
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::rebuild(columns const& points)
+  {
+    rebuild(points, grid().cutoff);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::rebuild(columns const& points, T cutoff)
+  {
+    cells_->build(points, points, true, cutoff);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points)
+  {
+    rebuild(queries, points, grid().cutoff);
+  }
+  template <class T, int Dim>
+  void cuda_cell_list<T, Dim>::rebuild(columns const& queries, columns const& points, T cutoff)
+  {
+    cells_->build(queries, points, false, cutoff);
+  }
+
+  template <class T, int Dim>
+  cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid() const
+  {
+    return cells_->grid();
+  }
+  template <class T, int Dim>
+  std::size_t cuda_cell_list<T, Dim>::n_targets() const
+  {
+    return cells_->target_x().size();
+  }
+  template <class T, int Dim>
+  std::size_t cuda_cell_list<T, Dim>::n_sources() const
+  {
+    return cells_->source_x().size();
+  }
+  template <class T, int Dim>
+  bool cuda_cell_list<T, Dim>::has_one_set() const
+  {
+    return cells_->one_set();
+  }
+  template <class T, int Dim>
+  cuda_stream cuda_cell_list<T, Dim>::stream() const
+  {
+    return cells_->stream();
+  }
+  template <class T, int Dim>
+  std::span<index_type const> cuda_cell_list<T, Dim>::target_order() const
+  {
+    cells_->rank();
+    auto const& order = cells_->targets().order;
+    return {order.data(), order.size()};
+  }
+  template <class T, int Dim>
+  std::span<index_type const> cuda_cell_list<T, Dim>::source_order() const
+  {
+    cells_->rank();
+    auto const& order = cells_->sources().order;
+    return {order.data(), order.size()};
+  }
+}
+
+#define NEARFIELD_INSTANTIATE_CUDA_SEARCH(T, Dim)                                                  \
+  namespace nearfield                                                                              \
+  {                                                                                                \
+    template class cuda_cell_list<T, Dim>;                                                         \
+    namespace detail                                                                               \
+    {                                                                                              \
+      template device_counts device_search(device_cells<T, Dim>&, count_pairs const&);             \
+      template device_coo<T, Dim> device_search(device_cells<T, Dim>&, to_coo const&);             \
+      template device_csr<T, Dim> device_search(device_cells<T, Dim>&, to_csr const&);             \
+      template device_table device_search(device_cells<T, Dim>&, to_table const&);                 \
+    }                                                                                              \
+  }

@@ -1,0 +1,293 @@
+#pragma once
+
+#include "cells.cuh"
+#include "expand.hpp"
+#include "search_kernel.cuh"
+
+#include <string>
+
+/// \file
+/// What a search gives: each sink a few steps around the search kernel.
+
+namespace nearfield::detail
+{
+  /// Words of masks for a point: an item of 27 uniform points, 300 candidates and their chunks takes 11. Items
+  /// that find no room are searched twice.
+  inline constexpr std::uint64_t mask_words_per_point = 12;
+
+  template <class T, int Dim>
+  pair_definition<T, Dim> definition_of(device_cells<T, Dim> const& cells)
+  {
+    pair_definition<T, Dim> pair;
+    pair.targets = device_points<T, Dim>(cells.target_x());
+    pair.sources = device_points<T, Dim>(cells.source_x());
+    pair.cutoff_squared = cells.grid().cutoff_squared();
+    for (int a = 0; a < Dim; ++a) pair.period[a] = cells.grid().period[a];
+    return pair;
+  }
+
+  /// A search of one list: its inputs, its counters, and the launches.
+  template <class T, int Dim>
+  class device_search_run
+  {
+  public:
+    /// `ordered`: the result depends on the order inside cells.
+    device_search_run(device_cells<T, Dim>& cells, pairs which, bool ordered)
+        : cells_(cells), stream_(cells.stream()), counters_(1, stream_, "radius_search: counters")
+    {
+      if (which == pairs::half && !cells.one_set())
+        throw error("radius_search: two sets have no half list; ask for pairs::full");
+      if (ordered) cells.rank();
+      sorted_points const& targets = cells.targets();
+      sorted_points const& sources = cells.sources();
+      in_ = {targets.any_records(),     sources.any_records(),    sources.starts(),
+             targets.item_begin.data(), targets.item_cell.data(), targets.item_wide_cell.data(),
+             targets.n_items,           which == pairs::half,     cells.one_set(),
+             cells.geometry()};
+      check_cuda(cudaMemsetAsync(counters_.data(), 0, sizeof(search_counters), stream_),
+                 "cudaMemsetAsync");
+      out_.counters = counters_.data();
+    }
+
+    [[nodiscard]] search_output& out() { return out_; }
+    [[nodiscard]] std::uint32_t n_items() const { return in_.n_items; }
+    [[nodiscard]] cuda_stream stream() const { return stream_; }
+
+    template <search_stage Stage>
+    void launch()
+    {
+      if (in_.n_items == 0) return;
+      unsigned const blocks =
+          std::min(blocks_for(in_.n_items, search_warps), 96u * multiprocessors());
+      search_kernel<T, Dim, Stage>
+          <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
+      check_cuda(cudaGetLastError(), "radius_search: search_kernel");
+      end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
+    }
+
+    /// Asks for the counters; what is launched after it runs while the host waits in counted().
+    void ask()
+    {
+      auto& mail = cells_.mailbox();
+      mail.fetch(0, counters_.data(), sizeof(search_counters), stream_);
+      mail.mark(stream_);
+    }
+    search_counters answer()
+    {
+      auto& mail = cells_.mailbox();
+      mail.wait();
+      return mail.template read<search_counters>(0);
+    }
+
+  private:
+    device_cells<T, Dim>& cells_;
+    cuda_stream stream_;
+    stream_array<search_counters> counters_;
+    search_input in_{};
+    search_output out_;
+  };
+
+  inline void check_result(std::uint64_t n_pairs, std::uint64_t bytes, std::uint64_t max_bytes)
+  {
+    if (bytes > max_bytes)
+      throw error("radius_search: the result has " + std::to_string(n_pairs) + " pairs in " +
+                  std::to_string(bytes) + " bytes, more than max_bytes, " +
+                  std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
+  }
+
+  template <class T, int Dim>
+  __global__ void geometry_kernel(pair_definition<T, Dim> pair, std::uint32_t const* i,
+                                  std::uint32_t const* j, std::uint64_t n, T* r2,
+                                  std::array<T*, Dim> displacements)
+  {
+    std::uint64_t const stride = gridDim.x * std::uint64_t(build_threads);
+    for (std::uint64_t p = blockIdx.x * std::uint64_t(build_threads) + threadIdx.x; p < n;
+         p += stride)
+    {
+      if (r2) __stcs(r2 + p, pair.distance_squared(i[p], j[p]));
+      if (displacements[0])
+#pragma unroll
+        for (int a = 0; a < Dim; ++a) __stcs(displacements[a] + p, pair.difference(a, i[p], j[p]));
+    }
+  }
+
+  /// The columns that the options ask for.
+  template <class T, int Dim, class Options>
+  void add_geometry(device_cells<T, Dim>& cells, Options const& what, std::uint32_t const* i,
+                    std::uint32_t const* j, std::uint64_t n, device_pair_geometry<T, Dim>& to)
+  {
+    if (n == 0 || (!what.distances && !what.displacements)) return;
+    std::array<T*, Dim> columns{};
+    if (what.distances) to.r2 = stream_array<T>(n, cells.stream(), "radius_search: r2");
+    for (int a = 0; a < Dim && what.displacements; ++a)
+    {
+      to.displacements[a] = stream_array<T>(n, cells.stream(), "radius_search: displacements");
+      columns[a] = to.displacements[a].data();
+    }
+    unsigned const blocks =
+        static_cast<unsigned>(std::min<std::uint64_t>(n / build_threads + 1, 1 << 16));
+    geometry_kernel<T, Dim><<<blocks, build_threads, 0, cells.stream()>>>(
+        definition_of(cells), i, j, n, to.r2.data(), columns);
+    check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
+  }
+
+  template <class T, int Dim, class Options>
+  std::uint64_t bytes_a_pair(Options const& what, std::uint64_t indices)
+  {
+    return 4 * indices +
+           sizeof(T) * ((what.distances ? 1 : 0) + std::uint64_t(what.displacements ? Dim : 0));
+  }
+
+  template <class T, int Dim>
+  device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what)
+  {
+    device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half);
+    device_counts result;
+    if (what.per_point)
+    {
+      result.per_point =
+          stream_array<index_type>(cells.targets().n, run.stream(), "radius_search: counts");
+      run.out().row_of_index = result.per_point.data();
+    }
+    run.template launch<search_stage::count>();
+    run.ask();
+    result.total = run.answer().pairs;
+    return result;
+  }
+
+  template <class T, int Dim>
+  device_coo<T, Dim> device_search(device_cells<T, Dim>& cells, to_coo const& what)
+  {
+    device_search_run<T, Dim> run(cells, what.which, true);
+    cuda_stream const stream = run.stream();
+    std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
+    search_output& out = run.out();
+    stream_array<std::uint64_t> item_pairs(n_items, stream, "radius_search: items");
+    stream_array<std::uint64_t> item_offsets(n_items + 1, stream, "radius_search: items");
+    stream_array<std::uint32_t> const rows(n, stream, "radius_search: rows");
+    out.item_pairs = item_pairs.data();
+    out.row_of_position = rows.data();
+
+    // Full lists have too many candidates for one batch.
+    bool const with_masks = what.which == pairs::half;
+    stream_array<mask_head> heads;
+    stream_array<std::uint32_t> masks;
+    if (with_masks)
+    {
+      out.mask_capacity = mask_words_per_point * n;
+      heads = stream_array<mask_head>(n_items, stream, "radius_search: masks");
+      masks = stream_array<std::uint32_t>(out.mask_capacity, stream, "radius_search: masks");
+      out.heads = heads.data();
+      out.masks = masks.data();
+      run.template launch<search_stage::masks>();
+    }
+    else
+      run.template launch<search_stage::count>();
+    run.ask();
+    scan_counts(item_pairs.data(), item_offsets.data(), n_items, stream);
+    search_counters const found = run.answer();
+    end_stage("scan and wait", stream);
+    std::uint64_t const n_pairs = found.pairs;
+    check_result(n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
+
+    device_coo<T, Dim> result;
+    if (n_pairs == 0) return result;
+    item_pairs = {};
+    result.i = stream_array<index_type>(n_pairs, stream, "radius_search: i");
+    result.j = stream_array<index_type>(n_pairs, stream, "radius_search: j");
+    if (with_masks)
+      expand_masks(heads.data(), n_items, masks.data(), item_offsets.data(),
+                   cells.targets().order.data(), cells.sources().order.data(), result.i.data(),
+                   result.j.data(), stream);
+    if (with_masks) end_stage("expand", stream);
+    if (!with_masks || found.items_without_masks > 0)
+    {
+      out.only_without_masks = with_masks;
+      out.item_offsets = item_offsets.data();
+      out.out_i = result.i.data();
+      out.out_j = result.j.data();
+      run.template launch<search_stage::fill>();
+    }
+    if (what.sorted)
+    {
+      heads = {};
+      masks = {};
+      stream_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
+      keys_of_pairs(result.i.data(), result.j.data(), keys.data(), n_pairs,
+                    what.which == pairs::half, stream);
+      sort_keys(keys, 64);
+      pairs_of_keys(keys.data(), result.i.data(), result.j.data(), n_pairs, stream);
+    }
+    add_geometry(cells, what, result.i.data(), result.j.data(), n_pairs, result);
+    return result;
+  }
+
+  template <class T, int Dim>
+  device_csr<T, Dim> device_search(device_cells<T, Dim>& cells, to_csr const& what)
+  {
+    device_search_run<T, Dim> run(cells, what.which, true);
+    cuda_stream const stream = run.stream();
+    std::uint32_t const n = cells.targets().n;
+    search_output& out = run.out();
+    device_csr<T, Dim> result;
+    result.offsets =
+        stream_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
+    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
+    out.row_of_index = rows.data();
+    run.template launch<search_stage::count>();
+    run.ask();
+    scan_counts(rows.data(), result.offsets.data(), n, stream);
+    std::uint64_t const n_pairs = run.answer().pairs;
+    end_stage("scan and wait", stream);
+    check_result(n_pairs, 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
+                 what.max_bytes);
+    if (n_pairs == 0) return result;
+    rows = {};
+    result.columns = stream_array<index_type>(n_pairs, stream, "radius_search: columns");
+    out.row_of_index = nullptr;
+    out.row_offsets = result.offsets.data();
+    out.out_j = result.columns.data();
+    run.template launch<search_stage::fill>();
+    if (!what.sorted && !what.distances && !what.displacements) return result;
+
+    stream_array<std::uint32_t> const i(n_pairs, stream, "radius_search: rows");
+    rows_of_entries(result.offsets.data(), n, i.data(), stream);
+    if (what.sorted)
+    {
+      stream_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
+      keys_of_pairs(i.data(), result.columns.data(), keys.data(), n_pairs, false, stream);
+      sort_keys(keys, 64);
+      pairs_of_keys(keys.data(), nullptr, result.columns.data(), n_pairs, stream);
+    }
+    add_geometry(cells, what, i.data(), result.columns.data(), n_pairs, result);
+    return result;
+  }
+
+  template <class T, int Dim>
+  device_table device_search(device_cells<T, Dim>& cells, to_table const& what)
+  {
+    device_search_run<T, Dim> run(cells, what.which, true);
+    cuda_stream const stream = run.stream();
+    std::uint64_t const n = cells.targets().n;
+    if (what.width == 0) throw error("radius_search: the width of the table is 0; give 1 or more");
+    std::uint64_t const bytes = 4 * n * (what.width + std::uint64_t(1));
+    if (bytes > what.max_bytes)
+      throw error("radius_search: the table of " + std::to_string(n) + " rows and width " +
+                  std::to_string(what.width) + " takes " + std::to_string(bytes) +
+                  " bytes, max_bytes is " + std::to_string(what.max_bytes) +
+                  "; raise it, or take a smaller width");
+    device_table result;
+    result.width = what.width;
+    if (n == 0) return result;
+    result.counts = stream_array<index_type>(n, stream, "radius_search: counts");
+    result.columns = stream_array<index_type>(n * what.width, stream, "radius_search: columns");
+    search_output& out = run.out();
+    out.width = what.width;
+    out.row_of_index = result.counts.data();
+    out.out_j = result.columns.data();
+    run.template launch<search_stage::fill>();
+    run.ask();
+    result.overflow = run.answer().overflow != 0;
+    return result;
+  }
+}

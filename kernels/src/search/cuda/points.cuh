@@ -1,0 +1,59 @@
+#pragma once
+
+#include "geometry.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/core/soa.hpp>
+
+#include <cstdint>
+
+namespace nearfield::detail
+{
+  /// The columns of the caller, as kernels take them.
+  template <class T, int Dim>
+  struct device_points
+  {
+    T const* x[Dim];
+    std::uint32_t n;
+
+    device_points() = default;
+    explicit device_points(soa<T const, Dim> const& columns)
+        : n(static_cast<std::uint32_t>(columns.size()))
+    {
+      for (int a = 0; a < Dim; ++a) x[a] = columns[a];
+    }
+  };
+
+  /// The cells of points: the key of the grid with rows filled up to whole items (search_geometry).
+  template <class T, int Dim>
+  struct cell_of_point
+  {
+    cell_grid<T, Dim> grid;
+    std::uint32_t row_cells;
+    double units_per_length;
+
+    cell_of_point(cell_grid<T, Dim> const& g, search_geometry const& geometry)
+        : grid(g), row_cells(geometry.row_cells), units_per_length(geometry.units_per_length)
+    {}
+
+    __device__ std::uint64_t key(device_points<T, Dim> const& points, std::uint32_t i) const
+    {
+      std::uint64_t row = 0;
+#pragma unroll
+      for (int a = 0; a < Dim - 1; ++a) row = row * grid.cells[a] + grid.index(a, points.x[a][i]);
+      return row * row_cells + grid.index(Dim - 1, points.x[Dim - 1][i]);
+    }
+
+    /// The coordinates in units, modulo 2^32, and the caller's index.
+    __device__ uint4 record(device_points<T, Dim> const& points, std::uint32_t i) const
+    {
+      std::uint32_t u[3] = {0, 0, 0};
+#pragma unroll
+      for (int a = 0; a < Dim; ++a)
+        u[3 - Dim + a] = static_cast<std::uint32_t>(__double2ll_rn(
+            (static_cast<double>(points.x[a][i]) - grid.lower[a]) * units_per_length));
+      return make_uint4(u[0], u[1], u[2], i);
+    }
+  };
+}

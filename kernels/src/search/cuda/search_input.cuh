@@ -1,0 +1,161 @@
+#pragma once
+
+#include "geometry.hpp"
+#include "points.cuh"
+#include "starts.cuh"
+
+#include <cstdint>
+
+namespace nearfield::detail
+{
+  using std::uint32_t;
+  using std::uint64_t;
+
+  inline constexpr int search_warps = 4, search_threads = 32 * search_warps;
+  /// Candidates of a batch, in shared memory: 352 hold the half neighbourhood of most items of 27 points, and
+  /// five blocks fit a multiprocessor.
+  inline constexpr int batch_candidates = 352;
+  inline constexpr int batch_words = batch_candidates / 32;
+  /// odd: the words of one column lie in different banks
+  inline constexpr int words_pitch = batch_words | 1;
+  /// A staged pair is (place in the item) << slot_bits | slot of the candidate.
+  inline constexpr int slot_bits = 9;
+  static_assert(batch_candidates <= 1 << slot_bits);
+
+  /// What a search reads, whatever the precision.
+  struct search_input
+  {
+    uint4 const* targets;
+    uint4 const* sources;
+    cell_starts starts;
+    uint32_t const* item_begin;
+    /// one of them is null
+    uint32_t const* item_cell;
+    uint64_t const* item_wide_cell;
+    uint32_t n_items;
+    bool half, one_set;
+    search_geometry geometry;
+  };
+
+  /// Where the masks of an item are: their first word; points, words a point and chunks in one word; the
+  /// item's first position. Chunks come first, as (first position, which of 32 are candidates), then the
+  /// words of each point: bit c of word w is candidate 32 w + c.
+  struct mask_head
+  {
+    uint64_t first;
+    uint32_t shape;
+    uint32_t begin;
+
+    __device__ uint32_t points() const { return shape & 255; }
+    __device__ uint32_t words() const { return shape >> 8 & 255; }
+    __device__ uint32_t chunks() const { return shape >> 16; }
+  };
+  inline constexpr uint64_t no_masks = ~uint64_t(0);
+
+  /// Counters of one search, in device memory, zero before it.
+  struct search_counters
+  {
+    unsigned long long mask_words;
+    unsigned long long pairs;
+    uint32_t items_without_masks;
+    uint32_t overflow;
+  };
+
+  /// What a search writes; null is not asked for.
+  struct search_output
+  {
+    search_counters* counters = nullptr;
+    // counts
+    uint32_t* row_of_index = nullptr;
+    uint32_t* row_of_position = nullptr;
+    uint64_t* item_pairs = nullptr;
+    // masks
+    mask_head* heads = nullptr;
+    uint32_t* masks = nullptr;
+    uint64_t mask_capacity = 0;
+    // fill; the rows of an item start at item_offsets[item] (COO), at row_offsets[index] (CSR), or at
+    // index * width (table)
+    bool only_without_masks = false;
+    uint64_t const* item_offsets = nullptr;
+    uint64_t const* row_offsets = nullptr;
+    uint32_t width = 0;
+    uint32_t* out_i = nullptr;
+    uint32_t* out_j = nullptr;
+  };
+
+  /// The definition of a pair, in the caller's precision.
+  template <class T, int Dim>
+  struct pair_definition
+  {
+    device_points<T, Dim> targets, sources;
+    T cutoff_squared;
+    T period[Dim];
+
+    /// x_i - x_j, nearest image. The division and the products are rounded one by one.
+    __device__ T difference(int a, uint32_t i, uint32_t j) const
+    {
+      T const d = subtract(targets.x[a][i], sources.x[a][j]);
+      T const length = period[a];
+      return length > 0 ? subtract(d, multiply(length, round(divide(d, length)))) : d;
+    }
+    __device__ T distance_squared(uint32_t i, uint32_t j) const
+    {
+      T r2 = 0;
+#pragma unroll
+      for (int a = 0; a < Dim; ++a)
+      {
+        T const d = difference(a, i, j);
+        T const d2 = multiply(d, d);
+        r2 = a == 0 ? d2 : add(r2, d2);
+      }
+      return r2;
+    }
+    __device__ bool is_in(uint32_t i, uint32_t j) const
+    {
+      return distance_squared(i, j) < cutoff_squared;
+    }
+
+  private:
+    // names that nvcc never contracts
+    __device__ static float add(float a, float b)
+    {
+      return __fadd_rn(a, b);
+    }
+    __device__ static double add(double a, double b)
+    {
+      return __dadd_rn(a, b);
+    }
+    __device__ static float subtract(float a, float b)
+    {
+      return __fsub_rn(a, b);
+    }
+    __device__ static double subtract(double a, double b)
+    {
+      return __dsub_rn(a, b);
+    }
+    __device__ static float multiply(float a, float b)
+    {
+      return __fmul_rn(a, b);
+    }
+    __device__ static double multiply(double a, double b)
+    {
+      return __dmul_rn(a, b);
+    }
+    __device__ static float divide(float a, float b)
+    {
+      return __fdiv_rn(a, b);
+    }
+    __device__ static double divide(double a, double b)
+    {
+      return __ddiv_rn(a, b);
+    }
+    __device__ static float round(float a)
+    {
+      return ::roundf(a);
+    }
+    __device__ static double round(double a)
+    {
+      return ::round(a);
+    }
+  };
+}

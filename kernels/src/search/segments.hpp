@@ -1,0 +1,78 @@
+#pragma once
+
+#include <nearfield/core/cell_view.hpp>
+#include <nearfield/core/config.hpp>
+#include <nearfield/search/pairs.hpp>
+#include <nearfield/search/traversal.hpp>
+
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// Sources that a box meets, as one loop: its own points and its ranges by position, those merged that
+  /// follow each other.
+  struct segment
+  {
+    index_type begin;
+    index_type end;
+    index_type shift;
+    bool has_own; // the targets are among them
+  };
+
+  /// The segments of a box one after the other; few are merged, so none are stored.
+  template <class T, int Dim>
+  class segments
+  {
+  public:
+    NEARFIELD_FN segments(search_job<T, Dim> const& job, index_type box)
+        : is_one_set_(job.cells->one_set)
+    {
+      interaction_list const& list = job.which == pairs::half ? job.cells->half : job.cells->full;
+      at_ = list.ranges.data() + list.offsets[box];
+      end_ = list.ranges.data() + list.offsets[box + 1];
+      own_ = list.own[box];
+      own_is_left_ = own_.begin < own_.end;
+    }
+
+    /// False after the last one.
+    NEARFIELD_FN bool next(segment& s)
+    {
+      if (!peek(s)) return false;
+      take(s);
+      for (segment more; peek(more) && more.shift == s.shift && more.begin == s.end;)
+      {
+        s.end = more.end;
+        s.has_own |= more.has_own;
+        take(more);
+      }
+      return true;
+    }
+
+  private:
+    NEARFIELD_FN bool own_is_next() const
+    {
+      return own_is_left_ && (at_ == end_ || own_.begin <= at_->begin);
+    }
+    NEARFIELD_FN bool peek(segment& s) const
+    {
+      if (own_is_next())
+        s = {own_.begin, own_.end, 0, is_one_set_};
+      else if (at_ != end_)
+        s = {at_->begin, at_->end, at_->shift, false};
+      else
+        return false;
+      return true;
+    }
+    NEARFIELD_FN void take(segment const&)
+    {
+      if (own_is_next())
+        own_is_left_ = false;
+      else
+        ++at_;
+    }
+
+    source_range const* at_;
+    source_range const* end_;
+    source_range own_;
+    bool own_is_left_;
+    bool is_one_set_;
+  };
+}

@@ -1,0 +1,11 @@
+#include "lanes.hpp"
+#include "sweep.hpp"
+
+namespace nearfield::detail
+{
+  search_table const& sse2_search()
+  {
+    static constexpr search_table table = make_search_table<sse2_lanes>();
+    return table;
+  }
+}

@@ -1,0 +1,78 @@
+#include "complains_of.hpp"
+#include "points.hpp"
+
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace nearfield::test
+{
+  TEST(bad_search, names_the_size_of_a_result_that_is_too_large)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 200);
+    cell_list<double, 3> const cells(x.view(), 0.4);
+    std::uint64_t const half = radius_search(simd, cells, count_pairs{}).total;
+    std::uint64_t const full = 2 * half;
+    coo<double, 3> list;
+    csr<double, 3> rows;
+    neighbour_table table;
+
+    std::uint64_t const coo_bytes = half * 8;
+    radius_search(simd, cells, to_coo{.max_bytes = coo_bytes}, list);
+    EXPECT_EQ(list.size(), half);
+    EXPECT_THAT([&] { radius_search(simd, cells, to_coo{.max_bytes = coo_bytes - 1}, list); },
+                complains_of("radius_search", std::to_string(half) + " pairs",
+                             std::to_string(coo_bytes) + " bytes", "max_bytes", "smaller cutoff"));
+    EXPECT_EQ(list.size(), half) << "nothing was touched";
+    EXPECT_THAT(
+        [&] {
+          radius_search(simd, cells, to_coo{.displacements = true, .max_bytes = coo_bytes}, list);
+        },
+        complains_of(std::to_string(half * 32) + " bytes"));
+    EXPECT_THAT([&] { radius_search(simd, cells, to_coo{.sorted = true, .max_bytes = 1}, list); },
+                complains_of(std::to_string(half) + " pairs"));
+
+    std::uint64_t const csr_bytes = full * 4 + 201 * 8;
+    radius_search(simd, cells, to_csr{.max_bytes = csr_bytes}, rows);
+    EXPECT_THAT([&] { radius_search(simd, cells, to_csr{.max_bytes = csr_bytes - 1}, rows); },
+                complains_of(std::to_string(full) + " pairs", std::to_string(csr_bytes)));
+    EXPECT_THAT([&]
+                { radius_search(simd, cells, to_table{.width = 10, .max_bytes = 8799}, table); },
+                complains_of("8800 bytes"));
+    EXPECT_TRUE(table.columns.empty());
+  }
+
+  TEST(bad_search, refuses_a_half_list_of_two_sets)
+  {
+    auto const x = make_points<double, 2>(cloud::uniform, 10);
+    cell_list<double, 2> const cells(x.view(), x.view(), 0.4);
+    auto const refused = complains_of("two sets", "half", "pairs::full");
+    EXPECT_THAT([&] { (void)radius_search(simd, cells, count_pairs{}); }, refused);
+    EXPECT_THAT([&] { (void)radius_search(scalar, cells, to_coo{}); }, refused);
+    EXPECT_THAT([&] { (void)radius_search(simd, cells, to_csr{pairs::half}); }, refused);
+    EXPECT_THAT([&] { (void)radius_search(simd, cells, to_table{pairs::half}); }, refused);
+    EXPECT_THAT(
+        [&]
+        {
+          radius_search(simd, cells, visit{[](auto, auto, auto) {
+                        }});
+        },
+        refused);
+  }
+
+  TEST(bad_search, refuses_an_instruction_set_that_is_not_here)
+  {
+    auto const x = make_points<double, 2>(cloud::uniform, 10);
+    cell_list<double, 2> const cells(x.view(), 0.4);
+    for (isa const which : {isa::sse2, isa::avx2, isa::avx512, isa::neon64})
+    {
+      if (std::ranges::count(available_isas(), which) > 0) continue;
+      EXPECT_THAT([&] { (void)radius_search(simd_backend{which}, cells, count_pairs{}); },
+                  complains_of(std::string(name_of(which)), "available are scalar"));
+    }
+  }
+}

@@ -1,0 +1,246 @@
+#pragma once
+
+#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/search/pairs.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// \file
+/// All pairs of points by the definition, in the order of the definition. Compile with -ffp-contract=off.
+
+namespace nearfield::test
+{
+  /// The definition of a pair, as the documentation writes it.
+  template <class T, int Dim>
+  struct serial_definition
+  {
+    soa<T const, Dim> x, y;
+    T cutoff;
+    std::array<T, Dim> period;
+
+    [[nodiscard]] T difference(int a, std::size_t i, std::size_t j) const
+    {
+      T const d = x[a][i] - y[a][j], length = period[a];
+      return length > 0 ? d - length * std::round(d / length) : d;
+    }
+    [[nodiscard]] T r2(std::size_t i, std::size_t j) const
+    {
+      T const dx = difference(0, i, j), dy = difference(1, i, j);
+      if constexpr (Dim == 2)
+        return dx * dx + dy * dy;
+      else
+      {
+        T const dz = difference(2, i, j);
+        return (dx * dx + dy * dy) + dz * dz;
+      }
+    }
+    [[nodiscard]] bool is_in(std::size_t i, std::size_t j) const
+    {
+      return r2(i, j) < cutoff * cutoff;
+    }
+  };
+
+  /// Which pairs there are, by position, from all pairs of points.
+  template <class T, int Dim>
+  struct brute_force
+  {
+    serial_definition<T, Dim> definition;
+    cell_grid<T, Dim> grid;
+    bool one_set = true;
+    std::vector<index_type> target_order, source_order;
+    /// rows[p]: the positions of the neighbours of the target at position p, ascending
+    std::vector<std::vector<index_type>> rows;
+
+    brute_force(soa<T const, Dim> const& points, T cutoff, cell_list_options<T, Dim> const& options)
+        : brute_force(points, points, cutoff, options, true)
+    {}
+    brute_force(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, T cutoff,
+                cell_list_options<T, Dim> const& options)
+        : brute_force(queries, points, cutoff, options, false)
+    {}
+
+    /// (i, j) of the caller, in order of the positions.
+    [[nodiscard]] std::vector<std::pair<index_type, index_type>> list(pairs which) const
+    {
+      std::vector<std::pair<index_type, index_type>> result;
+      for (std::size_t p = 0; p < rows.size(); ++p)
+        for (index_type const q : rows[p])
+          if (which == pairs::full || q > p) result.emplace_back(target_order[p], source_order[q]);
+      return result;
+    }
+    /// The rows of the caller's points.
+    [[nodiscard]] std::vector<std::vector<index_type>> lists(pairs which) const
+    {
+      std::vector<std::vector<index_type>> result(rows.size());
+      for (std::size_t p = 0; p < rows.size(); ++p)
+        for (index_type const q : rows[p])
+          if (which == pairs::full || q > p) result[target_order[p]].push_back(source_order[q]);
+      return result;
+    }
+
+    /// What is known of a pair, for a message.
+    [[nodiscard]] std::string about(std::size_t i, std::size_t j) const
+    {
+      std::ostringstream text;
+      text.precision(std::numeric_limits<T>::max_digits10);
+      if (i >= definition.x.size() || j >= definition.y.size())
+      {
+        text << "(" << i << ", " << j << ") of " << definition.x.size() << " and "
+             << definition.y.size() << " points";
+        return text.str();
+      }
+      text << "(" << i << ", " << j << "): r2 / R^2 - 1 = "
+           << double(definition.r2(i, j)) / double(definition.cutoff * definition.cutoff) - 1
+           << ", positions " << position(target_order, i) << " and " << position(source_order, j);
+      for (int side = 0; side < 2; ++side)
+      {
+        auto const& x = side == 0 ? definition.x : definition.y;
+        std::size_t const k = side == 0 ? i : j;
+        text << (side == 0 ? ", at (" : " and (");
+        for (int a = 0; a < Dim; ++a) text << (a ? ", " : "") << x[a][k];
+        text << ") in cell (";
+        for (int a = 0; a < Dim; ++a) text << (a ? ", " : "") << grid.index(a, x[a][k]);
+        text << ")";
+      }
+      text << " of (";
+      for (int a = 0; a < Dim; ++a) text << (a ? ", " : "") << grid.cells[a];
+      text << ")";
+      return text.str();
+    }
+
+  private:
+    brute_force(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, T cutoff,
+                cell_list_options<T, Dim> const& options, bool is_one_set)
+        : definition{queries, points, cutoff, options.period}, one_set(is_one_set)
+    {
+      std::array<T, Dim> lower{}, upper{};
+      bool first = true;
+      for (auto const& set : {queries, points})
+        for (std::size_t i = 0; i < set.size(); ++i, first = false)
+          for (int a = 0; a < Dim; ++a)
+          {
+            lower[a] = first ? set[a][i] : std::min(lower[a], set[a][i]);
+            upper[a] = first ? set[a][i] : std::max(upper[a], set[a][i]);
+          }
+      grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options);
+      target_order = order_of(queries);
+      source_order = order_of(points);
+      std::vector<index_type> place(points.size());
+      for (index_type p = 0; p < points.size(); ++p) place[source_order[p]] = p;
+      rows.resize(queries.size());
+      for (index_type p = 0; p < queries.size(); ++p)
+      {
+        index_type const i = target_order[p];
+        // r2 is even in d, to the bit: one set is tested once a pair
+        for (index_type q = one_set ? p + 1 : 0; q < points.size(); ++q)
+          if (definition.is_in(i, source_order[q]))
+          {
+            rows[p].push_back(q);
+            if (one_set) rows[q].push_back(p);
+          }
+      }
+      for (auto& row : rows) std::sort(row.begin(), row.end());
+    }
+
+    std::vector<index_type> order_of(soa<T const, Dim> const& x) const
+    {
+      std::vector<std::uint64_t> keys(x.size());
+      for (std::size_t i = 0; i < x.size(); ++i)
+      {
+        std::array<std::uint32_t, Dim> at;
+        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, x[a][i]);
+        keys[i] = grid.key(at);
+      }
+      std::vector<index_type> order(x.size());
+      std::iota(order.begin(), order.end(), index_type(0));
+      std::stable_sort(order.begin(), order.end(),
+                       [&](index_type a, index_type b) { return keys[a] < keys[b]; });
+      return order;
+    }
+
+    static std::size_t position(std::vector<index_type> const& order, std::size_t i)
+    {
+      return std::find(order.begin(), order.end(), index_type(i)) - order.begin();
+    }
+  };
+
+  /// Succeeds where both lists are equal. Else tells the first difference, how many pairs are missing, how
+  /// many are there that should not be, and an example of each; or that only the order differs.
+  template <class T, int Dim>
+  testing::AssertionResult
+  same_pairs(brute_force<T, Dim> const& reference,
+             std::vector<std::pair<index_type, index_type>> const& expected,
+             std::span<index_type const> i, std::span<index_type const> j)
+  {
+    std::size_t first = 0;
+    while (first < expected.size() && first < i.size() && first < j.size() &&
+           expected[first] == std::pair{i[first], j[first]})
+      ++first;
+    if (first == expected.size() && i.size() == first && j.size() == first)
+      return testing::AssertionSuccess();
+
+    std::vector<std::pair<index_type, index_type>> wanted = expected, found;
+    for (std::size_t p = 0; p < std::min(i.size(), j.size()); ++p) found.emplace_back(i[p], j[p]);
+    auto failure = testing::AssertionFailure()
+                   << found.size() << " pairs, expected " << wanted.size()
+                   << "; the first difference is at " << first << ": ";
+    if (first < found.size())
+      failure << "found " << reference.about(found[first].first, found[first].second);
+    if (first < wanted.size())
+      failure << "\n  expected " << reference.about(wanted[first].first, wanted[first].second);
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(found.begin(), found.end());
+    std::vector<std::pair<index_type, index_type>> missing, extra;
+    std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(),
+                        std::back_inserter(missing));
+    std::set_difference(found.begin(), found.end(), wanted.begin(), wanted.end(),
+                        std::back_inserter(extra));
+    failure << "\n  " << missing.size() << " missing, " << extra.size() << " that should not be";
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, missing.size()); ++k)
+      failure << "\n  missing " << reference.about(missing[k].first, missing[k].second);
+    for (std::size_t k = 0; k < std::min<std::size_t>(3, extra.size()); ++k)
+      failure << "\n  extra " << reference.about(extra[k].first, extra[k].second);
+    if (missing.empty() && extra.empty()) failure << ": only the order differs";
+    return failure;
+  }
+
+  /// The same for rows.
+  template <class T, int Dim>
+  testing::AssertionResult same_rows(brute_force<T, Dim> const& reference,
+                                     std::vector<std::vector<index_type>> const& expected,
+                                     std::span<std::uint64_t const> offsets,
+                                     std::span<index_type const> columns)
+  {
+    if (offsets.size() != expected.size() + 1)
+      return testing::AssertionFailure()
+             << offsets.size() << " offsets, expected " << expected.size() + 1;
+    if (offsets.front() != 0 || offsets.back() != columns.size() ||
+        !std::is_sorted(offsets.begin(), offsets.end()))
+      return testing::AssertionFailure()
+             << "offsets from " << offsets.front() << " to " << offsets.back() << ", "
+             << (std::is_sorted(offsets.begin(), offsets.end()) ? "" : "not ") << "ascending, for "
+             << columns.size() << " columns";
+    std::vector<std::pair<index_type, index_type>> wanted;
+    std::vector<index_type> rows, all;
+    for (index_type i = 0; i < expected.size(); ++i)
+    {
+      for (index_type const j : expected[i]) wanted.emplace_back(i, j);
+      rows.insert(rows.end(), offsets[i + 1] - offsets[i], i);
+    }
+    return same_pairs(reference, wanted, std::span<index_type const>(rows), columns);
+  }
+}

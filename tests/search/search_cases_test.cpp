@@ -1,0 +1,79 @@
+#include "search_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace nearfield::test
+{
+  TEST(radius_search, uses_results_again)
+  {
+    auto const many = make_points<double, 3>(cloud::uniform, 400);
+    auto const few = make_points<double, 3>(cloud::plummer, 60, 9);
+    cell_list<double, 3> cells(many.view(), 0.2);
+    coo<double, 3> pairs_found;
+    csr<double, 3> rows_found;
+    for (auto const* x : {&many, &few, &many})
+    {
+      cells.rebuild(x->view());
+      radius_search(simd, cells, to_coo{}, pairs_found);
+      radius_search(simd, cells, to_csr{}, rows_found);
+      std::size_t const both_ways = all_pairs<double, 3>(*x, *x, true, 0.2, {}).size();
+      EXPECT_EQ(2 * pairs_found.size(), both_ways);
+      EXPECT_EQ(rows_found.columns.size(), both_ways);
+      EXPECT_EQ(rows_found.size(), x->size());
+    }
+  }
+
+  TEST(radius_search, keeps_the_list_of_half_as_many_columns_as_asked_for)
+  {
+    auto const x = make_points<float, 2>(cloud::uniform, 100);
+    cell_list<float, 2> const cells(x.view(), 0.2);
+    coo<float, 2> const list = radius_search(simd, cells, to_coo{.distances = true});
+    EXPECT_EQ(list.r2.size(), list.size());
+    EXPECT_TRUE(list.displacements[0].empty());
+    csr<float, 2> const rows = radius_search(scalar, cells, to_csr{.displacements = true});
+    EXPECT_EQ(rows.displacements[1].size(), rows.columns.size());
+    EXPECT_TRUE(rows.r2.empty());
+  }
+
+  TEST(radius_search, ends_with_what_a_visitor_throws)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 100);
+    cell_list<double, 3> const cells(x.view(), 0.5);
+    int calls = 0;
+    auto const third = [&](index_type, index_type, double)
+    {
+      if (++calls == 3) throw std::runtime_error("enough");
+    };
+    EXPECT_THROW(radius_search(simd, cells, visit{third}), std::runtime_error);
+    EXPECT_EQ(calls, 3);
+  }
+
+  TEST(radius_search, searches_parts_of_the_boxes)
+  {
+    // what tasks will do: the parts in order are the whole
+    auto const x = make_points<double, 3>(cloud::uniform, 500);
+    cell_list<double, 3> const cells(x.view(), 0.15);
+    auto const view = cells.view();
+    index_type const middle = cells.size() / 3;
+    std::vector<index_type> rows;
+    auto const row = [](void* sink, detail::search_row<double, 3> const& hits)
+    {
+      static_cast<std::vector<index_type>*>(sink)->push_back(hits.position);
+    };
+    std::uint64_t total = 0, candidates = 0;
+    for (auto const& [first, last] : {std::pair{index_type(0), middle}, {middle, cells.size()}})
+    {
+      detail::search_job<double, 3> const part{&view, pairs::half, first, last};
+      total += detail::count_rows(isa::best, part, nullptr);
+      candidates += detail::count_candidates(part);
+      detail::search_rows(isa::best, part, detail::row_content::indices, +row, &rows);
+    }
+    EXPECT_EQ(total, radius_search(simd, cells, count_pairs{}).total);
+    EXPECT_EQ(candidates, detail::count_candidates(detail::whole(view, pairs::half)));
+    EXPECT_GE(candidates, total);
+    ASSERT_EQ(rows.size(), x.size());
+    for (std::size_t p = 0; p < rows.size(); ++p) EXPECT_EQ(rows[p], p);
+  }
+}

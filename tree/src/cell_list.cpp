@@ -1,0 +1,214 @@
+#include <nearfield/tree/cell_list.hpp>
+
+#include "cell_lists.hpp"
+#include "cell_sort.hpp"
+#include "instantiate.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace nearfield
+{
+  namespace detail
+  {
+    template <class T, int Dim>
+    struct cell_list_data
+    {
+      cell_grid<T, Dim> grid;
+      bool one_set = true;
+      double cutoff = 0; // as given
+      sorted_cells<T, Dim> targets, sources;
+      // two sets: the cells that hold points of either
+      std::vector<std::uint64_t> keys;
+      std::vector<index_type> target_offsets, source_offsets;
+      interaction_table full, half;
+      std::vector<std::array<double, 3>> shifts;
+
+      cell_sort_scratch sort_scratch;
+      cell_lists_scratch lists_scratch;
+    };
+
+    namespace
+    {
+      /// Gives both sets one list of cells.
+      template <class T, int Dim>
+      void unite_cells(cell_list_data<T, Dim>& data)
+      {
+        auto const& a = data.targets;
+        auto const& b = data.sources;
+        data.keys.resize(a.keys.size() + b.keys.size());
+        data.keys.erase(std::ranges::set_union(a.keys, b.keys, data.keys.begin()).out,
+                        data.keys.end());
+        auto const spread = [&](sorted_cells<T, Dim> const& set, std::vector<index_type>& offsets)
+        {
+          offsets.clear();
+          std::size_t c = 0;
+          for (std::uint64_t const key : data.keys)
+          {
+            offsets.push_back(set.offsets[c]);
+            c += c < set.keys.size() && set.keys[c] == key;
+          }
+          offsets.push_back(set.offsets.back());
+        };
+        spread(a, data.target_offsets);
+        spread(b, data.source_offsets);
+      }
+
+      template <class T, int Dim>
+      void require_columns(soa<T const, Dim> const& points, char const* name)
+      {
+        for (int a = 0; a < Dim; ++a)
+          if (points.size() > 0 && points[a] == nullptr)
+            throw error("cell_list: column " + std::to_string(a) + " of the " + name +
+                        " is null; give a column of " + std::to_string(points.size()) + " values");
+        if (points.size() >= std::numeric_limits<index_type>::max())
+          throw error("cell_list: the " + std::string(name) + " are " +
+                      std::to_string(points.size()) +
+                      "; split the set, one has fewer than 2^32 - 1");
+      }
+    }
+  }
+
+#define NEARFIELD_CELL_LIST                                                                        \
+  template <class T, int Dim>                                                                      \
+  requires(std::same_as<T, float> || std::same_as<T, double>) && (Dim == 2 || Dim == 3)
+
+  NEARFIELD_CELL_LIST
+  void cell_list<T, Dim>::build(soa<T const, Dim> const& targets, soa<T const, Dim> const* sources,
+                                double cutoff)
+  {
+    bool const one_set = sources == nullptr;
+    detail::require_columns(targets, one_set ? "points" : "queries");
+    if (!one_set) detail::require_columns(*sources, "points");
+    detail::check_cell_options(static_cast<T>(cutoff), options_);
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    detail::point_bounds<T, Dim> bounds;
+    bounds.lower.fill(infinity);
+    bounds.upper.fill(-infinity);
+    detail::extend_bounds<T, Dim>(bounds, targets, options_.period, one_set ? "points" : "queries");
+    if (!one_set) detail::extend_bounds<T, Dim>(bounds, *sources, options_.period, "points");
+    if (bounds.lower[0] > bounds.upper[0]) // no points at all
+    {
+      bounds.lower.fill(0);
+      bounds.upper.fill(0);
+    }
+    cell_grid<T, Dim> const grid =
+        make_cell_grid(bounds.lower, bounds.upper, static_cast<T>(cutoff), options_);
+
+    detail::cell_list_data<T, Dim>& data = *data_;
+    data.grid = grid;
+    data.cutoff = cutoff;
+    data.one_set = one_set;
+    data.shifts = detail::shifts_of(grid);
+    detail::sort_into_cells(targets, grid, data.targets, data.sort_scratch);
+    if (!one_set)
+    {
+      detail::sort_into_cells(*sources, grid, data.sources, data.sort_scratch);
+      detail::unite_cells(data);
+    }
+    cell_view<T, Dim> const now = view();
+    detail::list_cells(grid, one_set ? data.targets.keys : data.keys, now.targets, now.sources,
+                       one_set, data.full, data.half, data.lists_scratch);
+  }
+
+  NEARFIELD_CELL_LIST
+  cell_list<T, Dim>::cell_list(soa<T const, Dim> const& points, double cutoff,
+                               options_type const& options)
+      : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
+  {
+    build(points, nullptr, cutoff);
+  }
+
+  NEARFIELD_CELL_LIST
+  cell_list<T, Dim>::cell_list(soa<T const, Dim> const& queries, soa<T const, Dim> const& points,
+                               double cutoff, options_type const& options)
+      : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
+  {
+    build(queries, &points, cutoff);
+  }
+
+  NEARFIELD_CELL_LIST cell_list<T, Dim>::~cell_list() = default;
+  NEARFIELD_CELL_LIST cell_list<T, Dim>::cell_list(cell_list&&) noexcept = default;
+  NEARFIELD_CELL_LIST cell_list<T, Dim>&
+  cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
+
+  NEARFIELD_CELL_LIST
+  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& points)
+  {
+    build(points, nullptr, data_->cutoff);
+  }
+  NEARFIELD_CELL_LIST
+  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& points, double cutoff)
+  {
+    build(points, nullptr, cutoff);
+  }
+  NEARFIELD_CELL_LIST
+  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points)
+  {
+    build(queries, &points, data_->cutoff);
+  }
+  NEARFIELD_CELL_LIST
+  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points,
+                                  double cutoff)
+  {
+    build(queries, &points, cutoff);
+  }
+
+  NEARFIELD_CELL_LIST
+  cell_view<T, Dim> cell_list<T, Dim>::view() const
+  {
+    detail::cell_list_data<T, Dim> const& data = *data_;
+    auto const& sources = data.one_set ? data.targets : data.sources;
+    cell_view<T, Dim> view;
+    view.grid = data.grid;
+    view.target_x = data.targets.positions();
+    view.source_x = sources.positions();
+    view.target_order = data.targets.indices();
+    view.source_order = sources.indices();
+    view.targets.offsets = data.one_set ? data.targets.offsets : data.target_offsets;
+    view.sources.offsets = data.one_set ? data.targets.offsets : data.source_offsets;
+    view.one_set = data.one_set;
+    view.full = data.full.view();
+    view.full.shifts = data.shifts;
+    if (data.one_set)
+    {
+      view.half = data.half.view();
+      view.half.shifts = data.shifts;
+    }
+    return view;
+  }
+
+  NEARFIELD_CELL_LIST
+  cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const
+  {
+    return data_->grid;
+  }
+
+  NEARFIELD_CELL_LIST
+  interaction_list cell_list<T, Dim>::interactions() const
+  {
+    for (int a = 0; a < Dim; ++a)
+      if (grid().axes[a] == grid_axis::minimum_image)
+        throw error("cell_list: the period of axis " + std::to_string(a) +
+                    " holds too few cells for an interaction list; take a smaller cutoff or more "
+                    "cells_per_cutoff");
+    return view().full;
+  }
+
+  NEARFIELD_CELL_LIST
+  interaction_list cell_list<T, Dim>::half_interactions() const
+  {
+    if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
+    (void)interactions(); // the same conditions
+    return view().half;
+  }
+
+  template class cell_list<float, 2>;
+  template class cell_list<float, 3>;
+  template class cell_list<double, 2>;
+  template class cell_list<double, 3>;
+}

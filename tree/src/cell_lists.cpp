@@ -1,0 +1,230 @@
+#include "cell_lists.hpp"
+
+#include "instantiate.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <limits>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    // Image m in {-1, 0, 1} of axis a is digit 2, 0 or 1 of the number of its shift in base 3.
+    std::uint16_t shift_digit(int image, int axis)
+    {
+      constexpr std::uint16_t weight[] = {1, 3, 9};
+      return static_cast<std::uint16_t>(weight[axis] * (image < 0 ? 2 : image));
+    }
+
+    /// A row of boxes seen from a row of targets: boxes with column + image * cells in reach are met. The
+    /// section [low, high) of a target box moves on as its column does.
+    struct met_row
+    {
+      index_type row;
+      std::uint16_t shift;
+      int image; // along the last axis
+      index_type low, high, end;
+    };
+
+    template <int Dim>
+    struct neighbour_row
+    {
+      std::uint64_t key;
+      std::uint16_t shift;
+    };
+
+    /// The rows in reach of a row, by ascending key.
+    template <class T, int Dim>
+    void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
+                   std::vector<neighbour_row<Dim>>& found)
+    {
+      found.assign(1, {0, 0});
+      std::array<std::int64_t, Dim> at{};
+      for (int a = Dim - 2; a >= 0; --a)
+      {
+        at[a] = static_cast<std::int64_t>(row % grid.cells[a]);
+        row /= grid.cells[a];
+      }
+      std::vector<neighbour_row<Dim>> longer;
+      for (int a = 0; a < Dim - 1; ++a)
+      {
+        longer.clear();
+        std::int64_t const n = grid.cells[a];
+        for (auto const& prefix : found)
+          for (int d = -grid.reach[a]; d <= grid.reach[a]; ++d)
+          {
+            std::int64_t index = at[a] + d;
+            int const image = index < 0 ? -1 : index >= n ? 1 : 0;
+            if (image != 0 && grid.axes[a] != grid_axis::periodic) continue;
+            index -= image * n;
+            longer.push_back(
+                {prefix.key * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(index),
+                 static_cast<std::uint16_t>(prefix.shift + shift_digit(image, a))});
+          }
+        found.swap(longer);
+      }
+      std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
+    }
+
+    /// Looks for rows by key, one after the other: fast where each is a little after the one before.
+    class row_finder
+    {
+    public:
+      explicit row_finder(std::span<cell_row const> rows) : rows_(rows) {}
+
+      /// the position of the first row with this key or a larger one
+      index_type operator()(std::uint64_t key, index_type hint) const
+      {
+        std::size_t low = hint, step = 1;
+        if (low > 0 && rows_[low - 1].key >= key) low = 0;
+        std::size_t high = low;
+        while (high < rows_.size() && rows_[high].key < key)
+        {
+          low = high + 1;
+          high += step;
+          step *= 2;
+        }
+        high = std::min(high, rows_.size());
+        auto const from = rows_.begin() + static_cast<std::ptrdiff_t>(low);
+        auto const to = rows_.begin() + static_cast<std::ptrdiff_t>(high);
+        return static_cast<index_type>(std::lower_bound(from, to, key,
+                                                        [](cell_row const& row, std::uint64_t k)
+                                                        { return row.key < k; }) -
+                                       rows_.begin());
+      }
+
+    private:
+      std::span<cell_row const> rows_;
+    };
+
+    void append(std::vector<source_range>& ranges, std::size_t first, boxes const& sources,
+                index_type low, index_type high, std::uint16_t shift)
+    {
+      index_type const begin = sources.offsets[low], end = sources.offsets[high];
+      if (begin == end) return;
+      if (ranges.size() > first && ranges.back().end == begin && ranges.back().shift == shift)
+        ranges.back().end = end;
+      else
+        ranges.push_back({begin, end, 0, shift});
+    }
+
+    void close_row(interaction_table& table)
+    {
+      if (table.ranges.size() > std::numeric_limits<index_type>::max())
+        throw error("cell_list: the interaction list has more than 2^32 - 1 ranges; take fewer "
+                    "cells_per_cutoff");
+      table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+    }
+  }
+
+  template <class T, int Dim>
+  void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
+                  boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
+                  interaction_table& half, cell_lists_scratch& scratch)
+  {
+    index_type const n = targets.size();
+    std::uint64_t const line = grid.cells[Dim - 1];
+    std::int64_t const columns = grid.cells[Dim - 1];
+    std::int64_t const reach = grid.reach[Dim - 1];
+    bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
+
+    scratch.rows.clear();
+    scratch.columns.resize(n);
+    for (index_type b = 0; b < n; ++b)
+    {
+      std::uint64_t const row = keys[b] / line;
+      scratch.columns[b] = static_cast<std::uint32_t>(keys[b] - row * line);
+      if (b == 0 || row != scratch.rows.back().key) scratch.rows.push_back({row, b});
+    }
+    std::span<cell_row const> const rows = scratch.rows;
+    row_finder const find(rows);
+    auto const end_of = [&](std::size_t r)
+    {
+      return r + 1 < rows.size() ? rows[r + 1].first_box : n;
+    };
+
+    for (interaction_table* table : {&full, &half})
+    {
+      table->own.clear();
+      table->ranges.clear();
+      table->offsets.assign(1, 0);
+    }
+    full.own.reserve(n);
+    std::vector<neighbour_row<Dim>> wanted;
+    std::vector<index_type> hints;
+    std::vector<met_row> met;
+    for (std::size_t r = 0; r < rows.size(); ++r)
+    {
+      find_keys(grid, rows[r].key, wanted);
+      hints.resize(std::max(hints.size(), wanted.size()), 0);
+      met.clear();
+      for (std::size_t w = 0; w < wanted.size(); ++w)
+      {
+        index_type const q = hints[w] = find(wanted[w].key, hints[w]);
+        if (q == rows.size() || rows[q].key != wanted[w].key) continue;
+        // ascending positions: the image that lies after the last column is its first ones
+        for (int image = wraps ? 1 : 0; image >= (wraps ? -1 : 0); --image)
+          met.push_back({q,
+                         static_cast<std::uint16_t>(wanted[w].shift + shift_digit(image, Dim - 1)),
+                         image, rows[q].first_box, rows[q].first_box, end_of(q)});
+      }
+      for (index_type b = rows[r].first_box; b < end_of(r); ++b)
+      {
+        std::int64_t const column = scratch.columns[b];
+        std::size_t const first = full.ranges.size();
+        full.own.push_back({sources.begin(b), sources.end(b)});
+        for (met_row& row : met)
+        {
+          std::int64_t const from = column - reach - row.image * columns;
+          std::int64_t const to = column + reach - row.image * columns;
+          while (row.low < row.end && scratch.columns[row.low] < from) ++row.low;
+          if (row.high < row.low) row.high = row.low;
+          while (row.high < row.end && scratch.columns[row.high] <= to) ++row.high;
+          if (targets.count(b) == 0) continue;
+          if (row.row == r && row.low <= b && b < row.high && row.image == 0)
+          {
+            append(full.ranges, first, sources, row.low, b, row.shift);
+            append(full.ranges, first, sources, b + 1, row.high, row.shift);
+          }
+          else
+            append(full.ranges, first, sources, row.low, row.high, row.shift);
+        }
+        close_row(full);
+      }
+    }
+    if (!one_set) return;
+    half.own.assign(full.own.begin(), full.own.end());
+    for (index_type b = 0; b < n; ++b)
+    {
+      auto const end = full.ranges.begin() + full.offsets[b + 1];
+      auto const after =
+          std::find_if(full.ranges.begin() + full.offsets[b], end,
+                       [&](source_range const& range) { return range.begin >= targets.end(b); });
+      half.ranges.insert(half.ranges.end(), after, end);
+      close_row(half);
+    }
+  }
+
+  template <class T, int Dim>
+  std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const& grid)
+  {
+    bool const any = std::ranges::count(grid.axes, grid_axis::periodic) > 0;
+    std::vector<std::array<double, 3>> shifts(any ? 27 : 0, std::array<double, 3>{});
+    for (int s = 0; s < static_cast<int>(shifts.size()); ++s)
+      for (int a = 0, digits = s; a < Dim; ++a, digits /= 3)
+      {
+        int const image = digits % 3 == 2 ? -1 : digits % 3;
+        shifts[s][a] = grid.axes[a] == grid_axis::periodic ? image * double(grid.period[a]) : 0;
+      }
+    return shifts;
+  }
+
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template void list_cells(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, boxes const&, \
+                           boxes const&, bool, interaction_table&, interaction_table&,             \
+                           cell_lists_scratch&);                                                   \
+  template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
+  NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+}

@@ -1,0 +1,63 @@
+#pragma once
+
+#include "sort.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/core/cell_view.hpp>
+#include <nearfield/core/soa.hpp>
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace nearfield::detail
+{
+  /// One set of points in the order of their cells, and the cells that hold any.
+  template <class T, int Dim>
+  struct sorted_cells
+  {
+    std::array<std::vector<T>, Dim> x;
+    std::vector<index_type> order;
+    /// ascending
+    std::vector<std::uint64_t> keys;
+    /// cell c holds the points [offsets[c], offsets[c + 1])
+    std::vector<index_type> offsets;
+
+    [[nodiscard]] std::size_t size() const { return offsets.empty() ? 0 : offsets.back(); }
+    [[nodiscard]] soa<T const, Dim> positions() const
+    {
+      std::array<T const*, Dim> columns;
+      for (int d = 0; d < Dim; ++d) columns[d] = x[d].data();
+      return {columns, size()};
+    }
+    [[nodiscard]] std::span<index_type const> indices() const { return {order.data(), size()}; }
+  };
+
+  /// Memory that sorting needs for the time being.
+  struct cell_sort_scratch
+  {
+    std::vector<std::uint32_t> cell_of_point;
+    std::vector<index_type> cursors;
+    std::vector<keyed_point> keyed, keyed_too;
+  };
+
+  /// Sorts stably by the keys of the grid.
+  template <class T, int Dim>
+  void sort_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
+                       sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch);
+
+  template <class T, int Dim>
+  struct point_bounds
+  {
+    std::array<T, Dim> lower, upper;
+  };
+
+  /// The smallest and the largest coordinates; `bounds` grows to hold them. Throws error that says which
+  /// point where one is not finite or, on a periodic axis, outside [0, L).
+  template <class T, int Dim>
+  void extend_bounds(point_bounds<T, Dim>& bounds, soa<T const, Dim> const& points,
+                     std::type_identity_t<std::array<T, Dim>> const& period, char const* name);
+}
