@@ -221,11 +221,6 @@ namespace nearfield::detail
         for (int u = 0; u < ahead; ++u)
         {
           if (begin >= end) break;
-          if (n_slots + 32 > batch_candidates)
-          {
-            walk.keep_from(begin, lane);
-            return false;
-          }
           float const x = static_cast<float>(static_cast<int>(records[u].x - origin[0])) * g.unit;
           float const y = static_cast<float>(static_cast<int>(records[u].y - origin[1])) * g.unit;
           float const z = static_cast<float>(static_cast<int>(records[u].z - origin[2])) * g.unit;
@@ -234,6 +229,11 @@ namespace nearfield::detail
           float const dz = fmaxf(fabsf(z) - item.half_edge[2], 0.f);
           bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > g.limit;
           uint32_t const kept = __ballot_sync(all_lanes, begin + lane < end && !far);
+          if (n_slots + __popc(kept) > batch_candidates)
+          {
+            walk.keep_from(begin, lane);
+            return false;
+          }
           if (in.one_set && begin < own_end && begin + 32 > own_begin && end > own_begin)
           {
             // own points lie in the box: none is left out, so that their slots follow each other

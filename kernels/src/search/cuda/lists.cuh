@@ -56,9 +56,9 @@ namespace nearfield::detail
     template <search_stage Stage>
     void launch()
     {
-      if (in_.n_items == 0) return;
-      unsigned const blocks =
-          std::min(blocks_for(in_.n_items, search_warps), 96u * multiprocessors());
+      std::uint32_t const n_items = out_.only_items ? out_.n_only_items : in_.n_items;
+      if (n_items == 0) return;
+      unsigned const blocks = std::min(blocks_for(n_items, search_warps), 96u * multiprocessors());
       search_kernel<T, Dim, Stage>
           <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
@@ -171,12 +171,14 @@ namespace nearfield::detail
     // Full lists have too many candidates for one batch.
     bool const with_masks = what.which == pairs::half;
     stream_array<mask_head> heads;
-    stream_array<std::uint32_t> masks;
+    stream_array<std::uint32_t> masks, unmasked;
     if (with_masks)
     {
       out.mask_capacity = mask_words_per_point * n;
       heads = stream_array<mask_head>(n_items, stream, "radius_search: masks");
       masks = stream_array<std::uint32_t>(out.mask_capacity, stream, "radius_search: masks");
+      unmasked = stream_array<std::uint32_t>(n_items, stream, "radius_search: masks");
+      out.unmasked_items = unmasked.data();
       out.heads = heads.data();
       out.masks = masks.data();
       run.template launch<search_stage::masks>();
@@ -202,7 +204,8 @@ namespace nearfield::detail
     if (with_masks) end_stage("expand", stream);
     if (!with_masks || found.items_without_masks > 0)
     {
-      out.only_without_masks = with_masks;
+      out.only_items = unmasked.data();
+      out.n_only_items = found.items_without_masks;
       out.item_offsets = item_offsets.data();
       out.out_i = result.i.data();
       out.out_j = result.j.data();

@@ -73,9 +73,13 @@ namespace nearfield::detail
     mask_head* heads = nullptr;
     uint32_t* masks = nullptr;
     uint64_t mask_capacity = 0;
+    /// those without masks; the order is chance, and makes no difference
+    uint32_t* unmasked_items = nullptr;
     // fill; the rows of an item start at item_offsets[item] (COO), at row_offsets[index] (CSR), or at
     // index * width (table)
-    bool only_without_masks = false;
+    /// null: all items
+    uint32_t const* only_items = nullptr;
+    uint32_t n_only_items = 0;
     uint64_t const* item_offsets = nullptr;
     uint64_t const* row_offsets = nullptr;
     uint32_t width = 0;

@@ -205,12 +205,10 @@ namespace nearfield::detail
     uint64_t pairs_of_warp = 0;
 
     uint32_t const stride = gridDim.x * search_warps;
-    for (uint32_t item = blockIdx.x * search_warps + threadIdx.x / 32; item < in.n_items;
-         item += stride)
+    uint32_t const n_items = out.only_items ? out.n_only_items : in.n_items;
+    for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < n_items; k += stride)
     {
-      if (Stage == search_stage::fill && out.only_without_masks &&
-          out.heads[item].first != no_masks)
-        continue;
+      uint32_t const item = out.only_items ? out.only_items[k] : k;
       search_item const points(in, item, lane);
       scratch.index[lane] = points.index;
       scratch.points[lane] = make_float4(-points.x[0], -points.x[1], -points.x[2],
@@ -271,7 +269,7 @@ namespace nearfield::detail
         if (Stage == search_stage::masks && !is_kept && lane == 0)
         {
           out.heads[item] = {no_masks, 0, 0};
-          atomicAdd(&out.counters->items_without_masks, 1u);
+          out.unmasked_items[atomicAdd(&out.counters->items_without_masks, 1u)] = item;
         }
       }
       __syncwarp();
