@@ -47,10 +47,16 @@ namespace nearfield::detail
   __global__ void scatter_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
                                  cell_rank const* ranks, std::uint64_t const* starts,
                                  std::uint64_t n_cells, std::uint32_t group, uint4* records,
-                                 std::uint32_t* item_begin, std::uint32_t* item_cell)
+                                 std::uint32_t* item_begin, std::uint32_t* item_cell,
+                                 std::uint32_t volatile* items_for_host)
   {
     std::uint32_t const i = thread_index();
-    if (i == 0) item_begin[starts[n_cells] >> 32] = points.n;
+    if (i == 0)
+    {
+      auto const n_items = static_cast<std::uint32_t>(starts[n_cells] >> 32);
+      *items_for_host = n_items + 1;
+      item_begin[n_items] = points.n;
+    }
     if (i >= points.n) return;
     cell_rank const my = ranks[i];
     std::uint64_t const start = starts[my.cell];

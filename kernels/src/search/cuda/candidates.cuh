@@ -111,14 +111,26 @@ namespace nearfield::detail
     }
 
   private:
-    /// Division takes 4 times longer in 64 bits.
-    template <class Key>
-    __device__ static void cell_of(search_geometry const& g, Key key, int& x, int& y, int& z)
+    /// k / d, where reciprocal is (2^32 - 1) / d: the high word of the product is at most one too small.
+    __device__ static uint32_t divided(uint32_t k, uint32_t d, uint32_t reciprocal)
     {
-      Key const row = key / g.row_cells;
+      uint32_t const q = __umulhi(k, reciprocal);
+      return k - q * d >= d ? q + 1 : q;
+    }
+    __device__ static void cell_of(search_geometry const& g, uint32_t key, int& x, int& y, int& z)
+    {
+      uint32_t const row = divided(key, g.row_cells, g.row_reciprocal);
+      uint32_t const column = divided(row, g.cells[1], g.y_reciprocal);
+      z = static_cast<int>(key - row * g.row_cells);
+      x = static_cast<int>(column);
+      y = static_cast<int>(row - column * g.cells[1]);
+    }
+    __device__ static void cell_of(search_geometry const& g, uint64_t key, int& x, int& y, int& z)
+    {
+      uint64_t const row = key / g.row_cells;
       z = static_cast<int>(key - row * g.row_cells);
       x = static_cast<int>(row / g.cells[1]);
-      y = static_cast<int>(row - x * static_cast<Key>(g.cells[1]));
+      y = static_cast<int>(row - x * static_cast<uint64_t>(g.cells[1]));
     }
 
     __device__ static source_segment segment(search_input const& in, uint32_t item, int s)
@@ -132,8 +144,9 @@ namespace nearfield::detail
       // a row that wraps has two parts
       int const part = g.wraps[2] ? s & 1 : 0, row = g.wraps[2] ? s >> 1 : s;
       int const across_y = 2 * g.reach[1] + 1;
-      cell_image const x = neighbour_cell(g, 0, x_of_item, row / across_y);
-      cell_image const y = neighbour_cell(g, 1, y_of_item, row % across_y);
+      int const row_x = static_cast<int>(divided(row, across_y, g.across_reciprocal));
+      cell_image const x = neighbour_cell(g, 0, x_of_item, row_x);
+      cell_image const y = neighbour_cell(g, 1, y_of_item, row - row_x * across_y);
       if (x.cell < 0 || y.cell < 0) return {};
 
       int const n = static_cast<int>(g.cells[2]);
@@ -221,11 +234,6 @@ namespace nearfield::detail
         for (int u = 0; u < ahead; ++u)
         {
           if (begin >= end) break;
-          if (n_slots + 32 > batch_candidates)
-          {
-            walk.keep_from(begin, lane);
-            return false;
-          }
           float const x = static_cast<float>(static_cast<int>(records[u].x - origin[0])) * g.unit;
           float const y = static_cast<float>(static_cast<int>(records[u].y - origin[1])) * g.unit;
           float const z = static_cast<float>(static_cast<int>(records[u].z - origin[2])) * g.unit;
@@ -234,6 +242,12 @@ namespace nearfield::detail
           float const dz = fmaxf(fabsf(z) - item.half_edge[2], 0.f);
           bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > g.limit;
           uint32_t const kept = __ballot_sync(all_lanes, begin + lane < end && !far);
+          // a lane keeps one chunk
+          if (n_slots + __popc(kept) > batch_candidates || chunks.count == 32)
+          {
+            walk.keep_from(begin, lane);
+            return false;
+          }
           if (in.one_set && begin < own_end && begin + 32 > own_begin && end > own_begin)
           {
             // own points lie in the box: none is left out, so that their slots follow each other

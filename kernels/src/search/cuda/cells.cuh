@@ -10,6 +10,7 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
 
+#include <atomic>
 #include <bit>
 #include <optional>
 #include <string>
@@ -26,6 +27,19 @@ namespace nearfield::detail
   inline unsigned blocks_for(std::size_t threads, int block)
   {
     return static_cast<unsigned>((threads + block - 1) / block);
+  }
+
+  /// Returns when a kernel of the stream has written this word of the host's memory, 0 before.
+  inline void wait_for_word(std::uint32_t volatile* word, cuda_stream stream)
+  {
+    for (unsigned spins = 1; *word == 0; ++spins)
+      if (spins % 4096 == 0)
+        if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)
+        {
+          check_cuda(state, "radius_search: a kernel");
+          if (*word == 0) throw error("radius_search: the device did not answer");
+        }
+    std::atomic_thread_fence(std::memory_order_acquire);
   }
 
   /// One set of points, sorted by cell.
@@ -141,7 +155,7 @@ namespace nearfield::detail
         if (points.n == 0) continue;
         any = true;
         unsigned const blocks =
-            std::min(blocks_for(points.n, bounds_threads), 2u * multiprocessors());
+            std::min(blocks_for(points.n, bounds_threads), 8u * multiprocessors());
         find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
                                                                     bounds.data() + s, found + s);
         check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
@@ -222,21 +236,21 @@ namespace nearfield::detail
       counts = {};
       end_stage("cells", stream_);
 
-      // the host reads how many items there are while the device goes on
-      mail.fetch(0, to.table.data() + n_cells, sizeof(std::uint64_t), stream_);
-      mail.mark(stream_);
-
+      // the host reads how many items there are while the device goes on; a copy between two kernels would
+      // hold the second one up
+      std::uint32_t volatile* const items = mail.word(12);
+      *items = 0;
       std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
       to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
       to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
       to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
       scatter_points<T, Dim><<<blocks, build_threads, 0, stream_>>>(
           points, cells, to.ranks.data(), to.table.data(), n_cells, group, to.unranked.data(),
-          to.item_begin.data(), to.item_cell.data());
+          to.item_begin.data(), to.item_cell.data(), items);
       check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
       end_stage("scatter", stream_);
-      mail.wait();
-      to.n_items = static_cast<std::uint32_t>(mail.template read<std::uint64_t>(0) >> 32);
+      wait_for_word(items, stream_);
+      to.n_items = *items - 1;
       if (*crowded == 0) return;
       to.unranked = {};
       to.ranks = {};

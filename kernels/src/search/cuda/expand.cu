@@ -67,7 +67,7 @@ namespace nearfield::detail
       {
         mask_head const head = heads[item];
         uint64_t at = item_offsets[item];
-        if (head.first == no_masks) continue;
+        if (head.first == no_masks || head.goes_on()) continue;
         int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
         uint32_t const* const item_masks = masks + head.first;
         uint2 const chunk =
@@ -107,6 +107,97 @@ namespace nearfield::detail
           at += total;
           bits = next;
           __syncwarp();
+        }
+      }
+    }
+
+    struct __align__(16) rows_scratch
+    {
+      unsigned short staged[1024];
+      uint64_t row_origin[32];
+      uint32_t row_place[32];
+      uint32_t index[32];
+      uint32_t candidate[batch_candidates];
+      uint32_t words[32 * batch_words];
+    };
+
+    /// The same for rows that start anywhere, or whose entries come from many batches.
+    __global__ void __launch_bounds__(search_threads, 8) expand_rows_kernel(
+        __grid_constant__ row_masks const in, uint32_t const* __restrict__ target_order,
+        uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
+        uint32_t* __restrict__ out_j)
+    {
+      __shared__ rows_scratch scratch_of_warp[search_warps];
+      rows_scratch& scratch = scratch_of_warp[threadIdx.x / 32];
+      int const lane = threadIdx.x % 32;
+      uint32_t const stride = gridDim.x * search_warps;
+      for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < in.n_items; k += stride)
+      {
+        uint32_t const item = in.items ? in.items[k] : k;
+        mask_head head = in.heads[item];
+        if (head.first == no_masks) continue;
+        int const n_points = head.points();
+        bool const is_row = lane < n_points;
+        uint32_t const index = is_row ? target_order[head.begin + lane] : 0;
+        scratch.index[lane] = index;
+        if (in.row_offsets)
+          scratch.row_origin[lane] = is_row ? in.row_offsets[index] : 0;
+        else
+          scratch.row_origin[lane] =
+              in.item_offsets[item] +
+              sum_before(is_row ? in.row_of_position[head.begin + lane] : 0u, lane);
+        for (uint32_t row_done = 0;;)
+        {
+          int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
+          uint32_t const* const batch = in.masks + head.first;
+          uint2 const chunk =
+              lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
+          for (int f = lane; f < n; f += 32) scratch.words[f] = batch[2 * n_chunks + f];
+          uint32_t const before = sum_before(__popc(chunk.y), lane);
+#pragma unroll 4
+          for (int c = 0; c < n_chunks; ++c)
+          {
+            uint32_t const begin = __shfl_sync(all_lanes, chunk.x, c);
+            uint32_t const kept = __shfl_sync(all_lanes, chunk.y, c);
+            uint32_t const slot =
+                __shfl_sync(all_lanes, before, c) + __popc(kept & ((1u << lane) - 1));
+            if (kept >> lane & 1) scratch.candidate[slot] = source_order[begin + lane];
+          }
+          __syncwarp();
+          uint32_t found = 0;
+          for (int w = 0; w < n_words && is_row; ++w)
+            found += __popc(scratch.words[lane * n_words + w]);
+          scratch.row_place[lane] = row_done - sum_before(found, lane);
+          row_done += found;
+          __syncwarp();
+          word_divider const row_of(n_words);
+          uint32_t written = 0;
+          for (int f0 = 0; f0 < n; f0 += 32)
+          {
+            int const f = f0 + lane, row = row_of(f);
+            uint32_t bits = f < n ? scratch.words[f] : 0;
+            uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
+            uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
+            unsigned short* to = scratch.staged + mine_before;
+            uint32_t const place = row << slot_bits | (f - row * n_words) << 5;
+            while (bits != 0)
+            {
+              *to++ = static_cast<unsigned short>(place | (__ffs(bits) - 1));
+              bits &= bits - 1;
+            }
+            __syncwarp();
+            for (uint32_t t = lane; t < total; t += 32)
+            {
+              uint32_t const pair = scratch.staged[t], i = pair >> slot_bits;
+              uint64_t const at = scratch.row_origin[i] + (scratch.row_place[i] + written + t);
+              __stcs(out_j + at, scratch.candidate[pair & ((1 << slot_bits) - 1)]);
+              if (out_i) __stcs(out_i + at, scratch.index[i]);
+            }
+            written += total;
+            __syncwarp();
+          }
+          if (!head.goes_on()) break;
+          head = *reinterpret_cast<mask_head const*>(batch - mask_head_words);
         }
       }
     }
@@ -161,6 +252,17 @@ namespace nearfield::detail
     expand_kernel<<<blocks, search_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
                                                          target_order, source_order, out_i, out_j);
     check_cuda(cudaGetLastError(), "radius_search: expand_masks");
+  }
+
+  void expand_rows(row_masks const& in, std::uint32_t const* target_order,
+                   std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
+                   cuda_stream stream)
+  {
+    if (in.n_items == 0) return;
+    unsigned const blocks = (in.n_items + search_warps - 1) / search_warps;
+    expand_rows_kernel<<<blocks, search_threads, 0, stream>>>(in, target_order, source_order, out_i,
+                                                              out_j);
+    check_cuda(cudaGetLastError(), "radius_search: expand_rows");
   }
 
   void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,

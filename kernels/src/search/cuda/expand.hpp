@@ -8,12 +8,30 @@ namespace nearfield::detail
 {
   struct mask_head;
 
-  /// COO from the masks of a search: the pairs of item k from item_offsets[k] on. Items without masks are
-  /// left out.
+  /// COO from the masks of a search: the pairs of item k from item_offsets[k] on. Items without masks, or with
+  /// many batches, are left out.
   void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
                     cuda_stream stream);
+
+  /// Masks whose rows start at row_offsets[index], or follow each other from item_offsets[item] on.
+  struct row_masks
+  {
+    mask_head const* heads;
+    std::uint32_t const* masks;
+    /// null: items [0, n_items)
+    std::uint32_t const* items;
+    std::uint32_t n_items;
+    std::uint64_t const* item_offsets;
+    std::uint32_t const* row_of_position;
+    std::uint64_t const* row_offsets;
+  };
+
+  /// Rows from the masks of a search, out_i null or not. Items without masks are left out.
+  void expand_rows(row_masks const& in, std::uint32_t const* target_order,
+                   std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
+                   cuda_stream stream);
 
   /// Puts pairs into lexicographic order: keys_of_pairs, a sort, pairs_of_keys.
   void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,

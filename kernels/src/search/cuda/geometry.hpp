@@ -30,6 +30,9 @@ namespace nearfield::detail
     /// filled up with empty cells to row_cells, a multiple of it: that changes no order.
     std::uint32_t group = 1, row_cells = 1;
 
+    /// see divided(); of row_cells, cells[1], and the rows across y
+    std::uint32_t row_reciprocal = 0, y_reciprocal = 0, across_reciprocal = 0;
+
     double units_per_length = 1;
     /// a unit over the cutoff
     float unit = 1;
@@ -74,6 +77,10 @@ namespace nearfield::detail
       group = std::min(group, g.cells[2] - 2 * static_cast<std::uint32_t>(g.reach[2]));
     g.group = std::min(group, g.cells[2]);
     g.row_cells = (g.cells[2] + g.group - 1) / g.group * g.group;
+
+    g.row_reciprocal = ~0u / g.row_cells;
+    g.y_reciprocal = ~0u / g.cells[1];
+    g.across_reciprocal = ~0u / static_cast<std::uint32_t>(2 * g.reach[1] + 1);
 
     double span = 0, reach2 = 0;
     for (int b = first; b < 3; ++b)

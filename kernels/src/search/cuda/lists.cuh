@@ -13,7 +13,29 @@ namespace nearfield::detail
 {
   /// Words of masks for a point: an item of 27 uniform points, 300 candidates and their chunks takes 11. Items
   /// that find no room are searched twice.
-  inline constexpr std::uint64_t mask_words_per_point = 12;
+  inline std::uint64_t mask_words_per_point(pairs which)
+  {
+    return which == pairs::half ? 12 : 24;
+  }
+
+  /// Room for the masks of one search.
+  struct mask_arrays
+  {
+    stream_array<mask_head> heads;
+    stream_array<std::uint32_t> masks, unmasked;
+
+    mask_arrays(search_output& out, pairs which, std::uint32_t n, std::uint32_t n_items,
+                cuda_stream stream)
+        : heads(n_items, stream, "radius_search: masks"),
+          masks(mask_words_per_point(which) * n, stream, "radius_search: masks"),
+          unmasked(n_items, stream, "radius_search: masks")
+    {
+      out.mask_capacity = masks.size();
+      out.heads = heads.data();
+      out.masks = masks.data();
+      out.unmasked_items = unmasked.data();
+    }
+  };
 
   template <class T, int Dim>
   pair_definition<T, Dim> definition_of(device_cells<T, Dim> const& cells)
@@ -56,9 +78,15 @@ namespace nearfield::detail
     template <search_stage Stage>
     void launch()
     {
-      if (in_.n_items == 0) return;
-      unsigned const blocks =
-          std::min(blocks_for(in_.n_items, search_warps), 96u * multiprocessors());
+      std::uint32_t const n_items = out_.only_items ? out_.n_only_items : in_.n_items;
+      if (n_items == 0) return;
+      unsigned const blocks = std::min(blocks_for(n_items, search_warps), 96u * multiprocessors());
+      if (Stage != search_stage::fill)
+      {
+        out_.counters_for_host = reinterpret_cast<search_counters*>(
+            const_cast<unsigned*>(cells_.mailbox().word(4)));
+        static_cast<search_counters volatile*>(out_.counters_for_host)->blocks_done = 0;
+      }
       search_kernel<T, Dim, Stage>
           <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
       check_cuda(cudaGetLastError(), "radius_search: search_kernel");
@@ -68,13 +96,20 @@ namespace nearfield::detail
     /// Asks for the counters; what is launched after it runs while the host waits in counted().
     void ask()
     {
+      if (out_.counters_for_host || in_.n_items == 0) return;
       auto& mail = cells_.mailbox();
       mail.fetch(0, counters_.data(), sizeof(search_counters), stream_);
       mail.mark(stream_);
     }
     search_counters answer()
     {
+      if (in_.n_items == 0) return {};
       auto& mail = cells_.mailbox();
+      if (auto* const host = out_.counters_for_host)
+      {
+        wait_for_word(&static_cast<search_counters volatile*>(host)->blocks_done, stream_);
+        return *host;
+      }
       mail.wait();
       return mail.template read<search_counters>(0);
     }
@@ -168,21 +203,10 @@ namespace nearfield::detail
     out.item_pairs = item_pairs.data();
     out.row_of_position = rows.data();
 
-    // Full lists have too many candidates for one batch.
-    bool const with_masks = what.which == pairs::half;
-    stream_array<mask_head> heads;
-    stream_array<std::uint32_t> masks;
-    if (with_masks)
-    {
-      out.mask_capacity = mask_words_per_point * n;
-      heads = stream_array<mask_head>(n_items, stream, "radius_search: masks");
-      masks = stream_array<std::uint32_t>(out.mask_capacity, stream, "radius_search: masks");
-      out.heads = heads.data();
-      out.masks = masks.data();
-      run.template launch<search_stage::masks>();
-    }
-    else
-      run.template launch<search_stage::count>();
+    mask_arrays masks(out, what.which, n, n_items, stream);
+    stream_array<std::uint32_t> many(n_items, stream, "radius_search: items");
+    out.items_of_many_batches = many.data();
+    run.template launch<search_stage::masks>();
     run.ask();
     scan_counts(item_pairs.data(), item_offsets.data(), n_items, stream);
     search_counters const found = run.answer();
@@ -195,14 +219,20 @@ namespace nearfield::detail
     item_pairs = {};
     result.i = stream_array<index_type>(n_pairs, stream, "radius_search: i");
     result.j = stream_array<index_type>(n_pairs, stream, "radius_search: j");
-    if (with_masks)
-      expand_masks(heads.data(), n_items, masks.data(), item_offsets.data(),
-                   cells.targets().order.data(), cells.sources().order.data(), result.i.data(),
-                   result.j.data(), stream);
-    if (with_masks) end_stage("expand", stream);
-    if (!with_masks || found.items_without_masks > 0)
+    auto const* const target_order = cells.targets().order.data();
+    auto const* const source_order = cells.sources().order.data();
+    if (found.items_of_many_batches < n_items)
+      expand_masks(masks.heads.data(), n_items, masks.masks.data(), item_offsets.data(),
+                   target_order, source_order, result.i.data(), result.j.data(), stream);
+    end_stage("expand", stream);
+    expand_rows({masks.heads.data(), masks.masks.data(), many.data(), found.items_of_many_batches,
+                 item_offsets.data(), rows.data(), nullptr},
+                target_order, source_order, result.i.data(), result.j.data(), stream);
+    end_stage("expand rows", stream);
+    if (found.items_without_masks > 0)
     {
-      out.only_without_masks = with_masks;
+      out.only_items = masks.unmasked.data();
+      out.n_only_items = found.items_without_masks;
       out.item_offsets = item_offsets.data();
       out.out_i = result.i.data();
       out.out_j = result.j.data();
@@ -210,8 +240,8 @@ namespace nearfield::detail
     }
     if (what.sorted)
     {
-      heads = {};
-      masks = {};
+      masks.heads = {};
+      masks.masks = {};
       stream_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(result.i.data(), result.j.data(), keys.data(), n_pairs,
                     what.which == pairs::half, stream);
@@ -234,20 +264,34 @@ namespace nearfield::detail
         stream_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
     stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.row_of_index = rows.data();
-    run.template launch<search_stage::count>();
+    mask_arrays masks(out, what.which, n, run.n_items(), stream);
+    run.template launch<search_stage::masks>();
     run.ask();
     scan_counts(rows.data(), result.offsets.data(), n, stream);
-    std::uint64_t const n_pairs = run.answer().pairs;
+    search_counters const found = run.answer();
+    std::uint64_t const n_pairs = found.pairs;
     end_stage("scan and wait", stream);
     check_result(n_pairs, 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
                  what.max_bytes);
     if (n_pairs == 0) return result;
     rows = {};
     result.columns = stream_array<index_type>(n_pairs, stream, "radius_search: columns");
-    out.row_of_index = nullptr;
-    out.row_offsets = result.offsets.data();
-    out.out_j = result.columns.data();
-    run.template launch<search_stage::fill>();
+    expand_rows({masks.heads.data(), masks.masks.data(), nullptr, run.n_items(), nullptr, nullptr,
+                 result.offsets.data()},
+                cells.targets().order.data(), cells.sources().order.data(), nullptr,
+                result.columns.data(), stream);
+    end_stage("expand rows", stream);
+    if (found.items_without_masks > 0)
+    {
+      out.row_of_index = nullptr;
+      out.only_items = masks.unmasked.data();
+      out.n_only_items = found.items_without_masks;
+      out.row_offsets = result.offsets.data();
+      out.out_j = result.columns.data();
+      run.template launch<search_stage::fill>();
+    }
+    masks.heads = {};
+    masks.masks = {};
     if (!what.sorted && !what.distances && !what.displacements) return result;
 
     stream_array<std::uint32_t> const i(n_pairs, stream, "radius_search: rows");

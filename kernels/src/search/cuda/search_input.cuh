@@ -37,10 +37,11 @@ namespace nearfield::detail
     search_geometry geometry;
   };
 
-  /// Where the masks of an item are: their first word; points, words a point and chunks in one word; the
-  /// item's first position. Chunks come first, as (first position, which of 32 are candidates), then the
-  /// words of each point: bit c of word w is candidate 32 w + c.
-  struct mask_head
+  /// Where the masks of a batch of an item are: their first word; points, words a point, chunks and whether
+  /// another batch follows in one word; the item's first position. Chunks come first, as (first position,
+  /// which of 32 are candidates), then the words of each point: bit c of word w is candidate 32 w + c. The
+  /// head of the batch that follows stands before them.
+  struct __align__(16) mask_head
   {
     uint64_t first;
     uint32_t shape;
@@ -48,8 +49,10 @@ namespace nearfield::detail
 
     __device__ uint32_t points() const { return shape & 255; }
     __device__ uint32_t words() const { return shape >> 8 & 255; }
-    __device__ uint32_t chunks() const { return shape >> 16; }
+    __device__ uint32_t chunks() const { return shape >> 16 & 255; }
+    __device__ bool goes_on() const { return shape >> 31; }
   };
+  inline constexpr uint32_t mask_head_words = sizeof(mask_head) / sizeof(uint32_t);
   inline constexpr uint64_t no_masks = ~uint64_t(0);
 
   /// Counters of one search, in device memory, zero before it.
@@ -58,13 +61,17 @@ namespace nearfield::detail
     unsigned long long mask_words;
     unsigned long long pairs;
     uint32_t items_without_masks;
+    uint32_t items_of_many_batches;
     uint32_t overflow;
+    uint32_t blocks_done;
   };
 
   /// What a search writes; null is not asked for.
   struct search_output
   {
     search_counters* counters = nullptr;
+    /// Memory of the host: the last block of a count writes them there, blocks_done last.
+    search_counters* counters_for_host = nullptr;
     // counts
     uint32_t* row_of_index = nullptr;
     uint32_t* row_of_position = nullptr;
@@ -73,9 +80,15 @@ namespace nearfield::detail
     mask_head* heads = nullptr;
     uint32_t* masks = nullptr;
     uint64_t mask_capacity = 0;
+    /// those without masks; the order is chance, and makes no difference
+    uint32_t* unmasked_items = nullptr;
+    /// those with masks in many batches, likewise; null is not asked for
+    uint32_t* items_of_many_batches = nullptr;
     // fill; the rows of an item start at item_offsets[item] (COO), at row_offsets[index] (CSR), or at
     // index * width (table)
-    bool only_without_masks = false;
+    /// null: all items
+    uint32_t const* only_items = nullptr;
+    uint32_t n_only_items = 0;
     uint64_t const* item_offsets = nullptr;
     uint64_t const* row_offsets = nullptr;
     uint32_t width = 0;

@@ -11,7 +11,7 @@ namespace nearfield::detail
   enum class search_stage
   {
     count, ///< how many
-    masks, ///< count, and keep the bits of items whose candidates fit one batch
+    masks, ///< count, and keep the bits of the items that find room
     fill   ///< write the indices
   };
 
@@ -110,21 +110,26 @@ namespace nearfield::detail
     return found;
   }
 
-  /// Keeps the bits of the only batch of an item; false where there is no room.
-  __device__ inline bool keep_masks(search_output const& out, uint32_t item,
-                                    search_item const& points, uint32_t const* words, int n_slots,
-                                    candidate_chunks const& chunks, int lane)
+  /// Keeps the bits of a batch, its head where `link` points; where the head of the next one belongs, or null
+  /// where there is no room.
+  __device__ inline mask_head* keep_masks(search_output const& out, mask_head* link,
+                                          search_item const& points, uint32_t const* words,
+                                          int n_slots, candidate_chunks const& chunks, bool goes_on,
+                                          int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
-    uint64_t const wanted = (n + 2 * chunks.count + 1) & ~1; // chunks are read 8 bytes at a time
+    uint64_t const wanted = (n + 2 * chunks.count + 2 * mask_head_words - 1) & ~(mask_head_words - 1);
     unsigned long long first = 0;
     if (lane == 0) first = atomicAdd(&out.counters->mask_words, wanted);
     first = __shfl_sync(all_lanes, first, 0);
-    if (first + wanted > out.mask_capacity) return false;
+    if (first + wanted > out.mask_capacity) return nullptr;
+    auto* const next = reinterpret_cast<mask_head*>(out.masks + first);
+    first += mask_head_words;
     if (lane == 0)
-      out.heads[item] = {first,
-                         static_cast<uint32_t>(points.count | n_words << 8 | chunks.count << 16),
-                         points.begin};
+      *link = {first,
+               static_cast<uint32_t>(points.count | n_words << 8 | chunks.count << 16) |
+                   (goes_on ? 1u << 31 : 0u),
+               points.begin};
     uint32_t* const masks = out.masks + first;
     if (lane < chunks.count)
       reinterpret_cast<uint2*>(masks)[lane] = make_uint2(chunks.begin, chunks.kept);
@@ -134,7 +139,7 @@ namespace nearfield::detail
       int const row = row_of(f);
       masks[2 * chunks.count + f] = words[row * words_pitch + f - row * n_words];
     }
-    return true;
+    return next;
   }
 
   /// Writes the pairs of a batch, row by row and in the order of slots: bits become slots in shared memory,
@@ -205,12 +210,10 @@ namespace nearfield::detail
     uint64_t pairs_of_warp = 0;
 
     uint32_t const stride = gridDim.x * search_warps;
-    for (uint32_t item = blockIdx.x * search_warps + threadIdx.x / 32; item < in.n_items;
-         item += stride)
+    uint32_t const n_items = out.only_items ? out.n_only_items : in.n_items;
+    for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < n_items; k += stride)
     {
-      if (Stage == search_stage::fill && out.only_without_masks &&
-          out.heads[item].first != no_masks)
-        continue;
+      uint32_t const item = out.only_items ? out.only_items[k] : k;
       search_item const points(in, item, lane);
       scratch.index[lane] = points.index;
       scratch.points[lane] = make_float4(-points.x[0], -points.x[1], -points.x[2],
@@ -220,7 +223,8 @@ namespace nearfield::detail
 
       segment_walk walk;
       uint32_t row_pairs = 0; // of the lane's point, or of the lane
-      bool is_kept = false;
+      mask_head* link = Stage == search_stage::masks ? out.heads + item : nullptr;
+      bool has_one_batch = false;
       for (bool done = false, first = true; !done; first = false)
       {
         int n_slots = 0;
@@ -241,8 +245,11 @@ namespace nearfield::detail
             test_batch<Stage>(in, pair, points, scratch, n_slots, own, by_row, lane);
         __syncwarp();
         if constexpr (Stage == search_stage::masks)
-          if (done && first && chunks.count <= 32)
-            is_kept = keep_masks(out, item, points, scratch.words, n_slots, chunks, lane);
+        {
+          has_one_batch = done && first;
+          if (link)
+            link = keep_masks(out, link, points, scratch.words, n_slots, chunks, !done, lane);
+        }
         if constexpr (Stage == search_stage::fill)
           write_batch(out, scratch, points.count, n_slots, found, row_pairs, lane);
         else
@@ -263,15 +270,20 @@ namespace nearfield::detail
       }
       else
       {
-        if (lane < points.count && out.row_of_position && !is_kept)
+        if (lane < points.count && out.row_of_position && !(link && has_one_batch))
           out.row_of_position[points.begin + lane] = row_pairs;
         uint64_t const total = warp_sum(row_pairs);
         if (lane == 0 && out.item_pairs) out.item_pairs[item] = total;
         pairs_of_warp += lane == 0 ? total : 0;
-        if (Stage == search_stage::masks && !is_kept && lane == 0)
+        if (Stage == search_stage::masks && lane == 0)
         {
-          out.heads[item] = {no_masks, 0, 0};
-          atomicAdd(&out.counters->items_without_masks, 1u);
+          if (!link)
+          {
+            out.heads[item] = {no_masks, 0, 0};
+            out.unmasked_items[atomicAdd(&out.counters->items_without_masks, 1u)] = item;
+          }
+          else if (!has_one_batch && out.items_of_many_batches)
+            out.items_of_many_batches[atomicAdd(&out.counters->items_of_many_batches, 1u)] = item;
         }
       }
       __syncwarp();
@@ -281,6 +293,18 @@ namespace nearfield::detail
       for (int s = 16; s > 0; s /= 2) pairs_of_warp += __shfl_xor_sync(all_lanes, pairs_of_warp, s);
       if (lane == 0 && pairs_of_warp != 0)
         atomicAdd(&out.counters->pairs, static_cast<unsigned long long>(pairs_of_warp));
+      __threadfence();
+      __syncthreads();
+      if (threadIdx.x != 0 || atomicAdd(&out.counters->blocks_done, 1u) != gridDim.x - 1) return;
+      __threadfence();
+      auto const* const found = static_cast<search_counters volatile const*>(out.counters);
+      auto* const to = static_cast<search_counters volatile*>(out.counters_for_host);
+      to->mask_words = found->mask_words;
+      to->pairs = found->pairs;
+      to->items_without_masks = found->items_without_masks;
+      to->items_of_many_batches = found->items_of_many_batches;
+      __threadfence_system();
+      to->blocks_done = 1;
     }
   }
 }
