@@ -122,10 +122,11 @@ namespace nearfield::detail
     };
 
     /// The same for rows that start anywhere, or whose entries come from many batches.
-    __global__ void __launch_bounds__(search_threads, 8) expand_rows_kernel(
-        __grid_constant__ row_masks const in, uint32_t const* __restrict__ target_order,
-        uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
-        uint32_t* __restrict__ out_j)
+    __global__ void __launch_bounds__(search_threads, 8)
+        expand_rows_kernel(__grid_constant__ row_masks const in,
+                           uint32_t const* __restrict__ target_order,
+                           uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
+                           uint32_t* __restrict__ out_j)
     {
       __shared__ rows_scratch scratch_of_warp[search_warps];
       rows_scratch& scratch = scratch_of_warp[threadIdx.x / 32];

@@ -83,8 +83,8 @@ namespace nearfield::detail
       unsigned const blocks = std::min(blocks_for(n_items, search_warps), 96u * multiprocessors());
       if (Stage != search_stage::fill)
       {
-        out_.counters_for_host = reinterpret_cast<search_counters*>(
-            const_cast<unsigned*>(cells_.mailbox().word(4)));
+        out_.counters_for_host =
+            reinterpret_cast<search_counters*>(const_cast<unsigned*>(cells_.mailbox().word(4)));
         static_cast<search_counters volatile*>(out_.counters_for_host)->blocks_done = 0;
       }
       search_kernel<T, Dim, Stage>

@@ -47,10 +47,22 @@ namespace nearfield::detail
     uint32_t shape;
     uint32_t begin;
 
-    __device__ uint32_t points() const { return shape & 255; }
-    __device__ uint32_t words() const { return shape >> 8 & 255; }
-    __device__ uint32_t chunks() const { return shape >> 16 & 255; }
-    __device__ bool goes_on() const { return shape >> 31; }
+    __device__ uint32_t points() const
+    {
+      return shape & 255;
+    }
+    __device__ uint32_t words() const
+    {
+      return shape >> 8 & 255;
+    }
+    __device__ uint32_t chunks() const
+    {
+      return shape >> 16 & 255;
+    }
+    __device__ bool goes_on() const
+    {
+      return shape >> 31;
+    }
   };
   inline constexpr uint32_t mask_head_words = sizeof(mask_head) / sizeof(uint32_t);
   inline constexpr uint64_t no_masks = ~uint64_t(0);

@@ -118,7 +118,8 @@ namespace nearfield::detail
                                           int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = points.count * n_words;
-    uint64_t const wanted = (n + 2 * chunks.count + 2 * mask_head_words - 1) & ~(mask_head_words - 1);
+    uint64_t const wanted =
+        (n + 2 * chunks.count + 2 * mask_head_words - 1) & ~(mask_head_words - 1);
     unsigned long long first = 0;
     if (lane == 0) first = atomicAdd(&out.counters->mask_words, wanted);
     first = __shfl_sync(all_lanes, first, 0);
@@ -297,7 +298,7 @@ namespace nearfield::detail
       __syncthreads();
       if (threadIdx.x != 0 || atomicAdd(&out.counters->blocks_done, 1u) != gridDim.x - 1) return;
       __threadfence();
-      auto const* const found = static_cast<search_counters volatile const*>(out.counters);
+      auto const* const found = static_cast<search_counters const volatile*>(out.counters);
       auto* const to = static_cast<search_counters volatile*>(out.counters_for_host);
       to->mask_words = found->mask_words;
       to->pairs = found->pairs;
