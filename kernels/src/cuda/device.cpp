@@ -83,7 +83,10 @@ namespace nearfield
   std::uint64_t free_gpu_memory()
   {
     std::size_t free = 0, total = 0;
-    check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    cudaError_t const code = cudaMemGetInfo(&free, &total);
+    // a failure is remembered, and would be taken for that of the next launch
+    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+    check_cuda(code, "cudaMemGetInfo");
     pool_memory const pool = memory_of_pool();
     return free + (pool.held - pool.used);
   }
