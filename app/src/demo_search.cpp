@@ -14,7 +14,8 @@
 #include <cstdio>
 #include <iostream>
 
-// The rounding of every operation is part of what a pair is: CMake compiles this file without contraction.
+// The rounding of every operation is part of what a pair is: CMake compiles this file without
+// contraction.
 
 namespace nearfield::app
 {

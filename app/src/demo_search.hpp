@@ -19,8 +19,8 @@ namespace nearfield::app
     bool same_pairs = false; ///< as a loop over all pairs of points finds
   };
 
-  /// Lists the pairs of points closer than input.cutoff on every back-end in both precisions, compares them
-  /// with a plain loop, and prints a row for each.
+  /// Lists the pairs of points closer than input.cutoff on every back-end in both precisions,
+  /// compares them with a plain loop, and prints a row for each.
   std::vector<demo_search_row> search_demo(demo_input const& input);
 
   /// Whether no row that was run failed.

@@ -55,8 +55,8 @@ namespace nearfield::app
       return used < *limit ? *limit - used : 0;
     }
 
-    // A group is limited by all groups above it, too. In a container the path may be that of the host, and
-    // the root of the mount the container's own group.
+    // A group is limited by all groups above it, too. In a container the path may be that of the
+    // host, and the root of the mount the container's own group.
     std::uint64_t left_in_all(std::filesystem::path const& mount, std::filesystem::path path,
                               group_files const& files)
     {

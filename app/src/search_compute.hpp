@@ -43,8 +43,8 @@ namespace nearfield::app
   template <class T>
   void check_lengths(search_options const& options);
 
-  /// Searches in precision T; options.backend is not automatic. Throws error for points outside a periodic
-  /// box, and for a list larger than it may be, which is then not allocated.
+  /// Searches in precision T; options.backend is not automatic. Throws error for points outside a
+  /// periodic box, and for a list larger than it may be, which is then not allocated.
   template <class T>
   search_result search_points(named_points const& from, search_options const& options);
 

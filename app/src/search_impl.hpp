@@ -61,8 +61,9 @@ namespace nearfield::app
               ? " bytes that are free; take a smaller --radius, --list count, or --backend simd"
               : " bytes that are available; take a smaller --radius, or --list count";
       throw error("--max-memory: the " + std::string(name_of(options.list)) + " list has " +
-                  std::to_string(result.pairs) + " pairs in " + std::to_string(result.bytes) +
-                  " bytes, more than the " + std::to_string(limit) + allowed);
+                  std::to_string(result.pairs) + (result.pairs == 1 ? " pair in " : " pairs in ") +
+                  std::to_string(result.bytes) + " bytes, more than the " + std::to_string(limit) +
+                  allowed);
     }
 
     inline void set_sizes(search_options const& options, std::uint64_t total, search_result& result)
@@ -91,8 +92,8 @@ namespace nearfield::app
       }
     }
 
-    /// Counts, then fills: `search(what)` does it, `fetch(list)` brings what it gives into host memory, and
-    /// available() is how many bytes a list may have.
+    /// Counts, then fills: `search(what)` does it, `fetch(list)` brings what it gives into host
+    /// memory, and available() is how many bytes a list may have.
     template <class Search, class Fetch, class Available>
     void count_and_fill(search_options const& options, Search const& search, Fetch const& fetch,
                         Available const& available, search_result& result)
