@@ -1,5 +1,7 @@
+#include "arguments.hpp"
 #include "commands.hpp"
 #include "files.hpp"
+#include "search_arguments.hpp"
 #include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -7,11 +9,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <new>
-#include <sstream>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -20,15 +20,6 @@ namespace nearfield::app
 {
   namespace
   {
-    double parse_number(std::string const& text, char const* option, char const* expected)
-    {
-      double value = 0;
-      auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (status != std::errc() || end != text.data() + text.size())
-        throw error(std::string(option) + ": found '" + text + "', expected " + expected);
-      return value;
-    }
-
     // CLI11 takes the next option for the value of `--json=`.
     void refuse_empty(int argc, char** argv)
     {
@@ -44,15 +35,6 @@ namespace nearfield::app
       }
     }
 
-    std::vector<std::string> split(std::string const& text)
-    {
-      std::vector<std::string> parts;
-      std::istringstream stream(text);
-      for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-      if (text.empty() || text.back() == ',') parts.emplace_back();
-      return parts;
-    }
-
     // Options as they are written, before they become run_options.
     struct written_run
     {
@@ -60,33 +42,6 @@ namespace nearfield::app
       std::vector<std::string> parameters;
       run_options options;
     };
-
-    // CLI11's own message names the largest double in full.
-    CLI::Validator at_least(int least)
-    {
-      auto const refuse = [least](std::string const& text)
-      {
-        bool const negative = text.starts_with('-');
-        bool const zero = text.find_first_not_of("+0") == std::string::npos;
-        return negative || (least > 0 && zero)
-                   ? "found '" + text + "', expected " + std::to_string(least) + " or more"
-                   : std::string();
-      };
-      return {refuse, "", ""};
-    }
-
-    template <class Enum>
-    Enum choose(std::string const& text, char const* option,
-                std::vector<std::pair<char const*, Enum>> const& choices)
-    {
-      std::string known;
-      for (auto const& [name, value] : choices)
-      {
-        if (text == name) return value;
-        known += (known.empty() ? "" : ", ") + std::string(name);
-      }
-      throw error(std::string(option) + ": found '" + text + "', expected one of " + known);
-    }
 
     // Options that would change nothing are mistakes.
     void refuse_idle(written_run const& written)
@@ -123,13 +78,8 @@ namespace nearfield::app
     {
       refuse_idle(written);
       run_options options = written.options;
-      options.precision = choose<precision>(written.precision, "--precision",
-                                            {{"f32", precision::f32}, {"f64", precision::f64}});
-      options.step.backend = choose<backend>(written.backend, "--backend",
-                                             {{"auto", backend::automatic},
-                                              {"scalar", backend::scalar},
-                                              {"simd", backend::simd},
-                                              {"cuda", backend::cuda}});
+      options.precision = choose_precision(written.precision);
+      options.step.backend = choose_backend(written.backend);
       for (std::string const& parameter : written.parameters)
       {
         auto const equals = parameter.find('=');
@@ -245,6 +195,8 @@ namespace nearfield::app
           ->capture_default_str();
       written_run written;
       add_run(program, written);
+      written_search search_of;
+      auto* search_command = add_search(program, search_of);
       auto* info_command =
           program.add_subcommand("info", "What is built in, and what this machine has");
 
@@ -265,6 +217,7 @@ namespace nearfield::app
       }
       if (info_command->parsed()) return info();
       if (demo_command->parsed()) return demo(demo_of);
+      if (search_command->parsed()) return search(interpret(search_of));
       return run(interpret(written));
     }
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "options.hpp"
+#include "search_options.hpp"
 
 namespace nearfield::app
 {
@@ -14,6 +14,9 @@ namespace nearfield::app
 
   /// Reads, computes, checks, writes. Throws error.
   exit_status run(run_options const& options);
+
+  /// Reads, searches, writes. Throws error.
+  exit_status search(search_options const& options);
 
   /// Computes the near field of a protein on every back-end, and draws it. Throws error.
   exit_status demo(demo_options const& options);

@@ -1,7 +1,7 @@
 #include "build.hpp"
 #include "check.hpp"
 #include "commands.hpp"
-#include "demo_input.hpp"
+#include "demo_search.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "json.hpp"
@@ -147,7 +147,7 @@ namespace nearfield::app
     }
 
     std::string json_of(demo_input const& input, tree<3> const& leaves,
-                        std::vector<row> const& rows)
+                        std::vector<row> const& rows, std::vector<demo_search_row> const& searches)
     {
       json_writer json;
       json.begin_object();
@@ -192,6 +192,7 @@ namespace nearfield::app
         json.end_object();
       }
       json.end_array();
+      write_json(json, input, searches);
       json.end_object();
       return json.text();
     }
@@ -209,7 +210,8 @@ namespace nearfield::app
     }
 
     void write_files(std::filesystem::path const& folder, demo_input& input, tree<3> const& leaves,
-                     std::vector<std::vector<double>>&& outputs, std::vector<row> const& rows)
+                     std::vector<std::vector<double>>&& outputs, std::vector<row> const& rows,
+                     std::vector<demo_search_row> const& searches)
     {
       output_files files;
       auto const write = [&](char const* name, std::string const& bytes)
@@ -222,7 +224,7 @@ namespace nearfield::app
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};
       write("near_field.vtu", format_vtu(points));
-      write("near_field.json", json_of(input, leaves, rows));
+      write("near_field.json", json_of(input, leaves, rows, searches));
       write("near_field.png", picture);
       files.commit();
     }
@@ -267,10 +269,12 @@ namespace nearfield::app
     std::vector<row> rows;
     measure(make_problem<float, 3>(input.points, nullptr, cut), workers, rows);
     auto outputs = measure(f64, workers, rows);
+    auto const searches = search_demo(input);
     show_progress("  drawing ...");
-    write_files(options.folder, input, f64.leaves, std::move(outputs), rows);
-    return std::all_of(rows.begin(), rows.end(),
-                       [](row const& r) { return !r.skipped.empty() || r.check.passed(); })
+    write_files(options.folder, input, f64.leaves, std::move(outputs), rows, searches);
+    return passed(searches) &&
+                   std::all_of(rows.begin(), rows.end(),
+                               [](row const& r) { return !r.skipped.empty() || r.check.passed(); })
                ? success
                : check_failed;
   }

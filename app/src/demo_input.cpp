@@ -65,7 +65,8 @@ namespace nearfield::app
               path->string() + ": acetylcholine-binding protein, " + n + " atoms",
               "acetylcholine-binding protein, " + n + " atoms",
               1.4,
-              "A"};
+              "A",
+              5};
     }
     std::size_t const n = 16000;
     return {{"Plummer cloud", plummer_cloud(n)},
@@ -73,6 +74,7 @@ namespace nearfield::app
                 " points (achbp.pqr is missing; Debian's apbs-data has it)",
             "Plummer cloud, " + std::to_string(n) + " points",
             0.05,
-            ""};
+            "",
+            0.2};
   }
 }

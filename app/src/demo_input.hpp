@@ -14,6 +14,7 @@ namespace nearfield::app
     std::string title;
     double radius; ///< that a point is drawn with
     std::string length_unit;
+    double cutoff; ///< of the radius search: some tens of neighbours a point
   };
 
   /// The acetylcholine-binding protein that Debian's apbs-data brings (apbs/examples/misc/achbp.pqr in

@@ -52,8 +52,11 @@ namespace nearfield::app
     /// Writes all of a file but its name. Throws error.
     void write(std::filesystem::path const& path, std::string_view bytes)
     {
-      files_.emplace_back(path).write(bytes);
+      open(path).write(bytes);
     }
+
+    /// A file that is written piece by piece, before commit(). Throws error.
+    atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path); }
 
     /// Names the files, in the order in which they were written, when standard output has taken what
     /// was printed: its failure is an error too, and an error leaves no file. Throws error.

@@ -48,6 +48,22 @@ namespace
         EXPECT_THAT(of_row(row, "skipped"), testing::StartsWith("no GPU ("));
     }
     EXPECT_THAT(end.out, testing::ContainsRegex("CUDA +f32 +skipped: no GPU"));
+    for (int row = 0; row < 4; ++row)
+    {
+      std::string const key = "search." + std::to_string(row) + ".";
+      EXPECT_EQ(json.at(key + "precision"), row < 2 ? "f32" : "f64");
+      if (row % 2 == 0)
+      {
+        EXPECT_EQ(json.at(key + "same_pairs"), "true");
+        EXPECT_GT(std::stoul(json.at(key + "pairs")), 100000u);
+      }
+      else
+      {
+        EXPECT_THAT(json.at(key + "skipped"), testing::StartsWith("no GPU ("));
+      }
+    }
+    EXPECT_THAT(end.out,
+                testing::ContainsRegex("simd [^\n]*f64 [^\n]*same pairs as brute force +PASS"));
     EXPECT_THAT(end.out, testing::ContainsRegex("CPU \\+ GPU +f64 +skipped: no GPU"));
   }
 }

@@ -5,6 +5,7 @@
 #include "points.hpp"
 
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
 
 #include <cuda_runtime_api.h>
@@ -157,6 +158,83 @@ TEST(on_a_gpu, memory_that_runs_out_is_one_line)
   EXPECT_EQ(folder.n_files(), 1);
 }
 
+TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
+{
+  auto const& [dim, precision] = GetParam();
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", dim, 20000, 5);
+  // the points lie in [-1, 1]
+  std::string shifted;
+  auto const points = read_points(folder / "a.bfma");
+  for (std::size_t i = 0; i < points.size(); ++i)
+    for (int a = 0; a < dim; ++a)
+      shifted += std::to_string(points.positions[static_cast<std::size_t>(a)][i] + 1.5) +
+                 (a + 1 < dim ? "," : "\n");
+  write_text(folder / "a.csv", shifted);
+  for (std::string const periodic : {"", dim == 2 ? "3,0" : "3,0,4"})
+    for (auto const* list : {"half", "full", "count", "table"})
+      for (auto const* cells : {"1", "2"})
+      {
+        auto const search = [&](std::string const& backend)
+        {
+          std::vector<std::string> options{"search",
+                                           (folder / "a.csv").string(),
+                                           "--dim",
+                                           std::to_string(dim),
+                                           "--radius",
+                                           dim == 2 ? "0.03" : "0.12",
+                                           "--precision",
+                                           precision,
+                                           "--list",
+                                           list,
+                                           "--backend",
+                                           backend,
+                                           "--output",
+                                           (folder / (backend + ".csv")).string(),
+                                           "--json",
+                                           (folder / "j.json").string(),
+                                           "--cells-per-cutoff",
+                                           cells};
+          if (!periodic.empty()) options.insert(options.end(), {"--periodic", periodic});
+          SCOPED_TRACE(testing::PrintToString(options));
+          expect_success(run_program(options));
+          return json_reader::read(read_text(folder / "j.json"));
+        };
+        auto const on_cpu = search("simd"), on_gpu = search("cuda"), automatic = search("auto");
+        EXPECT_EQ(automatic.at("backend"), "cuda");
+        for (auto const* key : {"pairs", "mean_neighbours", "max_neighbours", "bytes"})
+          EXPECT_EQ(on_cpu.at(key), on_gpu.at(key)) << key;
+        EXPECT_GT(std::stoul(on_gpu.at("pairs")), 20000u);
+        EXPECT_GT(std::stoull(on_gpu.at("peak_memory")), std::stoull(on_gpu.at("bytes")));
+        EXPECT_TRUE(read_text(folder / "simd.csv") == read_text(folder / "cuda.csv"));
+        EXPECT_TRUE(read_text(folder / "simd.csv") == read_text(folder / "auto.csv"));
+      }
+}
+
+TEST(on_a_gpu, a_search_of_no_points_and_one_that_is_too_large)
+{
+  temporary_folder const folder;
+  write_text(folder / "none.csv", "x,y,z\n");
+  write_text(folder / "one.csv", "1,2,3\n");
+  write_text(folder / "two.csv", "0,0,0\n1,0,0\n");
+  for (auto const* list : {"half", "full", "count", "table"})
+    for (auto const* name : {"none.csv", "one.csv"})
+      expect_success(
+          run_program({"search", (folder / name).string(), "--radius", "2", "--list", list,
+                       "--backend", "cuda", "--output", (folder / "out.npy").string()}));
+  std::filesystem::remove(folder / "out.npy");
+  expect_refusal(
+      run_program({"search", (folder / "two.csv").string(), "--radius", "2", "--backend", "cuda",
+                   "--max-memory", "7", "--output", (folder / "out.npy").string()}),
+      "--max-memory: the half list has 1 pair in 8 bytes, more than the 7 bytes given");
+  // a table that no GPU holds
+  expect_refusal(run_program({"search", (folder / "two.csv").string(), "--radius", "2", "--backend",
+                              "cuda", "--list", "table", "--width", "4000000000", "--max-memory",
+                              "18446744073709551615"}),
+                 "out of memory|memory");
+  EXPECT_EQ(folder.n_files(), 3);
+}
+
 TEST(on_a_gpu, info_lists_it)
 {
   auto const end = run_program({"info"});
@@ -177,6 +255,8 @@ TEST(on_a_gpu, the_demo_has_its_rows)
   {
     EXPECT_THAT(end.out,
                 testing::ContainsRegex(std::string("CUDA +") + precision + " [^\n]*PASS\n"));
+    EXPECT_THAT(end.out, testing::ContainsRegex(std::string("CUDA +") + precision +
+                                                " [^\n]*same pairs as brute force +PASS\n"));
 #if NEARFIELD_APP_HAS_GPU_TASKS
     EXPECT_THAT(end.out,
                 testing::ContainsRegex(std::string("CPU \\+ GPU +") + precision + " [^\n]*PASS\n"));

@@ -22,6 +22,17 @@ namespace nearfield::test
     EXPECT_THAT(problem, HasSubstr("configure with -DNEARFIELD_ENABLE_CUDA=ON"));
   }
 
+  TEST(free_gpu_memory, is_some_or_an_error_that_says_why)
+  {
+    if (gpus().empty())
+    {
+      EXPECT_THROW((void)free_gpu_memory(), error);
+      return;
+    }
+    EXPECT_GT(free_gpu_memory(), 0u);
+    EXPECT_LE(free_gpu_memory(), gpus().front().memory_bytes);
+  }
+
   TEST(check_cuda, passes_success)
   {
     EXPECT_NO_THROW(check_cuda(0, "cudaMalloc"));

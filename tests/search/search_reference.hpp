@@ -2,6 +2,7 @@
 
 #include "points.hpp"
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
 

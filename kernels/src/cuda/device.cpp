@@ -1,6 +1,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/stream_array.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -77,6 +78,17 @@ namespace nearfield
     char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
     return visible ? "no NVIDIA GPU among CUDA_VISIBLE_DEVICES='" + std::string(visible) + "'"
                    : "no NVIDIA GPU in this machine";
+  }
+
+  std::uint64_t free_gpu_memory()
+  {
+    std::size_t free = 0, total = 0;
+    cudaError_t const code = cudaMemGetInfo(&free, &total);
+    // a failure is remembered, and would be taken for that of the next launch
+    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+    check_cuda(code, "cudaMemGetInfo");
+    pool_memory const pool = memory_of_pool();
+    return free + (pool.held - pool.used);
   }
 
   void check_cuda(int code, char const* what)

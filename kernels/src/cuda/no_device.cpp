@@ -36,6 +36,11 @@ namespace nearfield
     }
   }
 
+  std::uint64_t free_gpu_memory()
+  {
+    fail();
+  }
+
   void synchronize(cuda_stream)
   {
     fail();

@@ -31,6 +31,11 @@ namespace nearfield
   /// Why gpus() is empty, in one line with the remedy; empty itself where there is a GPU.
   std::string cuda_problem();
 
+  /// How many bytes of the current device's memory an allocation can get: what is free, and what
+  /// nearfield's pool keeps and no array uses. Throws error where there is no device, and where
+  /// nearfield was built without CUDA.
+  std::uint64_t free_gpu_memory();
+
   /// Throws error when a CUDA function returned a code other than 0 (cudaSuccess). `what` is the place: the
   /// function, and what it was called for.
   void check_cuda(int code, char const* what);

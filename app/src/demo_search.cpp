@@ -1,0 +1,170 @@
+#include "demo_search.hpp"
+
+#include "devices.hpp"
+#include "step.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/isa.hpp>
+#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+// The rounding of every operation is part of what a pair is: CMake compiles this file without
+// contraction.
+
+namespace nearfield::app
+{
+  namespace
+  {
+    constexpr int repetitions = 10;
+
+    // A pair as one number that orders it: the smaller index, then the larger.
+    std::uint64_t key_of(std::uint64_t i, std::uint64_t j)
+    {
+      return std::min(i, j) << 32 | std::max(i, j);
+    }
+
+    template <class T>
+    std::vector<std::uint64_t> brute_force(column_set<T, 3> const& points, T cutoff)
+    {
+      auto const& [x, y, z] = points.columns;
+      T const limit = cutoff * cutoff;
+      std::vector<std::uint64_t> found;
+      for (std::size_t i = 0; i < x.size(); ++i)
+        for (std::size_t j = i + 1; j < x.size(); ++j)
+        {
+          T const dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
+          if ((dx * dx + dy * dy) + dz * dz < limit) found.push_back(key_of(i, j));
+        }
+      return found;
+    }
+
+    // As often as each pair is in the list, so that one that is there twice is seen.
+    template <class T>
+    bool has_pairs(coo<T, 3> const& list, std::vector<std::uint64_t> const& expected)
+    {
+      std::vector<std::uint64_t> keys(list.size());
+      for (std::size_t p = 0; p < keys.size(); ++p) keys[p] = key_of(list.i[p], list.j[p]);
+      std::sort(keys.begin(), keys.end());
+      return keys == expected;
+    }
+
+    void print_row(demo_search_row const& row)
+    {
+      char text[256];
+      if (row.skipped.empty())
+        std::snprintf(text, sizeof text,
+                      "  %-22s %-5s %9.2f ms %8.2f M pairs   %s brute force   %s\n",
+                      row.backend.c_str(), row.precision.c_str(), 1e3 * row.seconds,
+                      1e-6 * static_cast<double>(row.pairs),
+                      row.same_pairs ? "same pairs as" : "other pairs than",
+                      row.same_pairs ? "PASS" : "FAIL");
+      else
+        std::snprintf(text, sizeof text, "  %-22s %-5s skipped: %s\n", row.backend.c_str(),
+                      row.precision.c_str(), row.skipped.c_str());
+      std::cout << text << std::flush;
+    }
+
+    // run() searches, and list() is what it found last, in host memory.
+    template <class Run, class List>
+    void measure(demo_search_row& row, std::vector<std::uint64_t> const& expected, Run const& run,
+                 List const& list)
+    {
+      row.seconds = quickest(repetitions, run);
+      auto const& found = list();
+      row.pairs = found.size();
+      row.same_pairs = has_pairs(found, expected);
+    }
+
+    template <class T>
+    void search_in(demo_input const& input, std::vector<demo_search_row>& rows)
+    {
+      auto const x = rounded_positions<T, 3>(input.points);
+      auto const cutoff = static_cast<T>(input.cutoff);
+      auto const expected = brute_force(x, cutoff);
+      auto const add = [&](std::string const& name) -> demo_search_row&
+      {
+        rows.push_back({.backend = name, .precision = sizeof(T) == 4 ? "f32" : "f64"});
+        return rows.back();
+      };
+
+      auto& on_cpu = add("simd " + std::string(nearfield::name_of(selected_isa())));
+      cell_list<T, 3> cells(x.view(), cutoff);
+      coo<T, 3> list;
+      measure(
+          on_cpu, expected,
+          [&]
+          {
+            cells.rebuild(x.view());
+            radius_search(simd, cells, to_coo{}, list);
+          },
+          [&]() -> auto const& { return list; });
+      print_row(on_cpu);
+
+      auto& on_gpu = add("CUDA");
+      on_gpu.skipped = no_gpu();
+      if (on_gpu.skipped.empty())
+      {
+        device_columns<T, 3> const columns(x.view());
+        cuda_cell_list<T, 3> device_cells(cuda, columns.view(), cutoff);
+        device_coo<T, 3> device_list;
+        measure(
+            on_gpu, expected,
+            [&]
+            {
+              device_cells.rebuild(columns.view());
+              device_list = radius_search(cuda, device_cells, to_coo{});
+              synchronize(cuda.stream);
+            },
+            [&] { return device_list.to_host(); });
+      }
+      print_row(on_gpu);
+    }
+  }
+
+  std::vector<demo_search_row> search_demo(demo_input const& input)
+  {
+    std::cout << "search    all pairs closer than " << input.cutoff
+              << (input.length_unit.empty() ? "" : " " + input.length_unit)
+              << ": grid and half list, the best of several runs\n";
+    std::vector<demo_search_row> rows;
+    search_in<float>(input, rows);
+    search_in<double>(input, rows);
+    return rows;
+  }
+
+  bool passed(std::vector<demo_search_row> const& rows)
+  {
+    return std::all_of(rows.begin(), rows.end(),
+                       [](demo_search_row const& row)
+                       { return !row.skipped.empty() || row.same_pairs; });
+  }
+
+  void write_json(json_writer& json, demo_input const& input,
+                  std::vector<demo_search_row> const& rows)
+  {
+    json.key("search").begin_array();
+    for (demo_search_row const& row : rows)
+    {
+      json.begin_object();
+      json.key("backend").value(row.backend);
+      json.key("precision").value(row.precision);
+      json.key("radius").value(input.cutoff);
+      if (!row.skipped.empty())
+        json.key("skipped").value(row.skipped);
+      else
+      {
+        json.key("seconds").value(row.seconds);
+        json.key("pairs").value(row.pairs);
+        json.key("same_pairs").value(row.same_pairs);
+      }
+      json.end_object();
+    }
+    json.end_array();
+  }
+}

@@ -1,0 +1,268 @@
+#pragma once
+
+#include "memory.hpp"
+#include "range.hpp"
+#include "search_compute.hpp"
+#include "step.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <algorithm>
+
+namespace nearfield::app
+{
+  namespace detail
+  {
+    /// f(), in a range of that name, whose time is added to `seconds`.
+    template <class F>
+    auto timed(char const* name, double& seconds, F&& f)
+    {
+      auto const start = std::chrono::steady_clock::now();
+      auto result = in_range(name, std::forward<F>(f));
+      seconds += seconds_since(start);
+      return result;
+    }
+
+    template <class T, int Dim>
+    cell_list_options<T, Dim> grid_options(search_options const& options)
+    {
+      cell_list_options<T, Dim> grid;
+      grid.cells_per_cutoff.fill(options.cells_per_cutoff);
+      for (std::size_t a = 0; a < options.periodic.size(); ++a)
+        grid.period[a] = static_cast<T>(options.periodic[a]);
+      return grid;
+    }
+
+    template <class T, int Dim>
+    void check_inside(named_points const& from, column_set<T, Dim> const& x,
+                      cell_list_options<T, Dim> const& grid)
+    {
+      for (int a = 0; a < Dim; ++a)
+        for (std::size_t i = 0; grid.period[a] > 0 && i < x.size(); ++i)
+          if (T const place = x.columns[a][i]; !(place >= 0 && place < grid.period[a]))
+            throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[a] + " = " +
+                        shortest(from.points.positions[a][i]) + ", outside [0, " +
+                        shortest(double(grid.period[a])) + ")" + (sizeof(T) == 4 ? " in f32" : "") +
+                        " that --periodic gives; expected it inside");
+    }
+
+    /// Throws error where the list is larger than it may be.
+    inline void check_size(search_options const& options, search_result const& result,
+                           std::uint64_t limit)
+    {
+      if (result.bytes <= limit) return;
+      std::string const allowed =
+          options.max_memory ? " bytes given; raise it, or take a smaller --radius"
+          : options.backend == backend::cuda
+              ? " bytes that are free; take a smaller --radius, --list count, or --backend simd"
+              : " bytes that are available; take a smaller --radius, or --list count";
+      throw error("--max-memory: the " + std::string(name_of(options.list)) + " list has " +
+                  std::to_string(result.pairs) + (result.pairs == 1 ? " pair in " : " pairs in ") +
+                  std::to_string(result.bytes) + " bytes, more than the " + std::to_string(limit) +
+                  allowed);
+    }
+
+    inline void set_sizes(search_options const& options, std::uint64_t total, search_result& result)
+    {
+      std::uint64_t const n = result.points, index = sizeof(index_type);
+      result.pairs = options.list == list_kind::half ? total / 2 : total;
+      result.mean_neighbours = n == 0 ? 0 : static_cast<double>(total) / static_cast<double>(n);
+      if (options.list == list_kind::table)
+        result.table_width = options.width.value_or(
+            static_cast<index_type>(std::max<std::uint64_t>(1, result.max_neighbours)));
+      switch (options.list)
+      {
+      case list_kind::half:
+        result.bytes = 2 * index * result.pairs;
+        break;
+      case list_kind::full:
+        result.bytes = (n + 1) * sizeof(std::uint64_t) + index * result.pairs;
+        break;
+      case list_kind::count:
+        result.bytes = index * n;
+        break;
+      case list_kind::table:
+        result.bytes = n * index * (std::uint64_t(*result.table_width) + 1);
+        result.overflow = result.max_neighbours > *result.table_width;
+        break;
+      }
+    }
+
+    /// Counts, then fills: `search(what)` does it, `fetch(list)` brings what it gives into host
+    /// memory, and available() is how many bytes a list may have.
+    template <class Search, class Fetch, class Available>
+    void count_and_fill(search_options const& options, Search const& search, Fetch const& fetch,
+                        Available const& available, search_result& result)
+    {
+      auto const limit = [&]
+      {
+        return options.max_memory ? *options.max_memory : available();
+      };
+      bool const only_counts = options.list == list_kind::count;
+      // counts that are too large for the limit are not even made
+      bool const fits = !only_counts || result.points * sizeof(index_type) <= limit();
+      pair_counts counts = fetch(timed("count", result.count_seconds,
+                                       [&] {
+                                         return search(count_pairs{pairs::full, fits});
+                                       }));
+      if (!counts.per_point.empty())
+        result.max_neighbours = *std::max_element(counts.per_point.begin(), counts.per_point.end());
+      set_sizes(options, counts.total, result);
+      check_size(options, result, limit());
+      if (only_counts)
+      {
+        result.counts = std::move(counts.per_point);
+        return;
+      }
+      counts = {};
+
+      // what is brought is not timed
+      auto const fill = [&](auto const& what)
+      {
+        return timed("fill", result.fill_seconds, [&] { return search(what); });
+      };
+      bool const wanted = options.backend != backend::cuda || options.output.has_value();
+      if (options.list == list_kind::half)
+      {
+        auto list = fill(to_coo{.max_bytes = result.bytes});
+        if (!wanted) return;
+        auto here = fetch(std::move(list));
+        result.i = std::move(here.i);
+        result.j = std::move(here.j);
+      }
+      else if (options.list == list_kind::full)
+      {
+        auto list = fill(to_csr{.max_bytes = result.bytes});
+        if (!wanted) return;
+        auto here = fetch(std::move(list));
+        result.offsets = std::move(here.offsets);
+        result.columns = std::move(here.columns);
+      }
+      else
+      {
+        auto list = fill(to_table{.width = *result.table_width, .max_bytes = result.bytes});
+        if (wanted) result.table = fetch(std::move(list));
+      }
+    }
+
+    template <class T, int Dim>
+    void search_on_cpu(column_set<T, Dim> const& x, search_options const& options,
+                       search_result& result)
+    {
+      auto const cells =
+          timed("grid", result.grid_seconds,
+                [&] {
+                  return cell_list<T, Dim>(x.view(), options.radius, grid_options<T, Dim>(options));
+                });
+      auto const fetch = [](auto list)
+      {
+        return list;
+      };
+      auto const available = []
+      {
+        return available_memory();
+      };
+      if (options.backend == backend::scalar)
+        count_and_fill(
+            options, [&](auto const& what) { return radius_search(scalar, cells, what); }, fetch,
+            available, result);
+      else
+        count_and_fill(
+            options, [&](auto const& what) { return radius_search(simd, cells, what); }, fetch,
+            available, result);
+      result.peak_memory = peak_memory();
+    }
+
+    template <class T, int Dim>
+    void search_on_gpu(column_set<T, Dim> const& x, search_options const& options,
+                       search_result& result)
+    {
+      result.upload_seconds = result.download_seconds = 0;
+      auto const on_device =
+          timed("upload", *result.upload_seconds, [&] { return device_columns<T, Dim>(x.view()); });
+      auto const waited = [](auto f)
+      {
+        return [f]
+        {
+          auto value = f();
+          synchronize(cuda.stream);
+          return value;
+        };
+      };
+      reset_pool_peak();
+      auto const cells = timed("grid", result.grid_seconds,
+                               waited(
+                                   [&]
+                                   {
+                                     return cuda_cell_list<T, Dim>(cuda, on_device.view(),
+                                                                   static_cast<T>(options.radius),
+                                                                   grid_options<T, Dim>(options));
+                                   }));
+      auto const search = [&](auto const& what)
+      {
+        return waited([&] { return radius_search(cuda, cells, what); })();
+      };
+      auto const fetch = [&](auto list)
+      {
+        return timed("download", *result.download_seconds, [&] { return list.to_host(); });
+      };
+      // a list that is written is copied to the host
+      auto const available = [&]
+      {
+        std::uint64_t const on_gpu = free_gpu_memory();
+        return options.output ? std::min(on_gpu, available_memory()) : on_gpu;
+      };
+      count_and_fill(options, search, fetch, available, result);
+      result.peak_memory = memory_of_pool().peak + Dim * sizeof(T) * x.size();
+    }
+
+    template <class T, int Dim>
+    search_result search_in(named_points const& from, search_options const& options)
+    {
+      search_result result;
+      auto const x = rounded_positions<T, Dim>(from);
+      result.points = x.size();
+      check_inside(from, x, grid_options<T, Dim>(options));
+      if (options.backend == backend::cuda)
+        search_on_gpu(x, options, result);
+      else
+        search_on_cpu(x, options, result);
+      return result;
+    }
+  }
+
+  template <class T>
+  void check_lengths(search_options const& options)
+  {
+    std::string const in = sizeof(T) == 4 ? "f32" : "f64";
+    T const radius = static_cast<T>(options.radius);
+    if (!std::isnormal(radius * radius))
+      throw error("--radius: found " + shortest(options.radius) +
+                  ", whose square leaves the range of " + in +
+                  "; give a length nearer to 1, in other units");
+    for (std::size_t a = 0; a < options.periodic.size(); ++a)
+    {
+      if (options.periodic[a] == 0) continue;
+      T const period = static_cast<T>(options.periodic[a]);
+      auto const found =
+          "--periodic: found " + shortest(options.periodic[a]) + " for axis " + "xyz"[a];
+      if (!std::isfinite(period))
+        throw error(found + ", which " + in + " does not hold; take --precision f64");
+      if (!(period >= 2 * radius))
+        throw error(found + ", less than twice --radius " + shortest(options.radius) +
+                    ", where a pair could be in with two images; give a smaller radius or a larger "
+                    "period");
+    }
+  }
+
+  template <class T>
+  search_result search_points(named_points const& from, search_options const& options)
+  {
+    return from.points.dim == 2 ? detail::search_in<T, 2>(from, options)
+                                : detail::search_in<T, 3>(from, options);
+  }
+}

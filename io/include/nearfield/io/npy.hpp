@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// \file
+/// NumPy's .npy files of integers, written from front to back: the header, then the values, row by
+/// row.
+///
+///     nearfield::atomic_file file{"pairs.npy"};
+///     std::string bytes = nearfield::format_npy_header({n, 2});
+///     for (std::size_t p = 0; p < n; ++p)
+///     {
+///       nearfield::append_npy(bytes, i[p]);
+///       nearfield::append_npy(bytes, j[p]);
+///     }
+///     file.write(bytes);
+///     file.commit();
+
+namespace nearfield
+{
+  /// The header of a file of int64, little-endian, in row-major order, of that shape: version 1.0
+  /// of the format, padded so that values start at a multiple of 64 bytes. Throws error for more
+  /// than 32 dimensions, NumPy's limit. Source of the format: NumPy's numpy.lib.format.
+  std::string format_npy_header(std::vector<std::uint64_t> const& shape);
+
+  /// Appends one value behind the header.
+  void append_npy(std::string& bytes, std::int64_t value);
+}
