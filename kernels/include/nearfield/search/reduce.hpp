@@ -15,10 +15,10 @@ namespace nearfield
   ///         0.0, [](double& sum, auto, auto, double r2) { sum += 1 / r2; },
   ///         [](double& sum, double part) { sum += part; }});
   ///
-  /// The boxes are cut into `parts` of about equal work. A part begins with a copy of `init` and meets its
-  /// pairs in the order of a COO list; parts are combined in order, the first with `init`, so `init` has to
-  /// be what changes no sum (0, an empty histogram). The cut depends on the cells alone: one thread and any
-  /// number of workers give the same bits.
+  /// The boxes are cut into `parts` of about equal work. A part begins with a copy of `init` and
+  /// meets its pairs in the order of a COO list; parts are combined in order, the first with
+  /// `init`, so `init` has to be what changes no sum (0, an empty histogram). The cut depends on
+  /// the cells alone: one thread and any number of workers give the same bits.
   template <std::copy_constructible R, class F, class Combine>
   requires std::invocable<F const&, R&, index_type, index_type, double> &&
       std::invocable<Combine const&, R&, R&&>

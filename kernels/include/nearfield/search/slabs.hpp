@@ -16,8 +16,8 @@ namespace nearfield::detail
     std::uint64_t candidates = 0; ///< as count_candidates has them
   };
 
-  /// All boxes in slabs of about so many candidates, in order. A box is not cut: one with more of them is a
-  /// slab of its own.
+  /// All boxes in slabs of about so many candidates, in order. A box is not cut: one with more of
+  /// them is a slab of its own.
   template <class T, int Dim>
   std::vector<slab> cut_slabs(cell_view<T, Dim> const& cells, pairs which, std::uint64_t candidates)
   {

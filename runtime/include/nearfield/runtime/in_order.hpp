@@ -7,14 +7,14 @@
 
 namespace nearfield::detail
 {
-  /// Takes items that threads bring in any order, in the order of their numbers from 0. Nobody waits: an
-  /// item whose predecessors are missing stays, and goes with the last of them.
+  /// Takes items that threads bring in any order, in the order of their numbers from 0. Nobody
+  /// waits: an item whose predecessors are missing stays, and goes with the last of them.
   template <class Item>
   class in_order
   {
   public:
-    /// take(item) is called for this item and those behind it, as far as none is missing; by one thread at
-    /// a time. Where another thread is at it, that one takes this item too.
+    /// take(item) is called for this item and those behind it, as far as none is missing; by one
+    /// thread at a time. Where another thread is at it, that one takes this item too.
     template <class Take>
     void put(std::size_t number, Item item, Take&& take)
     {

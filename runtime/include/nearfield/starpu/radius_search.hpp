@@ -5,22 +5,21 @@
 #include <nearfield/starpu/search/reduce.hpp>
 #include <nearfield/starpu/search/rows.hpp>
 
-#include <concepts>
-
 /// \file
 /// The radius search as StarPU tasks.
 ///
 ///     nearfield::starpu::runtime starpu;
 ///     nearfield::cell_list const cells{nearfield::soa{x, y, z}, cutoff};
-///     nearfield::coo const list = nearfield::starpu::radius_search(starpu, cells, nearfield::to_coo{});
+///     nearfield::coo const list =
+///         nearfield::starpu::radius_search(starpu, cells, nearfield::to_coo{});
 ///
-/// The cells are cut into slabs of about equal work. Results are those of nearfield::radius_search, in the
-/// same order to the bit, whatever the slabs and the workers. A call returns when its tasks have ended, so
-/// it must not come from a task; several threads may search one cell list at once. The first exception of a
-/// task is thrown; the result is unspecified then.
+/// The cells are cut into slabs of about equal work. Results are those of nearfield::radius_search,
+/// in the same order to the bit, whatever the slabs and the workers. A call returns when its tasks
+/// have ended, so it must not come from a task; several threads may search one cell list at once.
+/// The first exception of a task is thrown; the result is unspecified then.
 ///
-/// Tasks run on CPU workers. A GPU searches a list of cells in its own memory as a whole, which is faster
-/// than slabs would be: nearfield::radius_search(cuda, ...).
+/// Tasks run on CPU workers, those of GPUs have no part in it: a GPU searches a list of cells in its
+/// own memory as a whole, by nearfield::radius_search(cuda, ...).
 
 namespace nearfield::starpu
 {

@@ -7,11 +7,12 @@
 
 namespace nearfield::starpu
 {
-  /// A list of pairs as columns i and j, in one pass of tasks into address space for as many pairs as the
-  /// cells can have. Where that many would pass max_bytes, or the system refuses the address space, slabs are
-  /// counted first, and filled into a list of that size.
+  /// A list of pairs as columns i and j, in one pass of tasks into address space for as many pairs
+  /// as the cells can have. Where that many would pass max_bytes, or the system refuses the address
+  /// space, slabs are counted first, and filled into a list of that size.
   ///
-  /// Beside the list, memory is taken for what the workers have under way, some hundred kilobytes each.
+  /// Beside the list, memory is taken for what the workers have under way, some hundred kilobytes
+  /// each.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
                      coo<T, Dim>& result, slab_options const& options = {})

@@ -24,7 +24,8 @@ namespace nearfield::starpu::detail
     std::uint64_t place = 0; ///< of its first pair in the list
   };
 
-  /// Pieces to write to: the last one that was given back first, since it is in the cache of its worker.
+  /// Pieces to write to: the last one that was given back first, since it is in the cache of its
+  /// worker.
   template <class T, int Dim>
   class piece_pool
   {
@@ -76,10 +77,10 @@ namespace nearfield::starpu::detail
     return sink.size;
   }
 
-  /// One pass into a list that has room for all candidates. A slab is found into a piece that stays in the
-  /// cache of its worker, and copied behind the slabs before it as soon as these have been found: to memory
-  /// goes what one thread would write, while a count before would cost half as much again as all the rest.
-  /// Returns the number of pairs.
+  /// One pass into a list that has room for all candidates. A slab is found into a piece that stays
+  /// in the cache of its worker, and copied behind the slabs before it as soon as these have been
+  /// found: to memory goes what one thread would write, while a count before would cost half as
+  /// much again as all the rest. Returns the number of pairs.
   template <class T, int Dim>
   std::uint64_t fill_by_pieces(slab_search<T, Dim> const& search, to_coo const& what,
                                coo<T, Dim>& list)

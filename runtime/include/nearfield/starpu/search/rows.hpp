@@ -26,8 +26,8 @@ namespace nearfield::starpu
     result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
   }
 
-  /// A list with a row for every point: counted per slab, sized once, filled per slab, and where it is asked
-  /// for sorted in pieces of rows, all as tasks.
+  /// A list with a row for every point: counted per slab, sized once, filled per slab, and where it
+  /// is asked for sorted in pieces of rows, all as tasks.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
                      csr<T, Dim>& result, slab_options const& options = {})

@@ -12,15 +12,15 @@ namespace nearfield::starpu
   /// How a radius search becomes tasks. Results do not depend on it.
   struct slab_options
   {
-    /// Pairs of points to test in a slab of cells, about; 0: some slabs a worker and, where slabs are put
-    /// together, what they find stays in a second-level cache
+    /// Pairs of points to test in a slab of cells, about; 0: some slabs a worker and, where slabs
+    /// are put together, what they find stays in a second-level cache
     std::uint64_t candidates = 0;
   };
 
   namespace detail
   {
-    // A slab of that many finds about 25,000 pairs of a uniform cloud, 200 kB of indices.
-    inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 17;
+    // A slab of that many finds about 50,000 pairs of a uniform cloud, 400 kB of indices.
+    inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
     // Fewer would take less time than the task around them.
     inline constexpr std::uint64_t least_candidates = std::uint64_t(1) << 13;
 
@@ -66,7 +66,8 @@ namespace nearfield::starpu
                   { f(nearfield::detail::job_of(cells_, which_, slabs_[s]), s); });
       }
 
-      /// The pairs of every slab; and of each point, at the caller's index, where `per_point` is not null.
+      /// The pairs of every slab; and of each point, at the caller's index, where `per_point` is
+      /// not null.
       [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const
       {
         std::vector<std::uint64_t> found(slabs_.size());

@@ -10,8 +10,9 @@
 
 namespace nearfield::starpu::detail
 {
-  /// Pairs (i, j > i) as rows of i. They come out of the full list, where row i holds all of them: the half
-  /// list has some at j, and two tasks would write to one row. Twice the tests, but the sort takes longer.
+  /// Pairs (i, j > i) as rows of i. They come out of the full list, where row i holds all of them:
+  /// the half list has some at j, and two tasks would write to one row. Twice the tests, but the
+  /// sort takes longer.
   template <class T, int Dim>
   struct upper_rows
   {
