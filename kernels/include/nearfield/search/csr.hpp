@@ -4,6 +4,7 @@
 #include <nearfield/search/geometry.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <vector>
 
 namespace nearfield
@@ -21,6 +22,46 @@ namespace nearfield
       }
       return sum;
     }
+
+    /// Offsets from the counts of rows, and room for all columns. Throws error where that is too much.
+    template <class T, int Dim>
+    void size_rows(csr<T, Dim>& list, to_csr const& what, std::vector<index_type> const& counts)
+    {
+      std::size_t const n = counts.size();
+      std::uint64_t const per_pair = sizeof(index_type) + geometry_bytes<T, Dim>(what);
+      std::uint64_t const total = std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
+      check_bytes(total, (n + 1) * sizeof(std::uint64_t) + total * per_pair, what.max_bytes);
+      list.offsets.resize(n + 1);
+      list.offsets[0] = 0;
+      std::copy(counts.begin(), counts.end(), list.offsets.data() + 1);
+      sum_up(list.offsets);
+      list.columns.resize(total);
+      for_each_column(list, what,
+                      [&](page_array<T>& values)
+                      {
+                        values.resize(total);
+                        return true;
+                      });
+    }
+
+    /// Writes a row to its place; rows of different points may be written at once.
+    template <class T, int Dim>
+    void put_row(void* sink, search_row<T, Dim> const& hits)
+    {
+      csr<T, Dim>& list = *static_cast<csr<T, Dim>*>(sink);
+      std::uint64_t const at = list.offsets[hits.i];
+      std::copy_n(hits.j, hits.count, list.columns.data() + at);
+      put_geometry(list, at, hits);
+    }
+
+    /// Sorts the rows [first, last).
+    template <class T, int Dim>
+    void sort_rows(csr<T, Dim>& list, std::size_t first, std::size_t last)
+    {
+      row_sorter<T, Dim> sort(list);
+      for (std::size_t i = first; i < last; ++i)
+        sort(list.columns.data(), list.offsets[i], list.offsets[i + 1]);
+    }
   }
 
   /// A list with a row for every point of the caller's, or every query. Two passes: counts give the places
@@ -32,36 +73,11 @@ namespace nearfield
     detail::check_pairs(view, what.which);
     isa const where = detail::isa_of(backend);
     detail::search_job<T, Dim> const job = detail::whole(view, what.which);
-    std::size_t const n = view.target_order.size();
-
-    std::uint64_t const per_pair = sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
-    std::vector<index_type> counts(n);
-    std::uint64_t const total = detail::count_rows(where, job, counts.data());
-    detail::check_bytes(total, (n + 1) * sizeof(std::uint64_t) + total * per_pair, what.max_bytes);
-
-    result.offsets.resize(n + 1);
-    result.offsets[0] = 0;
-    std::copy(counts.begin(), counts.end(), result.offsets.data() + 1);
-    detail::sum_up(result.offsets);
-    result.columns.resize(total);
-    detail::for_each_column(result, what,
-                            [&](page_array<T>& values)
-                            {
-                              values.resize(total);
-                              return true;
-                            });
-    auto const row = [](void* sink, detail::search_row<T, Dim> const& hits)
-    {
-      csr<T, Dim>& list = *static_cast<csr<T, Dim>*>(sink);
-      std::uint64_t const at = list.offsets[hits.i];
-      std::copy_n(hits.j, hits.count, list.columns.data() + at);
-      detail::put_geometry(list, at, hits);
-    };
-    detail::search_rows(where, job, detail::content_of(what), +row, &result);
-    if (!what.sorted) return;
-    detail::row_sorter<T, Dim> sort(result);
-    for (std::size_t i = 0; i < n; ++i)
-      sort(result.columns.data(), result.offsets[i], result.offsets[i + 1]);
+    std::vector<index_type> counts(view.target_order.size());
+    detail::count_rows(where, job, counts.data());
+    detail::size_rows(result, what, counts);
+    detail::search_rows(where, job, detail::content_of(what), &detail::put_row<T, Dim>, &result);
+    if (what.sorted) detail::sort_rows(result, 0, result.size());
   }
 
   template <cpu_backend Backend, has_cell_view Cells>

@@ -15,5 +15,6 @@
 #include <nearfield/search/coo.hpp>
 #include <nearfield/search/count.hpp>
 #include <nearfield/search/csr.hpp>
+#include <nearfield/search/reduce.hpp>
 #include <nearfield/search/table.hpp>
 #include <nearfield/search/visit.hpp>

@@ -6,6 +6,36 @@
 
 namespace nearfield
 {
+  namespace detail
+  {
+    /// Room for n rows. Throws error where that is too much.
+    inline void size_table(neighbour_table& table, to_table const& what, std::uint64_t n)
+    {
+      check_bytes(n * what.width, n * (std::uint64_t(what.width) + 1) * sizeof(index_type),
+                  what.max_bytes);
+      table.width = what.width;
+      table.overflow = false;
+      table.counts.resize(n);
+      table.columns.resize(n * what.width);
+    }
+
+    /// Writes a row to its place; rows of different points may be written at once.
+    template <class T, int Dim>
+    void put_table_row(void* sink, search_row<T, Dim> const& hits)
+    {
+      neighbour_table& table = *static_cast<neighbour_table*>(sink);
+      table.counts[hits.i] = hits.count;
+      std::copy_n(hits.j, std::min(hits.count, table.width),
+                  table.columns.data() + std::size_t(hits.i) * table.width);
+    }
+
+    inline void find_overflow(neighbour_table& table)
+    {
+      table.overflow = std::any_of(table.counts.begin(), table.counts.end(),
+                                   [&](index_type count) { return count > table.width; });
+    }
+  }
+
   /// A table of fixed width: the first `width` points of every row, and how many there are in truth. One
   /// pass.
   template <cpu_backend Backend, has_cell_view Cells>
@@ -14,23 +44,14 @@ namespace nearfield
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    std::uint64_t const n = view.target_order.size();
-    detail::check_bytes(n * what.width, n * (std::uint64_t(what.width) + 1) * sizeof(index_type),
-                        what.max_bytes);
-    result.width = what.width;
-    result.overflow = false;
-    result.counts.resize(n);
-    result.columns.resize(n * what.width);
+    detail::size_table(result, what, view.target_order.size());
     auto const row = [](void* sink, auto const& hits)
     {
-      neighbour_table& table = *static_cast<neighbour_table*>(sink);
-      table.counts[hits.i] = hits.count;
-      table.overflow |= hits.count > table.width;
-      std::copy_n(hits.j, std::min(hits.count, table.width),
-                  table.columns.data() + std::size_t(hits.i) * table.width);
+      detail::put_table_row(sink, hits);
     };
     detail::search_rows(detail::isa_of(backend), detail::whole(view, what.which),
                         detail::row_content::indices, detail::row_of(view, row), &result);
+    detail::find_overflow(result);
   }
 
   template <cpu_backend Backend, has_cell_view Cells>

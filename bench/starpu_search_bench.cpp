@@ -1,0 +1,162 @@
+// The radius search through StarPU beside one core, in turn and in one run: half pairs as COO, full
+// CSR, counts, and a reduction, of the clouds in search_clouds.hpp, from a list of cells that is
+// there, to buffers used again. `speedup` is by wall time, `cpu_speedup` the CPU time of one core
+// over that of all threads a worker, which others on the machine lengthen less.
+
+#include "search_rows.hpp"
+#include "timing.hpp"
+
+#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <benchmark/benchmark.h>
+#include <starpu.h>
+
+#include <ctime>
+#include <string>
+#include <vector>
+
+namespace
+{
+  namespace nf = nearfield;
+
+  nf::starpu::runtime& starpu()
+  {
+    static nf::starpu::runtime instance;
+    return instance;
+  }
+
+  struct clocks
+  {
+    double wall = bench::seconds();
+    double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+  };
+
+  /// An output: how it is computed on one core and by tasks, and its half pairs.
+  template <class T>
+  struct coo_output
+  {
+    static constexpr char const* name = "half_coo";
+    nf::coo<T, 3> result;
+    void run(auto where, auto const& cells) { radius_search(where, cells, nf::to_coo{}, result); }
+    [[nodiscard]] std::uint64_t half_pairs() const { return result.size(); }
+  };
+
+  template <class T>
+  struct csr_output
+  {
+    static constexpr char const* name = "full_csr";
+    nf::csr<T, 3> result;
+    void run(auto where, auto const& cells) { radius_search(where, cells, nf::to_csr{}, result); }
+    [[nodiscard]] std::uint64_t half_pairs() const { return result.columns.size() / 2; }
+  };
+
+  template <class T>
+  struct count_output
+  {
+    static constexpr char const* name = "count";
+    nf::pair_counts result;
+    void run(auto where, auto const& cells)
+    {
+      radius_search(where, cells, nf::count_pairs{}, result);
+    }
+    [[nodiscard]] std::uint64_t half_pairs() const { return result.total; }
+  };
+
+  /// Pairs and the sum of their r2, of which the pairs are reported.
+  template <class T>
+  struct reduce_output
+  {
+    static constexpr char const* name = "reduce";
+    struct sums
+    {
+      std::uint64_t pairs = 0;
+      double r2 = 0;
+    };
+    sums result;
+    void run(auto where, auto const& cells)
+    {
+      result = radius_search(where, cells,
+                             nf::reduce{sums{},
+                                        [](sums& sum, nf::index_type, nf::index_type, T r2)
+                                        {
+                                          ++sum.pairs;
+                                          sum.r2 += r2;
+                                        },
+                                        [](sums& sum, sums const& part)
+                                        {
+                                          sum.pairs += part.pairs;
+                                          sum.r2 += part.r2;
+                                        }});
+    }
+    [[nodiscard]] std::uint64_t half_pairs() const { return result.pairs; }
+  };
+
+  template <class T, class Output>
+  void run(benchmark::State& state, bench::search_case const& c)
+  {
+    auto const& cloud = bench::search_cloud_of<T>(c, 1);
+    nf::cell_list const cells{
+        nf::soa<T const, 3>({cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, c.n),
+        c.cutoff};
+    Output one, all;
+    all.run(starpu(), cells);
+    one.run(nf::simd, cells);
+    std::vector<double> walls[2], cpus[2];
+    for (auto _ : state)
+    {
+      // workers without tasks look for some all the time, and would take the core from the one thread
+      starpu_pause();
+      clocks const begin;
+      one.run(nf::simd, cells);
+      clocks const end_of_one;
+      starpu_resume();
+      clocks const middle;
+      all.run(starpu(), cells);
+      clocks const end;
+      walls[0].push_back(end_of_one.wall - begin.wall);
+      walls[1].push_back(end.wall - middle.wall);
+      cpus[0].push_back(end_of_one.cpu - begin.cpu);
+      cpus[1].push_back(end.cpu - middle.cpu);
+      state.SetIterationTime(end.wall - middle.wall);
+    }
+    double const workers = starpu().n_workers();
+    state.counters["workers"] = workers;
+    state.counters["one_core_ms"] = 1e3 * bench::median(walls[0]);
+    state.counters["one_core_cpu_ms"] = 1e3 * bench::median(cpus[0]);
+    state.counters["cpu_ms"] = 1e3 * bench::median(cpus[1]);
+    state.counters["speedup"] = bench::median(walls[0]) / bench::median(walls[1]);
+    state.counters["cpu_speedup"] = workers * bench::median(cpus[0]) / bench::median(cpus[1]);
+    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), one.half_pairs());
+    bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), all.half_pairs());
+  }
+
+  template <class T, class Output>
+  void add(bench::search_case const& c)
+  {
+    auto const name = bench::search_name<T>("starpu_search", c, 1) + "/" + Output::name;
+    benchmark::RegisterBenchmark(name.c_str(), [&c](auto& state) { run<T, Output>(state, c); })
+        ->UseManualTime()
+        ->Unit(benchmark::kMillisecond);
+  }
+
+  template <class T>
+  void add_all(bench::search_case const& c)
+  {
+    add<T, coo_output<T>>(c);
+    add<T, csr_output<T>>(c);
+    add<T, count_output<T>>(c);
+    add<T, reduce_output<T>>(c);
+  }
+
+  bool const registered = []
+  {
+    for (auto const& c : bench::search_cases)
+    {
+      add_all<float>(c);
+      add_all<double>(c);
+    }
+    return true;
+  }();
+}

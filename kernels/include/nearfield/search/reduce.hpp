@@ -1,0 +1,86 @@
+#pragma once
+
+#include <nearfield/search/check.hpp>
+#include <nearfield/search/slabs.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <utility>
+
+namespace nearfield
+{
+  /// One value of all pairs, none of which is kept: f(sum, i, j, r2) adds a pair to a sum.
+  ///
+  ///     double const energy = nearfield::radius_search(nearfield::simd, cells, nearfield::reduce{
+  ///         0.0, [](double& sum, auto, auto, double r2) { sum += 1 / r2; },
+  ///         [](double& sum, double part) { sum += part; }});
+  ///
+  /// The boxes are cut into `parts` of about equal work. A part begins with a copy of `init` and
+  /// meets its pairs in the order of a COO list; parts are combined in order, the first with
+  /// `init`, so `init` has to be what changes no sum (0, an empty histogram). The cut depends on
+  /// the cells alone: one thread and any number of workers give the same bits.
+  template <std::copy_constructible R, class F, class Combine>
+  requires std::invocable<F const&, R&, index_type, index_type, double> &&
+      std::invocable<Combine const&, R&, R&&>
+  struct reduce
+  {
+    R init;
+    F f;             ///< several threads call it at once, with sums of their own
+    Combine combine; ///< combine(sum, part)
+    pairs which = pairs::half;
+    /// more parts serve more workers, and each costs a copy of R
+    int parts = 64;
+  };
+  template <class R, class F, class Combine>
+  reduce(R, F, Combine) -> reduce<R, F, Combine>;
+  template <class R, class F, class Combine>
+  reduce(R, F, Combine, pairs) -> reduce<R, F, Combine>;
+  template <class R, class F, class Combine>
+  reduce(R, F, Combine, pairs, int) -> reduce<R, F, Combine>;
+
+  namespace detail
+  {
+    /// Throws error for parts < 1.
+    template <class T, int Dim>
+    std::vector<slab> cut_parts(cell_view<T, Dim> const& cells, pairs which, int parts)
+    {
+      if (parts < 1) throw error("reduce: parts is " + std::to_string(parts) + "; take 1 or more");
+      std::uint64_t const all = count_candidates(whole(cells, which));
+      std::uint64_t const n = static_cast<std::uint64_t>(parts);
+      return cut_slabs(cells, which, all / n + (all % n != 0));
+    }
+
+    /// What the pairs of one part add up to.
+    template <class T, int Dim, class R, class F, class Combine>
+    R reduce_part(isa where, search_job<T, Dim> const& job, reduce<R, F, Combine> const& what)
+    {
+      struct sink
+      {
+        F const& f;
+        R sum;
+
+        static void row(void* self, search_row<T, Dim> const& hits)
+        {
+          auto& [f, sum] = *static_cast<sink*>(self);
+          for (index_type k = 0; k < hits.count; ++k) f(sum, hits.i, hits.j[k], hits.r2[k]);
+        }
+      } to{what.f, what.init};
+      search_rows(where, job, row_content::distances, &sink::row, &to);
+      return std::move(to.sum);
+    }
+  }
+
+  /// Reduces on the calling thread. What f or combine throws ends the search.
+  template <cpu_backend Backend, has_cell_view Cells, class R, class F, class Combine>
+  [[nodiscard]] R radius_search(Backend backend, Cells const& cells,
+                                reduce<R, F, Combine> const& what)
+  {
+    auto const view = cells.view();
+    detail::check_pairs(view, what.which);
+    R result = what.init;
+    for (detail::slab const& part : detail::cut_parts(view, what.which, what.parts))
+      what.combine(result, detail::reduce_part(detail::isa_of(backend),
+                                               detail::job_of(view, what.which, part), what));
+    return result;
+  }
+}

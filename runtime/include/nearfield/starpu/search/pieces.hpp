@@ -1,0 +1,125 @@
+#pragma once
+
+#include <nearfield/runtime/in_order.hpp>
+#include <nearfield/search/coo.hpp>
+#include <nearfield/starpu/search/slab_options.hpp>
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <vector>
+
+/// \file
+/// A list of pairs by tasks, in one pass, though no task knows where its part begins.
+
+namespace nearfield::starpu::detail
+{
+  /// What a slab has found.
+  template <class T, int Dim>
+  struct pair_piece
+  {
+    coo<T, Dim> pairs;
+    std::uint64_t size = 0;
+    std::uint64_t place = 0; ///< of its first pair in the list
+  };
+
+  /// Pieces to write to: the last one that was given back first, since it is in the cache of its
+  /// worker.
+  template <class T, int Dim>
+  class piece_pool
+  {
+  public:
+    using piece = std::unique_ptr<pair_piece<T, Dim>>;
+
+    [[nodiscard]] piece take()
+    {
+      std::lock_guard const lock(mutex_);
+      if (pieces_.empty()) return std::make_unique<pair_piece<T, Dim>>();
+      piece last = std::move(pieces_.back());
+      pieces_.pop_back();
+      return last;
+    }
+    void give_back(piece p)
+    {
+      std::lock_guard const lock(mutex_);
+      pieces_.push_back(std::move(p));
+    }
+
+  private:
+    std::mutex mutex_;
+    std::vector<piece> pieces_;
+  };
+
+  template <class T, int Dim>
+  void copy_piece(pair_piece<T, Dim> const& piece, coo<T, Dim>& list)
+  {
+    auto const copy = [&](auto const& from, auto& to)
+    {
+      if (!to.empty()) std::copy_n(from.data(), piece.size, to.data() + piece.place);
+    };
+    copy(piece.pairs.i, list.i);
+    copy(piece.pairs.j, list.j);
+    copy(piece.pairs.r2, list.r2);
+    for (int a = 0; a < Dim; ++a) copy(piece.pairs.displacements[a], list.displacements[a]);
+  }
+
+  /// The rows of one slab, from place `at` of the columns on. Returns the place behind them.
+  template <class T, int Dim>
+  std::uint64_t write_slab(nearfield::detail::search_job<T, Dim> const& job, to_coo const& what,
+                           coo<T, Dim>& to, std::uint64_t at)
+  {
+    auto const content = nearfield::detail::content_of(what);
+    bool const plain = content == nearfield::detail::row_content::indices;
+    nearfield::detail::coo_writer<T, Dim> sink{to.i.data(), to.j.data(), plain ? nullptr : &to, at};
+    nearfield::detail::search_rows(isa::best, job, content,
+                                   &nearfield::detail::coo_writer<T, Dim>::row, &sink);
+    return sink.size;
+  }
+
+  /// One pass into a list that has room for all candidates. A slab is found into a piece that stays
+  /// in the cache of its worker, and copied behind the slabs before it as soon as these have been
+  /// found: to memory goes what one thread would write, while a count before would cost half as
+  /// much again as all the rest. Returns the number of pairs.
+  template <class T, int Dim>
+  std::uint64_t fill_by_pieces(slab_search<T, Dim> const& search, to_coo const& what,
+                               coo<T, Dim>& list)
+  {
+    using piece = typename piece_pool<T, Dim>::piece;
+    piece_pool<T, Dim> pool;
+    nearfield::detail::in_order<piece> in_order;
+    std::uint64_t size = 0;
+    search.run(slab_work::fill,
+               [&](auto const& job, std::size_t s)
+               {
+                 piece mine = pool.take();
+                 nearfield::detail::resize(mine->pairs, what, search.slabs()[s].candidates);
+                 mine->size = write_slab(job, what, mine->pairs, 0);
+                 std::vector<piece> placed;
+                 in_order.put(s, std::move(mine),
+                              [&](piece next)
+                              {
+                                next->place = size;
+                                size += next->size;
+                                placed.push_back(std::move(next));
+                              });
+                 for (piece& p : placed)
+                 {
+                   copy_piece(*p, list);
+                   pool.give_back(std::move(p));
+                 }
+               });
+    return size;
+  }
+
+  /// Into a list of the right size, with the number of pairs in every slab known.
+  template <class T, int Dim>
+  void fill_counted(slab_search<T, Dim> const& search, to_coo const& what,
+                    std::vector<std::uint64_t> const& counts, coo<T, Dim>& list)
+  {
+    std::vector<std::uint64_t> places(counts.size());
+    std::exclusive_scan(counts.begin(), counts.end(), places.begin(), std::uint64_t(0));
+    search.run(slab_work::fill,
+               [&](auto const& job, std::size_t s) { write_slab(job, what, list, places[s]); });
+  }
+}

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <nearfield/runtime/in_order.hpp>
+#include <nearfield/search/reduce.hpp>
+#include <nearfield/starpu/search/slab_options.hpp>
+
+namespace nearfield::starpu
+{
+  /// The reduction of all pairs with its parts as tasks: the bits of the call on one thread. Parts
+  /// are combined while others are computed, so few of them are kept. The first exception of f or
+  /// combine ends the search and is thrown.
+  template <has_cell_view Cells, class R, class F, class Combine>
+  [[nodiscard]] R radius_search(runtime const& starpu, Cells const& cells,
+                                reduce<R, F, Combine> const& what)
+  {
+    auto const view = cells.view();
+    nearfield::detail::check_pairs(view, what.which);
+    auto const parts = nearfield::detail::cut_parts(view, what.which, what.parts);
+    std::uint64_t candidates = 0;
+    for (auto const& part : parts) candidates += part.candidates;
+    R result = what.init;
+    nearfield::detail::in_order<R> sums;
+    detail::run_slabs(starpu, detail::slab_work::reduce, parts.size(), candidates,
+                      [&](std::size_t p)
+                      {
+                        auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
+                        sums.put(p, nearfield::detail::reduce_part(isa::best, job, what),
+                                 [&](R&& part) { what.combine(result, std::move(part)); });
+                      });
+    return result;
+  }
+}

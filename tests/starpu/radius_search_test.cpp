@@ -1,0 +1,258 @@
+#include <nearfield/starpu/radius_search.hpp>
+
+#include "complains_of.hpp"
+#include "one_runtime.hpp"
+#include "points.hpp"
+
+#include <nearfield/tree/cell_list.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    // The search on one thread is tested against the definition; here tasks are tested against it.
+
+    template <class T>
+    class starpu_search : public ::testing::Test
+    {};
+    using reals = ::testing::Types<float, double>;
+    TYPED_TEST_SUITE(starpu_search, reals);
+
+    /// A slab for every box, some, one for all, and what is chosen.
+    std::vector<std::uint64_t> const slab_sizes = {1, 1000, no_limit, 0};
+
+    void expect_equal(auto const& found, auto const& expected, std::string const& what)
+    {
+      ASSERT_EQ(found.size(), expected.size()) << what;
+      EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin())) << what;
+    }
+
+    template <class T, int Dim>
+    void expect_equal_geometry(pair_geometry<T, Dim> const& found,
+                               pair_geometry<T, Dim> const& expected, std::string const& what)
+    {
+      expect_equal(found.r2, expected.r2, what + ", r2");
+      for (int a = 0; a < Dim; ++a)
+        expect_equal(found.displacements[a], expected.displacements[a], what + ", displacements");
+    }
+
+    /// All outputs of one list of cells and one size of slabs.
+    template <class T, int Dim>
+    void check_outputs(cell_list<T, Dim> const& cells, pairs which,
+                       starpu::slab_options const& options)
+    {
+      auto& starpu = one_runtime();
+      auto const same = [&](auto const& what, auto const& compare)
+      {
+        compare(starpu::radius_search(starpu, cells, what, options),
+                radius_search(simd, cells, what));
+      };
+      same(count_pairs{which, true},
+           [](pair_counts const& found, pair_counts const& expected)
+           {
+             EXPECT_EQ(found.total, expected.total);
+             expect_equal(found.per_point, expected.per_point, "counts");
+           });
+      for (bool const sorted : {false, true})
+        for (bool const geometry : {false, true})
+        {
+          same(to_coo{which, sorted, geometry, geometry},
+               [](auto const& found, auto const& expected)
+               {
+                 expect_equal(found.i, expected.i, "COO i");
+                 expect_equal(found.j, expected.j, "COO j");
+                 expect_equal_geometry(found, expected, "COO");
+               });
+          same(to_csr{which, sorted, geometry, geometry},
+               [](auto const& found, auto const& expected)
+               {
+                 expect_equal(found.offsets, expected.offsets, "CSR offsets");
+                 expect_equal(found.columns, expected.columns, "CSR columns");
+                 expect_equal_geometry(found, expected, "CSR");
+               });
+        }
+      same(to_table{which, 4},
+           [](neighbour_table const& found, neighbour_table const& expected)
+           {
+             EXPECT_EQ(found.overflow, expected.overflow);
+             expect_equal(found.counts, expected.counts, "table");
+             for (std::size_t i = 0; i < expected.size(); ++i)
+               expect_equal(found.row(i), expected.row(i), "row " + std::to_string(i));
+           });
+      // a limit that the candidates pass and the pairs do not: counted first
+      auto const expected = radius_search(simd, cells, to_coo{.which = which, .distances = true});
+      to_coo const tight{.which = which,
+                         .distances = true,
+                         .max_bytes = expected.size() * (2 * sizeof(index_type) + sizeof(T))};
+      auto const found = starpu::radius_search(starpu, cells, tight, options);
+      expect_equal(found.i, expected.i, "tight i");
+      expect_equal(found.j, expected.j, "tight j");
+      expect_equal(found.r2, expected.r2, "tight r2");
+    }
+
+    /// A sum that shows the order of its terms, and of its parts.
+    template <class T, int Dim>
+    void check_reduce(cell_list<T, Dim> const& cells, pairs which)
+    {
+      for (int const parts : {1, 7, 64})
+      {
+        reduce const what{std::vector<double>{0, 0},
+                          [](std::vector<double>& sum, index_type i, index_type j, T r2)
+                          {
+                            sum[0] += 1 / (static_cast<double>(r2) + 1e-3);
+                            sum[1] = 0.5 * sum[1] + i + 2. * j;
+                          },
+                          [](std::vector<double>& sum, std::vector<double> const& part)
+                          {
+                            sum[0] += part[0];
+                            sum[1] = 0.25 * sum[1] + part[1];
+                          },
+                          which, parts};
+        EXPECT_EQ(starpu::radius_search(one_runtime(), cells, what),
+                  radius_search(simd, cells, what))
+            << parts;
+      }
+    }
+
+    template <class T, int Dim>
+    void check_all(cell_list<T, Dim> const& cells, bool one_set = true)
+    {
+      for (pairs const which : {pairs::full, pairs::half})
+      {
+        if (which == pairs::half && !one_set) continue;
+        SCOPED_TRACE(which == pairs::half ? "half" : "full");
+        for (std::uint64_t const size : slab_sizes)
+        {
+          SCOPED_TRACE("slabs of " + std::to_string(size));
+          check_outputs(cells, which, {size});
+        }
+        check_reduce(cells, which);
+      }
+    }
+  }
+
+  TYPED_TEST(starpu_search, gives_what_one_thread_gives)
+  {
+    using T = TypeParam;
+    for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::coincident})
+    {
+      SCOPED_TRACE(name_of(shape));
+      auto const flat = make_points<T, 2>(shape, 400);
+      check_all(cell_list<T, 2>(flat.view(), 0.08));
+      auto const points = make_points<T, 3>(shape, 400);
+      check_all(cell_list<T, 3>(points.view(), 0.2));
+    }
+  }
+
+  TYPED_TEST(starpu_search, takes_few_points)
+  {
+    using T = TypeParam;
+    for (std::size_t const n : {0, 1, 5})
+    {
+      SCOPED_TRACE(n);
+      auto const x = make_points<T, 3>(cloud::uniform, n);
+      check_all(cell_list<T, 3>(x.view(), 0.5));
+    }
+  }
+
+  TYPED_TEST(starpu_search, takes_periods)
+  {
+    using T = TypeParam;
+    auto x = make_points<T, 3>(cloud::uniform, 300);
+    for (auto& column : x.columns)
+      for (T& value : column) value = std::clamp<T>(value, 0, T(0.999));
+    check_all(cell_list<T, 3>(x.view(), 0.15, {.period = {1, 0, 1}}));
+    check_all(cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // nearest images
+  }
+
+  TYPED_TEST(starpu_search, takes_two_sets)
+  {
+    using T = TypeParam;
+    auto const queries = make_points<T, 3>(cloud::plummer, 200);
+    auto const points = make_points<T, 3>(cloud::uniform, 300);
+    check_all(cell_list<T, 3>(queries.view(), points.view(), 0.2), false);
+  }
+
+  TYPED_TEST(starpu_search, puts_many_slabs_together)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::uniform, 20000);
+    cell_list<T, 3> const cells(x.view(), 0.08);
+    auto const expected = radius_search(simd, cells, to_coo{});
+    coo<T, 3> found;
+    for (int repetition = 0; repetition < 5; ++repetition)
+    {
+      starpu::radius_search(one_runtime(), cells, to_coo{}, found, {2000});
+      expect_equal(found.i, expected.i, "i");
+      expect_equal(found.j, expected.j, "j");
+    }
+  }
+
+  TYPED_TEST(starpu_search, says_what_is_too_large)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::uniform, 300);
+    cell_list<T, 3> const cells(x.view(), 0.3);
+    auto const search = [](auto const& list, auto const& what)
+    {
+      return [&]
+      {
+        static_cast<void>(starpu::radius_search(one_runtime(), list, what));
+      };
+    };
+    EXPECT_THAT(search(cells, to_coo{.max_bytes = 80}), complains_of("max_bytes", "80"));
+    EXPECT_THAT(search(cells, to_csr{.max_bytes = 80}), complains_of("max_bytes", "80"));
+    EXPECT_THAT(search(cells, to_table{.max_bytes = 80}), complains_of("max_bytes", "80"));
+    cell_list<T, 3> const two(x.view(), x.view(), 0.3);
+    EXPECT_THAT(search(two, to_coo{}), complains_of("two sets"));
+    auto const nothing = [](int&, auto&&...) {
+    };
+    EXPECT_THAT(search(cells, reduce{0, nothing, nothing, pairs::half, 0}),
+                complains_of("parts is 0"));
+  }
+
+  TYPED_TEST(starpu_search, throws_what_a_function_throws)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::uniform, 300);
+    cell_list<T, 3> const cells(x.view(), 0.3);
+    auto const throws = [](auto&...)
+    {
+      throw std::runtime_error("stop");
+    };
+    auto const in_f = [&](int& sum, index_type i, index_type, T)
+    {
+      if (i == 17) throws(sum);
+    };
+    auto const adds = [](int& sum, int part)
+    {
+      sum += part;
+    };
+    EXPECT_THROW(
+        static_cast<void>(starpu::radius_search(one_runtime(), cells, reduce{0, in_f, adds})),
+        std::runtime_error);
+    auto const counts = [](int& sum, index_type, index_type, T)
+    {
+      ++sum;
+    };
+    auto const in_combine = [&](int& sum, int)
+    {
+      throws(sum);
+    };
+    EXPECT_THROW(static_cast<void>(
+                     starpu::radius_search(one_runtime(), cells, reduce{0, counts, in_combine})),
+                 std::runtime_error);
+    // and the next search is none the worse
+    EXPECT_EQ(static_cast<std::uint64_t>(
+                  starpu::radius_search(one_runtime(), cells, reduce{0, counts, adds})),
+              radius_search(simd, cells, count_pairs{}).total);
+  }
+}
