@@ -232,6 +232,17 @@ namespace nearfield::test
     expect_lists(cells);
   }
 
+  TEST(cell_list, can_be_rebuilt_after_it_was_moved_from)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 100);
+    cell_list<double, 3> cells(x.view(), 0.2);
+    cell_list<double, 3> const other(std::move(cells));
+    cells.rebuild(x.view(), 0.3);
+    expect_boxes(cells, x);
+    expect_lists(cells);
+    expect_lists(other);
+  }
+
   TEST(cell_list, stays_as_it_was_where_rebuild_throws)
   {
     auto const x = make_points<double, 3>(cloud::uniform, 100);
@@ -270,6 +281,8 @@ namespace nearfield::test
                 complains_of("cutoff is inf"));
     EXPECT_THAT(with(0.1, {.cells_per_cutoff = {1, -2, 1}}),
                 complains_of("cells_per_cutoff is -2 on axis 1"));
+    EXPECT_THAT(with(0.1, {.cells_per_cutoff = {1, 1, 1 << 30}}),
+                complains_of("cells_per_cutoff is 1073741824 on axis 2", "1 to 100"));
     EXPECT_THAT(with(0.1, {.period = {0, -1, 0}}), complains_of("period is -1 on axis 1"));
     EXPECT_THAT(with(0.1, {.period = {nan, 0, 0}}), complains_of("period is", "nan on axis 0"));
     EXPECT_THAT(with(0.51, {.period = {0, 0, 1}}),

@@ -65,10 +65,12 @@ namespace nearfield
           if (points.size() > 0 && points[a] == nullptr)
             throw error("cell_list: column " + std::to_string(a) + " of the " + name +
                         " is null; give a column of " + std::to_string(points.size()) + " values");
-        if (points.size() >= std::numeric_limits<index_type>::max())
+        // a search may look a few registers beyond the last one
+        constexpr std::size_t limit = std::numeric_limits<index_type>::max() - 63;
+        if (points.size() >= limit)
           throw error("cell_list: the " + std::string(name) + " are " +
-                      std::to_string(points.size()) +
-                      "; split the set, one has fewer than 2^32 - 1");
+                      std::to_string(points.size()) + "; split the set, one has fewer than " +
+                      std::to_string(limit));
       }
     }
   }
@@ -99,20 +101,32 @@ namespace nearfield
     cell_grid<T, Dim> const grid =
         make_cell_grid(bounds.lower, bounds.upper, static_cast<T>(cutoff), options_);
 
+    if (!data_) data_ = std::make_unique<detail::cell_list_data<T, Dim>>(); // moved from
     detail::cell_list_data<T, Dim>& data = *data_;
-    data.grid = grid;
-    data.cutoff = cutoff;
-    data.one_set = one_set;
-    data.shifts = detail::shifts_of(grid);
-    detail::sort_into_cells(targets, grid, data.targets, data.sort_scratch);
-    if (!one_set)
+    try
     {
-      detail::sort_into_cells(*sources, grid, data.sources, data.sort_scratch);
-      detail::unite_cells(data);
+      data.grid = grid;
+      data.cutoff = cutoff;
+      data.one_set = one_set;
+      data.shifts = detail::shifts_of(grid);
+      detail::sort_into_cells(targets, grid, data.targets, data.sort_scratch);
+      if (!one_set)
+      {
+        detail::sort_into_cells(*sources, grid, data.sources, data.sort_scratch);
+        detail::unite_cells(data);
+      }
+      cell_view<T, Dim> const now = view();
+      detail::list_cells(grid, one_set ? data.targets.keys : data.keys, now.targets, now.sources,
+                         one_set, data.full, data.half, data.lists_scratch);
     }
-    cell_view<T, Dim> const now = view();
-    detail::list_cells(grid, one_set ? data.targets.keys : data.keys, now.targets, now.sources,
-                       one_set, data.full, data.half, data.lists_scratch);
+    catch (...)
+    {
+      // out of memory halfway: nothing is better than parts that do not fit
+      data = {};
+      data.grid = grid;
+      data.cutoff = cutoff;
+      throw;
+    }
   }
 
   NEARFIELD_CELL_LIST

@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -80,6 +81,9 @@ namespace nearfield
   /// axes fill 63 bits of a key.
   inline constexpr std::uint32_t max_cells_per_axis = 1u << 21;
 
+  /// The most cells that may span a cutoff: on three axes 8e6 cells are in reach of one then.
+  inline constexpr int max_cells_per_cutoff = 100;
+
   namespace detail
   {
     /// Throws error unless the cutoff, the periods and cells_per_cutoff can be searched with.
@@ -102,9 +106,10 @@ namespace nearfield
       for (int a = 0; a < Dim; ++a)
       {
         T const period = options.period[a];
-        if (options.cells_per_cutoff[a] < 0)
+        if (options.cells_per_cutoff[a] < 0 || options.cells_per_cutoff[a] > max_cells_per_cutoff)
           throw error(where + "cells_per_cutoff is " + std::to_string(options.cells_per_cutoff[a]) +
-                      " on axis " + std::to_string(a) + "; give 1 or more, or 0 for the default");
+                      " on axis " + std::to_string(a) + "; give 1 to " +
+                      std::to_string(max_cells_per_cutoff) + ", or 0 for the default");
         if (!(period >= 0) || !std::isfinite(period))
           throw error(where + "the period is " + text(period) + " on axis " + std::to_string(a) +
                       "; give a positive, finite length, or 0 for an open axis");
@@ -118,8 +123,12 @@ namespace nearfield
   }
 
   /// The grid for points between `lower` and `upper` (0 and anything on a periodic axis, where points lie in
-  /// [0, L)). Throws error for a cutoff that is not positive and finite, L < 2 R, cells_per_cutoff < 0, and
-  /// points further apart than the largest double.
+  /// [0, L)). Throws error for a cutoff that is not positive and finite, L < 2 R, cells_per_cutoff below 0 or
+  /// above max_cells_per_cutoff, and points further apart than the largest double.
+  ///
+  /// No rounding may lose a pair: k cells are wider than any pair that is in, by the test in T, is apart on
+  /// an axis. r2 < R^2 lets in pairs a few eps of R beyond the cutoff. On a periodic axis d is rounded while
+  /// it is as long as L, by eps L / 2, before the image is taken off. Places are computed to 2^-30 of a cell.
   template <class T, int Dim>
   cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
                                    std::type_identity_t<std::array<T, Dim>> const& upper, T cutoff,
@@ -133,9 +142,9 @@ namespace nearfield
     {
       int const wanted = options.cells_per_cutoff[a];
       int const k = wanted > 0 ? wanted : a == Dim - 1 ? 2 : 1;
-      // The eps are for the test in T, which lets in pairs a few eps beyond the cutoff; 2^-30 for places.
+      constexpr double eps = std::numeric_limits<T>::epsilon();
       double const least =
-          double(cutoff) / k * (1 + 8 * double(std::numeric_limits<T>::epsilon()) + 0x1p-30);
+          (double(cutoff) * (1 + 8 * eps + 0x1p-30) + eps * double(options.period[a])) / k;
       double const extent =
           options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
       if (!std::isfinite(extent))
@@ -159,7 +168,11 @@ namespace nearfield
         bool const fits = fit < max_cells_per_axis;
         grid.lower[a] = double(lower[a]);
         grid.cells[a] = fits ? static_cast<std::uint32_t>(fit) + 1 : max_cells_per_axis;
-        grid.inverse_width[a] = 1 / (fits ? least : extent / max_cells_per_axis);
+        double const width = fits ? least : extent / max_cells_per_axis;
+        grid.inverse_width[a] = 1 / width;
+        // wider cells, or fewer than k, need not look as far
+        if (!fits) grid.reach[a] = std::min(k, static_cast<int>(std::ceil(k * least / width)));
+        grid.reach[a] = std::min(grid.reach[a], static_cast<int>(grid.cells[a]) - 1);
       }
     }
     return grid;

@@ -35,9 +35,10 @@ namespace nearfield
   ///
   /// Constructor and rebuild() throw error for a cutoff that is not positive and finite or whose square is
   /// no normal number of T, a coordinate that is not finite or, on a periodic axis, outside [0, L), a period
-  /// below twice the cutoff, cells_per_cutoff < 0, a null column, and 2^32 - 1 points or more. Where
-  /// rebuild() throws that, the list is as it was. Views live until the next rebuild(). Any number of threads
-  /// may read one list.
+  /// below twice the cutoff, cells_per_cutoff below 0 or above max_cells_per_cutoff, a null column, and
+  /// 2^32 - 64 points or more. Where rebuild() throws that, the list is as it was; where it runs out of
+  /// memory, or of ranges (2^32 - 1), the list is empty. Views live until the next rebuild(). Any number of
+  /// threads may read one list.
   template <class T, int Dim>
   requires(std::same_as<T, float> || std::same_as<T, double>) &&
       (Dim == 2 || Dim == 3) class cell_list
@@ -53,6 +54,7 @@ namespace nearfield
     cell_list(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, double cutoff,
               options_type const& options = {});
     ~cell_list();
+    /// A list that was moved from takes rebuild() with a cutoff, and nothing else.
     cell_list(cell_list&&) noexcept;
     cell_list& operator=(cell_list&&) noexcept;
 
