@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 
 namespace baseline
@@ -22,25 +23,35 @@ namespace baseline
       return {smallest, largest, cutoff, cells_per_cutoff};
     }
 
-    /// Puts the points into the order of their cells; returns the cell of each.
+    /// Puts the points into the order of their cells; returns the cell of each. Counted, since a host's Thrust
+    /// sorts integer keys by their digits.
     template <class T>
     std::vector<int> sort_by_cell(padded_grid<T> const& grid, point_columns<T>& points)
     {
       std::size_t const n = points.x.size();
-      // cell and index in one word: faster to sort than indices that look up their cells
-      std::vector<std::uint64_t> keys(n);
+      std::vector<int> unsorted(n);
+      std::vector<std::uint32_t> next(grid.size() + 1, 0);
       for (std::size_t i = 0; i < n; ++i)
-        keys[i] = std::uint64_t(grid.cell(points.x[i], points.y[i], points.z[i])) << 32 | i;
-      std::sort(keys.begin(), keys.end());
+      {
+        unsorted[i] = grid.cell(points.x[i], points.y[i], points.z[i]);
+        ++next[static_cast<std::size_t>(unsorted[i]) + 1];
+      }
+      std::inclusive_scan(next.begin(), next.end(), next.begin());
+      std::vector<std::uint32_t> order(n);
+      std::vector<int> cells(n);
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        std::uint32_t const place = next[static_cast<std::size_t>(unsorted[i])]++;
+        order[place] = static_cast<std::uint32_t>(i);
+        cells[place] = unsorted[i];
+      }
 
       std::vector<T> moved(n);
       for (auto* const column : {&points.x, &points.y, &points.z})
       {
-        for (std::size_t i = 0; i < n; ++i) moved[i] = (*column)[keys[i] & 0xffffffff];
+        for (std::size_t i = 0; i < n; ++i) moved[i] = (*column)[order[i]];
         std::swap(*column, moved);
       }
-      std::vector<int> cells(n);
-      for (std::size_t i = 0; i < n; ++i) cells[i] = static_cast<int>(keys[i] >> 32);
       return cells;
     }
 
