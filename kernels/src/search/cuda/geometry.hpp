@@ -101,8 +101,8 @@ namespace nearfield::detail
 
     // The terms of the float formula; the rounding to units; double(x) - lower, scaled; the definition's
     // own rounding, whose differences are as long as a period before the image is taken off.
-    double const error = 0x1p-22 * (reach2 + 4) + 0x1p-21 * stretch + 0x1p-49 * farthest +
-                         8 * double(std::numeric_limits<T>::epsilon()) * (1 + longest_period);
+    double const error = 0x1p-21 * (reach2 + 4) + 0x1p-21 * stretch + 0x1p-49 * farthest +
+                         double(std::numeric_limits<T>::epsilon()) * (8 + 2 * longest_period);
     exact_only = exact_only || !(farthest / unit < 0x1p62) || !(error < 1e30) ||
                  !std::isfinite(g.units_per_length);
     float const infinity = std::numeric_limits<float>::infinity();
