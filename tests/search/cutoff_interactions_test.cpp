@@ -3,6 +3,7 @@
 
 #include "backends.hpp"
 #include "points.hpp"
+#include "reference.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/simd.hpp>
@@ -14,142 +15,210 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <string>
+#include <numbers>
 #include <vector>
 
-// A cutoff interaction over a cell list is the sum over the pairs within the cutoff.
+// A cutoff interaction over a cell list is the sum over the pairs within the cutoff: in double, from the
+// positions as they are in the precision of the step.
 
 namespace nearfield::test
 {
   namespace
   {
-    /// Points of a lattice, moved a little: distances that molecules could have, none at the cutoff.
-    template <int Dim>
-    points<double, Dim> fluid(int side)
+    /// Nodes of a lattice, moved a little: distances that molecules could have.
+    template <class T, int Dim>
+    points<T, Dim> fluid(int side, double moved, double spacing = 1)
     {
       random_numbers random(11);
-      points<double, Dim> x;
+      points<T, Dim> x;
       for (int i = 0; i < (Dim == 2 ? side * side : side * side * side); ++i)
       {
         std::array<double, Dim> at;
         for (int a = 0, rest = i; a < Dim; ++a, rest /= side)
-          at[a] = rest % side + 0.5 + random.uniform(-0.1, 0.1);
+          at[a] = spacing * (rest % side + 0.5 + random.uniform(-moved, moved));
         x.push_back(at);
       }
       return x;
     }
 
-    /// The formulas of the documentation, from the distance.
-    struct lennard_jones_formula
+    /// The formulas of the documentation from the distance. `value` does not end at the cutoff; `change`
+    /// bounds |K| and r |dK/dr|, each term with its size: it times the relative error of r is that of K.
+    template <int Dim>
+    struct exact_lennard_jones
     {
-      double sigma, epsilon, cutoff;
-      [[nodiscard]] double value(double r) const
+      lennard_jones_cutoff<Dim> k{.sigma = 0.9, .epsilon = 0.7, .cutoff = 2};
+      [[nodiscard]] double cutoff() const { return k.cutoff; }
+      [[nodiscard]] double value(double r, auto const&, int) const
       {
-        return r < cutoff ? 4 * epsilon * (std::pow(sigma / r, 12) - std::pow(sigma / r, 6)) : 0;
+        return 4 * k.epsilon * (std::pow(k.sigma / r, 12) - std::pow(k.sigma / r, 6));
       }
-      [[nodiscard]] double slope(double r) const
+      [[nodiscard]] double change(double r) const
       {
-        return r < cutoff
-                   ? -24 * epsilon * (2 * std::pow(sigma / r, 12) - std::pow(sigma / r, 6)) / r
-                   : 0;
+        return 4 * k.epsilon * (12 * std::pow(k.sigma / r, 12) + 6 * std::pow(k.sigma / r, 6));
       }
+      static constexpr bool counts_points_at_one_place = false;
     };
 
-    double spline(double r, double h, int dim)
+    template <int Dim>
+    struct exact_grad_lennard_jones
     {
-      double const pi = std::acos(-1.), q = r / h;
-      double const s = dim == 2 ? 10 / (7 * pi * h * h) : 1 / (pi * h * h * h);
-      return q < 1   ? s * (1 - 1.5 * q * q + 0.75 * q * q * q)
-             : q < 2 ? s * 0.25 * std::pow(2 - q, 3)
-                     : 0;
-    }
-
-    /// f(displacement, distance, output) summed over the nearest images of all others.
-    template <int Dim, int NOut>
-    std::array<std::vector<double>, NOut> sums(points<double, Dim> const& x,
-                                               std::vector<double> const& q, double period, auto f)
-    {
-      std::array<std::vector<double>, NOut> out;
-      for (auto& column : out) column = std::vector<double>(x.size());
-      for (std::size_t i = 0; i < x.size(); ++i)
-        for (std::size_t j = 0; j < x.size(); ++j)
-        {
-          if (i == j) continue;
-          std::array<double, Dim> d;
-          double r2 = 0;
-          for (int a = 0; a < Dim; ++a)
-          {
-            d[a] = x.columns[a][i] - x.columns[a][j];
-            if (period > 0) d[a] -= period * std::round(d[a] / period);
-            r2 += d[a] * d[a];
-          }
-          for (int o = 0; o < NOut; ++o) out[o][i] += q[j] * f(d, std::sqrt(r2), o);
-        }
-      return out;
-    }
-
-    template <class K>
-    void expect_sums(K const& k, double cutoff, auto formula)
-    {
-      constexpr int dim = K::dim, n_out = K::n_out;
-      int const side = dim == 2 ? 14 : 8;
-      auto const x = fluid<dim>(side);
-      auto const q = make_values<double>(x.size());
-      for (double const period : {0., double(side)})
+      grad_lennard_jones_cutoff<Dim> k{.sigma = 0.9, .epsilon = 0.7, .cutoff = 2};
+      [[nodiscard]] double cutoff() const { return k.cutoff; }
+      [[nodiscard]] double value(double r, auto const& d, int o) const
       {
-        auto const expected = sums<dim, n_out>(x, q, period, formula);
-        cell_list_options<double, dim> options;
-        options.period.fill(period);
-        cell_list<double, dim> const cells(x.view(), cutoff, options);
-        auto const sorted_q = gather(cells.target_order(), q);
-        for (tested_backend const& backend : tested_backends())
-          for (bool const mutual : {false, true})
-          {
-            column_set<double, n_out> out;
-            for (auto& column : out.columns) column = std::vector<double>(x.size());
-            soa<double const, dim> const at = cells.target_positions();
-            soa<double const, 1> const charges{sorted_q};
-            backend.run(
-                [&](auto where)
-                {
-                  // the other instruction sets run the same code: one's own is compiled for one
-                  if (mutual)
-                    near_field_mutual(serial, where, k, cells.targets(), cells.half_interactions(),
-                                      at, charges, out.view());
-                  else
-                    near_field(serial, where, k, cells.targets(), cells.interactions(), at, charges,
-                               out.view());
-                });
-            for (int o = 0; o < n_out; ++o)
-              for (std::size_t p = 0; p < x.size(); ++p)
-                ASSERT_NEAR(out.columns[o][p], expected[o][cells.target_order()[p]], 1e-9)
-                    << K::name << ", " << backend.name << ", period " << period << ", mutual "
-                    << mutual << ", output " << o << ", position " << p;
-          }
+        return -24 * k.epsilon * (2 * std::pow(k.sigma / r, 12) - std::pow(k.sigma / r, 6)) * d[o] /
+               (r * r);
       }
-    }
+      [[nodiscard]] double change(double r) const
+      {
+        return 24 * k.epsilon * (26 * std::pow(k.sigma / r, 12) + 7 * std::pow(k.sigma / r, 6)) / r;
+      }
+      static constexpr bool counts_points_at_one_place = false;
+    };
 
     template <int Dim>
-    void expect_all_sums()
+    struct exact_sph_density
     {
-      lennard_jones_formula const lj{0.9, 0.7, 2.3};
-      expect_sums(lennard_jones_cutoff<Dim>{0.9, 0.7, 2.3}, 2.3,
-                  [&](auto const&, double r, int) { return lj.value(r); });
-      expect_sums(grad_lennard_jones_cutoff<Dim>{0.9, 0.7, 2.3}, 2.3,
-                  [&](auto const& d, double r, int o) { return lj.slope(r) * d[o] / r; });
-      expect_sums(sph_density<Dim>{1.1}, sph_density<Dim>{1.1}.cutoff(),
-                  [](auto const&, double r, int) { return spline(r, 1.1, Dim); });
+      sph_density<Dim> k{.h = 1};
+      [[nodiscard]] double scale() const
+      {
+        double const pi = std::numbers::pi, h = k.h;
+        return Dim == 2 ? 10 / (7 * pi * h * h) : 1 / (pi * h * h * h);
+      }
+      [[nodiscard]] double cutoff() const { return k.cutoff(); }
+      [[nodiscard]] double value(double r, auto const&, int) const
+      {
+        double const q = r / k.h;
+        return q < 1   ? scale() * (1 - 1.5 * q * q + 0.75 * q * q * q)
+               : q < 2 ? scale() * 0.25 * std::pow(2 - q, 3)
+                       : 0;
+      }
+      [[nodiscard]] double change(double) const { return 3 * scale(); }
+      static constexpr bool counts_points_at_one_place = true;
+    };
+
+    struct sum_and_bound
+    {
+      double sum = 0, bound = 0;
+    };
+
+    /// The sum over the nearest images, and how far a step in T may be from it. At a distance of the cutoff
+    /// within rounding the step decides, and its sum may have the pair or not; where the coordinates
+    /// leave `nothing_to_round`, it may not have it at the cutoff itself.
+    template <class T, int Dim>
+    sum_and_bound exact_sum(auto const& exact, points<T, Dim> const& x, std::vector<T> const& q,
+                            double period, bool nothing_to_round, std::size_t i, int o)
+    {
+      double const eps = std::numeric_limits<T>::epsilon();
+      double const shell = nothing_to_round ? 0 : 4 * eps * (exact.cutoff() + period);
+      sum_and_bound result;
+      for (std::size_t j = 0; j < x.size(); ++j)
+      {
+        if (i == j) continue;
+        std::array<double, Dim> d;
+        double r2 = 0;
+        for (int a = 0; a < Dim; ++a)
+        {
+          d[a] = double(x.columns[a][i]) - double(x.columns[a][j]);
+          if (period > 0) d[a] -= period * std::round(d[a] / period);
+          r2 += d[a] * d[a];
+        }
+        double const r = std::sqrt(r2);
+        if (r >= exact.cutoff() + shell || (r == 0 && !exact.counts_points_at_one_place)) continue;
+        double const term = q[j] * exact.value(r, d, o);
+        if (r < exact.cutoff()) result.sum += term;
+        if (r >= exact.cutoff() - shell && !nothing_to_round) result.bound += std::abs(term);
+        // an image is rounded when it is moved by the period
+        double const error_of_r = period > 0 && r > 0 ? 2 * eps * period / r : 0;
+        result.bound += std::abs(q[j]) * exact.change(r) * (tolerance<T> + error_of_r);
+      }
+      return result;
     }
+
+    template <class T, int Dim>
+    void expect_sums(auto const& exact, points<T, Dim> const& x, double period,
+                     bool nothing_to_round = false)
+    {
+      auto const& k = exact.k;
+      constexpr int n_out = std::remove_cvref_t<decltype(k)>::n_out;
+      auto const q = make_values<T>(x.size());
+      cell_list_options<T, Dim> options;
+      options.period.fill(T(period));
+      cell_list<T, Dim> const cells(x.view(), exact.cutoff(), options);
+      auto const sorted_q = gather(cells.target_order(), q);
+      std::array<std::vector<sum_and_bound>, n_out> expected;
+      for (int o = 0; o < n_out; ++o)
+        for (index_type const i : cells.target_order())
+          expected[o].push_back(exact_sum(exact, x, q, period, nothing_to_round, i, o));
+
+      for (tested_backend const& backend : tested_backends())
+        for (bool const mutual : {false, true})
+        {
+          column_set<T, n_out> out;
+          for (auto& column : out.columns) column = std::vector<T>(x.size());
+          soa<T const, Dim> const at = cells.target_positions();
+          soa<T const, 1> const charges{sorted_q};
+          backend.run(
+              [&](auto where)
+              {
+                // the other instruction sets run the same code: one's own is compiled for one
+                if (mutual)
+                  near_field_mutual(serial, where, k, cells.targets(), cells.half_interactions(),
+                                    at, charges, out.view());
+                else
+                  near_field(serial, where, k, cells.targets(), cells.interactions(), at, charges,
+                             out.view());
+              });
+          for (int o = 0; o < n_out; ++o)
+            for (std::size_t p = 0; p < x.size(); ++p)
+              ASSERT_NEAR(out.columns[o][p], expected[o][p].sum, expected[o][p].bound)
+                  << k.name << ", " << backend.name << ", period " << period << ", mutual "
+                  << mutual << ", output " << o << ", position " << p;
+        }
+    }
+
+    template <class T, int Dim>
+    void expect_sums_of(auto const& exact)
+    {
+      int const side = Dim == 2 ? 14 : 7;
+      for (double const period : {0., double(side)})
+      {
+        auto x = fluid<T, Dim>(side, 0.1);
+        expect_sums(exact, x, period);
+        // points at one place
+        for (std::size_t i = 0; i + 5 < x.size(); i += 5)
+          for (auto& column : x.columns) column[i + 1] = column[i];
+        expect_sums(exact, x, period);
+        // many at the cutoff, to the bit
+        expect_sums(exact, fluid<T, Dim>(side, 0), period, true);
+      }
+      // and within rounding
+      expect_sums(exact, fluid<T, Dim>(side, 0, exact.cutoff() / 3), 0);
+    }
+
+    template <class Real>
+    class cutoff_interactions : public testing::Test
+    {};
+    using reals = testing::Types<float, double>;
+    TYPED_TEST_SUITE(cutoff_interactions, reals);
   }
 
-  TEST(cutoff_interactions, sum_over_the_pairs_within_the_cutoff_in_space)
+  TYPED_TEST(cutoff_interactions, lennard_jones_is_the_sum_within_the_cutoff)
   {
-    expect_all_sums<3>();
+    expect_sums_of<TypeParam, 2>(exact_lennard_jones<2>{});
+    expect_sums_of<TypeParam, 3>(exact_lennard_jones<3>{});
   }
 
-  TEST(cutoff_interactions, sum_over_the_pairs_within_the_cutoff_in_the_plane)
+  TYPED_TEST(cutoff_interactions, the_gradient_of_lennard_jones_is_the_sum_within_the_cutoff)
   {
-    expect_all_sums<2>();
+    expect_sums_of<TypeParam, 2>(exact_grad_lennard_jones<2>{});
+    expect_sums_of<TypeParam, 3>(exact_grad_lennard_jones<3>{});
+  }
+
+  TYPED_TEST(cutoff_interactions, sph_density_is_the_sum_within_the_cutoff)
+  {
+    expect_sums_of<TypeParam, 2>(exact_sph_density<2>{});
+    expect_sums_of<TypeParam, 3>(exact_sph_density<3>{});
   }
 
   TEST(cutoff_interactions, are_zero_from_the_cutoff_on)

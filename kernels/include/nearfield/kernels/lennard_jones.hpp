@@ -3,8 +3,13 @@
 #include <nearfield/core/interaction.hpp>
 
 /// \file
-/// The 12-6 potential with a cutoff, an example of an interaction over a cell list. Not among the built-in
-/// interactions: a file that uses it on the CPU includes <nearfield/p2p/simd.hpp>, as for one of your own.
+/// The 12-6 potential with a cutoff, an example of an interaction over a cell list. Not compiled into the
+/// library: a file that uses it on the CPU includes <nearfield/p2p/simd.hpp>, and for a GPU one .cu file says
+///
+///     NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<3>)
+///
+/// after <nearfield/p2p/cuda.cuh>, as for one of your own. GPU tasks of StarPU want that promised, by a struct
+/// that derives from it, with `static constexpr bool has_cuda = true`.
 /// (J. E. Lennard-Jones, Proc. Phys. Soc. 43, 461, 1931, doi:10.1088/0959-5309/43/5/301)
 
 namespace nearfield

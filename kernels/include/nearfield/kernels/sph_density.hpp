@@ -12,8 +12,8 @@ namespace nearfield
   ///
   /// and s = 10 / (7 pi h^2) in the plane, 1 / (pi h^3) in space, so that its integral is 1. h is a length;
   /// W is zero from |r| = 2 h on, the cutoff of the cell list. Regular. A point does not meet itself: the
-  /// density at i is the sum plus m_i at_zero(). Not among the built-in interactions: a file that uses it on
-  /// the CPU includes <nearfield/p2p/simd.hpp>, as for one of your own.
+  /// density at i is the sum plus m_i at_zero(). Not compiled into the library: it takes one line in a file
+  /// of yours, as <nearfield/kernels/lennard_jones.hpp> says.
   /// (J. J. Monaghan and J. C. Lattanzio, Astron. Astrophys. 149, 135, 1985)
   template <int Dim = 3>
   struct sph_density
