@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
 namespace nearfield::test
@@ -134,14 +135,25 @@ namespace nearfield::test
     EXPECT_EQ(found.items[1].box, 1U);
   }
 
+  // Numbers that only just fit, and their products do not: the items are few where they may be large.
   TEST(items, of_the_largest_box_hold_its_targets)
   {
-    index_type const many = 4294967200U;
+    index_type const many = 4294967200U, most = 1U << 30;
     std::vector<index_type> const offsets{0, many}, list_offsets{0, 0};
-    std::vector<source_range> const own{{.begin = 0, .end = 1}};
-    std::size_t targets = 0;
-    for (cuda_item const& item : detail::gather_items({offsets}, {own, list_offsets, {}, {}}).items)
-      targets += item.count;
-    EXPECT_EQ(targets, many);
+    std::vector<source_range> const own{{.begin = 0, .end = many}};
+    interaction_list const list{own, list_offsets, {}, {}};
+    for (cuda_items const& found :
+         {detail::gather_items({offsets}, list, most), detail::mutual_items({offsets}, list, most)})
+    {
+      ASSERT_EQ(found.items.size(), 4U);
+      std::uint64_t next = 0;
+      for (cuda_item const& item : found.items)
+      {
+        EXPECT_EQ(item.first, next);
+        EXPECT_LE(item.count, most);
+        next += item.count;
+      }
+      EXPECT_EQ(next, many);
+    }
   }
 }

@@ -55,9 +55,9 @@ namespace nearfield::detail
     }
   }
 
-  cuda_items gather_items(boxes const& targets, interaction_list const& list)
+  cuda_items gather_items(boxes const& targets, interaction_list const& list, index_type most)
   {
-    std::vector<weighed_item> items = cut(targets, list, gather_targets);
+    std::vector<weighed_item> items = cut(targets, list, most);
     auto const have = [](index_type least)
     {
       return [least](weighed_item const& item)
@@ -76,9 +76,9 @@ namespace nearfield::detail
     return result;
   }
 
-  cuda_items mutual_items(boxes const& targets, interaction_list const& half_list)
+  cuda_items mutual_items(boxes const& targets, interaction_list const& half_list, index_type most)
   {
-    std::vector<weighed_item> items = cut(targets, half_list, mutual_targets_of_item);
+    std::vector<weighed_item> items = cut(targets, half_list, most);
     sort_by_size(items.begin(), items.end());
     return without_sizes(items);
   }

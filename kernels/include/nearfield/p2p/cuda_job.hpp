@@ -2,6 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/cuda/stream.hpp>
+#include <nearfield/p2p/tuning.hpp>
 
 #include <vector>
 
@@ -98,9 +99,12 @@ namespace nearfield
 
   namespace detail
   {
-    /// Cuts the boxes of a list into items. The work of an item is that of its whole list.
-    cuda_items gather_items(boxes const& targets, interaction_list const& list);
-    cuda_items mutual_items(boxes const& targets, interaction_list const& half_list);
+    /// Cuts the boxes of a list into items of at most `most` targets. The work of an item is that of its
+    /// whole list.
+    cuda_items gather_items(boxes const& targets, interaction_list const& list,
+                            index_type most = gather_targets);
+    cuda_items mutual_items(boxes const& targets, interaction_list const& half_list,
+                            index_type most = mutual_targets_of_item);
 
     /// The kernels of the built-in interaction at that place of the list. Throws error where nearfield was
     /// built without CUDA.
