@@ -1,14 +1,18 @@
-// All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, as calls,
-// and as one sum; on one core and, where StarPU is there, on every core.
+// All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, and without a list,
+// as calls, as a sum for each point and as one sum; on one core and, where StarPU is there, on every core.
 
+#include <nearfield/kernels/sph_density.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/simd.hpp> // the simd back-end of interactions that are not built in
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
+#include <nearfield/tree/permutation.hpp>
 #if defined(EXAMPLE_WITH_STARPU)
 #include <nearfield/starpu/radius_search.hpp>
 #endif
 
 #include <algorithm>
-#include <cstdint>
+#include <cmath>
 #include <iostream>
 #include <random>
 #include <vector>
@@ -39,12 +43,36 @@ int main()
   for (std::size_t i = 0; i < rows.size(); ++i) most = std::max(most, rows.row(i).size());
   std::cout << rows.columns.size() << " neighbours, at most " << most << " of one point\n";
 
-  std::uint64_t calls = 0;
+  // The density of every point, three ways. From the list: each pair twice.
+  nf::sph_density<3> const smoothing{.h = cutoff / 2};
+  auto const weight = [&](double r2)
+  {
+    return smoothing(nf::vec<double, 3>{std::sqrt(r2), 0, 0}).to({1})[0];
+  };
+  std::vector<double> from_list(n), from_calls(n), from_interaction(n);
+  for (std::size_t p = 0; p < pairs.size(); ++p)
+  {
+    from_list[pairs.i[p]] += weight(pairs.r2[p]);
+    from_list[pairs.j[p]] += weight(pairs.r2[p]);
+  }
+  // Where pairs are met: the same sum in the same order, and no list.
   nf::radius_search(nf::simd, cells,
-                    nf::visit{[&](nf::index_type, nf::index_type, double)
+                    nf::visit{[&](nf::index_type i, nf::index_type j, double r2)
                               {
-                                ++calls;
+                                from_calls[i] += weight(r2);
+                                from_calls[j] += weight(r2);
                               }});
+  // As a cutoff interaction: no list and no calls, several pairs at once. Columns are in the order of the cells.
+  std::vector<double> const masses(n, 1);
+  std::vector<double> in_order(n);
+  nf::near_field_mutual(nf::serial, nf::simd, smoothing, cells.targets(), cells.half_interactions(),
+                        cells.target_positions(), nf::soa{masses}, nf::soa{in_order});
+  nf::scatter(cells.target_order(), in_order, from_interaction);
+  double difference = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    difference = std::max(difference, std::abs(from_interaction[i] - from_list[i]));
+  std::cout << "density of point 0: " << from_list[0] << ", by calls " << from_calls[0]
+            << ", by the interaction " << from_interaction[0] << "\n";
 
   // f adds a pair to a sum of its own part of the pairs, combine adds such sums
   nf::reduce const energy{0.0,
@@ -57,7 +85,8 @@ int main()
   double const serial = nf::radius_search(nf::simd, cells, energy);
   std::cout << "energy " << serial << "\n";
 
-  bool good = rows.columns.size() == 2 * pairs.size() && calls == pairs.size();
+  bool good = rows.columns.size() == 2 * pairs.size() && from_calls == from_list &&
+              difference < 1e-10 * from_list[0];
 #if defined(EXAMPLE_WITH_STARPU)
   nf::starpu::runtime starpu;
   nf::coo const by_tasks = nf::starpu::radius_search(starpu, cells, nf::to_coo{.distances = true});
