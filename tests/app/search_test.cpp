@@ -2,7 +2,8 @@
 #include "json_reader.hpp"
 #include "program.hpp"
 
-#include "search/search_reference.hpp"
+#include "points.hpp"
+#include "search/brute_force.hpp"
 
 #include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
@@ -94,9 +95,11 @@ namespace
       x.columns[a].assign(from.positions[a].begin(), from.positions[a].end());
       if (!lengths.empty()) period[a] = static_cast<T>(lengths[a]);
     }
+    pair_definition<T, Dim> const definition{x.view(), x.view(), static_cast<T>(radius), period};
     index_pairs pairs;
-    for (auto const& [ij, between] : all_pairs<T, Dim>(x, x, true, radius, period))
-      pairs.emplace_back(ij);
+    for (index_type i = 0; i < x.size(); ++i)
+      for (index_type j = 0; j < x.size(); ++j)
+        if (i != j && definition.is_in(i, j)) pairs.emplace_back(i, j);
     return pairs;
   }
 

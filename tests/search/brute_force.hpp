@@ -4,29 +4,38 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/search/pairs.hpp>
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
 #include <numeric>
-#include <set>
-#include <span>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 /// \file
-/// All pairs of points by the definition, in the order of the definition. Compile with -ffp-contract=off.
+/// All pairs of points by the definition, in the order of the definition: what every search is compared with.
+/// The rounding of every operation is part of it: compile with -ffp-contract=off.
 
 namespace nearfield::test
 {
+  using pair_list = std::vector<std::pair<index_type, index_type>>;
+  using neighbour_rows = std::vector<std::vector<index_type>>;
+
+  /// (i, j) for every j of every row i.
+  inline pair_list entries_of(neighbour_rows const& rows)
+  {
+    pair_list result;
+    for (index_type i = 0; i < rows.size(); ++i)
+      for (index_type const j : rows[i]) result.emplace_back(i, j);
+    return result;
+  }
+
   /// The definition of a pair, as the documentation writes it.
   template <class T, int Dim>
-  struct serial_definition
+  struct pair_definition
   {
     soa<T const, Dim> x, y;
     T cutoff;
@@ -58,12 +67,12 @@ namespace nearfield::test
   template <class T, int Dim>
   struct brute_force
   {
-    serial_definition<T, Dim> definition;
+    pair_definition<T, Dim> definition;
     cell_grid<T, Dim> grid;
     bool one_set = true;
     std::vector<index_type> target_order, source_order;
     /// rows[p]: the positions of the neighbours of the target at position p, ascending
-    std::vector<std::vector<index_type>> rows;
+    neighbour_rows rows;
 
     brute_force(soa<T const, Dim> const& points, T cutoff, cell_list_options<T, Dim> const& options)
         : brute_force(points, points, cutoff, options, true)
@@ -74,18 +83,18 @@ namespace nearfield::test
     {}
 
     /// (i, j) of the caller, in order of the positions.
-    [[nodiscard]] std::vector<std::pair<index_type, index_type>> list(pairs which) const
+    [[nodiscard]] pair_list list(pairs which) const
     {
-      std::vector<std::pair<index_type, index_type>> result;
+      pair_list result;
       for (std::size_t p = 0; p < rows.size(); ++p)
         for (index_type const q : rows[p])
           if (which == pairs::full || q > p) result.emplace_back(target_order[p], source_order[q]);
       return result;
     }
     /// The rows of the caller's points.
-    [[nodiscard]] std::vector<std::vector<index_type>> lists(pairs which) const
+    [[nodiscard]] neighbour_rows lists(pairs which) const
     {
-      std::vector<std::vector<index_type>> result(rows.size());
+      neighbour_rows result(rows.size());
       for (std::size_t p = 0; p < rows.size(); ++p)
         for (index_type const q : rows[p])
           if (which == pairs::full || q > p) result[target_order[p]].push_back(source_order[q]);
@@ -177,70 +186,4 @@ namespace nearfield::test
       return std::find(order.begin(), order.end(), index_type(i)) - order.begin();
     }
   };
-
-  /// Succeeds where both lists are equal. Else tells the first difference, how many pairs are missing, how
-  /// many are there that should not be, and an example of each; or that only the order differs.
-  template <class T, int Dim>
-  testing::AssertionResult
-  same_pairs(brute_force<T, Dim> const& reference,
-             std::vector<std::pair<index_type, index_type>> const& expected,
-             std::span<index_type const> i, std::span<index_type const> j)
-  {
-    std::size_t first = 0;
-    while (first < expected.size() && first < i.size() && first < j.size() &&
-           expected[first] == std::pair{i[first], j[first]})
-      ++first;
-    if (first == expected.size() && i.size() == first && j.size() == first)
-      return testing::AssertionSuccess();
-
-    std::vector<std::pair<index_type, index_type>> wanted = expected, found;
-    for (std::size_t p = 0; p < std::min(i.size(), j.size()); ++p) found.emplace_back(i[p], j[p]);
-    auto failure = testing::AssertionFailure()
-                   << found.size() << " pairs, expected " << wanted.size()
-                   << "; the first difference is at " << first << ": ";
-    if (first < found.size())
-      failure << "found " << reference.about(found[first].first, found[first].second);
-    if (first < wanted.size())
-      failure << "\n  expected " << reference.about(wanted[first].first, wanted[first].second);
-    std::sort(wanted.begin(), wanted.end());
-    std::sort(found.begin(), found.end());
-    std::vector<std::pair<index_type, index_type>> missing, extra;
-    std::set_difference(wanted.begin(), wanted.end(), found.begin(), found.end(),
-                        std::back_inserter(missing));
-    std::set_difference(found.begin(), found.end(), wanted.begin(), wanted.end(),
-                        std::back_inserter(extra));
-    failure << "\n  " << missing.size() << " missing, " << extra.size() << " that should not be";
-    for (std::size_t k = 0; k < std::min<std::size_t>(3, missing.size()); ++k)
-      failure << "\n  missing " << reference.about(missing[k].first, missing[k].second);
-    for (std::size_t k = 0; k < std::min<std::size_t>(3, extra.size()); ++k)
-      failure << "\n  extra " << reference.about(extra[k].first, extra[k].second);
-    if (missing.empty() && extra.empty()) failure << ": only the order differs";
-    return failure;
-  }
-
-  /// The same for rows.
-  template <class T, int Dim>
-  testing::AssertionResult same_rows(brute_force<T, Dim> const& reference,
-                                     std::vector<std::vector<index_type>> const& expected,
-                                     std::span<std::uint64_t const> offsets,
-                                     std::span<index_type const> columns)
-  {
-    if (offsets.size() != expected.size() + 1)
-      return testing::AssertionFailure()
-             << offsets.size() << " offsets, expected " << expected.size() + 1;
-    if (offsets.front() != 0 || offsets.back() != columns.size() ||
-        !std::is_sorted(offsets.begin(), offsets.end()))
-      return testing::AssertionFailure()
-             << "offsets from " << offsets.front() << " to " << offsets.back() << ", "
-             << (std::is_sorted(offsets.begin(), offsets.end()) ? "" : "not ") << "ascending, for "
-             << columns.size() << " columns";
-    std::vector<std::pair<index_type, index_type>> wanted;
-    std::vector<index_type> rows, all;
-    for (index_type i = 0; i < expected.size(); ++i)
-    {
-      for (index_type const j : expected[i]) wanted.emplace_back(i, j);
-      rows.insert(rows.end(), offsets[i + 1] - offsets[i], i);
-    }
-    return same_pairs(reference, wanted, std::span<index_type const>(rows), columns);
-  }
 }

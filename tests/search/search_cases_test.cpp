@@ -1,4 +1,4 @@
-#include "search_checks.hpp"
+#include "search/search_case.hpp"
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,8 @@ namespace nearfield::test
       cells.rebuild(x->view());
       radius_search(simd, cells, to_coo{}, pairs_found);
       radius_search(simd, cells, to_csr{}, rows_found);
-      std::size_t const both_ways = all_pairs<double, 3>(*x, *x, true, 0.2, {}).size();
+      brute_force<double, 3> const reference(x->view(), 0.2, {});
+      std::size_t const both_ways = reference.list(pairs::full).size();
       EXPECT_EQ(2 * pairs_found.size(), both_ways);
       EXPECT_EQ(rows_found.columns.size(), both_ways);
       EXPECT_EQ(rows_found.size(), x->size());

@@ -1,226 +1,213 @@
 #pragma once
 
-#include "backends.hpp"
-#include "search_reference.hpp"
+#include "search/brute_force.hpp"
 
-#include <nearfield/search/radius_search.hpp>
-#include <nearfield/tree/cell_list.hpp>
-
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <span>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 /// \file
-/// Every output of a search against the pairs of the definition.
+/// What any back-end finds against brute force: the same pairs in the same order, to the bit. A search is a
+/// function `find(what)` that returns the result of one output in host memory.
 
 namespace nearfield::test
 {
-  /// One search: points (queries and points), cutoff and options.
+  /// Succeeds where both lists are equal. Else tells the first difference, how many pairs are missing, how
+  /// many are there that should not be, and an example of each; or that only the order differs.
   template <class T, int Dim>
-  struct search_case
+  testing::AssertionResult same_pairs(brute_force<T, Dim> const& reference,
+                                      pair_list const& expected, std::span<index_type const> i,
+                                      std::span<index_type const> j)
   {
-    points<T, Dim> x{};
-    points<T, Dim> y{}; // two sets only
-    bool one_set = true;
-    double cutoff = 0.1;
-    cell_list_options<T, Dim> options{};
-
-    [[nodiscard]] cell_list<T, Dim> cells() const
-    {
-      return one_set ? cell_list<T, Dim>(x.view(), cutoff, options)
-                     : cell_list<T, Dim>(x.view(), y.view(), cutoff, options);
-    }
-    [[nodiscard]] points<T, Dim> const& sources() const { return one_set ? x : y; }
-    [[nodiscard]] pair_map<T, Dim> expected() const
-    {
-      return all_pairs<T, Dim>(x, sources(), one_set, cutoff, options.period);
-    }
-  };
-
-  template <class T, int Dim>
-  struct listed_pair
-  {
-    index_type i, j;
-    geometry_of_pair<T, Dim> g;
-
-    friend bool operator==(listed_pair const&, listed_pair const&) = default;
-    friend std::ostream& operator<<(std::ostream& out, listed_pair const& p)
-    {
-      out << "(" << p.i << ", " << p.j << ": " << p.g.r2 << ";";
-      for (T const d : p.g.d) out << " " << d;
-      return out << ")";
-    }
-  };
-
-  /// The expected list by row and position.
-  template <class T, int Dim>
-  class expected_lists
-  {
-  public:
-    using list = std::vector<listed_pair<T, Dim>>;
-
-    expected_lists(pair_map<T, Dim> const& found, cell_list<T, Dim> const& cells)
-        : row_(places(cells.target_order())), column_(places(cells.source_order()))
-    {
-      for (auto const& [ij, g] : found) all_.push_back({ij.first, ij.second, g});
-    }
-
-    [[nodiscard]] list coo(pairs which) const
-    {
-      return sorted(which, [&](auto const& p) { return std::tuple(row_[p.i], column_[p.j]); });
-    }
-    [[nodiscard]] list csr(pairs which) const
-    {
-      return sorted(which, [&](auto const& p) { return std::tuple(p.i, column_[p.j]); });
-    }
-    [[nodiscard]] list sorted_csr(pairs which) const
-    {
-      return sorted(which, [&](auto const& p) { return std::tuple(p.i, p.j); });
-    }
-    [[nodiscard]] list sorted_coo(pairs which) const
-    {
-      list result;
-      for (auto const& p : all_)
-        if (which == pairs::full || p.i < p.j) result.push_back(p);
-      return result; // as the map has them
-    }
-
-  private:
-    static std::vector<index_type> places(std::span<index_type const> order)
-    {
-      std::vector<index_type> place(order.size());
-      for (std::size_t p = 0; p < order.size(); ++p) place[order[p]] = static_cast<index_type>(p);
-      return place;
-    }
-
-    list sorted(pairs which, auto key) const
-    {
-      list result;
-      for (auto const& p : all_)
-        if (which == pairs::full || row_[p.i] < row_[p.j]) result.push_back(p);
-      std::ranges::sort(result, {}, key);
-      return result;
-    }
-
-    std::vector<index_type> row_, column_;
-    list all_;
-  };
-
-  template <class T, int Dim>
-  geometry_of_pair<T, Dim> geometry_at(pair_geometry<T, Dim> const& list, std::size_t p)
-  {
-    geometry_of_pair<T, Dim> g{list.r2[p], {}};
-    for (int a = 0; a < Dim; ++a) g.d[a] = list.displacements[a][p];
-    return g;
-  }
-
-  template <class T, int Dim>
-  std::vector<listed_pair<T, Dim>> listed(coo<T, Dim> const& list)
-  {
-    std::vector<listed_pair<T, Dim>> result;
-    for (std::size_t p = 0; p < list.size(); ++p)
-      result.push_back({list.i[p], list.j[p], geometry_at(list, p)});
-    return result;
-  }
-
-  template <class T, int Dim>
-  std::vector<listed_pair<T, Dim>> listed(csr<T, Dim> const& list)
-  {
-    std::vector<listed_pair<T, Dim>> result;
-    for (std::size_t i = 0; i < list.size(); ++i)
-      for (std::uint64_t p = list.offsets[i]; p < list.offsets[i + 1]; ++p)
-        result.push_back({static_cast<index_type>(i), list.columns[p], geometry_at(list, p)});
-    return result;
-  }
-
-  template <class List>
-  void expect_same(List const& found, List const& expected, std::string const& what)
-  {
-    ASSERT_EQ(found.size(), expected.size()) << what;
-    auto const [f, e] = std::ranges::mismatch(found, expected);
-    EXPECT_TRUE(f == found.end()) << what << ": at " << f - found.begin() << " found " << *f
-                                  << ", expected " << *e;
-  }
-
-  /// The outputs of one back-end.
-  template <class T, int Dim>
-  void check_outputs(auto backend, cell_list<T, Dim> const& cells,
-                     expected_lists<T, Dim> const& expected, pairs which, std::string const& name)
-  {
-    auto const by_row = expected.csr(which);
-    std::vector<index_type> counts(cells.target_order().size());
-    for (auto const& p : by_row) ++counts[p.i];
-
-    pair_counts const counted = radius_search(backend, cells, count_pairs{which, true});
-    EXPECT_EQ(counted.total, by_row.size()) << name;
-    EXPECT_TRUE(std::ranges::equal(counted.per_point, counts)) << name;
-    EXPECT_EQ(radius_search(backend, cells, count_pairs{which}).total, by_row.size()) << name;
-
-    coo<T, Dim> pairs_found;
-    csr<T, Dim> rows_found;
-    for (bool const sorted : {false, true})
-    {
-      std::string const text = name + (sorted ? ", sorted" : "");
-      to_coo const as_coo{
-          .which = which, .sorted = sorted, .distances = true, .displacements = true};
-      radius_search(backend, cells, as_coo, pairs_found);
-      expect_same(listed(pairs_found), sorted ? expected.sorted_coo(which) : expected.coo(which),
-                  text + ", COO");
-      to_csr const as_csr{
-          .which = which, .sorted = sorted, .distances = true, .displacements = true};
-      radius_search(backend, cells, as_csr, rows_found);
-      expect_same(listed(rows_found), sorted ? expected.sorted_csr(which) : by_row, text + ", CSR");
-
-      coo<T, Dim> const plain = radius_search(backend, cells, to_coo{which, sorted});
-      EXPECT_TRUE(std::ranges::equal(plain.i, pairs_found.i)) << text;
-      EXPECT_TRUE(std::ranges::equal(plain.j, pairs_found.j)) << text;
-      EXPECT_TRUE(plain.r2.empty() && plain.displacements[0].empty());
-      csr<T, Dim> const plain_rows = radius_search(backend, cells, to_csr{which, sorted});
-      EXPECT_TRUE(std::ranges::equal(plain_rows.offsets, rows_found.offsets)) << text;
-      EXPECT_TRUE(std::ranges::equal(plain_rows.columns, rows_found.columns)) << text;
-    }
-
-    typename expected_lists<T, Dim>::list visited;
-    radius_search(backend, cells,
-                  visit{[&](index_type i, index_type j, T r2) {
-                          visited.push_back({i, j, {r2, {}}});
-                        },
-                        which});
-    auto in_order = expected.coo(which);
-    for (auto& p : in_order) p.g.d = {};
-    expect_same(visited, in_order, name + ", visit");
-
-    neighbour_table const table = radius_search(backend, cells, to_table{which, 5});
-    EXPECT_TRUE(std::ranges::equal(table.counts, counts)) << name;
-    EXPECT_EQ(table.overflow, std::ranges::any_of(counts, [](index_type n) { return n > 5; }));
     std::size_t first = 0;
-    for (std::size_t i = 0; i < counts.size(); first += counts[i++])
+    while (first < expected.size() && first < i.size() && first < j.size() &&
+           expected[first] == std::pair{i[first], j[first]})
+      ++first;
+    if (first == expected.size() && i.size() == first && j.size() == first)
+      return testing::AssertionSuccess();
+
+    pair_list wanted = expected, found;
+    for (std::size_t p = 0; p < std::min(i.size(), j.size()); ++p) found.emplace_back(i[p], j[p]);
+    auto failure = testing::AssertionFailure()
+                   << found.size() << " pairs, expected " << wanted.size()
+                   << "; the first difference is at " << first << ": ";
+    if (first < found.size())
+      failure << "found " << reference.about(found[first].first, found[first].second);
+    if (first < wanted.size())
+      failure << "\n  expected " << reference.about(wanted[first].first, wanted[first].second);
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(found.begin(), found.end());
+    bool same = true;
+    auto const tell = [&](char const* what, pair_list const& those, pair_list const& lack)
     {
-      ASSERT_EQ(table.row(i).size(), std::min<std::size_t>(counts[i], 5)) << name;
-      for (std::size_t k = 0; k < table.row(i).size(); ++k)
-        EXPECT_EQ(table.row(i)[k], by_row[first + k].j) << name << ", row " << i;
+      pair_list difference;
+      std::set_difference(those.begin(), those.end(), lack.begin(), lack.end(),
+                          std::back_inserter(difference));
+      failure << "\n  " << difference.size() << " " << what;
+      for (std::size_t k = 0; k < std::min<std::size_t>(3, difference.size()); ++k)
+        failure << "\n    " << reference.about(difference[k].first, difference[k].second);
+      same = same && difference.empty();
+    };
+    tell("missing", wanted, found);
+    tell("that should not be", found, wanted);
+    if (same) failure << ": only the order differs";
+    return failure;
+  }
+
+  /// The same for rows.
+  template <class T, int Dim>
+  testing::AssertionResult same_rows(brute_force<T, Dim> const& reference,
+                                     neighbour_rows const& expected, csr<T, Dim> const& found)
+  {
+    auto const& offsets = found.offsets;
+    if (offsets.size() != expected.size() + 1)
+      return testing::AssertionFailure()
+             << offsets.size() << " offsets, expected " << expected.size() + 1;
+    bool const ascending = std::is_sorted(offsets.begin(), offsets.end());
+    if (offsets[0] != 0 || offsets[expected.size()] != found.columns.size() || !ascending)
+      return testing::AssertionFailure()
+             << "offsets from " << offsets[0] << " to " << offsets[expected.size()] << ", "
+             << (ascending ? "" : "not ") << "ascending, for " << found.columns.size()
+             << " columns";
+    std::vector<index_type> rows;
+    for (index_type i = 0; i < expected.size(); ++i)
+      rows.insert(rows.end(), offsets[i + 1] - offsets[i], i);
+    return same_pairs(reference, entries_of(expected), rows,
+                      {found.columns.data(), found.columns.size()});
+  }
+
+  template <class T, int Dim>
+  testing::AssertionResult same_pairs(brute_force<T, Dim> const& reference,
+                                      pair_list const& expected, coo<T, Dim> const& found)
+  {
+    return same_pairs(reference, expected, {found.i.data(), found.i.size()},
+                      {found.j.data(), found.j.size()});
+  }
+
+  /// Differences and r2 of every entry.
+  template <class T, int Dim>
+  void expect_geometry(brute_force<T, Dim> const& reference, pair_geometry<T, Dim> const& found,
+                       pair_list const& list)
+  {
+    ASSERT_EQ(found.r2.size(), list.size());
+    for (int a = 0; a < Dim; ++a) ASSERT_EQ(found.displacements[a].size(), list.size());
+    for (std::size_t p = 0; p < list.size(); ++p)
+    {
+      auto const [i, j] = list[p];
+      ASSERT_EQ(found.r2[p], reference.definition.r2(i, j))
+          << "entry " << p << ", " << reference.about(i, j);
+      for (int a = 0; a < Dim; ++a)
+        ASSERT_EQ(found.displacements[a][p], reference.definition.difference(a, i, j))
+            << "entry " << p << ", axis " << a << ", " << reference.about(i, j);
     }
   }
 
-  /// All outputs on all back-ends. Returns the number of pairs, both ways.
   template <class T, int Dim>
-  std::size_t check_search(search_case<T, Dim> const& search)
+  void expect_no_geometry(pair_geometry<T, Dim> const& found)
   {
-    cell_list<T, Dim> const cells = search.cells();
-    auto const found = search.expected();
-    expected_lists<T, Dim> const expected(found, cells);
-    for (tested_backend const& backend : tested_backends())
-      backend.run(
-          [&](auto where)
-          {
-            check_outputs(where, cells, expected, pairs::full, backend.name + ", full");
-            if (search.one_set)
-              check_outputs(where, cells, expected, pairs::half, backend.name + ", half");
-          });
-    return found.size();
+    EXPECT_EQ(found.r2.size(), 0u);
+    for (int a = 0; a < Dim; ++a) EXPECT_EQ(found.displacements[a].size(), 0u);
+  }
+
+  template <class T, int Dim>
+  void expect_counts(brute_force<T, Dim> const& reference, pairs which, auto const& find)
+  {
+    auto const rows = reference.lists(which);
+    pair_counts const counts = find(count_pairs{which, true});
+    EXPECT_EQ(counts.total, reference.list(which).size());
+    ASSERT_EQ(counts.per_point.size(), rows.size());
+    int told = 0;
+    for (std::size_t i = 0; i < rows.size() && told < 5; ++i)
+      if (counts.per_point[i] != rows[i].size())
+      {
+        ++told;
+        ADD_FAILURE() << "point " << i << " has " << rows[i].size() << " pairs, counted "
+                      << counts.per_point[i] << "; " << reference.about(i, i);
+      }
+  }
+
+  template <class T, int Dim>
+  void expect_table(brute_force<T, Dim> const& reference, pairs which, index_type width,
+                    auto const& find)
+  {
+    SCOPED_TRACE(testing::Message() << "table of width " << width);
+    auto const rows = reference.lists(which);
+    neighbour_table const table = find(to_table{which, width});
+    ASSERT_EQ(table.size(), rows.size());
+    bool overflow = false;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+    {
+      overflow = overflow || rows[i].size() > width;
+      ASSERT_EQ(table.counts[i], rows[i].size()) << "row " << i;
+      auto const row = table.row(i);
+      ASSERT_EQ(row.size(), std::min<std::size_t>(rows[i].size(), width)) << "row " << i;
+      ASSERT_TRUE(std::equal(row.begin(), row.end(), rows[i].begin())) << "row " << i;
+    }
+    EXPECT_EQ(table.overflow, overflow);
+  }
+
+  /// Tables that hold all and that do not, r2 and displacements, and sorted lists.
+  template <class T, int Dim>
+  void expect_options(brute_force<T, Dim> const& reference, pairs which, auto const& find)
+  {
+    auto const by_position = reference.lists(which);
+    std::size_t longest = 1;
+    for (auto const& row : by_position) longest = std::max(longest, row.size());
+    expect_table(reference, which, 5, find);
+    expect_table(reference, which, static_cast<index_type>(longest), find);
+    EXPECT_EQ(find(count_pairs{which}).total, reference.list(which).size());
+
+    auto list = reference.list(which);
+    expect_geometry(reference,
+                    find(to_coo{.which = which, .distances = true, .displacements = true}), list);
+    if (which == pairs::half)
+      for (auto& [i, j] : list)
+        if (j < i) std::swap(i, j);
+    std::sort(list.begin(), list.end());
+    coo<T, Dim> const sorted =
+        find(to_coo{.which = which, .sorted = true, .distances = true, .displacements = true});
+    EXPECT_TRUE(same_pairs(reference, list, sorted)) << "sorted COO";
+    expect_geometry(reference, sorted, list);
+    EXPECT_TRUE(same_pairs(reference, list, find(to_coo{which, true}))) << "COO, only sorted";
+
+    auto rows = by_position;
+    for (bool const is_sorted : {false, true})
+    {
+      if (is_sorted)
+        for (auto& row : rows) std::sort(row.begin(), row.end());
+      csr<T, Dim> const found = find(
+          to_csr{.which = which, .sorted = is_sorted, .distances = true, .displacements = true});
+      EXPECT_TRUE(same_rows(reference, rows, found)) << "CSR with geometry, sorted " << is_sorted;
+      expect_geometry(reference, found, entries_of(rows));
+    }
+    EXPECT_TRUE(same_rows(reference, rows, find(to_csr{which, true}))) << "CSR, only sorted";
+  }
+
+  /// How much of a search is compared: counts and lists, or these with all of their options.
+  enum class outputs
+  {
+    lists,
+    every
+  };
+
+  template <class T, int Dim>
+  void expect_outputs(brute_force<T, Dim> const& reference, pairs which, outputs how_many,
+                      auto const& find)
+  {
+    SCOPED_TRACE(which == pairs::half ? "half" : "full");
+    expect_counts(reference, which, find);
+    coo<T, Dim> const list = find(to_coo{.which = which});
+    EXPECT_TRUE(same_pairs(reference, reference.list(which), list)) << "COO";
+    expect_no_geometry(list);
+    csr<T, Dim> const rows = find(to_csr{.which = which});
+    EXPECT_TRUE(same_rows(reference, reference.lists(which), rows)) << "CSR";
+    expect_no_geometry(rows);
+    if (how_many == outputs::every) expect_options(reference, which, find);
   }
 }
