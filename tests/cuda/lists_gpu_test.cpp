@@ -2,16 +2,15 @@
 
 #include "copied_cuda.hpp"
 #include "cuda/sampled.hpp"
+#include "p2p/step_cases.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
-#include <nearfield/tree/permutation.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -63,30 +62,12 @@ namespace nearfield::test
       return sample;
     }
 
-    template <class T, int Dim>
-    guarded<T, Dim> in_order(points<T, Dim> const& all, std::span<index_type const> order)
-    {
-      return guarded<T, Dim>::copy_of(gather(order, all.view()).columns, order.size());
-    }
-
-    template <class T, int Dim>
-    points<T, Dim> small_points(cloud shape, std::size_t n, std::uint64_t seed)
-    {
-      auto result = make_points<T, Dim>(shape, n, seed);
-      for (auto& column : result.columns)
-        for (T& x : column) x /= 8;
-      return result;
-    }
-
     template <class Case>
-    class cuda_list_of : public ::testing::Test
+    class cuda_list_of : public step_test<Case>
     {
     protected:
-      using interaction_type = typename Case::interaction;
-      using real = typename Case::real;
-      static constexpr int dim = interaction_type::dim;
-      static constexpr int n_in = interaction_type::n_in, n_out = interaction_type::n_out;
-      interaction_type const k = example<interaction_type>();
+      using typename step_test<Case>::real;
+      using step_test<Case>::dim, step_test<Case>::n_in, step_test<Case>::n_out, step_test<Case>::k;
 
       void expect_one_set(boxes const& all, interaction_list const& list,
                           interaction_list const& half, guarded<real, dim> const& x,
@@ -116,23 +97,21 @@ namespace nearfield::test
       {
         SCOPED_TRACE(testing::Message() << shape << ", " << n << " points, at most "
                                         << options.max_leaf_size << " a leaf");
-        auto const set = small_points<real, dim>(shape, n, 1);
-        auto const tree = build_tree(set.view(), options);
+        set_of_points<real, dim> const set(shape, n);
+        auto const tree = build_tree(set.all.view(), options);
         this->expect_one_set(tree.targets(), tree.interactions(), tree.half_interactions(),
-                             in_order(set, tree.target_order()));
+                             set.in_order(tree.target_order()));
       }
 
       void expect_tree_of_two_sets(cloud shape, std::size_t n, std::size_t m,
                                    tree_options<dim> const& options) const
       {
         SCOPED_TRACE(testing::Message() << shape << ", " << n << " targets, " << m << " sources");
-        auto const targets = small_points<real, dim>(shape, n, 1);
-        auto sources = small_points<real, dim>(shape, m, 2);
-        for (int d = 0; d < dim; ++d)
-          std::copy_n(targets.columns[d].begin(), std::min(n, m / 2), sources.columns[d].begin());
-        auto const tree = build_tree(targets.view(), sources.view(), options);
-        auto const x = in_order(targets, tree.target_order());
-        auto const y = in_order(sources, tree.source_order());
+        set_of_points<real, dim> const targets(shape, n);
+        auto const sources = targets.sources(shape, m);
+        auto const tree = build_tree(targets.all.view(), sources.all.view(), options);
+        auto const x = targets.in_order(tree.target_order());
+        auto const y = sources.in_order(tree.source_order());
         auto const q = some_values<real, n_in>(m);
         guarded<real, n_out> out(n, real(7));
         near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), y.view(),
@@ -220,9 +199,9 @@ namespace nearfield::test
   {
     std::size_t const n = 8 * 4096;
     one_over_r<3> const k;
-    auto const set = small_points<float, 3>(cloud::uniform, n, 1);
-    auto const tree = build_tree(set.view(), {.level = 1});
-    auto const x = in_order(set, tree.target_order());
+    set_of_points<float, 3> const set(cloud::uniform, n);
+    auto const tree = build_tree(set.all.view(), {.level = 1});
+    auto const x = set.in_order(tree.target_order());
     guarded<float, 1> const q(n, 1.F);
     guarded<float, 1> out(n), mutual(n);
     near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), q.view(),

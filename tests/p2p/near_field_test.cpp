@@ -1,11 +1,10 @@
 #include <nearfield/p2p/near_field.hpp>
 
 #include "backends.hpp"
-#include "p2p/p2p_cases.hpp"
+#include "p2p/step_cases.hpp"
 #include "tree/tree_reference.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
-#include <nearfield/tree/permutation.hpp>
 
 #include <gtest/gtest.h>
 
@@ -55,38 +54,16 @@ namespace nearfield::test
               {.level = 2, .order = leaf_order::morton}};
     }
 
-    /// Points in the order of the tree, and something to interact with.
-    template <class T, int Dim>
-    struct set_of_points
-    {
-      points<T, Dim> all;
-
-      set_of_points(cloud shape, std::size_t n, std::uint64_t seed)
-          : all(make_points<T, Dim>(shape, n, seed))
-      {
-        for (auto& column : all.columns)
-          for (T& x : column) x /= 8;
-      }
-
-      guarded<T, Dim> in_order(std::span<index_type const> order) const
-      {
-        return guarded<T, Dim>::copy_of(gather(order, all.view()).columns, order.size());
-      }
-    };
-
     template <class Case>
-    class near_field_of : public ::testing::Test
+    class near_field_of : public step_test<Case>
     {
     protected:
-      using interaction_type = typename Case::interaction;
-      using real = typename Case::real;
-      static constexpr int dim = interaction_type::dim;
-      static constexpr int n_in = interaction_type::n_in, n_out = interaction_type::n_out;
-      interaction_type const k = example<interaction_type>();
+      using typename step_test<Case>::real;
+      using step_test<Case>::dim, step_test<Case>::n_in, step_test<Case>::n_out, step_test<Case>::k;
 
       void expect_one_set(cloud shape, std::size_t n, tree_options<dim> const& options) const
       {
-        set_of_points<real, dim> const set(shape, n, 1);
+        set_of_points<real, dim> const set(shape, n);
         auto const tree = build_tree(set.all.view(), options);
         auto const x = set.in_order(tree.target_order());
         auto const q = some_values<real, n_in>(n);
@@ -115,12 +92,8 @@ namespace nearfield::test
       void expect_two_sets(cloud shape, std::size_t n, std::size_t m,
                            tree_options<dim> const& options) const
       {
-        // half of the sources coincide with targets
-        set_of_points<real, dim> const targets(shape, n, 1);
-        set_of_points<real, dim> sources(shape, m, 2);
-        for (int d = 0; d < dim; ++d)
-          std::copy_n(targets.all.columns[d].begin(), std::min(n, m / 2),
-                      sources.all.columns[d].begin());
+        set_of_points<real, dim> const targets(shape, n);
+        auto const sources = targets.sources(shape, m);
         auto const tree = build_tree(targets.all.view(), sources.all.view(), options);
         auto const x = targets.in_order(tree.target_order());
         auto const y = sources.in_order(tree.source_order());
@@ -192,7 +165,7 @@ namespace nearfield::test
   {
     std::size_t const n = 300;
     grad_one_over_r<3> const k;
-    set_of_points<double, 3> const set(cloud::uniform, n, 1);
+    set_of_points<double, 3> const set(cloud::uniform, n);
     auto const tree = build_tree(set.all.view(), {.max_leaf_size = 16});
     auto const x = set.in_order(tree.target_order());
     auto const q = some_values<double, 2>(n);
@@ -239,7 +212,7 @@ namespace nearfield::test
   {
     std::size_t const n = 2000;
     one_over_r<3> const k;
-    set_of_points<float, 3> const set(cloud::plummer, n, 1);
+    set_of_points<float, 3> const set(cloud::plummer, n);
     auto const tree = build_tree(set.all.view(), {.max_leaf_size = 30});
     auto const x = set.in_order(tree.target_order());
     auto const q = some_values<float, 1>(n);
