@@ -32,7 +32,7 @@ namespace nearfield::test
         double const length = lengths_over_cutoff[l];
         SCOPED_TRACE(testing::Message() << "axes " << axes << ", L = " << length << " R");
         search_case<T, dim> search{
-            .x = make_points<T, dim>(cloud::uniform, length > 5 ? 2000 : 300), .cutoff = 0.25};
+            .x = make_points<T, dim>(cloud::uniform, length > 5 ? 1200 : 150), .cutoff = 0.25};
         std::array<double, dim> by;
         for (int a = 0; a < dim; ++a)
         {
