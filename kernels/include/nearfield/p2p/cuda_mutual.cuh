@@ -118,7 +118,7 @@ namespace nearfield::detail
                                   mutual_targets<K, T, R>& targets, tile_source<K, T> const* tile,
                                   index_type n, index_type lane, index_type ahead)
   {
-    constexpr int unroll = mutual_own_unroll(sizeof(T), K::n_out);
+    constexpr int unroll = mutual_own_unroll(sizeof(T), K::n_out, radial_interaction<K>);
     // of a singular interaction the test leaves out the target itself, too
     if (job.singular)
       sweep_tile<true, unroll>(k, targets.x, targets.out, tile, 0, 1, n);
