@@ -128,6 +128,29 @@ namespace nearfield::test
       }
     }
 
+    /// Rows come to the places of their points from all workers.
+    template <class T, int Dim>
+    void check_visit_rows(cell_list<T, Dim> const& cells, pairs which)
+    {
+      auto const sums_by = [&](auto const& search)
+      {
+        std::vector<double> sums(cells.target_order().size(), -1);
+        search(visit_rows{[&](neighbour_row<T, Dim> const& row)
+                          {
+                            double sum = 0;
+                            for (std::size_t k = 0; k < row.j.size(); ++k)
+                              sum = 0.5 * sum + row.j[k] + static_cast<double>(row.d[0][k]);
+                            sums[row.i] = sum;
+                          },
+                          which, true});
+        return sums;
+      };
+      auto const serial = sums_by([&](auto const& what) { radius_search(simd, cells, what); });
+      auto const by_tasks =
+          sums_by([&](auto const& what) { starpu::radius_search(one_runtime(), cells, what); });
+      EXPECT_EQ(by_tasks, serial);
+    }
+
     template <class T, int Dim>
     void check_all(cell_list<T, Dim> const& cells, bool one_set = true)
     {
@@ -141,6 +164,7 @@ namespace nearfield::test
           check_outputs(cells, which, {size});
         }
         check_reduce(cells, which);
+        check_visit_rows(cells, which);
       }
     }
   }

@@ -75,7 +75,8 @@ namespace nearfield
     std::uint64_t max_bytes = no_limit;
   };
 
-  /// f(i, j, r2) for every pair, one after the other on the calling thread, in the order of a COO list.
+  /// f(i, j, r2), or f(i, j, r2, d) where it takes d = x_i - x_j too (a vec, nearest image), for every pair,
+  /// one after the other on the calling thread, in the order of a COO list.
   template <class F>
   struct visit
   {
@@ -86,6 +87,37 @@ namespace nearfield
   visit(F) -> visit<F>;
   template <class F>
   visit(F, pairs) -> visit<F>;
+
+  /// The neighbours of one point, in the order of a CSR row; valid during the call that gets it.
+  template <class T, int Dim>
+  struct neighbour_row
+  {
+    index_type i = 0;
+    std::span<index_type const> j;
+    std::span<T const> r2;
+    /// x_i - x_j on each axis, nearest image; empty unless asked for
+    std::array<std::span<T const>, Dim> d;
+  };
+
+  /// f(row) for the row of every point: what a point's neighbours add up to (a density, a force) needs no
+  /// list.
+  ///
+  ///     nearfield::radius_search(nearfield::simd, cells, nearfield::visit_rows{
+  ///         [&](auto const& row) { for (double r2 : row.r2) density[row.i] += kernel(r2); }});
+  template <class F>
+  struct visit_rows
+  {
+    F f; ///< called through a const object; as StarPU tasks by several threads at once, for different points
+    pairs which = pairs::full;
+    /// the displacements too
+    bool displacements = false;
+  };
+  template <class F>
+  visit_rows(F) -> visit_rows<F>;
+  template <class F>
+  visit_rows(F, pairs) -> visit_rows<F>;
+  template <class F>
+  visit_rows(F, pairs, bool) -> visit_rows<F>;
 
   /// What count_pairs gives.
   struct pair_counts

@@ -2,6 +2,7 @@
 
 #include <nearfield/search/check.hpp>
 #include <nearfield/search/slabs.hpp>
+#include <nearfield/search/visit.hpp>
 
 #include <concepts>
 #include <cstdint>
@@ -9,7 +10,8 @@
 
 namespace nearfield
 {
-  /// One value of all pairs, none of which is kept: f(sum, i, j, r2) adds a pair to a sum.
+  /// One value of all pairs, none of which is kept: f(sum, i, j, r2) adds a pair to a sum, or
+  /// f(sum, i, j, r2, d) where it takes d = x_i - x_j too (a vec, nearest image).
   ///
   ///     double const energy = nearfield::radius_search(nearfield::simd, cells, nearfield::reduce{
   ///         0.0, [](double& sum, auto, auto, double r2) { sum += 1 / r2; },
@@ -20,8 +22,7 @@ namespace nearfield
   /// `init`, so `init` has to be what changes no sum (0, an empty histogram). The cut depends on
   /// the cells alone: one thread and any number of workers give the same bits.
   template <std::copy_constructible R, class F, class Combine>
-  requires std::invocable<F const&, R&, index_type, index_type, double> &&
-      std::invocable<Combine const&, R&, R&&>
+  requires std::invocable<Combine const&, R&, R&&>
   struct reduce
   {
     R init;
@@ -62,10 +63,10 @@ namespace nearfield
         static void row(void* self, search_row<T, Dim> const& hits)
         {
           auto& [f, sum] = *static_cast<sink*>(self);
-          for (index_type k = 0; k < hits.count; ++k) f(sum, hits.i, hits.j[k], hits.r2[k]);
+          visit_row(f, hits, sum);
         }
       } to{what.f, what.init};
-      search_rows(where, job, row_content::distances, &sink::row, &to);
+      search_rows(where, job, content_for<F const, T, Dim, R&>, &sink::row, &to);
       return std::move(to.sum);
     }
   }

@@ -3,6 +3,7 @@
 #include <nearfield/search/count.hpp>
 #include <nearfield/search/csr.hpp>
 #include <nearfield/search/table.hpp>
+#include <nearfield/search/visit.hpp>
 #include <nearfield/starpu/search/slab_options.hpp>
 
 #include <numeric>
@@ -60,5 +61,17 @@ namespace nearfield::starpu
     detail::slab_search const search(starpu, view, what.which, options);
     search.rows(nearfield::detail::row_content::indices, row, &result);
     nearfield::detail::find_overflow(result);
+  }
+
+  /// The rows of all points to f, from several threads at once, each row to one of them.
+  template <has_cell_view Cells, class F>
+  void radius_search(runtime const& starpu, Cells const& cells, visit_rows<F> const& what,
+                     slab_options const& options = {})
+  {
+    auto const view = cells.view();
+    nearfield::detail::check_pairs(view, what.which);
+    detail::slab_search const search(starpu, view, what.which, options);
+    search.run(detail::slab_work::fill, [&](auto const& job, std::size_t)
+               { nearfield::detail::visit_rows_of(isa::best, job, what); });
   }
 }
