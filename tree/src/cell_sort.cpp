@@ -59,14 +59,14 @@ namespace nearfield::detail
         cursors[c] = sum;
         sum += count;
       }
-      std::array<T*, Dim> x;
-      for (int d = 0; d < Dim; ++d) x[d] = sorted.x[d].data();
       index_type* const order = sorted.order.data();
-      for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t i = 0; i < n; ++i) order[cursors[cell_of[i]]++] = static_cast<index_type>(i);
+      // read at random, not written so: loads overtake each other
+      for (int d = 0; d < Dim; ++d)
       {
-        index_type const at = cursors[cell_of[i]]++;
-        order[at] = static_cast<index_type>(i);
-        for (int d = 0; d < Dim; ++d) x[d][at] = points[d][i];
+        T const* const from = points[d];
+        T* const to = sorted.x[d].data();
+        for (std::size_t p = 0; p < n; ++p) to[p] = from[order[p]];
       }
     }
 
