@@ -71,10 +71,56 @@ namespace nearfield::detail
     return sum;
   }
 
+  namespace
+  {
+    /// Memory for a scratch: rows of `columns` values beside the indices, or none where columns < 0.
+    template <class T, int Dim>
+    class scratch_memory
+    {
+    public:
+      scratch_memory(search_job<T, Dim> const& job, int columns)
+      {
+        interaction_list const& list = job.which == pairs::half ? job.cells->half : job.cells->full;
+        std::uint64_t sources = 0;
+        std::size_t ranges = 0;
+        for (index_type b = job.first_box; b < job.last_box; ++b)
+          if (job.cells->targets.count(b) > 0)
+          {
+            sources = std::max(sources, candidates_of_box(job, b));
+            ranges = std::max(ranges, list.neighbours(b).size());
+          }
+        // a source or more to a step, a range or more to a run
+        steps_ = std::make_unique_for_overwrite<search_step[]>(sources);
+        runs_ = std::make_unique_for_overwrite<search_run[]>(ranges + 1);
+        scratch_.steps = steps_.get();
+        scratch_.runs = runs_.get();
+        if (columns < 0) return;
+        // A register is stored whole behind the last hit, and may be read so; rows of a power of two would
+        // share sets of the cache.
+        scratch_.stride = (sources + 2 * cell_view<T, Dim>::padding + 15) / 16 * 16 + 16;
+        std::size_t const size = block_size * scratch_.stride;
+        j_ = std::make_unique_for_overwrite<index_type[]>(size);
+        values_ = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(columns) * size);
+        scratch_.j = j_.get();
+        scratch_.values = values_.get();
+      }
+      [[nodiscard]] search_scratch const& get() const { return scratch_; }
+
+    private:
+      std::unique_ptr<search_step[]> steps_;
+      std::unique_ptr<search_run[]> runs_;
+      std::unique_ptr<index_type[]> j_;
+      std::unique_ptr<T[]> values_;
+      search_scratch scratch_{};
+    };
+  }
+
   template <class T, int Dim>
   std::uint64_t count_rows(isa which, search_job<T, Dim> const& job, index_type* per_point)
   {
-    return kernels_for<T, Dim>(which).count(job, per_point);
+    auto const run = kernels_for<T, Dim>(which).count;
+    scratch_memory const memory(job, -1);
+    return run(job, memory.get(), per_point);
   }
 
   template <class T, int Dim>
@@ -82,21 +128,11 @@ namespace nearfield::detail
                    row_function<T, Dim> row, void* sink)
   {
     auto const run = kernels_for<T, Dim>(which).rows[static_cast<int>(content)];
-    std::uint64_t longest = 0;
-    for (index_type b = job.first_box; b < job.last_box; ++b)
-      if (job.cells->targets.count(b) > 0) longest = std::max(longest, candidates_of_box(job, b));
-    search_scratch scratch;
-    // A register is stored whole behind the last hit, and may be read so; rows of a power of two would share
-    // sets of the cache.
-    scratch.stride = (longest + 2 * cell_view<T, Dim>::padding + 15) / 16 * 16 + 16;
-    std::size_t const columns = content == row_content::indices     ? 0
-                                : content == row_content::distances ? 1
-                                                                    : 1 + Dim;
-    auto const j = std::make_unique_for_overwrite<index_type[]>(block_size * scratch.stride);
-    auto const values = std::make_unique_for_overwrite<T[]>(block_size * columns * scratch.stride);
-    scratch.j = j.get();
-    scratch.values = values.get();
-    run(job, scratch, row, sink);
+    int const columns = content == row_content::indices     ? 0
+                        : content == row_content::distances ? 1
+                                                            : 1 + Dim;
+    scratch_memory const memory(job, columns);
+    run(job, memory.get(), row, sink);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \

@@ -10,7 +10,7 @@
 /// \file
 /// What a search needs of a register: arithmetic, comparison, and *compress*, which stores the lanes of a
 /// mask side by side. xsimd has none, so these are intrinsics. compress writes a whole register: there must
-/// be room for it.
+/// be room for it. `indices` are those of `index_registers` registers, whose masks join() puts together.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
@@ -21,7 +21,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = T;
     using reg = T;
     using sums = index_type;
+    using indices = index_type const*;
     static constexpr int width = 1;
+    static constexpr int index_registers = 1;
 
     static NEARFIELD_FN reg set(T value) { return value; }
     static NEARFIELD_FN reg load(T const* p) { return *p; }
@@ -38,6 +40,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN sums no_sum() { return 0; }
     static NEARFIELD_FN sums add_less(sums sum, reg a, reg b) { return sum + (a < b); }
     static NEARFIELD_FN index_type total(sums sum) { return sum; }
+    static NEARFIELD_FN indices load_indices(index_type const* p) { return p; }
     static NEARFIELD_FN void compress(index_type const* from, unsigned, index_type* to)
     {
       *to = *from;
@@ -68,7 +71,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = float;
     using reg = __m128;
     using sums = __m128i;
+    using indices = index_type const*;
     static constexpr int width = 4;
+    static constexpr int index_registers = 1;
 
     static NEARFIELD_FN reg set(float value) { return _mm_set1_ps(value); }
     static NEARFIELD_FN reg load(float const* p) { return _mm_loadu_ps(p); }
@@ -97,6 +102,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
       return static_cast<index_type>(_mm_cvtsi128_si32(sum));
     }
+    static NEARFIELD_FN indices load_indices(index_type const* p) { return p; }
     static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
     {
       store_each<4>(from, mask, to);
@@ -115,7 +121,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = double;
     using reg = __m128d;
     using sums = __m128i;
+    using indices = index_type const*;
     static constexpr int width = 2;
+    static constexpr int index_registers = 1;
 
     static NEARFIELD_FN reg set(double value) { return _mm_set1_pd(value); }
     static NEARFIELD_FN reg load(double const* p) { return _mm_loadu_pd(p); }
@@ -143,6 +151,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
       return static_cast<index_type>(_mm_cvtsi128_si32(sum));
     }
+    static NEARFIELD_FN indices load_indices(index_type const* p) { return p; }
     static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
     {
       store_each<2>(from, mask, to);

@@ -52,7 +52,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = float;
     using reg = __m256;
     using sums = __m256i;
+    using indices = __m256i;
     static constexpr int width = 8;
+    static constexpr int index_registers = 1;
 
     static NEARFIELD_FN reg set(float value) { return _mm256_set1_ps(value); }
     static NEARFIELD_FN reg load(float const* p) { return _mm256_loadu_ps(p); }
@@ -88,11 +90,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       return _mm256_cvtepu8_epi32(
           _mm_loadl_epi64(reinterpret_cast<__m128i const*>(lanes8.bytes + mask)));
     }
+    static NEARFIELD_FN indices load_indices(index_type const* p)
+    {
+      return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(p));
+    }
+    static NEARFIELD_FN void compress(indices from, unsigned mask, index_type* to)
+    {
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
+                          _mm256_permutevar8x32_epi32(from, order(mask)));
+    }
     static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
     {
-      __m256i const all = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(from));
-      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
-                          _mm256_permutevar8x32_epi32(all, order(mask)));
+      compress(load_indices(from), mask, to);
     }
     static NEARFIELD_FN void compress(reg from, unsigned mask, float* to)
     {
@@ -106,7 +115,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = double;
     using reg = __m256d;
     using sums = __m256i;
+    using indices = __m256i;
     static constexpr int width = 4;
+    static constexpr int index_registers = 2;
 
     static NEARFIELD_FN reg set(double value) { return _mm256_set1_pd(value); }
     static NEARFIELD_FN reg load(double const* p) { return _mm256_loadu_pd(p); }
@@ -135,6 +146,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       __m128i s = _mm_add_epi64(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1));
       s = _mm_add_epi64(s, _mm_shuffle_epi32(s, 0x4e));
       return static_cast<index_type>(_mm_cvtsi128_si32(s));
+    }
+    static NEARFIELD_FN unsigned join(unsigned low, unsigned high) { return low | high << width; }
+    static NEARFIELD_FN indices load_indices(index_type const* p)
+    {
+      return avx2_lanes<float>::load_indices(p);
+    }
+    static NEARFIELD_FN void compress(indices from, unsigned mask, index_type* to)
+    {
+      avx2_lanes<float>::compress(from, mask, to);
     }
     static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
     {

@@ -16,7 +16,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = float;
     using reg = __m512;
     using sums = __m512i;
+    using indices = __m512i;
     static constexpr int width = 16;
+    static constexpr int index_registers = 1;
 
     static NEARFIELD_FN reg set(float value) { return _mm512_set1_ps(value); }
     static NEARFIELD_FN reg load(float const* p) { return _mm512_loadu_ps(p); }
@@ -41,10 +43,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       return static_cast<index_type>(_mm512_reduce_add_epi32(sum));
     }
+    static NEARFIELD_FN indices load_indices(index_type const* p) { return _mm512_loadu_si512(p); }
+    static NEARFIELD_FN void compress(indices from, unsigned mask, index_type* to)
+    {
+      _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), from));
+    }
     static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
     {
-      __mmask16 const lanes = static_cast<__mmask16>(mask);
-      _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(lanes, _mm512_loadu_si512(from)));
+      compress(load_indices(from), mask, to);
     }
     static NEARFIELD_FN void compress(reg from, unsigned mask, float* to)
     {
@@ -58,7 +64,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = double;
     using reg = __m512d;
     using sums = __m512i;
+    using indices = __m512i;
     static constexpr int width = 8;
+    static constexpr int index_registers = 2;
 
     static NEARFIELD_FN reg set(double value) { return _mm512_set1_pd(value); }
     static NEARFIELD_FN reg load(double const* p) { return _mm512_loadu_pd(p); }
@@ -82,6 +90,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN index_type total(sums sum)
     {
       return static_cast<index_type>(_mm512_reduce_add_epi64(sum));
+    }
+    static NEARFIELD_FN unsigned join(unsigned low, unsigned high)
+    {
+      return _mm512_kunpackb(static_cast<__mmask16>(high), static_cast<__mmask16>(low));
+    }
+    static NEARFIELD_FN indices load_indices(index_type const* p)
+    {
+      return avx512_lanes<float>::load_indices(p);
+    }
+    static NEARFIELD_FN void compress(indices from, unsigned mask, index_type* to)
+    {
+      avx512_lanes<float>::compress(from, mask, to);
     }
     static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
     {

@@ -1,245 +1,102 @@
 #pragma once
 
-#include "lanes.hpp"
-#include "segments.hpp"
-#include "table.hpp"
+#include "found.hpp"
+#include "operands.hpp"
+#include "steps.hpp"
 
 /// \file
-/// The loop over pairs: a block of targets of one box against the segments that the box meets, a register
-/// of sources at a time. The tests are those of the definition, operation by operation; files that include
+/// The loop over pairs: a block of targets of one box against the sources that the box meets, a step of one
+/// or two registers at a time. The tests are those of the definition, operation by operation; files that include
 /// this are compiled without contraction to fma.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// How displacements become those of an image: a shift, and on minimum image axes the nearest one.
-  ///
-  /// Where the list gives the image m of a periodic axis, d - m L is what the definition d - L round(d / L)
-  /// computes, or both are out: cells that meet do so through one image m only, so a pair that is in is in
-  /// through m, and |d - m L| < R <= L / 2 makes round(d / L) = m, also as computed: no number below 1 / 2
-  /// rounds to it in the division. Any other image is at |d - m L| >= L / 2 >= R, which is out. By the same
-  /// comparison round(d / L) is 1 from d = L / 2 on, -1 down from -L / 2 and 0 between: points lie in
-  /// [0, L), so |d| < L.
-  template <class L, int Dim>
-  struct image
-  {
-    typename L::reg shift[Dim];
-    typename L::reg half[Dim]; // L / 2; infinite on other axes
-    typename L::reg period[Dim];
-
-    NEARFIELD_FN typename L::reg apply(int a, typename L::reg d) const
-    {
-      return L::sub(L::sub(d, L::signed_step(d, half[a], period[a])), shift[a]);
-    }
-  };
-
-  /// Adds up, or writes, what a block of B targets finds.
-  template <class L, int Dim, int B, int Content>
-  struct found;
-
-  inline constexpr int counts_only = -1;
-
-  template <class L, int Dim, int B>
-  struct found<L, Dim, B, counts_only>
-  {
-    index_type n[B] = {};
-    typename L::sums sums[B];
-
-    NEARFIELD_FN explicit found(search_scratch const*)
-    {
-      NEARFIELD_UNROLL
-      for (int b = 0; b < B; ++b) sums[b] = L::no_sum();
-    }
-    NEARFIELD_FN index_type total(int b) const { return n[b] + L::total(sums[b]); }
-  };
-
-  template <class L, int Dim, int B, int Content>
-  struct found
-  {
-    using T = typename L::real;
-    static constexpr int values = Content == 0 ? 0 : Content == 1 ? 1 : 1 + Dim;
-
-    std::size_t n[B] = {};
-    index_type* j[B];
-    T* value[B];
-    std::size_t stride;
-
-    NEARFIELD_FN explicit found(search_scratch const* scratch) : stride(scratch->stride)
-    {
-      NEARFIELD_UNROLL
-      for (int b = 0; b < B; ++b)
-      {
-        j[b] = scratch->j + b * stride;
-        value[b] = static_cast<T*>(scratch->values) + b * values * stride;
-      }
-    }
-    NEARFIELD_FN void add(int b, unsigned mask, index_type const* ids, typename L::reg r2,
-                          typename L::reg const* d)
-    {
-      L::compress(ids, mask, j[b] + n[b]);
-      if constexpr (Content > 0) L::compress(r2, mask, value[b] + n[b]);
-      if constexpr (Content > 1)
-      {
-        NEARFIELD_UNROLL
-        for (int a = 0; a < Dim; ++a) L::compress(d[a], mask, value[b] + (1 + a) * stride + n[b]);
-      }
-      n[b] += static_cast<unsigned>(L::count(mask));
-    }
-    NEARFIELD_FN index_type total(int b) const { return static_cast<index_type>(n[b]); }
-  };
-
-  template <class L, int Dim, int B>
-  struct target_registers
-  {
-    typename L::reg x[B][Dim];
-
-    NEARFIELD_FN target_registers(soa<typename L::real const, Dim> const& points, index_type first)
-    {
-      NEARFIELD_UNROLL
-      for (int b = 0; b < B; ++b)
-      {
-        NEARFIELD_UNROLL
-        for (int a = 0; a < Dim; ++a) x[b][a] = L::set(points[a][first + b]);
-      }
-    }
-  };
-
-  /// What a sweep reads.
-  template <class L, int Dim>
-  struct source_columns
-  {
-    typename L::real const* x[Dim];
-    index_type const* ids;
-    typename L::reg cutoff_squared;
-  };
-
-  /// One register of sources from position j on. With Masked only the lanes of masks[b] count.
+  /// One step. With Masked only the lanes of masks[b] count.
   template <bool Imaged, bool Masked, class L, int Dim, int B, int Content>
   NEARFIELD_FN void meet(source_columns<L, Dim> const& sources,
                          target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
-                         index_type j, unsigned const* masks, found<L, Dim, B, Content>& result)
+                         index_type k, unsigned const* masks, found<L, Dim, B, Content>& result)
   {
     using reg = typename L::reg;
-    reg y[Dim];
+    constexpr int registers = step_registers<L, Content>;
+    [[maybe_unused]] unsigned in[B][registers];
+    search_step const step = sources.steps[k];
     NEARFIELD_UNROLL
-    for (int a = 0; a < Dim; ++a) y[a] = L::load(sources.x[a] + j);
-    NEARFIELD_UNROLL
-    for (int b = 0; b < B; ++b)
+    for (int r = 0; r < registers; ++r)
     {
-      reg d[Dim];
+      std::size_t const j = std::size_t(step.first) + static_cast<std::size_t>(r * L::width);
+      reg const cutoff_squared = L::load(sources.cutoff_squared + step.absent + r * L::width);
+      reg y[Dim];
       NEARFIELD_UNROLL
-      for (int a = 0; a < Dim; ++a)
-      {
-        d[a] = L::sub(block.x[b][a], y[a]);
-        if constexpr (Imaged) d[a] = at->apply(a, d[a]);
-      }
-      reg r2 = L::mul(d[0], d[0]);
-      NEARFIELD_UNROLL
-      for (int a = 1; a < Dim; ++a) r2 = L::add(r2, L::mul(d[a], d[a]));
-      if constexpr (Content == counts_only)
-      {
-        if constexpr (Masked)
-          result.n[b] +=
-              static_cast<index_type>(L::count(L::less(r2, sources.cutoff_squared) & masks[b]));
-        else
-          result.sums[b] = L::add_less(result.sums[b], r2, sources.cutoff_squared);
-      }
-      else
-      {
-        unsigned mask = L::less(r2, sources.cutoff_squared);
-        if constexpr (Masked) mask &= masks[b];
-        result.add(b, mask, sources.ids + j, r2, d);
-      }
-    }
-  }
-
-  /// The first n lanes, of those that there are.
-  template <class L>
-  NEARFIELD_FN unsigned first_lanes(index_type n)
-  {
-    return n < static_cast<index_type>(L::width) ? (1u << n) - 1 : (1u << L::width) - 1;
-  }
-
-  /// All sources of [begin, end).
-  template <bool Imaged, class L, int Dim, int B, int Content>
-  NEARFIELD_FN void meet_all(source_columns<L, Dim> const& sources,
-                             target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
-                             index_type begin, index_type end, found<L, Dim, B, Content>& result)
-  {
-    constexpr index_type width = L::width;
-    index_type j = begin;
-    NEARFIELD_NO_UNROLL
-    for (; j < end && end - j >= width; j += width)
-      meet<Imaged, false>(sources, block, at, j, nullptr, result);
-    if (j >= end) return;
-    unsigned masks[B];
-    NEARFIELD_UNROLL
-    for (int b = 0; b < B; ++b) masks[b] = first_lanes<L>(end - j);
-    meet<Imaged, true>(sources, block, at, j, masks, result);
-  }
-
-  /// The same for sources that the targets from position `first` on are among: j > i, or j != i.
-  template <bool Imaged, class L, int Dim, int B, int Content>
-  NEARFIELD_FN void meet_own(source_columns<L, Dim> const& sources,
-                             target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
-                             index_type begin, index_type end, index_type first, bool half,
-                             found<L, Dim, B, Content>& result)
-  {
-    constexpr index_type width = L::width;
-    index_type j = begin;
-    if (half)
-      j = first;
-    else
-    {
-      j += (first - begin) / width * width;
-      meet_all<Imaged>(sources, block, at, begin, j, result);
-    }
-    for (; j < end && j < first + B; j += width)
-    {
-      unsigned masks[B];
+      for (int a = 0; a < Dim; ++a) y[a] = L::load(sources.x[a] + j);
       NEARFIELD_UNROLL
       for (int b = 0; b < B; ++b)
       {
-        index_type const i = first + static_cast<index_type>(b);
-        unsigned const before = i >= j ? first_lanes<L>(i - j) : 0;
-        unsigned const until = i >= j ? first_lanes<L>(i - j + 1) : 0;
-        masks[b] = first_lanes<L>(end - j) & (half ? ~until : ~(until & ~before));
+        reg d[Dim];
+        NEARFIELD_UNROLL
+        for (int a = 0; a < Dim; ++a)
+        {
+          d[a] = L::sub(block.x[b][a], y[a]);
+          if constexpr (Imaged) d[a] = at->apply(a, d[a]);
+        }
+        reg r2 = L::mul(d[0], d[0]);
+        NEARFIELD_UNROLL
+        for (int a = 1; a < Dim; ++a) r2 = L::add(r2, L::mul(d[a], d[a]));
+        if constexpr (Content == counts_only && !Masked)
+          result.sums[b] = L::add_less(result.sums[b], r2, cutoff_squared);
+        else if constexpr (Content == 0)
+          in[b][r] = L::less(r2, cutoff_squared);
+        else
+        {
+          unsigned mask = L::less(r2, cutoff_squared);
+          if constexpr (Masked) mask &= masks[b];
+          if constexpr (Content == counts_only)
+            result.n[b] += static_cast<index_type>(L::count(mask));
+          else
+            result.add(b, mask, sources.ids + j, r2, d);
+        }
       }
-      meet<Imaged, true>(sources, block, at, j, masks, result);
     }
-    meet_all<Imaged>(sources, block, at, j, end, result);
+    if constexpr (Content == 0)
+    {
+      typename L::indices const ids = L::load_indices(sources.ids + step.first);
+      NEARFIELD_UNROLL
+      for (int b = 0; b < B; ++b)
+      {
+        unsigned mask = in[b][0];
+        if constexpr (registers == 2) mask = L::join(mask, in[b][1]);
+        if constexpr (Masked) mask &= masks[b];
+        result.add(b, mask, ids);
+      }
+    }
   }
 
   template <int Content, int B, class L, int Dim>
   struct block_sweep
   {
     using T = typename L::real;
+    static constexpr int width = step_width<L, Content>;
+    using steps_type = box_steps<width, T, Dim>;
 
-    /// B targets from position `first` on meet all segments of their box.
-    static NEARFIELD_FN void run(search_job<T, Dim> const& job,
-                                 source_columns<L, Dim> const& sources, bool has_minimum_images,
-                                 index_type box, index_type first,
-                                 found<L, Dim, B, Content>& result)
+    search_job<T, Dim> const& job;
+    steps_type const& steps;
+    source_columns<L, Dim> const& sources;
+
+    /// B targets from position `first` on meet all steps of their box.
+    NEARFIELD_FN void run(bool has_minimum_images, index_type first,
+                          found<L, Dim, B, Content>& result) const
     {
       target_registers<L, Dim, B> const block(job.cells->target_x, first);
-      bool const half = job.which == pairs::half;
-      segments<T, Dim> all(job, box);
-      for (segment s; all.next(s);)
-      {
-        if (s.shift != 0 || has_minimum_images)
-          meet_images(job, sources, block, s, first, half, result);
-        else if (s.has_own)
-          meet_own<false>(sources, block, static_cast<image<L, Dim> const*>(nullptr), s.begin,
-                          s.end, first, half, result);
+      for (search_run const& r : steps)
+        if (r.shift != 0 || has_minimum_images)
+          meet_images(block, r, first, result);
         else
-          meet_all<false>(sources, block, static_cast<image<L, Dim> const*>(nullptr), s.begin,
-                          s.end, result);
-      }
+          meet_run<false>(block, nullptr, r, first, result);
     }
 
   private:
-    static void meet_images(search_job<T, Dim> const& job, source_columns<L, Dim> const& sources,
-                            target_registers<L, Dim, B> const& block, segment const& s,
-                            index_type first, bool half, found<L, Dim, B, Content>& result)
+    void meet_images(target_registers<L, Dim, B> const& block, search_run const& r,
+                     index_type first, found<L, Dim, B, Content>& result) const
     {
       image<L, Dim> at;
       for (int a = 0; a < Dim; ++a)
@@ -247,55 +104,114 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         bool const nearest = job.cells->grid.axes.data()[a] == grid_axis::minimum_image;
         T const period = nearest ? job.cells->grid.period.data()[a] : T(0);
         at.shift[a] = L::set(
-            s.shift ? static_cast<T>(job.cells->full.shifts.data()[s.shift].data()[a]) : T(0));
+            r.shift ? static_cast<T>(job.cells->full.shifts.data()[r.shift].data()[a]) : T(0));
         at.half[a] = L::set(nearest ? period / 2 : static_cast<T>(__builtin_inf()));
         at.period[a] = L::set(period);
       }
-      if (s.has_own)
-        meet_own<true>(sources, block, &at, s.begin, s.end, first, half, result);
-      else
-        meet_all<true>(sources, block, &at, s.begin, s.end, result);
+      meet_run<true>(block, &at, r, first, result);
+    }
+
+    template <bool Imaged>
+    NEARFIELD_FN void meet_run(target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
+                               search_run const& r, index_type first,
+                               found<L, Dim, B, Content>& result) const
+    {
+      index_type k = r.begin;
+      if (r.has_own)
+      {
+        index_type const own = steps_type::own_step(r, first);
+        if (job.which == pairs::half)
+          k = own;
+        else
+          meet_steps<Imaged>(block, at, k, own, result);
+        k = meet_own<Imaged>(block, at, own, r.end, first, result);
+      }
+      meet_steps<Imaged>(block, at, k, r.end, result);
+    }
+
+    template <bool Imaged>
+    NEARFIELD_FN void meet_steps(target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
+                                 index_type begin, index_type end,
+                                 found<L, Dim, B, Content>& result) const
+    {
+      // a copy: hits could be stored over those pointers, as far as a compiler knows
+      source_columns<L, Dim> const from = sources;
+      NEARFIELD_NO_UNROLL
+      for (index_type k = begin; k < end; ++k)
+        meet<Imaged, false>(from, block, at, k, nullptr, result);
+    }
+
+    /// Steps from `own` on that the targets are among: j > i, or j != i. Returns the first that they are
+    /// not.
+    template <bool Imaged>
+    NEARFIELD_FN index_type meet_own(target_registers<L, Dim, B> const& block,
+                                     image<L, Dim> const* at, index_type own, index_type end,
+                                     index_type first, found<L, Dim, B, Content>& result) const
+    {
+      bool const half = job.which == pairs::half;
+      index_type k = own;
+      for (; k < end && sources.steps[k].first < first + B; ++k)
+      {
+        unsigned masks[B];
+        NEARFIELD_UNROLL
+        for (int b = 0; b < B; ++b)
+        {
+          // of the target among the lanes; without a branch, none of which would be foreseen
+          std::int64_t const place = std::int64_t(first) + b - std::int64_t(sources.steps[k].first);
+          std::uint64_t const self = place >= 0 ? std::uint64_t(1) << place : 0;
+          std::uint64_t const until = place >= 0 ? 2 * self - 1 : 0;
+          masks[b] = static_cast<unsigned>(~(half ? until : self));
+        }
+        meet<Imaged, true>(sources, block, at, k, masks, result);
+      }
+      return k;
     }
   };
 
   /// The rows of one block of targets, counted or handed over.
-  template <int Content, int B, class L, int Dim, class Deliver>
+  template <int Content, int B, class L, int Dim, class Steps, class Deliver>
   [[gnu::noinline]] void sweep_block(search_job<typename L::real, Dim> const& job,
-                                     source_columns<L, Dim> const& sources, bool has_minimum_images,
-                                     index_type box, index_type first,
-                                     search_scratch const* scratch, Deliver& deliver)
+                                     source_columns<L, Dim> const& sources, Steps const& steps,
+                                     bool has_minimum_images, index_type first,
+                                     search_scratch const& scratch, Deliver& deliver)
   {
     found<L, Dim, B, Content> result(scratch);
-    block_sweep<Content, B, L, Dim>::run(job, sources, has_minimum_images, box, first, result);
+    block_sweep<Content, B, L, Dim>{job, steps, sources}.run(has_minimum_images, first, result);
     for (int b = 0; b < B; ++b) deliver(first + static_cast<index_type>(b), b, result);
   }
 
   template <int Content, class L, int Dim, class Deliver>
-  void sweep_boxes(search_job<typename L::real, Dim> const& job, search_scratch const* scratch,
+  void sweep_boxes(search_job<typename L::real, Dim> const& job, search_scratch const& scratch,
                    Deliver& deliver)
   {
-    cell_view<typename L::real, Dim> const& cells = *job.cells;
-    source_columns<L, Dim> sources;
+    using T = typename L::real;
+    cell_view<T, Dim> const& cells = *job.cells;
+    constexpr int width = step_width<L, Content>;
+    cutoff_window<L> const cutoffs(cells.grid.cutoff_squared());
+    source_columns<L, Dim> sources{};
+    sources.ids = cells.source_order.data();
+    sources.cutoff_squared = cutoffs.template lanes<width>();
+    sources.steps = scratch.steps;
     bool has_minimum_images = false;
     for (int a = 0; a < Dim; ++a)
     {
       sources.x[a] = cells.source_x[a];
       has_minimum_images |= cells.grid.axes.data()[a] == grid_axis::minimum_image;
     }
-    sources.ids = cells.source_order.data();
-    sources.cutoff_squared = L::set(cells.grid.cutoff_squared());
     for (index_type box = job.first_box; box < job.last_box; ++box)
     {
       index_type const end = cells.targets.end(box);
       index_type i = cells.targets.begin(box);
+      if (i == end) continue;
+      box_steps<width, T, Dim> const steps(job, scratch, box);
       for (; end - i >= 4; i += 4)
-        sweep_block<Content, 4>(job, sources, has_minimum_images, box, i, scratch, deliver);
+        sweep_block<Content, 4>(job, sources, steps, has_minimum_images, i, scratch, deliver);
       if (end - i == 3)
-        sweep_block<Content, 3>(job, sources, has_minimum_images, box, i, scratch, deliver);
+        sweep_block<Content, 3>(job, sources, steps, has_minimum_images, i, scratch, deliver);
       else if (end - i == 2)
-        sweep_block<Content, 2>(job, sources, has_minimum_images, box, i, scratch, deliver);
+        sweep_block<Content, 2>(job, sources, steps, has_minimum_images, i, scratch, deliver);
       else if (end - i == 1)
-        sweep_block<Content, 1>(job, sources, has_minimum_images, box, i, scratch, deliver);
+        sweep_block<Content, 1>(job, sources, steps, has_minimum_images, i, scratch, deliver);
     }
   }
 
@@ -329,18 +245,19 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     NEARFIELD_FN void operator()(index_type position, int b,
                                  found<L, Dim, B, Content> const& result)
     {
-      search_row<T, Dim> r{position,    order[position], result.total(b),
-                           result.j[b], result.value[b], {}};
-      for (int a = 0; a < Dim; ++a) r.d[a] = result.value[b] + (1 + a) * result.stride;
+      search_row<T, Dim> r{position,          order[position],     result.total(b),
+                           result.indices(b), result.values(b, 0), {}};
+      for (int a = 0; a < Dim; ++a) r.d[a] = result.values(b, 1 + a);
       row(sink, r);
     }
   };
 
   template <class L, int Dim>
-  std::uint64_t count_all(search_job<typename L::real, Dim> const& job, index_type* per_point)
+  std::uint64_t count_all(search_job<typename L::real, Dim> const& job,
+                          search_scratch const& scratch, index_type* per_point)
   {
     count_delivery<L, Dim> deliver{job.cells->target_order.data(), per_point};
-    sweep_boxes<counts_only, L, Dim>(job, nullptr, deliver);
+    sweep_boxes<counts_only, L, Dim>(job, scratch, deliver);
     return deliver.total;
   }
 
@@ -349,7 +266,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                  row_function<typename L::real, Dim> row, void* sink)
   {
     row_delivery<L, Dim> deliver{job.cells->target_order.data(), row, sink};
-    sweep_boxes<Content, L, Dim>(job, &scratch, deliver);
+    sweep_boxes<Content, L, Dim>(job, scratch, deliver);
   }
 
   template <class L, int Dim>

@@ -4,9 +4,32 @@
 
 namespace nearfield::detail
 {
-  /// Rows of hits of a few targets, in memory of the caller's.
+  /// Sources that a block of targets meets at once: those from position `first` on, without the last
+  /// `absent` of as many as are taken at once.
+  struct search_step
+  {
+    index_type first;
+    index_type absent;
+  };
+
+  /// Steps of a box one after the other, all through the same image.
+  struct search_run
+  {
+    index_type begin;
+    index_type end;
+    index_type shift;
+    /// the targets are among the sources, in steps side by side: own_step begins at position own_first
+    bool has_own;
+    index_type own_step;
+    index_type own_first;
+  };
+
+  /// What a search works in, in memory of the caller's: the steps of a box, and rows of hits of a few
+  /// targets.
   struct search_scratch
   {
+    search_step* steps;
+    search_run* runs;
     /// values from one row to the next
     std::size_t stride;
     index_type* j;
@@ -19,7 +42,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   struct search_kernels
   {
-    std::uint64_t (*count)(search_job<T, Dim> const&, index_type* per_point);
+    std::uint64_t (*count)(search_job<T, Dim> const&, search_scratch const&, index_type* per_point);
     /// by content
     void (*rows[3])(search_job<T, Dim> const&, search_scratch const&, row_function<T, Dim>, void*);
   };

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "segments.hpp"
+#include "table.hpp"
+
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// The steps of a box, `Width` sources each, put into scratch.steps once for all of its targets. Segments
+  /// are short, and as loops of their own would each end in a branch that is not foreseen; in steps they are
+  /// one loop.
+  template <int Width, class T, int Dim>
+  class box_steps
+  {
+  public:
+    box_steps(search_job<T, Dim> const& job, search_scratch const& scratch, index_type box)
+        : runs_(scratch.runs)
+    {
+      search_step* const steps = scratch.steps;
+      segments<T, Dim> all(job, box);
+      index_type n = 0;
+      for (segment s; all.next(s);)
+      {
+        if (size_ == 0 || runs_[size_ - 1].shift != s.shift)
+          runs_[size_++] = {n, n, s.shift, false, 0, 0};
+        search_run& run = runs_[size_ - 1];
+        if (s.has_own)
+        {
+          run.has_own = true;
+          run.own_step = n;
+          run.own_first = s.begin;
+        }
+        index_type j = s.begin;
+        for (; s.end - j > width; j += width) steps[n++] = {j, 0};
+        steps[n++] = {j, width - (s.end - j)};
+        run.end = n;
+      }
+    }
+
+    [[nodiscard]] search_run const* begin() const { return runs_; }
+    [[nodiscard]] search_run const* end() const { return runs_ + size_; }
+
+    /// The step of a run that holds this position of the targets' own.
+    [[nodiscard]] static index_type own_step(search_run const& run, index_type position)
+    {
+      return run.own_step + (position - run.own_first) / width;
+    }
+
+  private:
+    static constexpr index_type width = Width;
+
+    search_run* runs_;
+    index_type size_ = 0;
+  };
+}
