@@ -3,6 +3,7 @@
 #include <nearfield/search/check.hpp>
 #include <nearfield/search/csr.hpp>
 #include <nearfield/search/geometry.hpp>
+#include <nearfield/search/stream.hpp>
 
 #include <algorithm>
 #include <vector>
@@ -41,14 +42,23 @@ namespace nearfield
       index_type* j;
       pair_geometry<T, Dim>* geometry; // null where there is none
       std::uint64_t size = 0;
+      std::uint64_t first = size; // others may write before this place
+      pair_stream stream = {};
 
       static void row(void* self, search_row<T, Dim> const& hits)
       {
         coo_writer& to = *static_cast<coo_writer*>(self);
-        std::fill_n(to.i + to.size, hits.count, hits.i);
-        std::copy_n(hits.j, hits.count, to.j + to.size);
+        if (to.stream.begun())
+          to.stream.add(hits.i, hits.j, hits.count);
+        else
+        {
+          std::fill_n(to.i + to.size, hits.count, hits.i);
+          std::copy_n(hits.j, hits.count, to.j + to.size);
+        }
         if (to.geometry) put_geometry(*to.geometry, to.size, hits);
         to.size += hits.count;
+        if (to.size - to.first >= cached_pairs && !to.stream.begun())
+          to.stream.begin(to.i, to.j, to.size);
       }
     };
 
@@ -164,6 +174,7 @@ namespace nearfield
     detail::coo_writer<T, Dim> sink{result.i.data(), result.j.data(), plain ? nullptr : &result};
     detail::search_rows(where, job, detail::content_of(what), &detail::coo_writer<T, Dim>::row,
                         &sink);
+    sink.stream.finish();
     detail::resize(result, what, sink.size);
   }
 

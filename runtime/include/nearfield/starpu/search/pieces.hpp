@@ -58,8 +58,15 @@ namespace nearfield::starpu::detail
     {
       if (!to.empty()) std::copy_n(from.data(), piece.size, to.data() + piece.place);
     };
-    copy(piece.pairs.i, list.i);
-    copy(piece.pairs.j, list.j);
+    auto const copy_indices = [&](auto const& from, auto& to)
+    {
+      if (piece.place < nearfield::detail::cached_pairs)
+        copy(from, to);
+      else
+        nearfield::detail::stream_copy(from.data(), piece.size, to.data() + piece.place);
+    };
+    copy_indices(piece.pairs.i, list.i);
+    copy_indices(piece.pairs.j, list.j);
     copy(piece.pairs.r2, list.r2);
     for (int a = 0; a < Dim; ++a) copy(piece.pairs.displacements[a], list.displacements[a]);
   }
@@ -74,6 +81,7 @@ namespace nearfield::starpu::detail
     nearfield::detail::coo_writer<T, Dim> sink{to.i.data(), to.j.data(), plain ? nullptr : &to, at};
     nearfield::detail::search_rows(isa::best, job, content,
                                    &nearfield::detail::coo_writer<T, Dim>::row, &sink);
+    sink.stream.finish();
     return sink.size;
   }
 
