@@ -226,6 +226,18 @@ namespace nearfield::test
     }
   }
 
+  TYPED_TEST(starpu_search, puts_lists_beyond_the_caches_together)
+  {
+    using T = TypeParam;
+    auto const points = make_points<T, 3>(cloud::uniform, 2500);
+    cell_list<T, 3> const cells(points.view(), T(0.7));
+    auto const found = starpu::radius_search(one_runtime(), cells, to_coo{});
+    auto const expected = radius_search(simd, cells, to_coo{});
+    ASSERT_GT(expected.size(), nearfield::detail::cached_pairs);
+    expect_equal(found.i, expected.i, "i");
+    expect_equal(found.j, expected.j, "j");
+  }
+
   TYPED_TEST(starpu_search, says_what_is_too_large)
   {
     using T = TypeParam;
