@@ -42,7 +42,9 @@ namespace nearfield::test
                 complains_of(std::to_string(full) + " pairs", std::to_string(csr_bytes)));
     EXPECT_THAT([&]
                 { radius_search(simd, cells, to_table{.width = 10, .max_bytes = 8799}, table); },
-                complains_of("8800 bytes"));
+                complains_of("200 rows and width 10", "200 x 44 bytes", "8799", "smaller width"));
+    EXPECT_THAT([&] { radius_search(simd, cells, to_table{.width = 0}, table); },
+                complains_of("width", "0", "1 or more"));
     EXPECT_TRUE(table.columns.empty());
   }
 

@@ -51,4 +51,16 @@ namespace nearfield::detail
                   std::to_string(bytes) + " bytes, more than max_bytes, " +
                   std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
   }
+
+  /// Throws error for a table without places, and for one that would have more bytes than it may.
+  inline void check_table(to_table const& what, std::uint64_t n)
+  {
+    if (what.width == 0) throw error("radius_search: the width of the table is 0; give 1 or more");
+    std::uint64_t const row = sizeof(index_type) * (what.width + std::uint64_t(1));
+    if (n > what.max_bytes / row)
+      throw error("radius_search: the table of " + std::to_string(n) + " rows and width " +
+                  std::to_string(what.width) + " takes " + std::to_string(n) + " x " +
+                  std::to_string(row) + " bytes, max_bytes is " + std::to_string(what.max_bytes) +
+                  "; raise it, or take a smaller width");
+  }
 }

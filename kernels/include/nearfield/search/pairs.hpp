@@ -70,6 +70,7 @@ namespace nearfield
   struct to_table
   {
     pairs which = pairs::full;
+    /// 1 or more
     index_type width = 64;
     /// A larger result throws error, and nothing is allocated.
     std::uint64_t max_bytes = no_limit;

@@ -11,8 +11,7 @@ namespace nearfield
     /// Room for n rows. Throws error where that is too much.
     inline void size_table(neighbour_table& table, to_table const& what, std::uint64_t n)
     {
-      check_bytes(n * what.width, n * (std::uint64_t(what.width) + 1) * sizeof(index_type),
-                  what.max_bytes);
+      check_table(what, n);
       table.width = what.width;
       table.overflow = false;
       table.counts.resize(n);
