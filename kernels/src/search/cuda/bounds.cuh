@@ -38,9 +38,11 @@ namespace nearfield::detail
     return x;
   }
 
-  inline constexpr int bounds_threads = 256;
+  /// Few blocks to a multiprocessor: their atomics wait for each other.
+  inline constexpr int bounds_threads = 1024;
+  inline constexpr unsigned bounds_blocks = 2;
 
-  /// `to_host` is memory of the host that the last block writes to: one wait and no copy.
+  /// `to_host` is memory of the host that the last block writes to, blocks_done last.
   template <class T, int Dim>
   __global__ void __launch_bounds__(bounds_threads)
       find_bounds(device_points<T, Dim> points, std::array<T, Dim> period,
@@ -108,5 +110,6 @@ namespace nearfield::detail
     }
     to_host->bad = atomicMax(&bounds->bad, 0u);
     __threadfence_system();
+    *static_cast<std::uint32_t volatile*>(&to_host->blocks_done) = gridDim.x;
   }
 }

@@ -42,52 +42,32 @@ namespace nearfield::detail
     if (rank >= crowd) *crowded = 1;
   }
 
-  /// Records in the order of cells; where each item starts, and the first cell of its group.
+  /// Records in the order of cells.
   template <class T, int Dim>
   __global__ void scatter_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
-                                 cell_rank const* ranks, std::uint64_t const* starts,
-                                 std::uint64_t n_cells, std::uint32_t group, uint4* records,
-                                 std::uint32_t* item_begin, std::uint32_t* item_cell,
-                                 std::uint32_t volatile* items_for_host)
+                                 cell_rank const* ranks, std::uint32_t const* starts,
+                                 uint4* records)
   {
     std::uint32_t const i = thread_index();
-    if (i == 0)
-    {
-      auto const n_items = static_cast<std::uint32_t>(starts[n_cells] >> 32);
-      *items_for_host = n_items + 1;
-      item_begin[n_items] = points.n;
-    }
     if (i >= points.n) return;
     cell_rank const my = ranks[i];
-    std::uint64_t const start = starts[my.cell];
-    std::uint32_t const first = my.cell - my.cell % group;
-    std::uint32_t const at = static_cast<std::uint32_t>(start) + my.rank;
-    std::uint32_t const in_group = at - static_cast<std::uint32_t>(starts[first]);
-    if (in_group % item_points == 0)
-    {
-      std::uint32_t const item = static_cast<std::uint32_t>(start >> 32) + in_group / item_points;
-      item_begin[item] = at;
-      item_cell[item] = first;
-    }
-    records[at] = cells.record(points, i);
+    records[starts[my.cell] + my.rank] = cells.record(points, i);
   }
 
   /// Inside a cell by the caller's index, and the order itself.
   static __global__ void rank_points(uint4 const* __restrict__ in,
                                      cell_rank const* __restrict__ ranks,
-                                     std::uint64_t const* __restrict__ starts, std::uint32_t n,
+                                     std::uint32_t const* __restrict__ starts, std::uint32_t n,
                                      uint4* __restrict__ records, std::uint32_t* __restrict__ order)
   {
     std::uint32_t const p = thread_index();
     if (p >= n) return;
     uint4 const record = in[p];
-    std::uint32_t const cell = ranks[record.w].cell;
-    auto const begin = static_cast<std::uint32_t>(starts[cell]);
-    auto const end = static_cast<std::uint32_t>(starts[cell + 1]);
-    std::uint32_t rank = 0;
-    for (std::uint32_t q = begin; q < end; ++q) rank += __ldg(&in[q].w) < record.w;
-    records[begin + rank] = record;
-    order[begin + rank] = record.w;
+    std::uint32_t const cell = ranks[record.w].cell, begin = starts[cell], end = starts[cell + 1];
+    std::uint32_t place = begin;
+    for (std::uint32_t q = begin; q < end; ++q) place += __ldg(&in[q].w) < record.w;
+    records[place] = record;
+    order[place] = record.w;
   }
 
   template <class T, int Dim>

@@ -5,12 +5,12 @@
 #include "geometry.hpp"
 #include "pinned.hpp"
 #include "primitives.hpp"
+#include "search_input.cuh"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
 
-#include <atomic>
 #include <bit>
 #include <optional>
 #include <string>
@@ -29,26 +29,13 @@ namespace nearfield::detail
     return static_cast<unsigned>((threads + block - 1) / block);
   }
 
-  /// Returns when a kernel of the stream has written this word of the host's memory, 0 before.
-  inline void wait_for_word(std::uint32_t volatile* word, cuda_stream stream)
-  {
-    for (unsigned spins = 1; *word == 0; ++spins)
-      if (spins % 4096 == 0)
-        if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)
-        {
-          check_cuda(state, "radius_search: a kernel");
-          if (*word == 0) throw error("radius_search: the device did not answer");
-        }
-    std::atomic_thread_fence(std::memory_order_acquire);
-  }
-
   /// One set of points, sorted by cell.
   struct sorted_points
   {
     stream_array<uint4> records;
     /// position -> the caller's index
     stream_array<std::uint32_t> order;
-    stream_array<std::uint64_t> table;
+    stream_array<std::uint32_t> table;
     stream_array<std::uint64_t> keys;
     stream_array<std::uint32_t> item_begin;
     /// of the group of the item, the first cell; narrow with a table
@@ -80,6 +67,18 @@ namespace nearfield::detail
     {
       return unranked.size() > 0 ? unranked.data() : records.data();
     }
+  };
+
+  /// What kernels tell the host. The words that it waits for are 0 before: a copy between two kernels would hold
+  /// the second one up.
+  template <int Dim>
+  struct search_mail
+  {
+    device_bounds<Dim> bounds[2];
+    std::uint32_t crowded;
+    /// plus 1
+    std::uint32_t items;
+    search_counters counters;
   };
 
   template <class T, int Dim>
@@ -118,12 +117,25 @@ namespace nearfield::detail
     [[nodiscard]] columns const& source_x() const { return source_x_; }
     [[nodiscard]] sorted_points& targets() { return targets_; }
     [[nodiscard]] sorted_points& sources() { return one_set_ ? targets_ : sources_; }
-    [[nodiscard]] search_mailbox& mailbox() { return *mailbox_; }
+    [[nodiscard]] search_mail<Dim>& mail() { return *mail_; }
 
     void rank()
     {
       targets_.rank(stream_);
       if (!one_set_) sources_.rank(stream_);
+    }
+
+    /// Records are most of what a list takes, and follow from the order: a search frees them where it needs
+    /// the memory for its result, and the next one makes them again.
+    void free_records()
+    {
+      targets_.records = {};
+      sources_.records = {};
+    }
+    void make_records()
+    {
+      make_records(targets_, target_x_);
+      if (!one_set_) make_records(sources_, source_x_);
     }
 
   private:
@@ -142,9 +154,8 @@ namespace nearfield::detail
       check_columns("points", sources);
       check_columns("queries", targets);
       std::array<T, Dim> lower{}, upper{};
-      bool any = false;
       stream_array<device_bounds<Dim>> const bounds(2, stream_, "cuda_cell_list: bounds");
-      auto* const found = mailbox_->bounds<Dim>();
+      auto* const found = mail_->bounds;
       check_cuda(cudaMemsetAsync(bounds.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
                  "cudaMemsetAsync");
       columns const* const sets[] = {&targets, &sources};
@@ -153,15 +164,16 @@ namespace nearfield::detail
       {
         device_points<T, Dim> const points(*sets[s]);
         if (points.n == 0) continue;
-        any = true;
+        found[s].blocks_done = 0;
         unsigned const blocks =
-            std::min(blocks_for(points.n, bounds_threads), 8u * multiprocessors());
+            std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
         find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
                                                                     bounds.data() + s, found + s);
         check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
       }
-      if (any) synchronize(stream_);
       end_stage("bounds", stream_);
+      for (int s = 0; s < n_sets; ++s)
+        if (sets[s]->size() != 0) wait_for_word(found[s].blocks_done, stream_);
       bool first = true;
       for (int s = 0; s < n_sets; ++s)
       {
@@ -203,63 +215,74 @@ namespace nearfield::detail
 
     void sort(sorted_points& to, columns const& x)
     {
-      device_points<T, Dim> const points(x);
-      to.n = points.n;
-      if (points.n == 0) return;
-      if (has_table(geometry_.total_cells(), points.n))
-        sort_with_table(to, points);
+      to.n = static_cast<std::uint32_t>(x.size());
+      if (to.n == 0) return;
+      if (has_table(geometry_.total_cells(), to.n))
+        sort_with_table(to, x);
       else
-        sort_by_keys(to, points, true);
+        sort_by_keys(to, x, true);
     }
 
-    void sort_with_table(sorted_points& to, device_points<T, Dim> const& points)
+    void sort_with_table(sorted_points& to, columns const& x)
     {
+      device_points<T, Dim> const points(x);
       cell_of_point<T, Dim> const cells(grid_, geometry_);
       std::size_t const n = points.n;
       std::size_t const n_cells = static_cast<std::size_t>(geometry_.total_cells());
       std::uint32_t const group = geometry_.group;
       unsigned const blocks = blocks_for(n, build_threads);
-      auto& mail = *mailbox_;
-      std::uint32_t volatile* const crowded = mail.word(1);
-      *crowded = 0;
+      search_mail<Dim> volatile& mail = *mail_;
+      mail.crowded = 0;
+      mail.items = 0;
       stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
       check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
                  "cudaMemsetAsync");
       to.ranks = stream_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
       count_cells<T, Dim><<<blocks, build_threads, 0, stream_>>>(points, cells, counts.data(),
-                                                                 to.ranks.data(), crowded);
+                                                                 to.ranks.data(), &mail.crowded);
       check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
       end_stage("histogram", stream_);
-      to.table = stream_array<std::uint64_t>(n_cells + 1, stream_, "cuda_cell_list: table");
-      scan_cells(counts.data(), to.table.data(), n_cells, group, stream_);
 
+      std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
+      to.table = stream_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
+      to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
+      to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
+      scan_cells(counts.data(),
+                 {to.table.data(), to.item_begin.data(), to.item_cell.data(), &mail.items}, n_cells,
+                 group, stream_);
       counts = {};
       end_stage("cells", stream_);
 
-      // the host reads how many items there are while the device goes on; a copy between two kernels would
-      // hold the second one up
-      std::uint32_t volatile* const items = mail.word(12);
-      *items = 0;
-      std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
-      to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
-      to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
       to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
+      // Half sectors written here and there cost a read of memory each, unless the cache has the sector.
+      check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
+                 "cudaMemsetAsync");
       scatter_points<T, Dim><<<blocks, build_threads, 0, stream_>>>(
-          points, cells, to.ranks.data(), to.table.data(), n_cells, group, to.unranked.data(),
-          to.item_begin.data(), to.item_cell.data(), items);
+          points, cells, to.ranks.data(), to.table.data(), to.unranked.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
       end_stage("scatter", stream_);
-      wait_for_word(items, stream_);
-      to.n_items = *items - 1;
-      if (*crowded == 0) return;
+      // while the device scatters
+      wait_for_word(mail.items, stream_);
+      to.n_items = mail.items - 1;
+      if (mail.crowded == 0) return;
       to.unranked = {};
       to.ranks = {};
-      sort_by_keys(to, points, false);
+      sort_by_keys(to, x, false);
+    }
+
+    void make_records(sorted_points& to, columns const& x)
+    {
+      if (to.n == 0 || to.any_records()) return;
+      to.records = stream_array<uint4>(to.n, stream_, "cuda_cell_list: records");
+      gather_records<T, Dim><<<blocks_for(to.n, build_threads), build_threads, 0, stream_>>>(
+          device_points<T, Dim>(x), {grid_, geometry_}, to.order.data(), to.records.data());
+      check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
     }
 
     /// `alone`: without a table; items and starts come from the keys, which stay.
-    void sort_by_keys(sorted_points& to, device_points<T, Dim> const& points, bool alone)
+    void sort_by_keys(sorted_points& to, columns const& x, bool alone)
     {
+      device_points<T, Dim> const points(x);
       cell_of_point<T, Dim> const cells(grid_, geometry_);
       std::size_t const n = points.n;
       unsigned const blocks = blocks_for(n, build_threads);
@@ -269,10 +292,7 @@ namespace nearfield::detail
           <<<blocks, build_threads, 0, stream_>>>(points, cells, to.keys.data(), to.order.data());
       check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
       sort_by_key(to.keys, to.order, key_bits());
-      to.records = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
-      gather_records<T, Dim><<<blocks, build_threads, 0, stream_>>>(points, cells, to.order.data(),
-                                                                    to.records.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
+      make_records(to, x);
       end_stage("sort", stream_);
       if (!alone)
       {
@@ -282,11 +302,7 @@ namespace nearfield::detail
       to.item_begin = stream_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
       stream_array<std::uint32_t> const count(1, stream_, "cuda_cell_list: items");
       select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
-      auto& mail = *mailbox_;
-      mail.fetch(0, count.data(), sizeof(std::uint32_t), stream_);
-      mail.mark(stream_);
-      mail.wait();
-      to.n_items = mail.template read<std::uint32_t>(0);
+      stream_copy_to_host(&to.n_items, count.data(), sizeof to.n_items, stream_);
       to.item_wide_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
       cells_of_items<<<blocks_for(to.n_items + 1, build_threads), build_threads, 0, stream_>>>(
           to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
@@ -308,6 +324,6 @@ namespace nearfield::detail
     cell_grid<T, Dim> grid_;
     search_geometry geometry_;
     sorted_points targets_, sources_;
-    std::unique_ptr<search_mailbox> mailbox_ = std::make_unique<search_mailbox>();
+    pinned<search_mail<Dim>> mail_;
   };
 }

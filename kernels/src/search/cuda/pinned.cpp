@@ -1,40 +1,38 @@
 #include "pinned.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+
 namespace nearfield::detail
 {
-  search_mailbox::search_mailbox()
+  void* pinned_allocate(std::size_t bytes)
   {
     void* memory = nullptr;
-    check_cuda(cudaMallocHost(&memory, 1024), "cuda_cell_list: cudaMallocHost");
-    memory_ = static_cast<char*>(memory);
-    check_cuda(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreate");
+    check_cuda(cudaMallocHost(&memory, bytes), "cuda_cell_list: cudaMallocHost");
+    return memory;
   }
 
-  search_mailbox::~search_mailbox()
+  void pinned_free(void* memory) noexcept
   {
-    cudaEventDestroy(event_);
-    cudaFreeHost(memory_);
+    cudaFreeHost(memory);
   }
 
-  void search_mailbox::fetch(int slot, void const* from, std::size_t bytes, cuda_stream stream)
+  void wait_for_word(std::uint32_t volatile const& word, cuda_stream stream)
   {
-    check_cuda(cudaMemcpyAsync(memory_ + 8 * slot, from, bytes, cudaMemcpyDeviceToHost, stream),
-               "cuda_cell_list: cudaMemcpyAsync");
-  }
-
-  void search_mailbox::mark(cuda_stream stream)
-  {
-    check_cuda(cudaEventRecord(event_, stream), "cuda_cell_list: cudaEventRecord");
-  }
-
-  void search_mailbox::wait()
-  {
-    check_cuda(cudaEventSynchronize(event_), "cuda_cell_list: cudaEventSynchronize");
+    // the query costs more than a look at the word
+    for (unsigned spins = 1; word == 0; ++spins)
+      if (spins % 4096 == 0)
+        if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)
+        {
+          check_cuda(state, "radius_search: a kernel");
+          if (word == 0) throw error("radius_search: the device did not answer");
+        }
+    std::atomic_thread_fence(std::memory_order_acquire);
   }
 
   unsigned multiprocessors()

@@ -3,53 +3,37 @@
 #include <nearfield/cuda/stream.hpp>
 
 #include <cstddef>
-#include <cstring>
-
-struct CUevent_st;
+#include <cstdint>
+#include <new>
+#include <type_traits>
 
 namespace nearfield::detail
 {
-  template <int Dim>
-  struct device_bounds;
+  void* pinned_allocate(std::size_t bytes);
+  void pinned_free(void* memory) noexcept;
 
-  /// A few words of pinned host memory that the device writes, and an event that tells when.
-  class search_mailbox
+  /// A value in pinned memory of the host, where kernels write to it.
+  template <class T>
+  class pinned
   {
+    static_assert(std::is_trivially_destructible_v<T>);
+
   public:
-    search_mailbox();
-    ~search_mailbox();
-    search_mailbox(search_mailbox const&) = delete;
-    search_mailbox& operator=(search_mailbox const&) = delete;
+    pinned() : value_(new (pinned_allocate(sizeof(T))) T{}) {}
+    pinned(pinned const&) = delete;
+    pinned& operator=(pinned const&) = delete;
+    ~pinned() { pinned_free(value_); }
 
-    /// Copies device memory into slots of 8 bytes, of 16.
-    void fetch(int slot, void const* from, std::size_t bytes, cuda_stream stream);
-    /// wait() returns when the stream has come here.
-    void mark(cuda_stream stream);
-    void wait();
-
-    template <class V>
-    [[nodiscard]] V read(int slot) const
-    {
-      V value;
-      std::memcpy(&value, memory_ + 8 * slot, sizeof value);
-      return value;
-    }
-    /// A slot that kernels write to.
-    [[nodiscard]] unsigned volatile* word(int slot)
-    {
-      return reinterpret_cast<unsigned volatile*>(memory_ + 8 * slot);
-    }
-    /// Room for two.
-    template <int Dim>
-    [[nodiscard]] device_bounds<Dim>* bounds()
-    {
-      return reinterpret_cast<device_bounds<Dim>*>(memory_ + 128);
-    }
+    [[nodiscard]] T& operator*() const { return *value_; }
+    [[nodiscard]] T* operator->() const { return value_; }
 
   private:
-    char* memory_ = nullptr;
-    CUevent_st* event_ = nullptr;
+    T* value_;
   };
+
+  /// Returns when a kernel of the stream has written this pinned word, 0 before, and what it wrote there
+  /// before it can be read. The stream may have more to do: neither that nor a copy is waited for.
+  void wait_for_word(std::uint32_t volatile const& word, cuda_stream stream);
 
   /// Of the current device.
   unsigned multiprocessors();

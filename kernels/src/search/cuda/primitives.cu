@@ -15,25 +15,50 @@ namespace nearfield::detail
 {
   namespace
   {
-    struct cell_load
+    /// Items << 32 | points of a group of cells; nothing behind the last one.
+    struct group_load
     {
       std::uint32_t const* counts;
-      std::uint32_t group;
-      std::uint64_t cells;
+      std::uint32_t group, groups;
 
-      __host__ __device__ std::uint64_t operator()(std::uint64_t cell) const
+      __device__ std::uint64_t operator()(std::uint32_t g) const
       {
-        if (cell >= cells) return 0;
-        std::uint64_t load = counts[cell];
-        if (cell % group == group - 1)
-        {
-          std::uint32_t points = 0;
-          for (std::uint32_t k = 0; k < group; ++k) points += counts[cell - k];
-          load += static_cast<std::uint64_t>((points + item_points - 1) / item_points) << 32;
-        }
-        return load;
+        if (g >= groups) return 0;
+        std::uint32_t points = 0;
+        for (std::uint32_t k = 0; k < group; ++k) points += counts[g * group + k];
+        return static_cast<std::uint64_t>((points + item_points - 1) / item_points) << 32 | points;
       }
     };
+
+    constexpr int table_threads = 256;
+
+    /// The cells and items of a group, from the loads before it; of the one behind the last group, the ends.
+    __global__ void fill_table(group_load const load, std::uint64_t const* before, cell_table to)
+    {
+      std::uint32_t const g = blockIdx.x * table_threads + threadIdx.x;
+      if (g > load.groups) return;
+      auto item = static_cast<std::uint32_t>(before[g] >> 32);
+      auto const begin = static_cast<std::uint32_t>(before[g]);
+      std::uint32_t const first = g * load.group;
+      if (g == load.groups)
+      {
+        to.starts[first] = begin;
+        to.item_begin[item] = begin;
+        *to.items_for_host = item + 1;
+        return;
+      }
+      std::uint32_t at = begin;
+      for (std::uint32_t k = 0; k < load.group; ++k)
+      {
+        to.starts[first + k] = at;
+        at += load.counts[first + k];
+      }
+      for (std::uint32_t p = begin; p < at; p += item_points, ++item)
+      {
+        to.item_begin[item] = p;
+        to.item_cell[item] = first;
+      }
+    }
 
     template <class C>
     struct count_or_zero
@@ -69,36 +94,36 @@ namespace nearfield::detail
       check_cuda(call(scratch.data(), bytes), what);
     }
 
-    template <class Load>
-    void scan(Load load, std::uint64_t* out, std::size_t n, cuda_stream stream)
+    template <class Load, class Index>
+    void scan(Load load, std::uint64_t* out, Index n, cuda_stream stream)
     {
-      auto const in =
-          thrust::make_transform_iterator(thrust::make_counting_iterator(std::uint64_t(0)), load);
-      with_scratch(stream, "radius_search: scan",
-                   [&](void* scratch, std::size_t& bytes)
-                   {
-                     return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out,
-                                                          static_cast<std::int64_t>(n), stream);
-                   });
+      auto const in = thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), load);
+      with_scratch(stream, "radius_search: scan", [&](void* scratch, std::size_t& bytes)
+                   { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream); });
     }
   }
 
-  void scan_cells(std::uint32_t const* counts, std::uint64_t* starts, std::size_t cells,
+  void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
                   std::uint32_t group, cuda_stream stream)
   {
-    scan(cell_load{counts, group, cells}, starts, cells + 1, stream);
+    group_load const load{counts, group, static_cast<std::uint32_t>(cells / group)};
+    stream_array<std::uint64_t> const before(load.groups + std::size_t(1), stream,
+                                             "cuda_cell_list: cells");
+    scan(load, before.data(), load.groups + 1, stream);
+    fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(), to);
+    check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
   }
 
   void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
                    cuda_stream stream)
   {
-    scan(count_or_zero<std::uint32_t>{counts, n}, offsets, n + 1, stream);
+    scan(count_or_zero<std::uint32_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1), stream);
   }
 
   void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
                    cuda_stream stream)
   {
-    scan(count_or_zero<std::uint64_t>{counts, n}, offsets, n + 1, stream);
+    scan(count_or_zero<std::uint64_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1), stream);
   }
 
   void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values, int bits)

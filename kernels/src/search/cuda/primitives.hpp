@@ -10,8 +10,20 @@
 
 namespace nearfield::detail
 {
-  /// starts[c] = (items before the group of cell c) << 32 | (points before cell c), for c = 0 ... cells.
-  void scan_cells(std::uint32_t const* counts, std::uint64_t* starts, std::size_t cells,
+  /// What the numbers of points in cells tell.
+  struct cell_table
+  {
+    /// the points before cell c, for c = 0 ... cells
+    std::uint32_t* starts;
+    /// where each item begins, and the end of the last one; the first cell of its group
+    std::uint32_t* item_begin;
+    std::uint32_t* item_cell;
+    /// memory of the host, which is told the number of items, plus 1
+    std::uint32_t volatile* items_for_host;
+  };
+
+  /// `cells` is a multiple of `group`.
+  void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
                   std::uint32_t group, cuda_stream stream);
 
   /// offsets[i] = counts[0] + ... + counts[i - 1], for i = 0 ... n.

@@ -12,6 +12,8 @@ namespace nearfield::detail
   using std::uint64_t;
 
   inline constexpr int search_warps = 4, search_threads = 32 * search_warps;
+  /// Blocks that fit a multiprocessor: with 4 there are enough registers but too few warps to wait in turns.
+  inline constexpr int search_blocks = 5;
   /// Candidates of a batch, in shared memory: 352 hold the half neighbourhood of most items of 27 points, and
   /// five blocks fit a multiprocessor.
   inline constexpr int batch_candidates = 352;
@@ -75,6 +77,8 @@ namespace nearfield::detail
     uint32_t items_without_masks;
     uint32_t items_of_many_batches;
     uint32_t overflow;
+    /// that warps took, beyond the first one of each: of a count, of a fill
+    uint32_t items_counted, items_filled;
     uint32_t blocks_done;
   };
 

@@ -24,14 +24,14 @@ namespace nearfield::detail
   /// the points, so that memory is in proportion to points.
   struct cell_starts
   {
-    std::uint64_t const* table = nullptr;
+    std::uint32_t const* table = nullptr;
     std::uint64_t const* keys = nullptr;
     std::uint32_t n = 0;
 
     /// The position of the first point in this cell or a later one.
     __device__ std::uint32_t first_of(std::uint64_t cell) const
     {
-      return table ? static_cast<std::uint32_t>(table[cell]) : lower_bound(keys, n, cell);
+      return table ? table[cell] : lower_bound(keys, n, cell);
     }
   };
 }
