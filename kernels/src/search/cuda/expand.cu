@@ -8,6 +8,10 @@ namespace nearfield::detail
 {
   namespace
   {
+    /// Small blocks leave as soon as their warps are done; warps that stay and take items one by one write to
+    /// more places at a time, which costs more.
+    constexpr int expand_warps = 2, expand_threads = 32 * expand_warps;
+
     struct __align__(16) expand_scratch
     {
       // four at a time from the first aligned place of the output on
@@ -51,18 +55,18 @@ namespace nearfield::detail
       }
     }
 
-    __global__ void __launch_bounds__(search_threads, 12)
+    __global__ void __launch_bounds__(expand_threads, 48 / expand_warps)
         expand_kernel(mask_head const* __restrict__ heads, uint32_t n_items,
                       uint32_t const* __restrict__ masks, uint64_t const* __restrict__ item_offsets,
                       uint32_t const* __restrict__ target_order,
                       uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
                       uint32_t* __restrict__ out_j)
     {
-      __shared__ expand_scratch scratch_of_warp[search_warps];
+      __shared__ expand_scratch scratch_of_warp[expand_warps];
       expand_scratch& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
-      uint32_t const stride = gridDim.x * search_warps;
-      for (uint32_t item = blockIdx.x * search_warps + threadIdx.x / 32; item < n_items;
+      uint32_t const stride = gridDim.x * expand_warps;
+      for (uint32_t item = blockIdx.x * expand_warps + threadIdx.x / 32; item < n_items;
            item += stride)
       {
         mask_head const head = heads[item];
@@ -88,23 +92,29 @@ namespace nearfield::detail
         }
         __syncwarp();
         word_divider const row_of(n_words);
+        // staged pairs [skip, filled) belong at `at` + ...
+        uint32_t skip = static_cast<uint32_t>(at) & 3, filled = skip;
+        at -= skip;
         for (int f0 = 0; f0 < n; f0 += 32)
         {
           int const f = f0 + lane, row = row_of(f);
           uint32_t const next = f + 32 < n ? words[f + 32] : 0;
-          uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
-          uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
-          uint32_t const skip = static_cast<uint32_t>(at) & 3;
-          unsigned short* to = scratch.staged + skip + mine_before;
-          uint32_t const place = row << slot_bits | (f - row * n_words) << 5;
-          while (bits != 0)
-          {
-            *to++ = static_cast<unsigned short>(place | (__ffs(bits) - 1));
-            bits &= bits - 1;
-          }
+          uint32_t const mine = __popc(bits), end = filled + sum_before(mine, lane) + mine;
+          stage_bits(bits, row << slot_bits | (f - row * n_words) << 5, scratch.staged + end);
+          filled = __shfl_sync(all_lanes, end, 31);
           __syncwarp();
-          write_pairs(scratch, skip, skip + total, out_i + (at - skip), out_j + (at - skip), lane);
-          at += total;
+          uint32_t const whole = f0 + 32 < n ? filled & ~3u : filled;
+          if (whole != 0)
+          {
+            write_pairs(scratch, skip, whole, out_i + at, out_j + at, lane);
+            // less than four wait for the next ones
+            unsigned short const left = lane < 4 ? scratch.staged[whole + lane] : 0;
+            __syncwarp();
+            if (lane < 4) scratch.staged[lane] = left;
+            at += whole;
+            filled -= whole;
+            skip = 0;
+          }
           bits = next;
           __syncwarp();
         }
@@ -122,17 +132,17 @@ namespace nearfield::detail
     };
 
     /// The same for rows that start anywhere, or whose entries come from many batches.
-    __global__ void __launch_bounds__(search_threads, 8)
+    __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
                            uint32_t const* __restrict__ source_order, uint32_t* __restrict__ out_i,
                            uint32_t* __restrict__ out_j)
     {
-      __shared__ rows_scratch scratch_of_warp[search_warps];
+      __shared__ rows_scratch scratch_of_warp[expand_warps];
       rows_scratch& scratch = scratch_of_warp[threadIdx.x / 32];
       int const lane = threadIdx.x % 32;
-      uint32_t const stride = gridDim.x * search_warps;
-      for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < in.n_items; k += stride)
+      uint32_t const stride = gridDim.x * expand_warps;
+      for (uint32_t k = blockIdx.x * expand_warps + threadIdx.x / 32; k < in.n_items; k += stride)
       {
         uint32_t const item = in.items ? in.items[k] : k;
         mask_head head = in.heads[item];
@@ -176,16 +186,11 @@ namespace nearfield::detail
           for (int f0 = 0; f0 < n; f0 += 32)
           {
             int const f = f0 + lane, row = row_of(f);
-            uint32_t bits = f < n ? scratch.words[f] : 0;
+            uint32_t const bits = f < n ? scratch.words[f] : 0;
             uint32_t const mine = __popc(bits), mine_before = sum_before(mine, lane);
             uint32_t const total = __shfl_sync(all_lanes, mine_before + mine, 31);
-            unsigned short* to = scratch.staged + mine_before;
-            uint32_t const place = row << slot_bits | (f - row * n_words) << 5;
-            while (bits != 0)
-            {
-              *to++ = static_cast<unsigned short>(place | (__ffs(bits) - 1));
-              bits &= bits - 1;
-            }
+            stage_bits(bits, row << slot_bits | (f - row * n_words) << 5,
+                       scratch.staged + mine_before + mine);
             __syncwarp();
             for (uint32_t t = lane; t < total; t += 32)
             {
@@ -249,8 +254,8 @@ namespace nearfield::detail
                     std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
                     cuda_stream stream)
   {
-    unsigned const blocks = (n_items + search_warps - 1) / search_warps;
-    expand_kernel<<<blocks, search_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
+    unsigned const blocks = (n_items + expand_warps - 1) / expand_warps;
+    expand_kernel<<<blocks, expand_threads, 0, stream>>>(heads, n_items, masks, item_offsets,
                                                          target_order, source_order, out_i, out_j);
     check_cuda(cudaGetLastError(), "radius_search: expand_masks");
   }
@@ -260,8 +265,8 @@ namespace nearfield::detail
                    cuda_stream stream)
   {
     if (in.n_items == 0) return;
-    unsigned const blocks = (in.n_items + search_warps - 1) / search_warps;
-    expand_rows_kernel<<<blocks, search_threads, 0, stream>>>(in, target_order, source_order, out_i,
+    unsigned const blocks = (in.n_items + expand_warps - 1) / expand_warps;
+    expand_rows_kernel<<<blocks, expand_threads, 0, stream>>>(in, target_order, source_order, out_i,
                                                               out_j);
     check_cuda(cudaGetLastError(), "radius_search: expand_rows");
   }

@@ -42,6 +42,18 @@ namespace nearfield::detail
     return sum - value;
   }
 
+  /// The places of the bits of a word, with `place` in front, into [end - popc(bits), end).
+  __device__ inline void stage_bits(uint32_t bits, uint32_t place, unsigned short* end)
+  {
+    // backwards: one instruction finds the last bit, the first one takes two
+    while (bits != 0)
+    {
+      int const slot = 31 - __clz(bits);
+      *--end = static_cast<unsigned short>(place | slot);
+      bits ^= 1u << slot;
+    }
+  }
+
   /// f / n for the words f of a batch, n a point: exact for f < 32 * batch_words and the 31 after it.
   struct word_divider
   {
@@ -161,16 +173,10 @@ namespace nearfield::detail
     for (int f0 = 0; f0 < n; f0 += 32)
     {
       int const f = f0 + lane, row = row_of(f), word = f - row * n_words;
-      uint32_t bits = f < n ? scratch.words[row * words_pitch + word] : 0;
+      uint32_t const bits = f < n ? scratch.words[row * words_pitch + word] : 0;
       uint32_t const mine = __popc(bits), before = sum_before(mine, lane);
       auto const total = __shfl_sync(all_lanes, before + mine, 31);
-      unsigned short* to = staged + before;
-      uint32_t const place = row << slot_bits | word << 5;
-      while (bits != 0)
-      {
-        *to++ = static_cast<unsigned short>(place | (__ffs(bits) - 1));
-        bits &= bits - 1;
-      }
+      stage_bits(bits, row << slot_bits | word << 5, staged + before + mine);
       __syncwarp();
       for (uint32_t t = lane; t < total; t += 32)
       {
@@ -199,7 +205,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim, search_stage Stage>
-  __global__ void __launch_bounds__(search_threads, 5)
+  __global__ void __launch_bounds__(search_threads, search_blocks)
       search_kernel(__grid_constant__ search_input const in,
                     __grid_constant__ pair_definition<T, Dim> const pair,
                     __grid_constant__ search_output const out)
@@ -210,10 +216,15 @@ namespace nearfield::detail
     bool const by_row = out.row_of_index || out.row_of_position || out.item_pairs;
     uint64_t pairs_of_warp = 0;
 
-    uint32_t const stride = gridDim.x * search_warps;
+    // Items take from little time to much: a warp that is done takes the next one.
+    uint32_t* const taken =
+        Stage == search_stage::fill ? &out.counters->items_filled : &out.counters->items_counted;
     uint32_t const n_items = out.only_items ? out.n_only_items : in.n_items;
-    for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < n_items; k += stride)
+    uint32_t next = 0;
+    for (uint32_t k = blockIdx.x * search_warps + threadIdx.x / 32; k < n_items;
+         k = __shfl_sync(all_lanes, next, 0))
     {
+      if (lane == 0) next = gridDim.x * search_warps + atomicAdd(taken, 1u); // while it is searched
       uint32_t const item = out.only_items ? out.only_items[k] : k;
       search_item const points(in, item, lane);
       scratch.index[lane] = points.index;
