@@ -8,7 +8,7 @@
 namespace nearfield::detail
 {
   /// The box of a set of points, in numbers that atomicMax orders, and the first point that cannot be. All
-  /// zero before the first block.
+  /// zero before the first block, and again after the last one.
   template <int Dim>
   struct device_bounds
   {
@@ -105,10 +105,11 @@ namespace nearfield::detail
     if (threadIdx.x != 0 || atomicAdd(&bounds->blocks_done, 1) != gridDim.x - 1) return;
     for (int a = 0; a < Dim; ++a)
     {
-      to_host->lower[a] = atomicMax(&bounds->lower[a], 0ull);
-      to_host->upper[a] = atomicMax(&bounds->upper[a], 0ull);
+      to_host->lower[a] = atomicExch(&bounds->lower[a], 0ull);
+      to_host->upper[a] = atomicExch(&bounds->upper[a], 0ull);
     }
-    to_host->bad = atomicMax(&bounds->bad, 0u);
+    to_host->bad = atomicExch(&bounds->bad, 0u);
+    bounds->blocks_done = 0;
     __threadfence_system();
     *static_cast<std::uint32_t volatile*>(&to_host->blocks_done) = gridDim.x;
   }

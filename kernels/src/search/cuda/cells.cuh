@@ -98,15 +98,16 @@ namespace nearfield::detail
     void build(columns const& targets, columns const& sources, bool one_set, T cutoff)
     {
       auto const [grid, geometry] = grid_of(targets, sources, one_set, cutoff);
-      targets_ = {};
-      sources_ = {};
+      // freed when the device has work again
+      sorted_points old_targets = std::exchange(targets_, {});
+      sorted_points old_sources = std::exchange(sources_, {});
       grid_ = grid;
       geometry_ = geometry;
       target_x_ = targets;
       source_x_ = sources;
       one_set_ = one_set;
-      sort(targets_, targets);
-      if (!one_set) sort(sources_, sources);
+      sort(targets_, targets, old_targets);
+      if (!one_set) sort(sources_, sources, old_sources);
     }
 
     [[nodiscard]] cuda_stream stream() const { return stream_; }
@@ -154,10 +155,13 @@ namespace nearfield::detail
       check_columns("points", sources);
       check_columns("queries", targets);
       std::array<T, Dim> lower{}, upper{};
-      stream_array<device_bounds<Dim>> const bounds(2, stream_, "cuda_cell_list: bounds");
+      if (bounds_.size() == 0)
+      {
+        bounds_ = stream_array<device_bounds<Dim>>(2, stream_, "cuda_cell_list: bounds");
+        check_cuda(cudaMemsetAsync(bounds_.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
+                   "cudaMemsetAsync");
+      }
       auto* const found = mail_->bounds;
-      check_cuda(cudaMemsetAsync(bounds.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
-                 "cudaMemsetAsync");
       columns const* const sets[] = {&targets, &sources};
       int const n_sets = one_set ? 1 : 2;
       for (int s = 0; s < n_sets; ++s)
@@ -168,7 +172,7 @@ namespace nearfield::detail
         unsigned const blocks =
             std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
         find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
-                                                                    bounds.data() + s, found + s);
+                                                                    bounds_.data() + s, found + s);
         check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
       }
       end_stage("bounds", stream_);
@@ -213,17 +217,20 @@ namespace nearfield::detail
       throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");
     }
 
-    void sort(sorted_points& to, columns const& x)
+    void sort(sorted_points& to, columns const& x, sorted_points& old)
     {
       to.n = static_cast<std::uint32_t>(x.size());
       if (to.n == 0) return;
       if (has_table(geometry_.total_cells(), to.n))
-        sort_with_table(to, x);
+        sort_with_table(to, x, old);
       else
+      {
+        old = {};
         sort_by_keys(to, x, true);
+      }
     }
 
-    void sort_with_table(sorted_points& to, columns const& x)
+    void sort_with_table(sorted_points& to, columns const& x, sorted_points& old)
     {
       device_points<T, Dim> const points(x);
       cell_of_point<T, Dim> const cells(grid_, geometry_);
@@ -242,6 +249,7 @@ namespace nearfield::detail
                                                                  to.ranks.data(), &mail.crowded);
       check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
       end_stage("histogram", stream_);
+      old = {};
 
       std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
       to.table = stream_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
@@ -324,6 +332,8 @@ namespace nearfield::detail
     cell_grid<T, Dim> grid_;
     search_geometry geometry_;
     sorted_points targets_, sources_;
+    /// zero between searches for bounds
+    stream_array<device_bounds<Dim>> bounds_;
     pinned<search_mail<Dim>> mail_;
   };
 }

@@ -4,18 +4,16 @@
 
 namespace nearfield::detail
 {
-  /// Bit r of lane c to bit c of lane r: halves, bytes, then bits change places with the lane across.
+  /// Bit r of lane c to bit c of lane r.
   __device__ inline uint32_t transposed(uint32_t x, int lane)
   {
-    x = __byte_perm(x, __shfl_xor_sync(all_lanes, x, 16), lane & 16 ? 0x3276 : 0x5410);
-    x = __byte_perm(x, __shfl_xor_sync(all_lanes, x, 8), lane & 8 ? 0x3715 : 0x6240);
-    uint32_t low = 0x0f0f0f0fu; // the lower half of each field of 2 s bits
+    uint32_t mask = 0x0000ffffu;
 #pragma unroll
-    for (int s = 4; s > 0; s /= 2)
+    for (int s = 16; s > 0; s /= 2)
     {
-      uint32_t const y = __shfl_xor_sync(all_lanes, x, s), keep = lane & s ? ~low : low;
-      x = (x & keep) | (__funnelshift_r(y, y, lane & s ? s : 32 - s) & ~keep);
-      low ^= low << s / 2;
+      uint32_t const y = __shfl_xor_sync(all_lanes, x, s);
+      x = lane & s ? (y >> s & mask) | (x & ~mask) : (x & mask) | (y << s & ~mask);
+      mask ^= mask << s / 2;
     }
     return x;
   }
