@@ -149,32 +149,27 @@ namespace nearfield::detail
       cell_image const y = neighbour_cell(g, 1, y_of_item, row - row_x * across_y);
       if (x.cell < 0 || y.cell < 0) return {};
 
-      int const n = static_cast<int>(g.cells[2]);
-      int low = z_of_item - g.reach[2];
-      int high = min(z_of_item + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
-      int image = 0;
-      if (!g.wraps[2])
-      {
-        low = max(low, 0);
-        high = min(high, n - 1);
-      }
-      else if (low < 0)
-      {
-        image = part == 0 ? 0 : -1;
-        low = part == 0 ? 0 : low + n;
-        high = part == 0 ? high : n - 1;
-      }
-      else if (high >= n)
-      {
-        image = part == 0 ? 1 : 0;
-        low = part == 0 ? 0 : low;
-        high = part == 0 ? high - n : n - 1;
-      }
-      else if (part == 1)
-        return {};
+      cell_range const z = along_row(g, z_of_item, part);
+      if (z.first > z.last) return {};
       uint64_t const first = (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
-      return {in.starts.first_of(first + low), in.starts.first_of(first + high + 1),
-              static_cast<uint32_t>(x.image + 1 | (y.image + 1) << 2 | (image + 1) << 4)};
+      return {in.starts.first_of(first + z.first), in.starts.first_of(first + z.last + 1),
+              static_cast<uint32_t>(x.image + 1 | (y.image + 1) << 2 | (z.image + 1) << 4)};
+    }
+
+    struct cell_range
+    {
+      int first, last, image;
+    };
+    /// The cells of a row within reach of an item that begins at cell z. Behind the end of a row that wraps
+    /// are its first cells, which come first: part 0; before its start the last ones.
+    __device__ static cell_range along_row(search_geometry const& g, int z, int part)
+    {
+      int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
+      int const high = min(z + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
+      if (!g.wraps[2]) return {max(low, 0), min(high, n - 1), 0};
+      if (low < 0) return part == 0 ? cell_range{0, high, 0} : cell_range{low + n, n - 1, -1};
+      if (high >= n) return part == 0 ? cell_range{0, high - n, 1} : cell_range{low, n - 1, 0};
+      return part == 0 ? cell_range{low, high, 0} : cell_range{0, -1, 0};
     }
 
     int next_ = 0;

@@ -241,6 +241,7 @@ namespace nearfield::detail
       search_mail<Dim> volatile& mail = *mail_;
       mail.crowded = 0;
       mail.items = 0;
+      old.ranks = {}; // as much is taken at once
       stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
       check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
                  "cudaMemsetAsync");

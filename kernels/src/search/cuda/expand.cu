@@ -20,6 +20,25 @@ namespace nearfield::detail
       uint32_t index[32];
     };
 
+    /// The caller's indices of the candidates of a batch, from its chunks.
+    __device__ __forceinline__ void read_candidates(uint32_t const* batch, int n_chunks,
+                                                    uint32_t const* source_order, uint32_t* to,
+                                                    int lane)
+    {
+      uint2 const mine =
+          lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
+      uint32_t const before = sum_before(__popc(mine.y), lane);
+#pragma unroll 4
+      for (int c = 0; c < n_chunks; ++c)
+      {
+        uint32_t const begin = __shfl_sync(all_lanes, mine.x, c);
+        uint32_t const kept = __shfl_sync(all_lanes, mine.y, c);
+        uint32_t const first = __shfl_sync(all_lanes, before, c);
+        if (kept >> lane & 1)
+          to[first + __popc(kept & ((1u << lane) - 1))] = source_order[begin + lane];
+      }
+    }
+
     /// Copies staged pairs [skip, end) to places out + skip ..., where out is a multiple of 4: 16 bytes at a
     /// time from both columns.
     __device__ void write_pairs(expand_scratch const& scratch, uint32_t skip, uint32_t end,
@@ -74,22 +93,11 @@ namespace nearfield::detail
         if (head.first == no_masks || head.goes_on()) continue;
         int const n_points = head.points(), n_words = head.words(), n_chunks = head.chunks();
         uint32_t const* const item_masks = masks + head.first;
-        uint2 const chunk =
-            lane < n_chunks ? reinterpret_cast<uint2 const*>(item_masks)[lane] : make_uint2(0, 0);
         uint32_t const* const words = item_masks + 2 * n_chunks;
         int const n = n_points * n_words;
         uint32_t bits = lane < n ? words[lane] : 0;
         if (lane < n_points) scratch.index[lane] = target_order[head.begin + lane];
-        uint32_t const before = sum_before(__popc(chunk.y), lane);
-#pragma unroll 4
-        for (int c = 0; c < n_chunks; ++c)
-        {
-          uint32_t const begin = __shfl_sync(all_lanes, chunk.x, c);
-          uint32_t const kept = __shfl_sync(all_lanes, chunk.y, c);
-          uint32_t const slot =
-              __shfl_sync(all_lanes, before, c) + __popc(kept & ((1u << lane) - 1));
-          if (kept >> lane & 1) scratch.candidate[slot] = source_order[begin + lane];
-        }
+        read_candidates(item_masks, n_chunks, source_order, scratch.candidate, lane);
         __syncwarp();
         word_divider const row_of(n_words);
         // staged pairs [skip, filled) belong at `at` + ...
@@ -161,19 +169,8 @@ namespace nearfield::detail
         {
           int const n_words = head.words(), n_chunks = head.chunks(), n = n_points * n_words;
           uint32_t const* const batch = in.masks + head.first;
-          uint2 const chunk =
-              lane < n_chunks ? reinterpret_cast<uint2 const*>(batch)[lane] : make_uint2(0, 0);
           for (int f = lane; f < n; f += 32) scratch.words[f] = batch[2 * n_chunks + f];
-          uint32_t const before = sum_before(__popc(chunk.y), lane);
-#pragma unroll 4
-          for (int c = 0; c < n_chunks; ++c)
-          {
-            uint32_t const begin = __shfl_sync(all_lanes, chunk.x, c);
-            uint32_t const kept = __shfl_sync(all_lanes, chunk.y, c);
-            uint32_t const slot =
-                __shfl_sync(all_lanes, before, c) + __popc(kept & ((1u << lane) - 1));
-            if (kept >> lane & 1) scratch.candidate[slot] = source_order[begin + lane];
-          }
+          read_candidates(batch, n_chunks, source_order, scratch.candidate, lane);
           __syncwarp();
           uint32_t found = 0;
           for (int w = 0; w < n_words && is_row; ++w)

@@ -22,7 +22,7 @@ namespace nearfield::detail
     cudaFreeHost(memory);
   }
 
-  void wait_for_word(std::uint32_t volatile const& word, cuda_stream stream)
+  void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream)
   {
     // the query costs more than a look at the word
     for (unsigned spins = 1; word == 0; ++spins)

@@ -33,7 +33,7 @@ namespace nearfield::detail
 
   /// Returns when a kernel of the stream has written this pinned word, 0 before, and what it wrote there
   /// before it can be read. The stream may have more to do: neither that nor a copy is waited for.
-  void wait_for_word(std::uint32_t volatile const& word, cuda_stream stream);
+  void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream);
 
   /// Of the current device.
   unsigned multiprocessors();

@@ -97,8 +97,10 @@ namespace nearfield::detail
     template <class Load, class Index>
     void scan(Load load, std::uint64_t* out, Index n, cuda_stream stream)
     {
-      auto const in = thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), load);
-      with_scratch(stream, "radius_search: scan", [&](void* scratch, std::size_t& bytes)
+      auto const in =
+          thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), load);
+      with_scratch(stream, "radius_search: scan",
+                   [&](void* scratch, std::size_t& bytes)
                    { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream); });
     }
   }
@@ -110,20 +112,23 @@ namespace nearfield::detail
     stream_array<std::uint64_t> const before(load.groups + std::size_t(1), stream,
                                              "cuda_cell_list: cells");
     scan(load, before.data(), load.groups + 1, stream);
-    fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(), to);
+    fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(),
+                                                                              to);
     check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
   }
 
   void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
                    cuda_stream stream)
   {
-    scan(count_or_zero<std::uint32_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1), stream);
+    scan(count_or_zero<std::uint32_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1),
+         stream);
   }
 
   void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
                    cuda_stream stream)
   {
-    scan(count_or_zero<std::uint64_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1), stream);
+    scan(count_or_zero<std::uint64_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1),
+         stream);
   }
 
   void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values, int bits)
