@@ -1,6 +1,7 @@
 #include "cuda_timing.hpp"
 
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/search/cuda.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -9,9 +10,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <deque>
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nf = nearfield;
 
@@ -42,6 +45,14 @@ namespace bench
       cudaEvent_t event_ = nullptr;
     };
 
+    /// An event at the start, and one behind each stage.
+    struct stage_times
+    {
+      std::deque<event> events;
+      std::vector<std::string> names;
+    };
+    stage_times* current_stages = nullptr;
+
     void add_context()
     {
       nf::gpu const gpu = nf::gpus().at(0);
@@ -63,6 +74,25 @@ namespace bench
     f();
     end.record();
     return end.seconds_since(begin);
+  }
+
+  std::map<std::string, double> stages_of_search(std::function<void()> const& f)
+  {
+    stage_times stages;
+    stages.events.emplace_back().record();
+    current_stages = &stages;
+    nf::detail::search_stage_hook = [](char const* stage, nf::cuda_stream)
+    {
+      current_stages->events.emplace_back().record();
+      current_stages->names.emplace_back(stage);
+    };
+    f();
+    nf::detail::search_stage_hook("end", nullptr);
+    nf::detail::search_stage_hook = nullptr;
+    std::map<std::string, double> seconds;
+    for (std::size_t s = 0; s < stages.names.size(); ++s)
+      seconds[stages.names[s]] += stages.events[s + 1].seconds_since(stages.events[s]);
+    return seconds;
   }
 
   int start_cuda_benchmarks(int& argc, char** argv)

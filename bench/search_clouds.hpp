@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <numbers>
 #include <random>
 #include <string>
@@ -82,19 +83,17 @@ namespace bench
     }
   };
 
-  /// The cloud number `seed` of a case, which stays for the rows that follow it.
+  /// The cloud number `seed` of a case, which stays for the rows of that case that follow.
   template <class T>
   search_cloud<T> const& search_cloud_of(search_case const& c, int seed)
   {
     static std::string last;
-    static std::vector<search_cloud<T>> kept;
-    std::string const wanted = c.name + ("/" + std::to_string(seed));
-    if (wanted != last)
+    static std::map<int, search_cloud<T>> kept;
+    if (last != c.name)
     {
-      kept.clear(); // the memory of one cloud is enough
-      kept.emplace_back(c.shape, c.n, seed);
-      last = wanted;
+      kept.clear(); // the memory of one case is enough
+      last = c.name;
     }
-    return kept.front();
+    return kept.try_emplace(seed, c.shape, c.n, seed).first->second;
   }
 }
