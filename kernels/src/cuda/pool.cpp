@@ -5,6 +5,8 @@
 
 #include <map>
 #include <mutex>
+#include <string>
+#include <utility>
 
 namespace nearfield
 {
@@ -25,15 +27,20 @@ namespace nearfield
       return pool;
     }
 
-    /// That of the current device; lives as long as the process, whose end frees it.
-    cudaMemPool_t current_pool()
+    /// Results this large have a pool of their own. In one with the small arrays that come and go between
+    /// them they lost their places, and a search waited 0.1 ms for memory to be mapped anew.
+    constexpr std::size_t large = std::size_t(1) << 27;
+    constexpr std::size_t sizes[] = {0, large};
+
+    /// For so many bytes on the current device; lives as long as the process, whose end frees it.
+    cudaMemPool_t current_pool(std::size_t bytes)
     {
       static std::mutex mutex;
-      static std::map<int, cudaMemPool_t> pools;
+      static std::map<std::pair<int, bool>, cudaMemPool_t> pools;
       int device = 0;
       check_cuda(cudaGetDevice(&device), "cudaGetDevice");
       std::lock_guard const lock(mutex);
-      auto const [place, is_new] = pools.try_emplace(device, nullptr);
+      auto const [place, is_new] = pools.try_emplace({device, bytes >= large}, nullptr);
       if (!place->second) place->second = make_pool(device);
       return place->second;
     }
@@ -48,23 +55,30 @@ namespace nearfield
 
   pool_memory memory_of_pool()
   {
-    auto* const pool = current_pool();
-    return {attribute(pool, cudaMemPoolAttrUsedMemCurrent),
-            attribute(pool, cudaMemPoolAttrUsedMemHigh),
-            attribute(pool, cudaMemPoolAttrReservedMemCurrent)};
+    pool_memory sum;
+    for (std::size_t const bytes : sizes)
+    {
+      auto* const pool = current_pool(bytes);
+      sum.used += attribute(pool, cudaMemPoolAttrUsedMemCurrent);
+      sum.peak += attribute(pool, cudaMemPoolAttrUsedMemHigh);
+      sum.held += attribute(pool, cudaMemPoolAttrReservedMemCurrent);
+    }
+    return sum;
   }
 
   void reset_pool_peak()
   {
     std::uint64_t zero = 0;
-    check_cuda(cudaMemPoolSetAttribute(current_pool(), cudaMemPoolAttrUsedMemHigh, &zero),
-               "cudaMemPoolSetAttribute");
+    for (std::size_t const bytes : sizes)
+      check_cuda(cudaMemPoolSetAttribute(current_pool(bytes), cudaMemPoolAttrUsedMemHigh, &zero),
+                 "cudaMemPoolSetAttribute");
   }
 
   void trim_pool()
   {
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    check_cuda(cudaMemPoolTrimTo(current_pool(), 0), "cudaMemPoolTrimTo");
+    for (std::size_t const bytes : sizes)
+      check_cuda(cudaMemPoolTrimTo(current_pool(bytes), 0), "cudaMemPoolTrimTo");
   }
 
   namespace detail
@@ -73,9 +87,15 @@ namespace nearfield
     {
       if (bytes == 0) return nullptr;
       void* memory = nullptr;
-      cudaError_t const code = cudaMallocFromPoolAsync(&memory, bytes, current_pool(), stream);
-      // a failure is remembered, and would be taken for that of the next launch
-      if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+      cudaError_t code = cudaSuccess;
+      for (bool const again : {false, true})
+      {
+        if (again) trim_pool(); // what the other pool keeps may do
+        code = cudaMallocFromPoolAsync(&memory, bytes, current_pool(bytes), stream);
+        // a failure is remembered, and would be taken for that of the next launch
+        if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
+        if (code != cudaErrorMemoryAllocation) break;
+      }
       check_cuda(code, (std::string(what) + ": " + std::to_string(bytes) + " bytes").c_str());
       return memory;
     }

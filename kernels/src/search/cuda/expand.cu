@@ -20,7 +20,7 @@ namespace nearfield::detail
       uint32_t index[32];
     };
 
-    /// The caller's indices of the candidates of a batch, from its chunks.
+    /// The caller's indices of the candidates of a batch, from its chunks. The loads go past the stores.
     __device__ __forceinline__ void read_candidates(uint32_t const* batch, int n_chunks,
                                                     uint32_t const* source_order, uint32_t* to,
                                                     int lane)
@@ -35,7 +35,7 @@ namespace nearfield::detail
         uint32_t const kept = __shfl_sync(all_lanes, mine.y, c);
         uint32_t const first = __shfl_sync(all_lanes, before, c);
         if (kept >> lane & 1)
-          to[first + __popc(kept & ((1u << lane) - 1))] = source_order[begin + lane];
+          to[first + __popc(kept & ((1u << lane) - 1))] = __ldg(source_order + begin + lane);
       }
     }
 
