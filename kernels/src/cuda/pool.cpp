@@ -3,6 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <string>
@@ -51,27 +52,38 @@ namespace nearfield
       check_cuda(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
       return value;
     }
+
+    std::uint64_t sum_of(cudaMemPoolAttr which)
+    {
+      std::uint64_t sum = 0;
+      for (std::size_t const bytes : sizes) sum += attribute(current_pool(bytes), which);
+      return sum;
+    }
+
+    /// The most that both pools of the current device had in use at a time: at least `used`, which it is set to
+    /// where `reset`. Pools know the peaks of their own alone.
+    std::uint64_t peak_with(std::uint64_t used, bool reset = false)
+    {
+      static std::mutex mutex;
+      static std::map<int, std::uint64_t> peaks;
+      int device = 0;
+      check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+      std::lock_guard const lock(mutex);
+      auto& peak = peaks[device];
+      peak = reset ? used : std::max(peak, used);
+      return peak;
+    }
   }
 
   pool_memory memory_of_pool()
   {
-    pool_memory sum;
-    for (std::size_t const bytes : sizes)
-    {
-      auto* const pool = current_pool(bytes);
-      sum.used += attribute(pool, cudaMemPoolAttrUsedMemCurrent);
-      sum.peak += attribute(pool, cudaMemPoolAttrUsedMemHigh);
-      sum.held += attribute(pool, cudaMemPoolAttrReservedMemCurrent);
-    }
-    return sum;
+    std::uint64_t const used = sum_of(cudaMemPoolAttrUsedMemCurrent);
+    return {used, peak_with(used), sum_of(cudaMemPoolAttrReservedMemCurrent)};
   }
 
   void reset_pool_peak()
   {
-    std::uint64_t zero = 0;
-    for (std::size_t const bytes : sizes)
-      check_cuda(cudaMemPoolSetAttribute(current_pool(bytes), cudaMemPoolAttrUsedMemHigh, &zero),
-                 "cudaMemPoolSetAttribute");
+    peak_with(sum_of(cudaMemPoolAttrUsedMemCurrent), true);
   }
 
   void trim_pool()
@@ -97,6 +109,7 @@ namespace nearfield
         if (code != cudaErrorMemoryAllocation) break;
       }
       check_cuda(code, (std::string(what) + ": " + std::to_string(bytes) + " bytes").c_str());
+      peak_with(sum_of(cudaMemPoolAttrUsedMemCurrent));
       return memory;
     }
 

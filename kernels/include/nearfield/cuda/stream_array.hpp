@@ -28,7 +28,7 @@ namespace nearfield
   {
     /// in arrays that live
     std::uint64_t used = 0;
-    /// the most that `used` has been since reset_pool_peak(): that of large arrays and that of others, added
+    /// the most that `used` has been since reset_pool_peak()
     std::uint64_t peak = 0;
     /// taken from the device, in arrays or kept for the next ones
     std::uint64_t held = 0;
