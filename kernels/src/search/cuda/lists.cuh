@@ -4,7 +4,7 @@
 #include "expand.hpp"
 #include "search_kernel.cuh"
 
-#include <string>
+#include <nearfield/search/check.hpp>
 
 /// \file
 /// What a search gives: each sink a few steps around the search kernel.
@@ -116,14 +116,6 @@ namespace nearfield::detail
     search_output out_;
   };
 
-  inline void check_result(std::uint64_t n_pairs, std::uint64_t bytes, std::uint64_t max_bytes)
-  {
-    if (bytes > max_bytes)
-      throw error("radius_search: the result has " + std::to_string(n_pairs) + " pairs in " +
-                  std::to_string(bytes) + " bytes, more than max_bytes, " +
-                  std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
-  }
-
   template <class T, int Dim>
   __global__ void geometry_kernel(pair_definition<T, Dim> pair, std::uint32_t const* i,
                                   std::uint32_t const* j, std::uint64_t n, T* r2,
@@ -204,7 +196,7 @@ namespace nearfield::detail
     search_counters const found = run.answer();
     end_stage("scan and wait", stream);
     std::uint64_t const n_pairs = found.pairs;
-    check_result(n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
+    check_bytes(n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
 
     device_coo<T, Dim> result;
     if (n_pairs == 0) return result;
@@ -262,8 +254,8 @@ namespace nearfield::detail
     search_counters const found = run.answer();
     std::uint64_t const n_pairs = found.pairs;
     end_stage("scan and wait", stream);
-    check_result(n_pairs, 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
-                 what.max_bytes);
+    check_bytes(n_pairs, 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
+                what.max_bytes);
     if (n_pairs == 0) return result;
     rows = {};
     if (found.items_without_masks == 0) cells.free_records();
@@ -305,13 +297,7 @@ namespace nearfield::detail
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint64_t const n = cells.targets().n;
-    if (what.width == 0) throw error("radius_search: the width of the table is 0; give 1 or more");
-    std::uint64_t const bytes = 4 * n * (what.width + std::uint64_t(1));
-    if (bytes > what.max_bytes)
-      throw error("radius_search: the table of " + std::to_string(n) + " rows and width " +
-                  std::to_string(what.width) + " takes " + std::to_string(bytes) +
-                  " bytes, max_bytes is " + std::to_string(what.max_bytes) +
-                  "; raise it, or take a smaller width");
+    check_table(what, n);
     device_table result;
     result.width = what.width;
     if (n == 0) return result;
