@@ -98,16 +98,25 @@ namespace nearfield::detail
     void build(columns const& targets, columns const& sources, bool one_set, T cutoff)
     {
       auto const [grid, geometry] = grid_of(targets, sources, one_set, cutoff);
-      // freed when the device has work again
-      sorted_points old_targets = std::exchange(targets_, {});
-      sorted_points old_sources = std::exchange(sources_, {});
-      grid_ = grid;
-      geometry_ = geometry;
+      build(grid, geometry, targets, sources, one_set);
+    }
+
+    /// The same with a grid that holds all points, which are taken as they are.
+    void build(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
+               bool one_set)
+    {
+      check_columns("points", sources);
+      check_columns("queries", targets);
+      std::array<double, Dim> extent{};
+      for (int a = 0; a < Dim; ++a) extent[a] = grid.cells[a] / grid.inverse_width[a];
+      build(grid, make_search_geometry<T, Dim>(grid, extent), targets, sources, one_set);
+    }
+
+    /// The same values are in other columns.
+    void bind(columns const& targets, columns const& sources)
+    {
       target_x_ = targets;
       source_x_ = sources;
-      one_set_ = one_set;
-      sort(targets_, targets, old_targets);
-      if (!one_set) sort(sources_, sources, old_sources);
     }
 
     [[nodiscard]] cuda_stream stream() const { return stream_; }
@@ -140,6 +149,21 @@ namespace nearfield::detail
     }
 
   private:
+    void build(cell_grid<T, Dim> const& grid, search_geometry const& geometry,
+               columns const& targets, columns const& sources, bool one_set)
+    {
+      // freed when the device has work again
+      sorted_points old_targets = std::exchange(targets_, {});
+      sorted_points old_sources = std::exchange(sources_, {});
+      grid_ = grid;
+      geometry_ = geometry;
+      target_x_ = targets;
+      source_x_ = sources;
+      one_set_ = one_set;
+      sort(targets_, targets, old_targets);
+      if (!one_set) sort(sources_, sources, old_sources);
+    }
+
     static void check_columns(char const* name, columns const& x)
     {
       if (x.size() >= std::size_t(1) << 31)

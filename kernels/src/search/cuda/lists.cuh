@@ -72,6 +72,15 @@ namespace nearfield::detail
       out_.counters = counters_.data();
     }
 
+    /// Only n items from `first` on, which begin where these say.
+    void narrow(std::uint32_t const* item_begin, std::uint32_t first, std::uint32_t n)
+    {
+      in_.item_begin = item_begin;
+      if (in_.item_cell) in_.item_cell += first;
+      if (in_.item_wide_cell) in_.item_wide_cell += first;
+      in_.n_items = n;
+    }
+
     [[nodiscard]] search_output& out() { return out_; }
     [[nodiscard]] std::uint32_t n_items() const { return in_.n_items; }
     [[nodiscard]] cuda_stream stream() const { return stream_; }
