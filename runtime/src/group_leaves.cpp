@@ -62,8 +62,8 @@ namespace nearfield
     }
   }
 
-  template <int Dim>
-  leaf_groups<Dim> group_leaves(tree<Dim> const& tree, group_options const& options)
+  std::vector<index_type> detail::first_leaves_of_groups(leaf_groups_view const& views,
+                                                         group_options const& options)
   {
     if (options.leaves_per_group < 0)
       throw error("leaves_per_group: found " + std::to_string(options.leaves_per_group) +
@@ -73,17 +73,8 @@ namespace nearfield
     if (options.groups_per_gpu < 0)
       throw error("groups_per_gpu: found " + std::to_string(options.groups_per_gpu) +
                   "; give 1 or more, or 0 for the default");
-    leaf_groups_view views;
-    views.has_one_set = tree.has_one_set();
-    views.targets = tree.targets();
-    views.sources = tree.sources();
-    views.full = tree.interactions();
-    if (views.has_one_set) views.half = tree.half_interactions();
-    views.target_order = tree.target_order();
-    views.source_order = tree.source_order();
-
     std::vector<index_type> first_leaf{0};
-    if (index_type const n = tree.size(); n > 0)
+    if (index_type const n = views.targets.size(); n > 0)
     {
       std::vector<double> const pairs = cumulated_pairs(views);
       std::size_t const n_groups = number_of_groups(options, pairs[n], n);
@@ -96,9 +87,6 @@ namespace nearfield
       }
       first_leaf.push_back(n);
     }
-    return {views, std::move(first_leaf)};
+    return first_leaf;
   }
-
-  template leaf_groups<2> group_leaves(tree<2> const&, group_options const&);
-  template leaf_groups<3> group_leaves(tree<3> const&, group_options const&);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/core/boxes.hpp>
 
 #include <cstdint>
 #include <span>
@@ -36,6 +36,18 @@ namespace nearfield
     std::span<index_type const> target_order, source_order;
   };
 
+  /// What has leaves and their interactions: a tree, or a cell_list, whose leaves are its cells.
+  template <class Leaves>
+  concept has_leaves = requires(Leaves const& leaves)
+  {
+    Leaves::dim;
+    leaves.has_one_set();
+    leaves.targets();
+    leaves.interactions();
+    leaves.half_interactions();
+    leaves.target_order();
+  };
+
   /// The leaves of a tree in groups. Made by group_leaves; the tree must outlive it, and may be moved.
   template <int Dim>
   class leaf_groups
@@ -65,18 +77,33 @@ namespace nearfield
     leaf_groups_view views_;
   };
 
-  /// Cuts the leaves of a tree into groups of about equal numbers of pairs. A group has at least one
-  /// leaf; a tree without leaves has no group. Throws error for negative options.
+  namespace detail
+  {
+    std::vector<index_type> first_leaves_of_groups(leaf_groups_view const& views,
+                                                   group_options const& options);
+  }
+
+  /// Cuts the leaves of a tree, or of a list of cells, into groups of about equal numbers of pairs. A group has
+  /// at least one leaf; a tree without leaves has no group. Throws error for negative options, and for a list
+  /// of cells what its interactions() throws.
   ///
   /// group_leaves(runtime, tree) makes them for what a StarPU runtime has (starpu/group_leaves.hpp).
-  template <int Dim>
-  [[nodiscard]] leaf_groups<Dim> group_leaves(tree<Dim> const& tree,
-                                              group_options const& options = {});
+  template <has_leaves Leaves>
+  [[nodiscard]] leaf_groups<Leaves::dim> group_leaves(Leaves const& leaves,
+                                                      group_options const& options = {})
+  {
+    leaf_groups_view views;
+    views.has_one_set = leaves.has_one_set();
+    views.targets = leaves.targets();
+    views.sources = leaves.sources();
+    views.full = leaves.interactions();
+    if (views.has_one_set) views.half = leaves.half_interactions();
+    views.target_order = leaves.target_order();
+    views.source_order = leaves.source_order();
+    return {views, detail::first_leaves_of_groups(views, options)};
+  }
 
-  /// The groups would outlive the tree.
-  template <int Dim>
-  leaf_groups<Dim> group_leaves(tree<Dim>&&, group_options const& = {}) = delete;
-
-  extern template leaf_groups<2> group_leaves(tree<2> const&, group_options const&);
-  extern template leaf_groups<3> group_leaves(tree<3> const&, group_options const&);
+  /// The groups would outlive the leaves.
+  template <has_leaves Leaves>
+  leaf_groups<Leaves::dim> group_leaves(Leaves const&&, group_options const& = {}) = delete;
 }

@@ -1,0 +1,5 @@
+#include "cutoff_interaction.hpp"
+
+#include <nearfield/p2p/cuda.cuh>
+
+NEARFIELD_CUDA_KERNELS(nearfield::test::tested_lennard_jones)

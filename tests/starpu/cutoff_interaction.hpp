@@ -1,0 +1,16 @@
+#pragma once
+
+#include <nearfield/kernels/lennard_jones.hpp>
+
+namespace nearfield::test
+{
+#if defined(NEARFIELD_TEST_CUDA)
+  /// With CUDA kernels, in cutoff_interaction.cu.
+  struct tested_lennard_jones : lennard_jones_cutoff<3>
+  {
+    static constexpr bool has_cuda = true;
+  };
+#else
+  using tested_lennard_jones = lennard_jones_cutoff<3>;
+#endif
+}

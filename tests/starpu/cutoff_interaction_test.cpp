@@ -1,0 +1,89 @@
+// The fused consumer of a radius search as tasks: a near field over a list of cells, of an interaction that is
+// zero beyond the cutoff. Compiled for CPU workers, and with NEARFIELD_TEST_CUDA for GPUs.
+
+#include "cutoff_interaction.hpp"
+#include "one_runtime.hpp"
+#include "points.hpp"
+
+#include <nearfield/p2p/simd.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    using starpu::form_choice;
+
+    template <class T>
+    class starpu_cutoff_interaction : public ::testing::Test
+    {};
+    using reals = ::testing::Types<float, double>;
+    TYPED_TEST_SUITE(starpu_cutoff_interaction, reals);
+
+    /// A lattice whose points moved a little: none is near another, or near the cutoff.
+    template <class T>
+    points<T, 3> fluid(int side)
+    {
+      random_numbers random(5);
+      points<T, 3> x;
+      for (int i = 0; i < side; ++i)
+        for (int j = 0; j < side; ++j)
+          for (int k = 0; k < side; ++k)
+            x.push_back({i + random.uniform(-0.1, 0.1), j + random.uniform(-0.1, 0.1),
+                         k + random.uniform(-0.1, 0.1)});
+      return x;
+    }
+  }
+
+  TYPED_TEST(starpu_cutoff_interaction, sums_over_the_pairs_of_a_radius_search)
+  {
+    using T = TypeParam;
+    auto const x = fluid<T>(16);
+    std::size_t const n = x.size();
+    auto const q = make_values<T>(n);
+    tested_lennard_jones k;
+    k.sigma = 0.9;
+    k.cutoff = 2.3;
+    cell_list<T, 3> const cells(x.view(), k.cutoff);
+
+    std::vector<double> expected(n), terms(n);
+    radius_search(simd, cells,
+                  visit{[&](index_type i, index_type j, T r2)
+                        {
+                          double const s6 = std::pow(k.sigma * k.sigma / double(r2), 3);
+                          double const value = 4 * k.epsilon * s6 * (s6 - 1);
+                          expected[i] += value * double(q[j]);
+                          expected[j] += value * double(q[i]);
+                          terms[i] += std::abs(value * double(q[j]));
+                          terms[j] += std::abs(value * double(q[i]));
+                        }});
+
+    auto const groups = group_leaves(cells, {.leaves_per_group = 100});
+    ASSERT_GT(groups.size(), 5u);
+    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    {
+      std::vector<T> out(n, T(-7));
+      starpu::near_field step{one_runtime(), groups, k, x.view(), soa{q}, soa{out}, {.form = form}};
+      step.submit();
+      step.wait();
+      double const eps = double(std::numeric_limits<T>::epsilon());
+      for (std::size_t i = 0; i < n; ++i)
+        ASSERT_NEAR(out[i], expected[i], 100 * eps * terms[i]) << i << ", form " << int(form);
+#if defined(NEARFIELD_TEST_CUDA)
+      EXPECT_THAT(step.statistics(),
+                  testing::Each(
+                      testing::Field(&starpu::worker_tasks::implementation, std::string("cuda"))));
+#endif
+    }
+  }
+}
