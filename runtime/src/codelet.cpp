@@ -1,5 +1,7 @@
 #include <nearfield/starpu/codelet.hpp>
 
+#include <nearfield/starpu/runtime.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -27,5 +29,14 @@ namespace nearfield::starpu::detail
   uint32_t work_bin(double interactions)
   {
     return static_cast<uint32_t>(std::lround(2 * std::log2(std::max(interactions, 1.))));
+  }
+
+  std::string gpu_problem()
+  {
+    if (!has_cuda())
+      return "this StarPU was built without CUDA: ./dev starpu-cuda builds one with it";
+    if (auto problem = cuda_problem(); !problem.empty()) return problem;
+    return starpu_cuda_worker_get_count() > 0 ? ""
+                                              : "StarPU has no GPU worker (--gpus, STARPU_NCUDA)";
   }
 }

@@ -96,6 +96,10 @@ namespace nearfield::starpu::detail
 
   /// Tasks of like work share a bin: half octaves of the number of interactions.
   uint32_t work_bin(double interactions);
+
+  /// Why no task of this library can run on a GPU, in one line with the remedy; empty where StarPU, as it runs
+  /// now, has workers for GPUs.
+  std::string gpu_problem();
 }
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
@@ -165,19 +169,12 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     /// At each call: the next runtime of a process may have other workers.
     static void check_gpus()
     {
-      if (has_cuda_codelets<K> && built_with_cuda() && starpu_cuda_worker_get_count() > 0) return;
-      std::string problem = std::string("the interaction ") + std::string(K::name) +
-                            " has no CUDA kernels: give it has_cuda and NEARFIELD_CUDA_KERNELS";
-      if constexpr (has_cuda_codelets<K>)
-      {
-#if defined(STARPU_USE_CUDA)
-        problem = cuda_problem();
-        if (problem.empty()) problem = "StarPU has no GPU worker (--gpus, STARPU_NCUDA)";
-#else
-        problem = "this StarPU was built without CUDA: ./dev starpu-cuda builds one with it";
-#endif
-      }
-      throw error("backend cuda: " + problem);
+      std::string const problem =
+          has_cuda_codelets<K>
+              ? gpu_problem()
+              : std::string("the interaction ") + std::string(K::name) +
+                    " has no CUDA kernels: give it has_cuda and NEARFIELD_CUDA_KERNELS";
+      if (!problem.empty()) throw error("backend cuda: " + problem);
     }
 
     static void add_cuda([[maybe_unused]] starpu_codelet& to)

@@ -1,0 +1,306 @@
+#include "pair_slab_tasks.hpp"
+
+#include <nearfield/search/check.hpp>
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/search/slab_options.hpp>
+#include <nearfield/starpu/task.hpp>
+
+#include <algorithm>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    // several a worker, so that one is searched while results of another are taken up
+    constexpr std::uint64_t slabs_per_gpu = 8;
+
+    isa isa_of(backend_choice backend)
+    {
+      return backend == backend_choice::scalar ? isa::scalar : isa::best;
+    }
+
+    /// The codelet of one kind of tasks and one choice of workers.
+    template <class T, int Dim>
+    class pair_slab_codelet : public codelet_base
+    {
+    public:
+      static starpu_codelet& of(pair_slab_work what, backend_choice backend)
+      {
+        // never destroyed: StarPU writes the models when it stops, maybe after static objects are gone
+        static auto* const all = new std::array<std::unique_ptr<pair_slab_codelet>, 8>(
+            []
+            {
+              std::array<std::unique_ptr<pair_slab_codelet>, 8> made;
+              for (int k = 0; k < 8; ++k)
+                made[k].reset(new pair_slab_codelet(static_cast<pair_slab_work>(k / 4),
+                                                    static_cast<backend_choice>(k % 4)));
+              return made;
+            }());
+        return (*all)[4 * static_cast<int>(what) + static_cast<int>(backend)]->get();
+      }
+
+    private:
+      using tasks = pair_slab_tasks<T, Dim>;
+
+      pair_slab_codelet(pair_slab_work what, backend_choice backend)
+          : codelet_base(name_of(what), symbol(what, backend), {}, &footprint)
+      {
+        starpu_codelet& to = get();
+        bool const counts = what == pair_slab_work::count;
+        if (backend == backend_choice::cuda)
+          to.where = 0;
+        else
+          to.cpu_funcs[0] = counts ? &on_cpu<&tasks::count_on_cpu> : &on_cpu<&tasks::fill_on_cpu>;
+#if defined(STARPU_USE_CUDA)
+        bool const may = backend == backend_choice::automatic || backend == backend_choice::cuda;
+        if (may && built_with_cuda())
+        {
+          to.cuda_funcs[0] =
+              counts ? &on_cuda<&tasks::count_on_gpu> : &on_cuda<&tasks::fill_on_gpu>;
+          to.cuda_flags[0] = STARPU_CUDA_ASYNC;
+          to.where |= STARPU_CUDA;
+        }
+#endif
+      }
+
+      static std::string name_of(pair_slab_work what)
+      {
+        return what == pair_slab_work::count ? "pair_slabs_count" : "pair_slabs_fill";
+      }
+      static std::string symbol(pair_slab_work what, backend_choice backend)
+      {
+        static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
+        return "nearfield_" + name_of(what) + "_" + std::to_string(Dim) + "d_" +
+               (sizeof(T) == 4 ? "f32_" : "f64_") + names[static_cast<int>(backend)];
+      }
+
+      static uint32_t footprint(starpu_task* task)
+      {
+        auto const& mine = *static_cast<typename tasks::argument const*>(task->cl_arg);
+        return work_bin(static_cast<double>(mine.list->slabs[mine.slab].candidates));
+      }
+
+      template <void (tasks::*Run)(std::size_t, void**)>
+      static void on_cpu(void** buffers, void* cl_arg) noexcept
+      {
+        auto const& mine = *static_cast<typename tasks::argument const*>(cl_arg);
+        try
+        {
+          mine.list->watch.count(mine.list->options.backend == backend_choice::scalar ? 1 : 0);
+          (mine.list->*Run)(mine.slab, buffers);
+        }
+        catch (...)
+        {
+          mine.list->watch.caught();
+        }
+      }
+
+#if defined(STARPU_USE_CUDA)
+      template <void (tasks::*Run)(std::size_t, void**, cuda_stream)>
+      static void on_cuda(void** buffers, void* cl_arg) noexcept
+      {
+        auto const& mine = *static_cast<typename tasks::argument const*>(cl_arg);
+        try
+        {
+          mine.list->watch.count(2);
+          (mine.list->*Run)(mine.slab, buffers, starpu_cuda_get_local_stream());
+        }
+        catch (...)
+        {
+          mine.list->watch.caught();
+        }
+      }
+#endif
+    };
+
+    void check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
+                       std::size_t end, std::size_t n, std::size_t element_size, char const* name)
+    {
+      for (std::size_t k = begin; k < end; ++k)
+      {
+        std::string const where =
+            "pair_slabs: column " + std::to_string(k - begin) + " of the " + name;
+        if (!x[k] || starpu_data_get_interface_id(x[k]) != STARPU_VECTOR_INTERFACE_ID)
+          throw error(where + " is no vector handle; register it with handle::of");
+        std::size_t const size = starpu_vector_get_nx(x[k]);
+        if (size != n)
+          throw error(where + " has " + std::to_string(size) + " values, the cells have " +
+                      std::to_string(n) + " points; register the columns they were built from");
+        if (starpu_vector_get_elemsize(x[k]) != element_size)
+          throw error(where + " has values of " + std::to_string(starpu_vector_get_elemsize(x[k])) +
+                      " bytes, the cells of " + std::to_string(element_size) +
+                      "; take one precision for both");
+      }
+    }
+
+    template <class V>
+    V* values_of(void* buffer)
+    {
+      return reinterpret_cast<V*>(STARPU_VECTOR_GET_PTR(buffer));
+    }
+
+    /// Rows behind each other, i where it is wanted.
+    template <class T, int Dim>
+    struct row_writer
+    {
+      index_type* i;
+      index_type* j;
+
+      static void row(void* self, nearfield::detail::search_row<T, Dim> const& hits)
+      {
+        auto& to = *static_cast<row_writer*>(self);
+        to.j = std::copy_n(hits.j, hits.count, to.j);
+        if (to.i) to.i = std::fill_n(to.i, hits.count, hits.i);
+      }
+    };
+  }
+
+  template <class T, int Dim>
+  pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, cell_view<T, Dim> const& view,
+                                           columns const& handles, pair_slab_options const& how)
+      : starpu(s), cells(view), x(handles), options(how)
+  {
+    nearfield::detail::check_pairs(cells, options.which);
+    if (std::size_t const n_handles = cells.one_set ? Dim : 2 * Dim; x.size() != n_handles)
+      throw error(std::string("pair_slabs: the cells have ") +
+                  (cells.one_set ? "one set of points, the list is given two"
+                                 : "two sets of points, the list is given one") +
+                  "; give the handles of what the cells were built from");
+    check_columns(x, 0, Dim, cells.target_order.size(), sizeof(T),
+                  cells.one_set ? "points" : "queries");
+    check_columns(x, Dim, x.size(), cells.source_order.size(), sizeof(T), "points");
+    if (auto const problem = gpu_problem();
+        options.backend == backend_choice::cuda && !problem.empty())
+      throw error("backend cuda: " + problem);
+
+    std::uint64_t const all =
+        nearfield::detail::count_candidates(nearfield::detail::whole(cells, options.which));
+    bool const for_gpus = starpu.n_gpus() > 0 && (options.backend == backend_choice::automatic ||
+                                                  options.backend == backend_choice::cuda);
+    std::uint64_t const per_slab =
+        options.candidates > 0 ? options.candidates
+        : for_gpus ? all / (slabs_per_gpu * static_cast<std::uint64_t>(starpu.n_gpus())) + 1
+                   : slab_size({}, all, ~std::uint64_t(0));
+    slabs = nearfield::detail::cut_slabs(cells, options.which, per_slab);
+    // behind the last query there may be cells of points alone
+    while (!slabs.empty() && first(slabs.size() - 1) == last(slabs.size() - 1)) slabs.pop_back();
+
+    std::size_t const n = slabs.size();
+    if (options.backend != backend_choice::cuda) counts.resize(cells.target_order.size());
+    on_gpu.resize(starpu_worker_get_count());
+    n_pairs.resize(n);
+    i.resize(n);
+    j.resize(n);
+    for (std::size_t k = 0; k < n; ++k)
+    {
+      arguments.push_back({this, k});
+      std::size_t const n_rows = last(k) - first(k);
+      rows.push_back(handle::of(cells.target_order.data() + first(k), n_rows));
+      offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
+      sizes.push_back(handle::of(&n_pairs[k], 1));
+    }
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::submit(pair_slab_work what, std::size_t s)
+  {
+    bool const counts_pairs = what == pair_slab_work::count;
+    task one(pair_slab_codelet<T, Dim>::of(what, options.backend),
+             static_cast<unsigned>(x.size()) + (counts_pairs     ? 2
+                                                : options.with_i ? 3
+                                                                 : 2));
+    one.add(offsets[s], counts_pairs ? STARPU_W : STARPU_R);
+    one.add(counts_pairs ? sizes[s] : j[s], STARPU_W);
+    for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
+    if (!counts_pairs && options.with_i) one.add(i[s], STARPU_W);
+    one.set_argument(&arguments[s], sizeof(argument));
+    one.submit();
+  }
+
+  template <class T, int Dim>
+  std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(std::size_t s)
+  {
+    check(starpu_data_acquire(sizes[s], STARPU_R), "starpu_data_acquire(pair_slabs)");
+    std::uint64_t const found = n_pairs[s];
+    starpu_data_release(sizes[s]);
+    watch.rethrow();
+    return found;
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::make_pairs(std::size_t s)
+  {
+    std::uint64_t const found = wait_for_count(s);
+    if (found == 0) return;
+    j[s] = handle::of_size<index_type>(found);
+    if (options.with_i) i[s] = handle::of_size<index_type>(found);
+    submit(pair_slab_work::fill, s);
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::count_on_cpu(std::size_t s, void** buffers)
+  {
+    auto* const to = values_of<std::uint64_t>(buffers[0]);
+    nearfield::detail::count_rows(isa_of(options.backend),
+                                  nearfield::detail::job_of(cells, options.which, slabs[s]),
+                                  counts.data());
+    index_type const begin = first(s), n = last(s) - begin;
+    to[0] = 0;
+    for (index_type row = 0; row < n; ++row)
+      to[row + 1] = to[row] + counts[cells.target_order[begin + row]];
+    *values_of<std::uint64_t>(buffers[1]) = to[n];
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::fill_on_cpu(std::size_t s, void** buffers)
+  {
+    row_writer<T, Dim> to{options.with_i ? values_of<index_type>(buffers[2 + x.size()]) : nullptr,
+                          values_of<index_type>(buffers[1])};
+    nearfield::detail::search_rows(
+        isa_of(options.backend), nearfield::detail::job_of(cells, options.which, slabs[s]),
+        nearfield::detail::row_content::indices, &row_writer<T, Dim>::row, &to);
+  }
+
+  template <class T, int Dim>
+  nearfield::detail::cuda_slabs<T, Dim>& pair_slab_tasks<T, Dim>::cells_on_gpu(void** buffers,
+                                                                               cuda_stream stream)
+  {
+    auto const view = [&](void** first, std::size_t n)
+    {
+      std::array<T const*, Dim> pointers;
+      for (int a = 0; a < Dim; ++a) pointers[a] = values_of<T const>(first[a]);
+      return soa<T const, Dim>(pointers, n);
+    };
+    auto const targets = view(buffers, cells.target_order.size());
+    auto const sources = cells.one_set ? targets : view(buffers + Dim, cells.source_order.size());
+    auto& mine = on_gpu[static_cast<std::size_t>(starpu_worker_get_id())];
+    if (mine)
+      mine->bind(targets, sources); // StarPU may have moved them
+    else
+      mine = std::make_unique<nearfield::detail::cuda_slabs<T, Dim>>(stream, cells.grid, targets,
+                                                                     sources, cells.one_set);
+    return *mine;
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::count_on_gpu(std::size_t s, void** buffers, cuda_stream stream)
+  {
+    cells_on_gpu(buffers + 2, stream)
+        .count(options.which, first(s), last(s), values_of<std::uint64_t>(buffers[0]),
+               values_of<std::uint64_t>(buffers[1]));
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::fill_on_gpu(std::size_t s, void** buffers, cuda_stream stream)
+  {
+    cells_on_gpu(buffers + 2, stream)
+        .fill(options.which, first(s), last(s), values_of<std::uint64_t>(buffers[0]),
+              options.with_i ? values_of<index_type>(buffers[2 + x.size()]) : nullptr,
+              values_of<index_type>(buffers[1]));
+  }
+
+  template class pair_slab_tasks<float, 2>;
+  template class pair_slab_tasks<float, 3>;
+  template class pair_slab_tasks<double, 2>;
+  template class pair_slab_tasks<double, 3>;
+}

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <nearfield/search/cuda_slabs.hpp>
+#include <nearfield/search/slabs.hpp>
+#include <nearfield/starpu/search/pair_slabs.hpp>
+
+/// \file
+/// What the tasks of a list of pairs share, and what they do.
+
+namespace nearfield::starpu::detail
+{
+  enum class pair_slab_work
+  {
+    count,
+    fill
+  };
+
+  template <class T, int Dim>
+  class pair_slab_tasks
+  {
+  public:
+    using columns = std::vector<starpu_data_handle_t>;
+
+    /// `x` are those of targets and, of two sets, of sources.
+    pair_slab_tasks(runtime const& starpu, cell_view<T, Dim> const& cells, columns const& x,
+                    pair_slab_options const& options);
+
+    void submit(pair_slab_work what, std::size_t s);
+    void make_pairs(std::size_t s);
+    std::uint64_t wait_for_count(std::size_t s);
+
+    [[nodiscard]] index_type first(std::size_t s) const
+    {
+      return cells.targets.begin(slabs[s].first_box);
+    }
+    [[nodiscard]] index_type last(std::size_t s) const
+    {
+      return cells.targets.end(slabs[s].last_box - 1);
+    }
+
+    // what a task does, on a CPU and on a GPU
+    void count_on_cpu(std::size_t s, void** buffers);
+    void fill_on_cpu(std::size_t s, void** buffers);
+    void count_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
+    void fill_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
+
+    /// What a task is told.
+    struct argument
+    {
+      pair_slab_tasks* list;
+      std::size_t slab;
+    };
+
+    // the runtime is the last to go; handles go first, and wait for the tasks that use the rest
+    runtime starpu;
+    cell_view<T, Dim> cells;
+    columns x;
+    pair_slab_options options;
+    std::vector<nearfield::detail::slab> slabs;
+    monitor watch;
+    bool is_filled = false;
+    std::vector<argument> arguments;
+    /// by slab; StarPU's as long as a count task runs
+    std::vector<std::uint64_t> n_pairs;
+    /// of each point of the caller's, as CPU workers count them
+    std::vector<index_type> counts;
+    /// the points in the memory of a GPU, by worker: each has a stream of its own
+    std::vector<std::unique_ptr<nearfield::detail::cuda_slabs<T, Dim>>> on_gpu;
+    std::vector<handle> rows, offsets, sizes, i, j;
+
+  private:
+    [[nodiscard]] bool has_i(std::size_t s) const { return options.with_i && n_pairs[s] > 0; }
+    nearfield::detail::cuda_slabs<T, Dim>& cells_on_gpu(void** buffers, cuda_stream stream);
+  };
+}
