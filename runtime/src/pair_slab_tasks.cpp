@@ -11,8 +11,9 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // several a worker, so that one is searched while results of another are taken up
-    constexpr std::uint64_t slabs_per_gpu = 8;
+    // two a worker: each costs tens of microseconds of submission and of memory, and the next steps of a graph
+    // may begin with the first one
+    constexpr std::uint64_t slabs_per_gpu = 4;
 
     isa isa_of(backend_choice backend)
     {
@@ -160,45 +161,59 @@ namespace nearfield::starpu::detail
                                            columns const& handles, pair_slab_options const& how)
       : starpu(s), cells(view), x(handles), options(how)
   {
-    nearfield::detail::check_pairs(cells, options.which);
-    if (std::size_t const n_handles = cells.one_set ? Dim : 2 * Dim; x.size() != n_handles)
-      throw error(std::string("pair_slabs: the cells have ") +
-                  (cells.one_set ? "one set of points, the list is given two"
-                                 : "two sets of points, the list is given one") +
-                  "; give the handles of what the cells were built from");
-    check_columns(x, 0, Dim, cells.target_order.size(), sizeof(T),
-                  cells.one_set ? "points" : "queries");
-    check_columns(x, Dim, x.size(), cells.source_order.size(), sizeof(T), "points");
     if (auto const problem = gpu_problem();
         options.backend == backend_choice::cuda && !problem.empty())
       throw error("backend cuda: " + problem);
+    on_gpu.resize(starpu_worker_get_count());
+    count(view);
+  }
 
-    std::uint64_t const all =
-        nearfield::detail::count_candidates(nearfield::detail::whole(cells, options.which));
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::count(cell_view<T, Dim> const& view)
+  {
+    nearfield::detail::check_pairs(view, options.which);
+    if (std::size_t const n_handles = view.one_set ? Dim : 2 * Dim; x.size() != n_handles)
+      throw error(std::string("pair_slabs: the cells have ") +
+                  (view.one_set ? "one set of points, the list is given two"
+                                : "two sets of points, the list is given one") +
+                  "; give the handles of what the cells were built from");
+    check_columns(x, 0, Dim, view.target_order.size(), sizeof(T),
+                  view.one_set ? "points" : "queries");
+    check_columns(x, Dim, x.size(), view.source_order.size(), sizeof(T), "points");
+    for (auto* const handles : {&i, &j, &sizes, &offsets, &rows})
+      handles->clear(); // waits for their tasks
+    arguments.clear();
+    slabs.clear();
+    watch.rethrow();
+    cells = view;
+    is_filled = false;
+    ++round;
+
+    auto const before = nearfield::detail::candidates_before_boxes(cells, options.which);
     bool const for_gpus = starpu.n_gpus() > 0 && (options.backend == backend_choice::automatic ||
                                                   options.backend == backend_choice::cuda);
-    std::uint64_t const per_slab =
-        options.candidates > 0 ? options.candidates
-        : for_gpus ? all / (slabs_per_gpu * static_cast<std::uint64_t>(starpu.n_gpus())) + 1
-                   : slab_size({}, all, ~std::uint64_t(0));
-    slabs = nearfield::detail::cut_slabs(cells, options.which, per_slab);
+    auto const n_gpus = static_cast<std::uint64_t>(starpu.n_gpus());
+    std::uint64_t const per_slab = options.candidates > 0 ? options.candidates
+                                   : for_gpus ? before.back() / (slabs_per_gpu * n_gpus) + 1
+                                              : slab_size({}, before.back(), ~std::uint64_t(0));
+    slabs = nearfield::detail::cut_slabs(before, per_slab);
     // behind the last query there may be cells of points alone
     while (!slabs.empty() && first(slabs.size() - 1) == last(slabs.size() - 1)) slabs.pop_back();
 
     std::size_t const n = slabs.size();
     if (options.backend != backend_choice::cuda) counts.resize(cells.target_order.size());
-    on_gpu.resize(starpu_worker_get_count());
-    n_pairs.resize(n);
+    n_pairs.assign(n, 0);
     i.resize(n);
     j.resize(n);
-    for (std::size_t k = 0; k < n; ++k)
+    for (std::size_t s = 0; s < n; ++s)
     {
-      arguments.push_back({this, k});
-      std::size_t const n_rows = last(k) - first(k);
-      rows.push_back(handle::of(cells.target_order.data() + first(k), n_rows));
+      arguments.push_back({this, s});
+      std::size_t const n_rows = last(s) - first(s);
+      rows.push_back(handle::of(cells.target_order.data() + first(s), n_rows));
       offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
-      sizes.push_back(handle::of(&n_pairs[k], 1));
+      sizes.push_back(handle::of(&n_pairs[s], 1));
     }
+    for (std::size_t s = 0; s < n; ++s) submit(pair_slab_work::count, s);
   }
 
   template <class T, int Dim>
@@ -274,12 +289,15 @@ namespace nearfield::starpu::detail
     auto const targets = view(buffers, cells.target_order.size());
     auto const sources = cells.one_set ? targets : view(buffers + Dim, cells.source_order.size());
     auto& mine = on_gpu[static_cast<std::size_t>(starpu_worker_get_id())];
-    if (mine)
-      mine->bind(targets, sources); // StarPU may have moved them
+    if (mine.points && mine.round == round)
+      mine.points->bind(targets, sources); // StarPU may have moved them
+    else if (mine.points)
+      mine.points->rebuild(cells.grid, targets, sources, cells.one_set);
     else
-      mine = std::make_unique<nearfield::detail::cuda_slabs<T, Dim>>(stream, cells.grid, targets,
-                                                                     sources, cells.one_set);
-    return *mine;
+      mine.points = std::make_unique<nearfield::detail::cuda_slabs<T, Dim>>(
+          stream, cells.grid, targets, sources, cells.one_set);
+    mine.round = round;
+    return *mine.points;
   }
 
   template <class T, int Dim>

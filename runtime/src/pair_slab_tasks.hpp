@@ -24,7 +24,12 @@ namespace nearfield::starpu::detail
     /// `x` are those of targets and, of two sets, of sources.
     pair_slab_tasks(runtime const& starpu, cell_view<T, Dim> const& cells, columns const& x,
                     pair_slab_options const& options);
+    pair_slab_tasks(pair_slab_tasks const&) = delete;
+    pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
 
+    /// Cuts slabs and submits the count tasks, of other cells after the first time; waits for the tasks on
+    /// those before.
+    void count(cell_view<T, Dim> const& cells);
     void submit(pair_slab_work what, std::size_t s);
     void make_pairs(std::size_t s);
     std::uint64_t wait_for_count(std::size_t s);
@@ -64,8 +69,14 @@ namespace nearfield::starpu::detail
     std::vector<std::uint64_t> n_pairs;
     /// of each point of the caller's, as CPU workers count them
     std::vector<index_type> counts;
-    /// the points in the memory of a GPU, by worker: each has a stream of its own
-    std::vector<std::unique_ptr<nearfield::detail::cuda_slabs<T, Dim>>> on_gpu;
+    /// The points in the memory of a GPU.
+    struct gpu_cells
+    {
+      std::unique_ptr<nearfield::detail::cuda_slabs<T, Dim>> points;
+      int round = 0; ///< of counts that they were sorted in
+    };
+    int round = 0;
+    std::vector<gpu_cells> on_gpu; ///< by worker: each has a stream of its own
     std::vector<handle> rows, offsets, sizes, i, j;
 
   private:

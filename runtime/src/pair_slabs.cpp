@@ -55,9 +55,7 @@ namespace nearfield::starpu
       : tasks_(std::make_unique<detail::pair_slab_tasks<T, Dim>>(
             starpu, cells.view(), std::vector<starpu_data_handle_t>(points.begin(), points.end()),
             options))
-  {
-    for (std::size_t s = 0; s < size(); ++s) tasks_->submit(detail::pair_slab_work::count, s);
-  }
+  {}
 
   template <class T, int Dim>
   pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
@@ -68,7 +66,6 @@ namespace nearfield::starpu
     std::vector<starpu_data_handle_t> both(queries.begin(), queries.end());
     both.insert(both.end(), points.begin(), points.end());
     tasks_ = std::make_unique<detail::pair_slab_tasks<T, Dim>>(starpu, cells.view(), both, options);
-    for (std::size_t s = 0; s < size(); ++s) tasks_->submit(detail::pair_slab_work::count, s);
   }
 
   template <class T, int Dim>
@@ -77,6 +74,12 @@ namespace nearfield::starpu
   pair_slabs<T, Dim>& pair_slabs<T, Dim>::operator=(pair_slabs&&) noexcept = default;
   template <class T, int Dim>
   pair_slabs<T, Dim>::~pair_slabs() = default;
+
+  template <class T, int Dim>
+  void pair_slabs<T, Dim>::recount(cell_list<T, Dim> const& cells)
+  {
+    tasks_->count(cells.view());
+  }
 
   template <class T, int Dim>
   std::size_t pair_slabs<T, Dim>::size() const

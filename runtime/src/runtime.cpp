@@ -2,6 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/stream_array.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/conf.hpp>
 #include <nearfield/starpu/monitor.hpp>
@@ -108,6 +109,12 @@ namespace nearfield::starpu
       running_scheduler = scheduler;
     }
 
+    void stop()
+    {
+      starpu_shutdown();
+      if (has_cuda()) nearfield::detail::forget_pools(); // it has reset its devices
+    }
+
     int count_gpus()
     {
       std::set<int> devices;
@@ -156,7 +163,7 @@ namespace nearfield::starpu
     catch (...)
     {
       // nobody else would stop it: what starts with fewer GPUs than were asked for, for one
-      if (is_first && started_here) starpu_shutdown();
+      if (is_first && started_here) stop();
       throw;
     }
     ++n_users;
@@ -171,7 +178,7 @@ namespace nearfield::starpu
   runtime::~runtime()
   {
     std::lock_guard const lock(mutex);
-    if (--n_users == 0 && started_here) starpu_shutdown();
+    if (--n_users == 0 && started_here) stop();
   }
 
   int runtime::n_workers() const

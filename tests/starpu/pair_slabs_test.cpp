@@ -236,6 +236,33 @@ namespace nearfield::test
                 });
   }
 
+  TYPED_TEST(starpu_pair_slabs, count_again_when_points_have_moved)
+  {
+    using T = TypeParam;
+    auto x = make_points<T, 3>(cloud::uniform, 3000);
+    cell_list<T, 3> cells(x.view(), 0.1);
+    column_handles<T, 3> const columns(x);
+    for (backend_choice const backend : backends)
+    {
+      pair_slabs list(one_runtime(), cells, columns.view(),
+                      {.backend = backend, .candidates = 20000});
+      random_numbers random(7);
+      for (int step = 0; step < 3; ++step)
+      {
+        expect_lists(list, cells, pairs::half);
+        for (int a = 0; a < 3; ++a)
+        {
+          starpu_data_acquire(columns.view()[a], STARPU_RW);
+          for (T& value : x.columns[a]) value += static_cast<T>(random.uniform(-0.02, 0.02));
+          starpu_data_release(columns.view()[a]);
+        }
+        cells.rebuild(x.view(), 0.1 - 0.01 * step);
+        list.recount(cells);
+      }
+      list.fill();
+    }
+  }
+
   TYPED_TEST(starpu_pair_slabs, rows_are_the_points_of_a_slab)
   {
     using T = TypeParam;

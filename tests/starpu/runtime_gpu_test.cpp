@@ -1,11 +1,14 @@
 // StarPU started and stopped on a machine with GPUs, several times in one process.
 
 #include "environment.hpp"
+#include "points.hpp"
 
 #include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/search/pair_slabs.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,5 +73,26 @@ namespace
       EXPECT_EQ(starpu_cpu_worker_get_count(), 1u);
     }
     ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+  }
+
+  // StarPU resets its devices when it stops, and with them ends the memory that nearfield keeps there.
+  TEST(starpu_runtime_with_gpus, lists_of_pairs_are_found_each_time)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 20000);
+    cell_list<double, 3> const cells(x.view(), 0.05);
+    auto const expected = radius_search(simd, cells, to_coo{});
+    for (int time = 0; time < 3; ++time)
+    {
+      runtime const r({.gpus = 1});
+      std::vector<starpu::handle> columns;
+      for (auto const& column : x.columns)
+        columns.push_back(starpu::handle::of(column.data(), column.size()));
+      starpu::pair_slabs list(r, cells, {columns[0], columns[1], columns[2]},
+                              {.backend = backend_choice::cuda});
+      coo<double, 3> found;
+      list.to_host(found);
+      ASSERT_EQ(found.size(), expected.size());
+      EXPECT_TRUE(std::equal(found.j.begin(), found.j.end(), expected.j.begin()));
+    }
   }
 }

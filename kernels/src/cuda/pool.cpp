@@ -28,16 +28,18 @@ namespace nearfield
       return pool;
     }
 
+    std::mutex mutex;
+    std::map<std::pair<int, bool>, cudaMemPool_t> pools;
+
     /// Results this large have a pool of their own. In one with the small arrays that come and go between
     /// them they lost their places, and a search waited 0.1 ms for memory to be mapped anew.
     constexpr std::size_t large = std::size_t(1) << 27;
     constexpr std::size_t sizes[] = {0, large};
 
-    /// For so many bytes on the current device; lives as long as the process, whose end frees it.
+    /// For so many bytes on the current device; lives as long as the process, whose end frees it, or until a
+    /// reset.
     cudaMemPool_t current_pool(std::size_t bytes)
     {
-      static std::mutex mutex;
-      static std::map<std::pair<int, bool>, cudaMemPool_t> pools;
       int device = 0;
       check_cuda(cudaGetDevice(&device), "cudaGetDevice");
       std::lock_guard const lock(mutex);
@@ -64,7 +66,6 @@ namespace nearfield
     /// where `reset`. Pools know the peaks of their own alone.
     std::uint64_t peak_with(std::uint64_t used, bool reset = false)
     {
-      static std::mutex mutex;
       static std::map<int, std::uint64_t> peaks;
       int device = 0;
       check_cuda(cudaGetDevice(&device), "cudaGetDevice");
@@ -95,6 +96,12 @@ namespace nearfield
 
   namespace detail
   {
+    void forget_pools() noexcept
+    {
+      std::lock_guard const lock(mutex);
+      pools.clear();
+    }
+
     void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what)
     {
       if (bytes == 0) return nullptr;

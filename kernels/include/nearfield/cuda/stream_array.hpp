@@ -19,6 +19,8 @@ namespace nearfield
     /// Throws error where the device has no memory for it; `what` is what it is for.
     void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what);
     void stream_free(void* memory, cuda_stream stream) noexcept;
+    /// After the devices were reset, which ends their pools: the next allocation makes new ones.
+    void forget_pools() noexcept;
     /// Waits for the stream.
     void stream_copy_to_host(void* to, void const* from, std::size_t bytes, cuda_stream stream);
   }

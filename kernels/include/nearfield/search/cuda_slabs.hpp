@@ -17,7 +17,8 @@ namespace nearfield::detail
 
   /// Searches on a GPU for some positions at a time, where the host has a cell list of the same points: its
   /// grid is taken as it is, so that a range of positions is the same points here and there. What a task
-  /// needs: results go to memory of the caller's, and nothing waits but the constructor, for its own stream.
+  /// needs: results go to memory of the caller's, and nothing waits, for its own stream, but what
+  /// sorts the points.
   ///
   /// The points are those that the host's list was built from; they are not checked again. Memory is that of
   /// a cuda_cell_list. One thread at a time uses an object, and the device of its stream is the current one.
@@ -34,6 +35,10 @@ namespace nearfield::detail
     ~cuda_slabs();
     cuda_slabs(cuda_slabs const&) = delete;
     cuda_slabs& operator=(cuda_slabs const&) = delete;
+
+    /// Other points, or the same after they moved, as the constructor has them.
+    void rebuild(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
+                 bool one_set);
 
     /// From now on the same values are in these columns.
     void bind(columns const& targets, columns const& sources);

@@ -46,9 +46,10 @@ namespace nearfield
     std::vector<slab> cut_parts(cell_view<T, Dim> const& cells, pairs which, int parts)
     {
       if (parts < 1) throw error("reduce: parts is " + std::to_string(parts) + "; take 1 or more");
-      std::uint64_t const all = count_candidates(whole(cells, which));
+      auto const before = candidates_before_boxes(cells, which);
+      std::uint64_t const all = before.back();
       std::uint64_t const n = static_cast<std::uint64_t>(parts);
-      return cut_slabs(cells, which, all / n + (all % n != 0));
+      return cut_slabs(before, all / n + (all % n != 0));
     }
 
     /// What the pairs of one part add up to.

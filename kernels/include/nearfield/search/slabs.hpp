@@ -16,20 +16,37 @@ namespace nearfield::detail
     std::uint64_t candidates = 0; ///< as count_candidates has them
   };
 
+  /// The candidates of the boxes before each box, and of all.
+  template <class T, int Dim>
+  std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const& cells, pairs which)
+  {
+    std::vector<std::uint64_t> before{0};
+    before.reserve(cells.targets.size() + std::size_t(1));
+    for (index_type box = 0; box < cells.targets.size(); ++box)
+      before.push_back(before.back() +
+                       count_candidates(search_job<T, Dim>{&cells, which, box, box + 1}));
+    return before;
+  }
+
   /// All boxes in slabs of about so many candidates, in order. A box is not cut: one with more of
   /// them is a slab of its own.
-  template <class T, int Dim>
-  std::vector<slab> cut_slabs(cell_view<T, Dim> const& cells, pairs which, std::uint64_t candidates)
+  inline std::vector<slab> cut_slabs(std::vector<std::uint64_t> const& candidates_before,
+                                     std::uint64_t candidates)
   {
     std::vector<slab> slabs;
-    slab next;
-    for (index_type box = 0; box < cells.targets.size(); ++box)
+    auto const n_boxes = static_cast<index_type>(candidates_before.size() - 1);
+    for (index_type first = 0; first < n_boxes;)
     {
-      next.candidates += count_candidates(search_job<T, Dim>{&cells, which, box, box + 1});
-      next.last_box = box + 1;
-      if (next.candidates < candidates && next.last_box < cells.targets.size()) continue;
-      slabs.push_back(next);
-      next = {next.last_box, next.last_box, 0};
+      std::uint64_t const before = candidates_before[first];
+      bool const is_last = candidates_before[n_boxes] - before < candidates;
+      auto const last = is_last
+                            ? n_boxes
+                            : static_cast<index_type>(
+                                  std::lower_bound(candidates_before.begin() + first + 1,
+                                                   candidates_before.end(), before + candidates) -
+                                  candidates_before.begin());
+      slabs.push_back({first, last, candidates_before[last] - before});
+      first = last;
     }
     return slabs;
   }

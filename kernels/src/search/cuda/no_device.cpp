@@ -35,6 +35,7 @@ namespace nearfield
       fail();
     }
     void stream_free(void*, cuda_stream) noexcept {}
+    void forget_pools() noexcept {}
     void stream_copy_to_host(void*, void const*, std::size_t, cuda_stream)
     {
       fail();
@@ -149,6 +150,12 @@ namespace nearfield
   }
   template <class T, int Dim>
   detail::cuda_slabs<T, Dim>::~cuda_slabs() = default;
+  template <class T, int Dim>
+  void detail::cuda_slabs<T, Dim>::rebuild(cell_grid<T, Dim> const&, columns const&, columns const&,
+                                           bool)
+  {
+    fail();
+  }
   template <class T, int Dim>
   void detail::cuda_slabs<T, Dim>::bind(columns const&, columns const&)
   {}

@@ -66,12 +66,19 @@ namespace nearfield::detail
                                  columns const& targets, columns const& sources, bool one_set)
       : cells_(std::make_unique<device_cells<T, Dim>>(stream, cell_list_options<T, Dim>{}))
   {
+    rebuild(grid, targets, sources, one_set);
+  }
+
+  template <class T, int Dim>
+  void cuda_slabs<T, Dim>::rebuild(cell_grid<T, Dim> const& grid, columns const& targets,
+                                   columns const& sources, bool one_set)
+  {
     cells_->build(grid, targets, sources, one_set);
     auto const& starts = cells_->targets().item_begin;
     item_begin_.resize(cells_->targets().n_items + std::size_t(1));
     if (starts.size() > 0)
       stream_copy_to_host(item_begin_.data(), starts.data(),
-                          item_begin_.size() * sizeof(index_type), stream);
+                          item_begin_.size() * sizeof(index_type), cells_->stream());
   }
 
   template <class T, int Dim>

@@ -26,7 +26,7 @@ namespace nearfield::starpu
     /// automatic leaves each task to StarPU's scheduler. One without performance models (lws, the default)
     /// lets CPU workers take slabs that are made for GPUs: take dmdas or its like, or name the backend.
     backend_choice backend = backend_choice::automatic;
-    /// Pairs of points to test in a slab, about; 0: 8 slabs a GPU, or some a CPU worker. No pair depends on it.
+    /// Pairs of points to test in a slab, about; 0: 4 slabs a GPU, or some a CPU worker. No pair depends on it.
     std::uint64_t candidates = 0;
   };
 
@@ -79,6 +79,11 @@ namespace nearfield::starpu
     pair_slabs& operator=(pair_slabs&&) noexcept;
     /// Waits for all tasks that use its handles, of others too.
     ~pair_slabs();
+
+    /// After the cells were rebuilt, or of others, whose points the columns hold now: waits for all tasks that
+    /// use the handles of results, ends these, and begins again as the constructor does. GPUs keep what they
+    /// have for the new points; so a step costs less than a new object.
+    void recount(cell_list<T, Dim> const& cells);
 
     /// The number of slabs.
     [[nodiscard]] std::size_t size() const;

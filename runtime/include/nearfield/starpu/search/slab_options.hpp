@@ -49,9 +49,7 @@ namespace nearfield::starpu
       slab_search(runtime const& starpu, cell_view<T, Dim> const& cells, pairs which,
                   slab_options const& options, std::uint64_t most = ~std::uint64_t(0))
           : starpu_(starpu), cells_(cells), which_(which),
-            candidates_(count_candidates(nearfield::detail::whole(cells, which))),
-            slabs_(
-                nearfield::detail::cut_slabs(cells, which, slab_size(options, candidates_, most)))
+            slabs_(cut(nearfield::detail::candidates_before_boxes(cells, which), options, most))
       {}
 
       [[nodiscard]] std::uint64_t candidates() const { return candidates_; }
@@ -85,10 +83,17 @@ namespace nearfield::starpu
       }
 
     private:
+      std::vector<nearfield::detail::slab> cut(std::vector<std::uint64_t> const& before,
+                                               slab_options const& options, std::uint64_t most)
+      {
+        candidates_ = before.back();
+        return nearfield::detail::cut_slabs(before, slab_size(options, candidates_, most));
+      }
+
       runtime const& starpu_;
       cell_view<T, Dim> const& cells_;
       pairs which_;
-      std::uint64_t candidates_;
+      std::uint64_t candidates_ = 0;
       std::vector<nearfield::detail::slab> slabs_;
     };
   }
