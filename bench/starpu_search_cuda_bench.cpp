@@ -1,0 +1,146 @@
+// Half pairs of the clouds in search_clouds.hpp as StarPU tasks on GPUs (pair_slabs), beside one call of
+// radius_search(cuda, ...), with the points in the GPU's memory. Wall time until the pairs are there, the grid
+// and its sort included; `count_ms` is until all sizes are known. Memory is that of the time before. A row's
+// last number is the slabs of each GPU.
+
+#include "search_rows.hpp"
+#include "timing.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace
+{
+  namespace nf = nearfield;
+
+  nf::starpu::runtime& starpu()
+  {
+    static nf::starpu::runtime instance;
+    return instance;
+  }
+
+  template <class T>
+  nf::soa<T const, 3> view_of(bench::search_cloud<T> const& cloud)
+  {
+    return {{cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, cloud.x[0].size()};
+  }
+
+  void report(benchmark::State& state, std::string const& name, std::uint64_t pairs,
+              std::vector<double> const& counted, std::vector<double> const& filled)
+  {
+    state.counters["count_ms"] = 1e3 * bench::median(counted);
+    state.counters["median_ms"] = 1e3 * bench::median(filled);
+    bench::report_half_pairs(state, name, pairs);
+  }
+
+  template <class T>
+  void run_direct(benchmark::State& state, bench::search_case const& c)
+  {
+    starpu(); // the device is in the same state for all rows
+    auto const& cloud = bench::search_cloud_of<T>(c, 1);
+    nf::device_columns<T, 3> const points(view_of(cloud));
+    std::uint64_t pairs = 0;
+    std::vector<double> counted, filled;
+    nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
+    auto const find = [&]
+    {
+      double const begin = bench::seconds();
+      cells.rebuild(points.view());
+      pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
+      counted.push_back(bench::seconds() - begin);
+      double const again = bench::seconds();
+      cells.rebuild(points.view());
+      auto const list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
+      nf::synchronize(nf::cuda.stream);
+      filled.push_back(bench::seconds() - again);
+    };
+    find();
+    counted.clear();
+    filled.clear();
+    for (auto _ : state)
+    {
+      find();
+      state.SetIterationTime(filled.back());
+    }
+    report(state, bench::search_name<T>("search", c, 1), pairs, counted, filled);
+  }
+
+  template <class T>
+  void run_slabs(benchmark::State& state, bench::search_case const& c, int slabs_per_gpu)
+  {
+    if (starpu().n_gpus() == 0) return state.SkipWithError("no GPU");
+    auto const& cloud = bench::search_cloud_of<T>(c, 1);
+    nf::cell_list<T, 3> const cells(view_of(cloud), c.cutoff);
+    std::vector<nf::starpu::handle> columns;
+    for (auto const& column : cloud.x)
+      columns.push_back(nf::starpu::handle::of(column.data(), column.size()));
+    std::uint64_t const candidates =
+        nf::detail::count_candidates(nf::detail::whole(cells.view(), nf::pairs::half));
+    nf::starpu::pair_slab_options options;
+    options.backend = nf::starpu::backend_choice::cuda;
+    options.candidates =
+        candidates / static_cast<std::uint64_t>(slabs_per_gpu * starpu().n_gpus()) + 1;
+    std::uint64_t pairs = 0;
+    std::vector<double> counted, filled;
+    nf::starpu::pair_slabs<T, 3> list(starpu(), cells, {columns[0], columns[1], columns[2]},
+                                      options);
+    auto const find = [&]
+    {
+      double const begin = bench::seconds();
+      list.recount(cells);
+      pairs = list.n_pairs();
+      counted.push_back(bench::seconds() - begin);
+      list.fill();
+      list.wait();
+      filled.push_back(bench::seconds() - begin);
+    };
+    list.fill();
+    find();
+    find();
+    counted.clear();
+    filled.clear();
+    for (auto _ : state)
+    {
+      find();
+      state.SetIterationTime(filled.back());
+    }
+    report(state, bench::search_name<T>("search", c, 1), pairs, counted, filled);
+  }
+
+  template <class T>
+  void add(bench::search_case const& c)
+  {
+    auto const name = bench::search_name<T>("starpu_search_cuda", c, 1);
+    auto const row = [&](std::string const& rest, auto run)
+    {
+      benchmark::RegisterBenchmark((name + rest).c_str(), run)
+          ->UseManualTime()
+          ->Unit(benchmark::kMillisecond);
+    };
+    row("/direct", [&c](auto& state) { run_direct<T>(state, c); });
+    for (int const slabs : {1, 2, 4, 8, 16, 32})
+      row("/slabs/" + std::to_string(slabs),
+          [&c, slabs](auto& state) { run_slabs<T>(state, c, slabs); });
+  }
+
+  bool const registered = []
+  {
+    for (auto const& c : bench::search_cases)
+    {
+      add<float>(c);
+      add<double>(c);
+    }
+    return true;
+  }();
+}
