@@ -57,4 +57,9 @@ namespace nearfield::app
     char const* const limit = std::getenv("STARPU_NCUDA");
     return limit && std::atoi(limit) == 0 ? "STARPU_NCUDA is 0" : "";
   }
+
+  bool has_tasks()
+  {
+    return starpu_is_built_in;
+  }
 }

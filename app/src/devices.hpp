@@ -14,4 +14,7 @@ namespace nearfield::app
   std::string no_gpu_tasks();
   /// The same of the calling thread.
   std::string no_gpu();
+
+  /// Whether StarPU is built in.
+  bool has_tasks();
 }

@@ -10,6 +10,7 @@
 #include <nearfield/io/read.hpp>
 #include <nearfield/p2p/isa.hpp>
 
+#include <algorithm>
 #include <iomanip>
 #include <iostream>
 
@@ -25,6 +26,9 @@ namespace nearfield::app
       else
         check_lengths<double>(options);
       check_devices({.backend = options.backend, .workers = 0});
+      if (options.workers > 0 && !has_tasks())
+        throw error("--workers: this program was built without StarPU; leave it out, or configure "
+                    "with -DNEARFIELD_ENABLE_STARPU=ON");
       if (options.output)
       {
         check_list_format(*options.output);
@@ -62,6 +66,9 @@ namespace nearfield::app
       std::string name = name_of(options.backend);
       if (options.backend == backend::simd)
         name += " (" + std::string(nearfield::name_of(selected_isa())) + ")";
+      if (options.workers > 0)
+        name += ", " + std::to_string(options.workers) +
+                (options.workers == 1 ? " worker" : " workers");
       return name;
     }
 
@@ -93,6 +100,7 @@ namespace nearfield::app
       json.key("dim").value(dim);
       json.key("precision").value(name_of(options.precision));
       json.key("backend").value(name_of(options.backend));
+      json.key("workers").value(std::max(1, options.workers));
       json.key("radius").value(options.radius);
       json.key("periodic").begin_array();
       for (double const length : options.periodic) json.value(length);
@@ -126,7 +134,7 @@ namespace nearfield::app
     search_options options = asked;
     check_early(options);
     if (options.backend == backend::automatic)
-      options.backend = no_gpu().empty() ? backend::cuda : backend::simd;
+      options.backend = options.workers == 0 && no_gpu().empty() ? backend::cuda : backend::simd;
 
     auto const start = std::chrono::steady_clock::now();
     auto const from = read(options);

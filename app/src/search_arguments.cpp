@@ -78,6 +78,13 @@ namespace nearfield::app
                      "cuda: a GPU")
         ->capture_default_str();
     search
+        ->add_option(
+            "--workers", options.workers,
+            "StarPU's CPU workers, with --backend simd or auto, which is simd then; 0: the "
+            "calling thread, without StarPU")
+        ->check(at_least(0))
+        ->capture_default_str();
+    search
         ->add_option("--cells-per-cutoff", options.cells_per_cutoff,
                      "cells of the grid along the radius on every axis; default: 1, and 2 on the "
                      "last axis")
@@ -109,6 +116,10 @@ namespace nearfield::app
     if (options.width && options.list != list_kind::table)
       throw error("--width: found --list " + written.list +
                   ", which has no width; give --list table, or leave it out");
+    if (options.workers > 0 &&
+        (options.backend == backend::scalar || options.backend == backend::cuda))
+      throw error("--workers: found " + std::to_string(options.workers) + " with --backend " +
+                  written.backend + ", which the calling thread runs; leave one of them out");
     if (options.cells_per_cutoff > most_cells_per_cutoff)
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
                   ", expected 1 ... " + std::to_string(most_cells_per_cutoff) +

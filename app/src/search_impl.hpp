@@ -3,7 +3,7 @@
 #include "memory.hpp"
 #include "range.hpp"
 #include "search_compute.hpp"
-#include "step.hpp"
+#include "task_step.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
@@ -166,7 +166,14 @@ namespace nearfield::app
       {
         return available_memory();
       };
-      if (options.backend == backend::scalar)
+      if (options.workers > 0)
+      {
+        session const running({.backend = backend::simd, .workers = options.workers});
+        count_and_fill(
+            options, [&](auto const& what) { return search_by_tasks(running, cells, what); }, fetch,
+            available, result);
+      }
+      else if (options.backend == backend::scalar)
         count_and_fill(
             options, [&](auto const& what) { return radius_search(scalar, cells, what); }, fetch,
             available, result);

@@ -25,6 +25,8 @@ namespace nearfield::app
     std::string atom_style = {};
     app::precision precision = precision::f64;
     app::backend backend = backend::automatic;
+    /// StarPU's CPU workers that search; 0: the calling thread
+    int workers = 0;
     /// pairs closer than this
     double radius = 0;
     list_kind list = list_kind::half;

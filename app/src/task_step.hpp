@@ -6,8 +6,11 @@
 #include "gpu_step.hpp"
 #include "step.hpp"
 
+#include <nearfield/search/radius_search.hpp>
+
 #if defined(NEARFIELD_WITH_STARPU)
 #include <nearfield/starpu/near_field.hpp>
+#include <nearfield/starpu/radius_search.hpp>
 #endif
 
 namespace nearfield::app
@@ -73,6 +76,13 @@ namespace nearfield::app
     }
   }
 
+  /// A radius search as StarPU tasks.
+  template <class Cells, class Sink>
+  auto search_by_tasks(session const& running, Cells const& cells, Sink const& what)
+  {
+    return starpu::radius_search(running.runtime(), cells, what);
+  }
+
   /// The whole near field as StarPU tasks.
   template <class T, class K>
   step_result<T> starpu_near_field(problem<T, K::dim> const& on, K const& k,
@@ -131,6 +141,12 @@ namespace nearfield::app
     explicit session(step_options const&) {}
     [[nodiscard]] int workers() const { return 0; }
   };
+
+  template <class Cells, class Sink>
+  auto search_by_tasks(session const&, Cells const& cells, Sink const& what)
+  {
+    return radius_search(simd, cells, what);
+  }
 
   inline std::string starpu_name()
   {

@@ -295,6 +295,39 @@ TEST(search, no_points_one_point_and_equal_points)
         }
 }
 
+#if NEARFIELD_APP_HAS_STARPU
+TEST(search, workers_write_what_one_thread_writes)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(3, 3000, 5));
+  for (auto const* list : {"half", "full", "count", "table"})
+    for (auto const* file : {".csv", ".npy"})
+      for (auto const* precision : {"f32", "f64"})
+      {
+        SCOPED_TRACE(std::string(list) + file + " " + precision);
+        auto const with = [&](std::vector<std::string> options)
+        {
+          options.insert(options.end(), {"--radius", "0.125", "--list", list, "--periodic", "1,0,1",
+                                         "--precision", precision});
+          return options;
+        };
+        auto const one =
+            search(folder, "a.csv", std::string("one") + file, with({"--backend", "simd"}));
+        EXPECT_EQ(one.at("workers"), "1");
+        for (auto const* workers : {"1", "2"})
+        {
+          auto const all =
+              search(folder, "a.csv", std::string("all") + file, with({"--workers", workers}));
+          EXPECT_EQ(all.at("workers"), workers);
+          EXPECT_EQ(all.at("backend"), "simd");
+          EXPECT_EQ(all.at("pairs"), one.at("pairs"));
+          EXPECT_TRUE(read_text(folder / (std::string("all") + file)) ==
+                      read_text(folder / (std::string("one") + file)));
+        }
+      }
+}
+#endif
+
 TEST(search, charges_are_not_needed_and_do_not_matter)
 {
   temporary_folder const folder;
