@@ -17,8 +17,7 @@ namespace nearfield::detail
 
   /// Searches on a GPU for some positions at a time, where the host has a cell list of the same points: its
   /// grid is taken as it is, so that a range of positions is the same points here and there. What a task
-  /// needs: results go to memory of the caller's, and nothing waits, for its own stream, but what
-  /// sorts the points.
+  /// needs: results go to memory of the caller's, and only what sorts the points waits, for its own stream.
   ///
   /// The points are those that the host's list was built from; they are not checked again. Memory is that of
   /// a cuda_cell_list. One thread at a time uses an object, and the device of its stream is the current one.

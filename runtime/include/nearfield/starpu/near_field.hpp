@@ -54,7 +54,7 @@ namespace nearfield::starpu
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The near field over the leaves of a tree, as StarPU tasks.
+  /// The near field over the leaves of a tree, or over the cells of an open list of cells, as StarPU tasks.
   ///
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
   ///

@@ -92,7 +92,8 @@ namespace nearfield::starpu
     [[nodiscard]] std::uint64_t n_pairs();
 
     /// Makes the handles i and j and submits the fill tasks, slab by slab as their counts become known. Only
-    /// the first call does. Throws what n_pairs() throws, and error for a slab of 2^32 pairs or more.
+    /// the first call does. Throws what n_pairs() throws, and error for a slab of 2^32 pairs or more; then
+    /// only recount() makes sense.
     void fill();
 
     /// The caller's indices of the points of the rows of slab s, in host memory, to be read only.
