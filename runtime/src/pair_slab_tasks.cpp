@@ -11,7 +11,7 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // two a worker: each costs tens of microseconds of submission and of memory, and the next steps of a graph
+    // two a worker: each costs 0.1 ms and more of handles and tasks, and the next steps of a graph
     // may begin with the first one
     constexpr std::uint64_t slabs_per_gpu = 4;
 
