@@ -1,5 +1,10 @@
-;; What nearfield needs on a machine without a GPU:
-;;   guix shell -m guix/manifest-cpu.scm -- ./dev test
-(specifications->manifest
- '("bash" "coreutils" "git" "gcc-toolchain" "cmake" "ninja" "pkg-config"
-   "xsimd" "starpu" "cli11" "libpng" "googletest" "benchmark" "nanoflann"))
+;; What it takes to work on nearfield on CPU cores, without StarPU; Guix alone has all of it:
+;;   guix time-machine -C guix/channels.scm -- \
+;;     shell --pure -m guix/manifest-cpu.scm -- env NEARFIELD_SETUP=no ./dev test
+(let ((file (current-filename)))        ;#f where this folder is in the load path already: -L guix
+  (when file (add-to-load-path (dirname file))))
+(use-modules (nearfield))
+
+(concatenate-manifests
+ (list (package->development-manifest nearfield)
+       (specifications->manifest '("benchmark" "git-minimal" "ninja"))))
