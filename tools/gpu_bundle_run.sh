@@ -27,6 +27,7 @@ declare -A sanitized=(
   [racecheck near_field_gpu_test]='*gaussian_3d_f64*'
   [racecheck p2p_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:own_interaction.*'
   [racecheck cutoff_interactions_gpu_test]='cutoff_interactions/0.*'
+  [racecheck starpu_search_gpu_test]='starpu_pair_slabs/1.of_few_points:starpu_pair_slabs_in_a_graph.*read*'
   [racecheck cuda_search_test]='radius_search_of/0.*every_cloud:radius_search_of/1.*few_points'\
 ':radius_search_of/2.*near_queries:periodic_search/1.*lattice:periodic_search/3.*displacements*'\
 ':cuda_search/0.clusters:cuda_search/1.full_cells:cuda_search/2.uniform:cuda_search/3.many_candidates*'\

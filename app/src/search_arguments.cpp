@@ -3,6 +3,8 @@
 #include "arguments.hpp"
 #include "shortest.hpp"
 
+#include <nearfield/core/cell_grid.hpp>
+
 #include <charconv>
 #include <cmath>
 
@@ -10,9 +12,6 @@ namespace nearfield::app
 {
   namespace
   {
-    // beyond, the time for the grid is hours, and two or three are the fastest
-    constexpr int most_cells_per_cutoff = 100;
-
     double parse_radius(std::string const& text)
     {
       char const* const expected = "a positive, finite length";
@@ -120,9 +119,9 @@ namespace nearfield::app
         (options.backend == backend::scalar || options.backend == backend::cuda))
       throw error("--workers: found " + std::to_string(options.workers) + " with --backend " +
                   written.backend + ", which the calling thread runs; leave one of them out");
-    if (options.cells_per_cutoff > most_cells_per_cutoff)
+    if (options.cells_per_cutoff > max_cells_per_cutoff)
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
-                  ", expected 1 ... " + std::to_string(most_cells_per_cutoff) +
+                  ", expected 1 ... " + std::to_string(max_cells_per_cutoff) +
                   ", since (2 K + 1)^dim cells are looked into around each");
     options.radius = parse_radius(written.radius);
     if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);

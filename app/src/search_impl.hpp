@@ -55,15 +55,18 @@ namespace nearfield::app
                            std::uint64_t limit)
     {
       if (result.bytes <= limit) return;
-      std::string const allowed =
-          options.max_memory ? " bytes given; raise it, or take a smaller --radius"
-          : options.backend == backend::cuda
-              ? " bytes that are free; take a smaller --radius, --list count, or --backend simd"
-              : " bytes that are available; take a smaller --radius, or --list count";
+      std::string const allowed = options.max_memory ? " bytes given; raise it, or "
+                                  : options.backend == backend::cuda
+                                      ? " bytes that are free; take --backend simd, or "
+                                      : " bytes that are available; ";
+      std::string const smaller = options.list == list_kind::count ? "search fewer points"
+                                  : options.list == list_kind::table && options.width
+                                      ? "take a smaller --width"
+                                      : "take a smaller --radius, or --list count";
       throw error("--max-memory: the " + std::string(name_of(options.list)) + " list has " +
                   std::to_string(result.pairs) + (result.pairs == 1 ? " pair in " : " pairs in ") +
                   std::to_string(result.bytes) + " bytes, more than the " + std::to_string(limit) +
-                  allowed);
+                  allowed + smaller);
     }
 
     inline void set_sizes(search_options const& options, std::uint64_t total, search_result& result)
@@ -120,7 +123,8 @@ namespace nearfield::app
       }
       counts = {};
 
-      // what is brought is not timed
+      // What is brought is not timed. The size has been checked: a limit once more would have the library
+      // count once more.
       auto const fill = [&](auto const& what)
       {
         return timed("fill", result.fill_seconds, [&] { return search(what); });
@@ -128,7 +132,7 @@ namespace nearfield::app
       bool const wanted = options.backend != backend::cuda || options.output.has_value();
       if (options.list == list_kind::half)
       {
-        auto list = fill(to_coo{.max_bytes = result.bytes});
+        auto list = fill(to_coo{});
         if (!wanted) return;
         auto here = fetch(std::move(list));
         result.i = std::move(here.i);
@@ -136,7 +140,7 @@ namespace nearfield::app
       }
       else if (options.list == list_kind::full)
       {
-        auto list = fill(to_csr{.max_bytes = result.bytes});
+        auto list = fill(to_csr{});
         if (!wanted) return;
         auto here = fetch(std::move(list));
         result.offsets = std::move(here.offsets);
@@ -144,7 +148,7 @@ namespace nearfield::app
       }
       else
       {
-        auto list = fill(to_table{.width = *result.table_width, .max_bytes = result.bytes});
+        auto list = fill(to_table{.width = *result.table_width});
         if (wanted) result.table = fetch(std::move(list));
       }
     }
