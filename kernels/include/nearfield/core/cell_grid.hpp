@@ -18,7 +18,7 @@ namespace nearfield
   template <class T, int Dim>
   struct cell_list_options
   {
-    /// How many cells span the cutoff on each axis; 0 is the default, 1 and on the last axis 2.
+    /// How many cells span the cutoff on each axis; 0: the default, which is 1, and 2 on the last axis.
     std::array<int, Dim> cells_per_cutoff{};
     /// The length of the periodic box [0, L) on each axis; 0 is an open axis.
     std::array<T, Dim> period{};

@@ -14,8 +14,8 @@
 #include <type_traits>
 
 /// \file
-/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with `cuda` where
-/// to run. The pairs and their order are those of the CPU, bit for bit (<nearfield/search/pairs.hpp>).
+/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with `cuda` as its
+/// first argument, for counts, COO and CSR lists, and tables. The pairs and their order are those of the CPU, bit for bit (<nearfield/search/pairs.hpp>).
 ///
 ///     nearfield::cuda_cell_list cells{nearfield::cuda, nearfield::soa{x, y, z}, cutoff};
 ///     nearfield::device_coo const list = nearfield::radius_search(nearfield::cuda, cells, nearfield::to_coo{});
@@ -33,10 +33,10 @@ namespace nearfield
   }
 
   /// Points in device memory, sorted by the cells of a grid in which neighbours closer than the cutoff are
-  /// found. Keeps views of the columns, which outlive it and do not change between rebuild and search.
+  /// found. Keeps views of the columns, which must outlive it and not change between rebuild and search.
   ///
-  /// Takes 20 bytes a point and 8 a cell; a cloud with many times more cells than points 28 bytes a point. Where
-  /// a CSR list was made of it, 16 bytes a point less, until the next search.
+  /// Takes 20 bytes a point and 8 a cell; a cloud with many times more cells than points 28 bytes a point. After
+  /// a search for a CSR list it holds 16 bytes a point less, until the next search.
   template <class T, int Dim>
   class cuda_cell_list
   {

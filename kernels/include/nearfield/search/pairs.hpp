@@ -31,7 +31,8 @@ namespace nearfield
   /// No limit for the bytes of a result.
   inline constexpr std::uint64_t no_limit = std::numeric_limits<std::uint64_t>::max();
 
-  /// How many pairs there are, and how many each point has.
+  /// How many pairs there are, and how many each point has in the list asked for: all of its neighbours in a
+  /// full one, those of later position in a half one.
   struct count_pairs
   {
     pairs which = pairs::half;
@@ -48,7 +49,7 @@ namespace nearfield
     bool distances = false;
     /// the columns of x_i - x_j too, nearest image
     bool displacements = false;
-    /// A larger result throws error, and nothing is allocated.
+    /// A larger result throws error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
   };
 
@@ -61,7 +62,7 @@ namespace nearfield
     bool distances = false;
     /// the columns of x_i - x_j too, nearest image
     bool displacements = false;
-    /// A larger result throws error, and nothing is allocated.
+    /// A larger result throws error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
   };
 
@@ -72,7 +73,7 @@ namespace nearfield
     pairs which = pairs::full;
     /// 1 or more
     index_type width = 64;
-    /// A larger result throws error, and nothing is allocated.
+    /// A larger result throws error before its columns are allocated.
     std::uint64_t max_bytes = no_limit;
   };
 

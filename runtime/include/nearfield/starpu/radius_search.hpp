@@ -19,7 +19,7 @@
 /// The first exception of a task is thrown; the result is unspecified then.
 ///
 /// Tasks run on CPU workers, those of GPUs have no part in it: results are in host memory, and a list
-/// takes ten times as long over the bus of a GPU as to be found on it (437 MB, 0.7 ms). A GPU searches
+/// takes longer over the bus of a GPU than to be found on it (437 MB, 0.6 ms). A GPU searches
 /// a list of cells in its own memory as a whole, by nearfield::radius_search(cuda, ...); pairs that
 /// tasks on GPUs and CPUs find, and others read, are in <nearfield/starpu/search/pair_slabs.hpp>.
 

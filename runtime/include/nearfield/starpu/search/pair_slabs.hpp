@@ -55,7 +55,8 @@ namespace nearfield::starpu
   /// the bit, whatever the slabs and whichever worker searched them.
   ///
   /// A CPU worker searches the cells; a GPU's worker sorts the columns by the same grid when it runs its
-  /// first task, and keeps that list, 24 bytes a point and 8 a cell, beside the memory that StarPU manages.
+  /// first task, and keeps that list, 20 bytes a point and 8 a cell, beside the memory that StarPU manages;
+  /// each of the workers of one GPU keeps its own.
   ///
   /// Cells, columns and handles of columns must outlive the object, and not change as long as it has tasks.
   /// One thread at a time calls its functions, not from a task. Handles of results live as long as it.
