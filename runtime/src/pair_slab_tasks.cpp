@@ -1,11 +1,14 @@
 #include "pair_slab_tasks.hpp"
 
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/check.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/search/slab_options.hpp>
 #include <nearfield/starpu/task.hpp>
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 namespace nearfield::starpu::detail
 {
@@ -14,6 +17,8 @@ namespace nearfield::starpu::detail
     // two a worker: each costs 0.1 ms and more of handles and tasks, and the next steps of a graph
     // may begin with the first one
     constexpr std::uint64_t slabs_per_gpu = 4;
+    // a handle holds fewer than 2^32 pairs, of which there are no more than candidates
+    constexpr std::uint64_t most_candidates = std::uint64_t(1) << 31;
 
     isa isa_of(backend_choice backend)
     {
@@ -51,13 +56,14 @@ namespace nearfield::starpu::detail
         if (backend == backend_choice::cuda)
           to.where = 0;
         else
-          to.cpu_funcs[0] = counts ? &on_cpu<&tasks::count_on_cpu> : &on_cpu<&tasks::fill_on_cpu>;
+          to.cpu_funcs[0] = counts ? &on_cpu<pair_slab_work::count, &tasks::count_on_cpu>
+                                   : &on_cpu<pair_slab_work::fill, &tasks::fill_on_cpu>;
 #if defined(STARPU_USE_CUDA)
         bool const may = backend == backend_choice::automatic || backend == backend_choice::cuda;
         if (may && built_with_cuda())
         {
-          to.cuda_funcs[0] =
-              counts ? &on_cuda<&tasks::count_on_gpu> : &on_cuda<&tasks::fill_on_gpu>;
+          to.cuda_funcs[0] = counts ? &on_cuda<pair_slab_work::count, &tasks::count_on_gpu>
+                                    : &on_cuda<pair_slab_work::fill, &tasks::fill_on_gpu>;
           to.cuda_flags[0] = STARPU_CUDA_ASYNC;
           to.where |= STARPU_CUDA;
         }
@@ -81,7 +87,7 @@ namespace nearfield::starpu::detail
         return work_bin(static_cast<double>(mine.list->slabs[mine.slab].candidates));
       }
 
-      template <void (tasks::*Run)(std::size_t, void**)>
+      template <pair_slab_work What, void (tasks::*Run)(std::size_t, void**)>
       static void on_cpu(void** buffers, void* cl_arg) noexcept
       {
         auto const& mine = *static_cast<typename tasks::argument const*>(cl_arg);
@@ -93,11 +99,12 @@ namespace nearfield::starpu::detail
         catch (...)
         {
           mine.list->watch.caught();
+          mine.list->clear_outputs(What, buffers, std::nullopt);
         }
       }
 
 #if defined(STARPU_USE_CUDA)
-      template <void (tasks::*Run)(std::size_t, void**, cuda_stream)>
+      template <pair_slab_work What, void (tasks::*Run)(std::size_t, void**, cuda_stream)>
       static void on_cuda(void** buffers, void* cl_arg) noexcept
       {
         auto const& mine = *static_cast<typename tasks::argument const*>(cl_arg);
@@ -109,6 +116,7 @@ namespace nearfield::starpu::detail
         catch (...)
         {
           mine.list->watch.caught();
+          mine.list->clear_outputs(What, buffers, starpu_cuda_get_local_stream());
         }
       }
 #endif
@@ -180,40 +188,106 @@ namespace nearfield::starpu::detail
     check_columns(x, 0, Dim, view.target_order.size(), sizeof(T),
                   view.one_set ? "points" : "queries");
     check_columns(x, Dim, x.size(), view.source_order.size(), sizeof(T), "points");
-    for (auto* const handles : {&i, &j, &sizes, &offsets, &rows})
-      handles->clear(); // waits for their tasks
-    arguments.clear();
-    slabs.clear();
-    watch.rethrow();
+    drop_slabs();
+    bool const is_known = std::exchange(has_failed, false);
+    try
+    {
+      watch.rethrow();
+    }
+    catch (...)
+    {
+      if (!is_known) throw;
+    }
     cells = view;
     is_filled = false;
     ++round;
 
     auto const before = nearfield::detail::candidates_before_boxes(cells, options.which);
-    bool const for_gpus = starpu.n_gpus() > 0 && (options.backend == backend_choice::automatic ||
-                                                  options.backend == backend_choice::cuda);
+    bool const for_gpus =
+        built_with_cuda() && starpu.n_gpus() > 0 &&
+        (options.backend == backend_choice::automatic || options.backend == backend_choice::cuda);
     auto const n_gpus = static_cast<std::uint64_t>(starpu.n_gpus());
-    std::uint64_t const per_slab = options.candidates > 0 ? options.candidates
-                                   : for_gpus ? before.back() / (slabs_per_gpu * n_gpus) + 1
-                                              : slab_size({}, before.back(), ~std::uint64_t(0));
+    std::uint64_t const per_slab =
+        options.candidates > 0 ? options.candidates
+        : for_gpus ? std::min(before.back() / (slabs_per_gpu * n_gpus) + 1, most_candidates)
+                   : slab_size({}, before.back(), ~std::uint64_t(0));
     slabs = nearfield::detail::cut_slabs(before, per_slab);
     // behind the last query there may be cells of points alone
     while (!slabs.empty() && first(slabs.size() - 1) == last(slabs.size() - 1)) slabs.pop_back();
 
-    std::size_t const n = slabs.size();
-    if (options.backend != backend_choice::cuda) counts.resize(cells.target_order.size());
-    n_pairs.assign(n, 0);
-    i.resize(n);
-    j.resize(n);
-    for (std::size_t s = 0; s < n; ++s)
+    try
     {
-      arguments.push_back({this, s});
-      std::size_t const n_rows = last(s) - first(s);
-      rows.push_back(handle::of(cells.target_order.data() + first(s), n_rows));
-      offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
-      sizes.push_back(handle::of(&n_pairs[s], 1));
+      std::size_t const n = slabs.size();
+      if (options.backend != backend_choice::cuda) counts.resize(cells.target_order.size());
+      n_pairs.assign(n, 0);
+      i.resize(n);
+      j.resize(n);
+      for (std::size_t s = 0; s < n; ++s)
+      {
+        arguments.push_back({this, s});
+        std::size_t const n_rows = last(s) - first(s);
+        rows.push_back(handle::of(cells.target_order.data() + first(s), n_rows));
+        offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
+        sizes.push_back(handle::of(&n_pairs[s], 1));
+      }
+      for (std::size_t s = 0; s < n; ++s) submit(pair_slab_work::count, s);
     }
-    for (std::size_t s = 0; s < n; ++s) submit(pair_slab_work::count, s);
+    catch (...)
+    {
+      drop_slabs(); // some have no tasks
+      throw;
+    }
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::drop_slabs()
+  {
+    for (auto* const handles : {&i, &j, &sizes, &offsets, &rows})
+      handles->clear(); // waits for their tasks
+    arguments.clear();
+    slabs.clear();
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::rethrow()
+  {
+    try
+    {
+      watch.rethrow();
+    }
+    catch (...)
+    {
+      has_failed = true;
+      throw;
+    }
+    if (has_failed) throw error("pair_slabs: a task has failed before; begin again with recount()");
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::clear_outputs(pair_slab_work what, void** buffers,
+                                              std::optional<cuda_stream> gpu) noexcept
+  {
+    auto const clear = [&](void* buffer)
+    {
+      auto* const values = values_of<char>(buffer);
+      std::size_t const bytes = STARPU_VECTOR_GET_NX(buffer) * STARPU_VECTOR_GET_ELEMSIZE(buffer);
+      if (gpu)
+        nearfield::detail::device_clear(values, bytes, *gpu);
+      else
+        std::fill_n(values, bytes, char(0));
+    };
+    try
+    {
+      clear(buffers[1]); // the size, or j
+      if (what == pair_slab_work::count)
+        clear(buffers[0]);
+      else if (options.with_i)
+        clear(buffers[2 + x.size()]);
+    }
+    catch (...)
+    {
+      // a GPU that does not do that does nothing more
+    }
   }
 
   template <class T, int Dim>
@@ -238,7 +312,7 @@ namespace nearfield::starpu::detail
     check(starpu_data_acquire(sizes[s], STARPU_R), "starpu_data_acquire(pair_slabs)");
     std::uint64_t const found = n_pairs[s];
     starpu_data_release(sizes[s]);
-    watch.rethrow();
+    rethrow();
     return found;
   }
 
@@ -247,6 +321,9 @@ namespace nearfield::starpu::detail
   {
     std::uint64_t const found = wait_for_count(s);
     if (found == 0) return;
+    if (found > std::numeric_limits<index_type>::max())
+      throw error("pair_slabs: slab " + std::to_string(s) + " has " + std::to_string(found) +
+                  " pairs; a slab has fewer than 2^32, so ask for fewer candidates in one");
     j[s] = handle::of_size<index_type>(found);
     if (options.with_i) i[s] = handle::of_size<index_type>(found);
     submit(pair_slab_work::fill, s);

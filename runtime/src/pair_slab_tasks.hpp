@@ -4,6 +4,8 @@
 #include <nearfield/search/slabs.hpp>
 #include <nearfield/starpu/search/pair_slabs.hpp>
 
+#include <optional>
+
 /// \file
 /// What the tasks of a list of pairs share, and what they do.
 
@@ -64,6 +66,7 @@ namespace nearfield::starpu::detail
     std::vector<nearfield::detail::slab> slabs;
     monitor watch;
     bool is_filled = false;
+    bool has_failed = false; ///< and it was said
     std::vector<argument> arguments;
     /// by slab; StarPU's as long as a count task runs
     std::vector<std::uint64_t> n_pairs;
@@ -79,8 +82,14 @@ namespace nearfield::starpu::detail
     std::vector<gpu_cells> on_gpu; ///< by worker: each has a stream of its own
     std::vector<handle> rows, offsets, sizes, i, j;
 
+    /// Throws the first exception of a task, and after one, until the next count, always.
+    void rethrow();
+    /// What a task that failed was to write is zero: others may read it before anybody hears of the failure.
+    void clear_outputs(pair_slab_work what, void** buffers,
+                       std::optional<cuda_stream> gpu) noexcept;
+
   private:
-    [[nodiscard]] bool has_i(std::size_t s) const { return options.with_i && n_pairs[s] > 0; }
+    void drop_slabs();
     nearfield::detail::cuda_slabs<T, Dim>& cells_on_gpu(void** buffers, cuda_stream stream);
   };
 }

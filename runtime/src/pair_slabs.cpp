@@ -104,9 +104,18 @@ namespace nearfield::starpu
   template <class T, int Dim>
   void pair_slabs<T, Dim>::fill()
   {
+    tasks_->rethrow();
     if (tasks_->is_filled) return;
     tasks_->is_filled = true;
-    for (std::size_t s = 0; s < size(); ++s) tasks_->make_pairs(s);
+    try
+    {
+      for (std::size_t s = 0; s < size(); ++s) tasks_->make_pairs(s);
+    }
+    catch (...)
+    {
+      tasks_->has_failed = true; // some slabs have no pairs
+      throw;
+    }
   }
 
   template <class T, int Dim>
@@ -138,7 +147,7 @@ namespace nearfield::starpu
       wait_for_writer(tasks_->offsets[s]);
       if (tasks_->j[s]) wait_for_writer(tasks_->j[s]);
     }
-    tasks_->watch.rethrow();
+    tasks_->rethrow();
   }
 
   template <class T, int Dim>

@@ -104,6 +104,8 @@ namespace nearfield::starpu
       give_a_home();
       // what StarPU prints is about its own calibration; what goes wrong is thrown
       setenv("STARPU_SILENT", "1", 0);
+      // where it has not yet measured the buses of this machine, StarPU resets the GPUs after it has
+      nearfield::detail::release_pools();
       check(starpu_init(&conf), "starpu_init");
       asked_workers = options.workers;
       running_scheduler = scheduler;
@@ -111,8 +113,8 @@ namespace nearfield::starpu
 
     void stop()
     {
+      nearfield::detail::release_pools();
       starpu_shutdown();
-      if (has_cuda()) nearfield::detail::forget_pools(); // it has reset its devices
     }
 
     int count_gpus()

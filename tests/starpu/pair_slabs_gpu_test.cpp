@@ -91,7 +91,7 @@ namespace nearfield::test
     pair_slabs list(one_runtime(), p.cells, p.handles(), {.candidates = 100000});
     p.expect_list(list);
     EXPECT_THAT(implementations(list),
-                testing::UnorderedElementsAre("cuda", std::string(name_of(selected_isa()))));
+                testing::IsSubsetOf({std::string("cuda"), std::string(name_of(selected_isa()))}));
   }
 
   // The nearest image is chosen for each pair, so all tests read the columns themselves.

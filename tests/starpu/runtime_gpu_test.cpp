@@ -3,7 +3,9 @@
 #include "environment.hpp"
 #include "points.hpp"
 
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/search/cuda.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/p2p.hpp>
@@ -14,6 +16,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
 
 #include <sched.h>
 
@@ -75,14 +80,25 @@ namespace
     ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
   }
 
-  // StarPU resets its devices when it stops, and with them ends the memory that nearfield keeps there.
+  // Where it has not measured the machine's buses, StarPU resets the devices when it starts, and with them ends
+  // the memory that nearfield keeps there.
   TEST(starpu_runtime_with_gpus, lists_of_pairs_are_found_each_time)
   {
+    environment variables;
+    std::string home = (std::filesystem::temp_directory_path() / "nearfield-home-XXXXXX").string();
+    ASSERT_NE(mkdtemp(home.data()), nullptr);
+    variables.set("STARPU_HOME", home.c_str());
     auto const x = make_points<double, 3>(cloud::uniform, 20000);
     cell_list<double, 3> const cells(x.view(), 0.05);
     auto const expected = radius_search(simd, cells, to_coo{});
     for (int time = 0; time < 3; ++time)
     {
+      {
+        device_columns<double, 3> const there(x.view());
+        cuda_cell_list<double, 3> const directly(cuda, there.view(), 0.05);
+        EXPECT_EQ(radius_search(cuda, directly, to_coo{}).to_host().size(), expected.size());
+        EXPECT_GT(memory_of_pool().held, 0u);
+      }
       runtime const r({.gpus = 1});
       std::vector<starpu::handle> columns;
       for (auto const& column : x.columns)
@@ -94,5 +110,6 @@ namespace
       ASSERT_EQ(found.size(), expected.size());
       EXPECT_TRUE(std::equal(found.j.begin(), found.j.end(), expected.j.begin()));
     }
+    std::filesystem::remove_all(home);
   }
 }

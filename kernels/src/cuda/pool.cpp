@@ -96,9 +96,19 @@ namespace nearfield
 
   namespace detail
   {
-    void forget_pools() noexcept
+    void release_pools() noexcept
     {
       std::lock_guard const lock(mutex);
+      if (pools.empty()) return;
+      int current = 0;
+      cudaGetDevice(&current);
+      for (auto const& [place, pool] : pools)
+      {
+        cudaSetDevice(place.first);
+        cudaMemPoolDestroy(pool); // of arrays that are still there, when they go
+      }
+      cudaSetDevice(current);
+      static_cast<void>(cudaGetLastError());
       pools.clear();
     }
 
@@ -122,7 +132,9 @@ namespace nearfield
 
     void stream_free(void* memory, cuda_stream stream) noexcept
     {
-      if (memory) cudaFreeAsync(memory, stream);
+      // an array may outlive a reset of its device: the failure is nobody else's
+      if (memory && cudaFreeAsync(memory, stream) != cudaSuccess)
+        static_cast<void>(cudaGetLastError());
     }
 
     void stream_copy_to_host(void* to, void const* from, std::size_t bytes, cuda_stream stream)

@@ -247,7 +247,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       search_row<T, Dim> r{position,          order[position],     result.total(b),
                            result.indices(b), result.values(b, 0), {}};
-      for (int a = 0; a < Dim; ++a) r.d[a] = result.values(b, 1 + a);
+      if constexpr (Content > 1)
+        for (int a = 0; a < Dim; ++a) r.d[a] = result.values(b, 1 + a);
       row(sink, r);
     }
   };

@@ -19,8 +19,9 @@ namespace nearfield
     /// Throws error where the device has no memory for it; `what` is what it is for.
     void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what);
     void stream_free(void* memory, cuda_stream stream) noexcept;
-    /// After the devices were reset, which ends their pools: the next allocation makes new ones.
-    void forget_pools() noexcept;
+    /// Gives back what the pools of all devices hold, of arrays that live when they go; the next allocation
+    /// makes new pools. For whoever may reset a device, which ends its pools.
+    void release_pools() noexcept;
     /// Waits for the stream.
     void stream_copy_to_host(void* to, void const* from, std::size_t bytes, cuda_stream stream);
   }

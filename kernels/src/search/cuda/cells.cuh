@@ -160,8 +160,20 @@ namespace nearfield::detail
       target_x_ = targets;
       source_x_ = sources;
       one_set_ = one_set;
-      sort(targets_, targets, old_targets);
-      if (!one_set) sort(sources_, sources, old_sources);
+      try
+      {
+        sort(targets_, targets, old_targets);
+        if (!one_set) sort(sources_, sources, old_sources);
+      }
+      catch (...)
+      {
+        // out of memory halfway: nothing is better than parts that do not fit
+        targets_ = {};
+        sources_ = {};
+        target_x_ = {};
+        source_x_ = {};
+        throw;
+      }
     }
 
     static void check_columns(char const* name, columns const& x)

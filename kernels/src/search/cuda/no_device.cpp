@@ -35,7 +35,7 @@ namespace nearfield
       fail();
     }
     void stream_free(void*, cuda_stream) noexcept {}
-    void forget_pools() noexcept {}
+    void release_pools() noexcept {}
     void stream_copy_to_host(void*, void const*, std::size_t, cuda_stream)
     {
       fail();

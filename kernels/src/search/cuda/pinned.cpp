@@ -19,7 +19,7 @@ namespace nearfield::detail
 
   void pinned_free(void* memory) noexcept
   {
-    cudaFreeHost(memory);
+    if (cudaFreeHost(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
 
   void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream)

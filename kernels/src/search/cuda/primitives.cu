@@ -44,6 +44,7 @@ namespace nearfield::detail
       {
         to.starts[first] = begin;
         to.item_begin[item] = begin;
+        __threadfence_system(); // what kernels before told the host comes first
         *to.items_for_host = item + 1;
         return;
       }

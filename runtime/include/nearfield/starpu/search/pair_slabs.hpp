@@ -59,7 +59,8 @@ namespace nearfield::starpu
   /// each of the workers of one GPU keeps its own.
   ///
   /// Cells, columns and handles of columns must outlive the object, and not change as long as it has tasks.
-  /// One thread at a time calls its functions, not from a task. Handles of results live as long as it.
+  /// Where a task has failed, what it was to write is zero, the next call throws its exception, and later ones
+  /// throw error until recount(). One thread at a time calls its functions, not from a task. Handles of results live as long as it.
   template <class T, int Dim>
   class pair_slabs
   {
@@ -93,8 +94,7 @@ namespace nearfield::starpu
     [[nodiscard]] std::uint64_t n_pairs();
 
     /// Makes the handles i and j and submits the fill tasks, slab by slab as their counts become known. Only
-    /// the first call does. Throws what n_pairs() throws, and error for a slab of 2^32 pairs or more; then
-    /// only recount() makes sense.
+    /// the first call does. Throws what n_pairs() throws, and error for a slab of 2^32 pairs or more.
     void fill();
 
     /// The caller's indices of the points of the rows of slab s, in host memory, to be read only.
