@@ -1,12 +1,13 @@
 # Reads the functions that the object files of wide instruction sets define. A linker keeps one of several
-# equal functions: without the architecture in its name, that may be one which this machine cannot run.
+# equal functions: without the architecture in its name, or that of its namespace, that may be one which this
+# machine cannot run.
 #
 #   cmake -D NM=nm -D OBJECTS=a.o;b.o -P isa_symbols.cmake
 cmake_minimum_required(VERSION 3.25)
 
 set(carries_sse2 "sse2")
-set(carries_avx2 "xsimd::fma3<xsimd::avx2>|detail::avx2_table|avx2_lanes|detail::avx2_search")
-set(carries_avx512 "xsimd::avx512|detail::avx512_table|avx512_lanes|detail::avx512_search")
+set(carries_avx2 "compiled_for_avx2|xsimd::fma3<xsimd::avx2>|detail::avx2_table|avx2_lanes|detail::avx2_search")
+set(carries_avx512 "compiled_for_avx512|xsimd::avx512|detail::avx512_table|avx512_lanes|detail::avx512_search")
 
 set(failed FALSE)
 set(found "")
