@@ -1,0 +1,406 @@
+#!/usr/bin/env python3
+"""Draws the figures of docs/figures from the JSON files of bench/results.
+
+    bench/plot.py            write docs/figures/*.svg
+    bench/plot.py --check    are they what the JSON files give? Exit status: 0 yes, 1 no, 77 no matplotlib
+
+A figure whose rows no file has is skipped, with the command that makes them. Every point is a median
+over the repetitions of one run, and a ratio compares two medians of the same run. The same files and
+the same matplotlib (Debian's python3-matplotlib) give the same bytes. With another matplotlib, --check
+compares what is drawn, not how: the hash of the numbers and labels that each figure carries.
+"""
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections import defaultdict
+from io import BytesIO
+from pathlib import Path
+from statistics import median
+
+try:
+    import matplotlib
+
+    matplotlib.use("svg")
+    from matplotlib import ft2font, pyplot
+except ImportError:
+    print("SKIPPED: no matplotlib (Debian: python3-matplotlib)")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "bench" / "results"
+FIGURES = ROOT / "docs" / "figures"
+
+# Colours of Okabe and Ito, which the colour-blind tell apart; markers and dashes serve black and white.
+BASELINE = {"color": "#000000", "marker": "s", "linestyle": "--", "markerfacecolor": "white"}
+ONE_SIDED = {"color": "#0072B2", "marker": "o", "linestyle": "-"}
+MUTUAL = {"color": "#D55E00", "marker": "^", "linestyle": "-."}
+IDEAL = {"color": "#777777", "linestyle": ":"}
+
+STYLE = {
+    "svg.hashsalt": "nearfield",
+    "svg.fonttype": "path",
+    "font.family": "DejaVu Sans",
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.grid": True,
+    "axes.grid.which": "major",
+    "grid.color": "#dddddd",
+    "axes.axisbelow": True,
+    "legend.fontsize": 8,
+    "legend.frameon": True,
+    "lines.markersize": 5,
+    "lines.linewidth": 1.4,
+    "hatch.linewidth": 0.5,
+}
+
+
+def benchmark(program, options=""):
+    """The command that makes a file of results"""
+    name = Path(program).name.removesuffix("_bench")
+    return (f"{program} {options} --benchmark_out=bench/results/MACHINE-{name}.json --benchmark_out_format=json"
+            " --benchmark_context=commit=$(git rev-parse --short HEAD),machine=WORDS")
+
+
+class Missing(Exception):
+    """No file of results has the rows of a figure; says which command makes them."""
+
+
+class Run:
+    """One JSON file of Google Benchmark: {row: {counter: median}}, `seconds` the time of a row."""
+
+    UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
+
+    def __init__(self, path):
+        content = json.loads(path.read_text())
+        self.file, self.context = path.name, content["context"]
+        repetitions, aggregates = defaultdict(lambda: defaultdict(list)), {}
+        for entry in content["benchmarks"]:
+            if entry.get("error_occurred"):
+                continue
+            name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time|real_time)", "", entry["run_name"])
+            row = {key: value for key, value in entry.items() if isinstance(value, (int, float))}
+            row["seconds"] = entry["real_time"] * self.UNITS[entry["time_unit"]]
+            if entry["run_type"] == "iteration":
+                for counter, value in row.items():
+                    repetitions[name][counter].append(value)
+            elif entry["aggregate_name"] == "median":
+                aggregates[name] = row
+        self.rows = aggregates | {
+            name: {counter: median(found) for counter, found in counters.items()}
+            for name, counters in repetitions.items()
+        }
+
+    def curve(self, pattern, counter="seconds"):
+        """[(number, value)] of the rows that match; the pattern's group is the number."""
+        found = [(re.fullmatch(pattern, name), row[counter]) for name, row in self.rows.items()]
+        return sorted((int(match[1]), value) for match, value in found if match)
+
+    def value(self, name, counter="seconds"):
+        return self.rows[name][counter]
+
+    def machine(self):
+        """In words, with what else ran there where the file says so."""
+        for key in ("gpu", "cpu", "machine"):
+            if key in self.context:
+                return self.context[key].split(";")[0].split(" (two by")[0]
+        return self.context["host_name"]
+
+    def processor(self):
+        return self.machine().split(",")[0]
+
+    def source(self):
+        return f"bench/results/{self.file}, commit {self.context.get('commit', 'unknown')}"
+
+
+def runs(executable):
+    """The files that a benchmark has written, in the order of their names."""
+    found = []
+    for path in sorted(RESULTS.glob("*.json")):
+        context = json.loads(path.read_text()).get("context", {})
+        if Path(context.get("executable", "")).name == executable:
+            found.append(Run(path))
+    return found
+
+
+def ratio(over, under):
+    """[(number, over / under)] where both curves have the number"""
+    under = dict(under)
+    return [(n, value / under[n]) for n, value in over if n in under]
+
+
+def draw_curve(axes, curve, label, style):
+    axes.plot([n for n, _ in curve], [value for _, value in curve], label=label, **style)
+
+
+def caption(figure, *lines):
+    figure.text(0.01, 0.005, "\n".join(lines), fontsize=7, color="#333333", va="bottom")
+
+
+def count_axis(axes, name, numbers, base=None):
+    axes.set_xscale("log", **({"base": base} if base else {}))
+    axes.set_xticks(numbers, [f"{n:,}" if n < 1000000 else "1e6" for n in numbers])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel(name)
+
+
+def times_and_ratios(title, columns, numbers, baseline, ratio_name, notes):
+    """Above the time of a call against N, below how many times as fast as the baseline each form is; a
+    column for each precision: {precision: [(label, curve, style)]}, the baseline first."""
+    figure, axes = pyplot.subplots(
+        2, len(columns), figsize=(8, 6), sharex=True, sharey="row", height_ratios=(3, 2), squeeze=False
+    )
+    for column, (precision, curves) in enumerate(columns.items()):
+        above, below = axes[:, column]
+        for label, curve, style in curves:
+            draw_curve(above, curve, label, style)
+        for label, curve, style in curves[1:]:
+            draw_curve(below, ratio(curves[0][1], curve), label, style)
+        below.axhline(1, **BASELINE | {"marker": None, "linewidth": 1})
+        above.set_yscale("log")
+        above.set_title(precision)
+        count_axis(below, "points in the box, N", numbers)
+    axes[1][0].set_ylim(bottom=0)
+    axes[0][0].set_ylabel("time of one call, s")
+    axes[1][0].set_ylabel(ratio_name)
+    axes[0][0].legend(loc="upper left")
+    figure.suptitle(title, fontsize=10)
+    figure.tight_layout(rect=(0, 0.02 + 0.022 * len(notes), 1, 1))
+    caption(figure, *notes)
+    return figure
+
+
+PRECISIONS = {"f32": "single precision (f32)", "f64": "double precision (f64)"}
+
+
+def simd_time():
+    make = benchmark(
+        "build/bench/bin/p2p_bench",
+        "--benchmark_repetitions=5"
+        " --benchmark_filter='^p2p_inner/one_over_r/3d/.*/(seed_xsimd|one_sided|mutual)/'",
+    )
+    forms = (("the seed's xsimd kernel", "seed_xsimd", BASELINE),
+             ("one-sided", "one_sided", ONE_SIDED), ("mutual", "mutual", MUTUAL))
+    best = None
+    for run in runs("p2p_bench"):
+        isa = next((i for i in ("avx512", "avx2", "sse2", "neon64") if any(f"/{i}/" in r for r in run.rows)), None)
+        columns = {
+            title: [(label, run.curve(rf"p2p_inner/one_over_r/3d/{p}/{isa}/{form}/(\d+)"), style)
+                    for label, form, style in forms]
+            for p, title in PRECISIONS.items()
+        }
+        sizes = {tuple(n for n, _ in curve) for curves in columns.values() for _, curve, _ in curves}
+        if len(sizes) == 1 and min(sizes) and (best is None or max(min(sizes)) > max(best[2])):
+            best = run, columns, min(sizes), isa
+    if best is None:
+        raise Missing(make)
+    run, columns, sizes, isa = best
+    if max(sizes) < 65536:
+        print(f"simd_time: rows of N = {max(sizes) * 4:,} ... 65,536 are MISSING; {make}")
+    return times_and_ratios(
+        f"All pairs of N points on one core, 1/r in 3D, {isa.upper().replace('AVX5', 'AVX-5')}",
+        columns, sizes, BASELINE, "times as fast\nas the xsimd kernel",
+        [f"{run.machine()}. Lower is better above, higher below.",
+         "The seed's kernel is that of the Kokkos P2P study (CONCACE), extended to 3D, with the same flags.",
+         f"Medians; measured here: {run.source()}"],
+    )
+
+
+def starpu_scaling():
+    # build/bench/bin has it too, but Debian 12's StarPU runs at most 4 workers
+    make = benchmark("build/cuda/bin/starpu_scaling_bench", "--benchmark_repetitions=5")
+    found = runs("starpu_scaling_bench")
+    styles = {"f32": ("f32", ONE_SIDED), "f64": ("f64", MUTUAL)}
+    best = None
+    for run in found:
+        curves = {p: run.curve(rf"starpu_scaling/one_over_r/3d/{p}/65536/workers:(\d+)") for p in styles}
+        if all(len(curve) > 1 and curve[0][0] == 1 for curve in curves.values()):
+            if best is None or curves["f32"][-1][0] > best[1]["f32"][-1][0]:
+                best = run, curves
+    if best is None:
+        raise Missing(make)
+    run, curves = best
+    workers = [n for n, _ in curves["f32"]]
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 4))
+    for p, (label, style) in styles.items():
+        draw_curve(left, curves[p], label, style)
+        one = curves[p][0][1]
+        draw_curve(left, [(n, one / n) for n in workers], "ideal" if p == "f64" else None, IDEAL)
+        draw_curve(right, [(n, one / time) for n, time in curves[p]], label, style)
+    draw_curve(right, [(n, n) for n in workers], "ideal", IDEAL)
+    left.set_yscale("log")
+    left.set_ylabel("time, s")
+    right.set_yscale("log", base=2)
+    right.set_yticks(workers, [str(n) for n in workers])
+    right.set_ylabel("times as fast as one worker")
+    for axes in (left, right):
+        count_axis(axes, "StarPU CPU workers", workers, base=2)
+        axes.legend()
+    figure.suptitle("Strong scaling: all pairs of N = 65,536 points as StarPU tasks, 1/r in 3D", fontsize=10)
+    figure.tight_layout(rect=(0, 0.06, 1, 1))
+    caption(figure, f"{run.machine()}.", f"Medians; measured here: {run.source()}")
+    return figure
+
+
+def gpu_time():
+    make = benchmark("build/cuda/bin/cuda_bench", "--benchmark_repetitions=5")
+    forms = (("classic kernel", "classic", BASELINE), ("one-sided", "one_sided", ONE_SIDED),
+             ("mutual", "mutual", MUTUAL))
+    for run in runs("cuda_bench"):
+        columns = {
+            title: [(label, run.curve(rf"cuda/box/one_over_r/3d/{p}/{form}/(\d+)"), style)
+                    for label, form, style in forms]
+            for p, title in PRECISIONS.items()
+        }
+        sizes = {tuple(n for n, _ in curve) for curves in columns.values() for _, curve, _ in curves}
+        if len(sizes) == 1 and min(sizes):
+            return times_and_ratios(
+                "All pairs of N points on one GPU, 1/r in 3D, data resident", columns, min(sizes), BASELINE,
+                "times as fast\nas the classic kernel",
+                [f"{run.machine()}. Lower is better above, higher below.",
+                 "Classic: one thread a target, tiles of 256 sources in shared memory, 1/sqrt.",
+                 f"Medians; measured here: {run.source()}"],
+            )
+    raise Missing(make)
+
+
+def radius_search():
+    """Bars of time, published and measured here, of the case that the seed's page publishes."""
+    published = json.loads((RESULTS / "published-radius_search.json").read_text())
+    bars = {"gpu": [], "cpu": []}
+    for row in published["rows"]:
+        if row["cells_per_cutoff"] == 2:  # the faster one on every machine
+            bars[row["kind"]].append((f"Thrust page, {row['machine']}" if row["kind"] == "gpu"
+                                      else f"Thrust page's CPU form, {row['machine']}",
+                                      median(row["times"]) * 1e-3, "published"))
+    sources = []
+
+    def add(kind, run, counter, scale, rows):
+        """Adds a bar for each of rows; whether the run has the first of them."""
+        if rows[0][1] not in run.rows:
+            return False
+        for label, name in rows:
+            if name in run.rows:
+                bars[kind].append((f"{label}, {run.processor()}", run.value(name, counter) * scale, "measured here"))
+        sources.append(run.source())
+        return True
+
+    cloud = "search_cuda/uniform_1e6/f64/"
+    gpu = any([add("gpu", run, "seconds", 1e3, (
+        ("nearfield, half COO", cloud + "nearfield/half_coo/pooled"),
+        ("nearfield, full CSR", cloud + "nearfield/full_csr/pooled"),
+        ("nearfield, count", cloud + "nearfield/count/pooled"),
+        ("Thrust page, cudaMalloc", cloud + "thrust/k2/fresh"),
+        ("Thrust page, pooled memory", cloud + "thrust/k2/pooled"))) for run in runs("search_cuda_bench")])
+    cloud = "search/uniform_1e6/1/f64/"
+    cpu = any([add("cpu", run, "cpu_ms", 1, (
+        ("nearfield, full CSR", cloud + "nearfield/full_csr/reused"),
+        ("nearfield, half COO", cloud + "nearfield/half_coo/reused"),
+        ("nearfield, count", cloud + "nearfield/count/reused"),
+        ("Thrust page's CPU form", cloud + "cell_pairs/k2/reused"),
+        ("nanoflann", cloud + "nanoflann/leaf32/reused"))) for run in runs("search_bench") if "cpu" in run.context])
+    if not gpu or not cpu:
+        raise Missing(" and ".join(benchmark(program, "--benchmark_repetitions=3") for program in (
+            "build/cuda/bin/search_cuda_bench", "build/bench/bin/search_bench")))
+
+    titles = {"gpu": "GPUs, data resident", "cpu": "one CPU core"}
+    figure, axes = pyplot.subplots(
+        2, 1, figsize=(8, 7), height_ratios=[len(bars[kind]) for kind in titles], sharex=True
+    )
+    looks = {"published": {"color": "white", "hatch": "////"}, "measured here": {"color": "#BBBBBB"},
+             "nearfield": {"color": "#0072B2"}}
+    for place, (kind, title) in zip(axes, titles.items()):
+        rows = sorted(bars[kind], key=lambda bar: -bar[1])
+        for y, (label, time, mark) in enumerate(rows):
+            look = looks["nearfield" if label.startswith("nearfield") else mark]
+            place.barh(y, time, height=0.7, linewidth=0.8, edgecolor="#000000", **look)
+            digits = max(0, 2 - int(f"{time:e}".split("e")[1]))
+            place.text(time * 1.08, y, f"{time:,.{digits}f} ms, {mark}", va="center", fontsize=8)
+        place.set_yticks(range(len(rows)), [label for label, _, _ in rows])
+        place.set_xscale("log")
+        place.set_xlim(0.1, 2e6)
+        place.grid(axis="y", visible=False)
+        place.set_title(title, loc="left")
+    axes[-1].set_xlabel("time, cell list included, ms (shorter is better)")
+    figure.suptitle("All pairs within R = 0.03 of 1e6 uniform points, f64", fontsize=10)
+    figure.tight_layout(rect=(0, 0.09, 1, 1))
+    caption(figure,
+            f"Published: {published['source']};",
+            "its faster grid, two cells per cutoff. Half lists of 54.6e6 pairs but where the label says otherwise; nanoflann's is full.",
+            "Medians; CPU: processor time, buffers reused. Measured here: " + sources[0] + ",",
+            *(f"{source}" for source in sources[1:]))
+    return figure
+
+
+ALL = (simd_time, starpu_scaling, gpu_time, radius_search)
+
+
+def drawn(figure):
+    """A hash of the numbers, the labels and the colours of a figure."""
+    content = [text.get_text() for text in figure.findobj(matplotlib.text.Text)]
+    for axes in figure.axes:
+        content += [f"{line.get_color()} {x:.9g} {y:.9g}" for line in axes.lines
+                    for x, y in line.get_xydata().tolist()]
+        content += [f"{patch.get_facecolor()} {patch.get_width():.9g}" for patch in axes.patches]
+    return hashlib.sha256("\n".join(sorted(filter(None, content))).encode()).hexdigest()
+
+
+def svg(figure, name):
+    """The bytes of the file, which name what drew it and carry the hash."""
+    path = FIGURES / f"{name}.svg"
+    with_fonts = f"matplotlib {matplotlib.__version__}, FreeType {ft2font.__freetype_version__}"
+    digest = drawn(figure)
+    buffer = BytesIO()
+    figure.savefig(buffer, format="svg", metadata={
+        "Date": None, "Title": name, "Creator": f"bench/plot.py, {with_fonts}", "Description": f"drawn {digest}"})
+    pyplot.close(figure)
+    return path, buffer.getvalue(), with_fonts, digest
+
+
+def check(path, content, with_fonts, digest):
+    """Whether the file is what was drawn; says how it differs."""
+    if not path.exists():
+        print(f"{path.relative_to(ROOT)}: missing; run bench/plot.py")
+        return False
+    there = path.read_bytes()
+    if there == content:
+        print(f"{path.relative_to(ROOT)}: the same bytes")
+        return True
+    text = there.decode()
+    if with_fonts not in text and f"drawn {digest}" in text:
+        print(f"{path.relative_to(ROOT)}: the same numbers (drawn by another matplotlib than {with_fonts})")
+        return True
+    print(f"{path.relative_to(ROOT)}: not what the JSON files give; run bench/plot.py")
+    return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--check", action="store_true", help="compare, and write nothing")
+    arguments = parser.parse_args()
+    good, files = True, set()
+    FIGURES.mkdir(exist_ok=True)
+    matplotlib.rcdefaults()
+    with matplotlib.rc_context(STYLE):
+        for draw in ALL:
+            try:
+                figure = svg(draw(), draw.__name__)
+            except Missing as missing:
+                print(f"{draw.__name__}: SKIPPED, no file of bench/results has its rows; made by: {missing}")
+                continue
+            files.add(figure[0])
+            if arguments.check:
+                good = check(*figure) and good
+            else:
+                figure[0].write_bytes(figure[1])
+                print(f"{figure[0].relative_to(ROOT)}: written")
+    for path in sorted(set(FIGURES.glob("*.svg")) - files):
+        print(f"{path.relative_to(ROOT)}: no figure of bench/plot.py; remove it")
+        good = False
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
