@@ -36,6 +36,7 @@ namespace nearfield
     /// where the file has one
     std::optional<bounding_box> box = {};
 
+    /// The number of points.
     [[nodiscard]] std::size_t size() const { return positions.empty() ? 0 : positions[0].size(); }
 
     friend bool operator==(point_set const&, point_set const&) = default;

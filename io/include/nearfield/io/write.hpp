@@ -17,7 +17,7 @@ namespace nearfield
   /// How a file is written.
   struct write_options
   {
-    file_precision precision = file_precision::f64;
+    file_precision precision = file_precision::f64; ///< of the numbers in the file
   };
 
   /// Writes `points` to `path` as its extension says: .fma (FMA v2 text), .bfma (FMA v2 binary),
@@ -34,14 +34,14 @@ namespace nearfield
   std::string format_points(std::filesystem::path const& path, point_set const& points,
                             write_options const& options = {});
 
-  /// Throws error, with the extensions that there are, unless write_points knows `path`'s: a long
-  /// computation asks before it starts.
+  /// Throws error, with the extensions that there are, unless write_points knows that of `path`: a
+  /// long computation asks before it starts.
   void check_writable_format(std::filesystem::path const& path);
 
-  /// FMA v2 text: `sizeof_real nrec dim n_inputs`, `N half_width c_1 .. c_dim`, then a row of
-  /// nrec = dim + inputs + outputs values a point, in shortest decimals that read back to the same
-  /// value. The box is points.box, grown where rounding to f32 needs it; without one, the cube
-  /// around the points.
+  /// FMA v2 text: `sizeof_real nrec dim n_inputs`, then N, the half width and the dim coordinates of the
+  /// centre, then a row of nrec = dim + inputs + outputs values a point, in shortest decimals that read
+  /// back to the same value. The box is points.box, grown where rounding to f32 needs it; without one,
+  /// the cube around the points.
   std::string format_fma(point_set const& points, write_options const& options = {});
 
   /// FMA v2 binary: the same header and values, little-endian, without padding.

@@ -39,12 +39,12 @@ namespace nearfield
   template <class T, int Dim>
   struct cell_grid
   {
-    T cutoff = 0;
-    std::array<double, Dim> lower{};
-    std::array<double, Dim> inverse_width{};
-    std::array<std::uint32_t, Dim> cells{};
-    std::array<int, Dim> reach{};
-    std::array<grid_axis, Dim> axes{};
+    T cutoff = 0;                            ///< R
+    std::array<double, Dim> lower{};         ///< where cell 0 begins on each axis
+    std::array<double, Dim> inverse_width{}; ///< of a cell on each axis, length^-1
+    std::array<std::uint32_t, Dim> cells{};  ///< how many on each axis
+    std::array<int, Dim> reach{};      ///< how many cells away neighbours are at most on each axis
+    std::array<grid_axis, Dim> axes{}; ///< how each axis ends
     /// L where periodic, 0 elsewhere
     std::array<T, Dim> period{};
 
@@ -68,6 +68,7 @@ namespace nearfield
       return key;
     }
 
+    /// The number of cells, those without points too.
     [[nodiscard]] std::uint64_t size() const
     {
       std::uint64_t product = 1;

@@ -21,21 +21,21 @@ namespace nearfield
   template <class T, int Dim>
   struct cell_view
   {
-    static constexpr int padding = 16;
+    static constexpr int padding = 16; ///< values that may be read behind every column
 
-    cell_grid<T, Dim> grid;
+    cell_grid<T, Dim> grid; ///< the grid whose cells these are
 
-    soa<T const, Dim> target_x;
-    soa<T const, Dim> source_x;
+    soa<T const, Dim> target_x; ///< the positions of the targets, by their order
+    soa<T const, Dim> source_x; ///< the positions of the sources, by theirs
     /// position -> the caller's index
     std::span<index_type const> target_order;
-    std::span<index_type const> source_order;
-    boxes targets;
-    boxes sources;
+    std::span<index_type const> source_order; ///< the same for the sources
+    boxes targets;                            ///< box b holds the targets of one cell
+    boxes sources;                            ///< box b holds the sources of the same cell
 
     /// targets and sources are the same points
     bool one_set = true;
-    interaction_list full;
+    interaction_list full; ///< each box and all that it meets
     /// one set only
     interaction_list half;
   };

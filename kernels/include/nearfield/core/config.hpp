@@ -3,7 +3,11 @@
 /// \file
 /// Compiler-dependent words, in one place.
 
-// A function of an interaction or of its vocabulary: inlined everywhere, and callable on a device.
+/// \namespace nearfield
+/// The near field: interactions, kernels, trees, cell lists, searches, readers and writers.
+
+/// \def NEARFIELD_FN
+/// A function of an interaction or of its vocabulary: inlined everywhere, and callable on a device.
 #if defined(__CUDACC__)
 #define NEARFIELD_FN __host__ __device__ __forceinline__
 #elif defined(__GNUC__)
@@ -12,9 +16,13 @@
 #define NEARFIELD_FN inline
 #endif
 
-// What this file is compiled for, as a name. All that is templated on an interaction, and so compiled where
-// it is used, lives in an inline namespace of that name: of equal functions a linker keeps one, and with
-// files of different flags that may be one which this machine cannot run.
+/// \def NEARFIELD_ISA_NAME
+/// What this file is compiled for, as a name.
+
+/// \def NEARFIELD_ISA_NAMESPACE
+/// All that is templated on an interaction, and so compiled where it is used, lives in an inline namespace of
+/// this name: of equal functions a linker keeps one, and with files of different flags that may be one which
+/// this machine cannot run.
 #if defined(__AVX512F__)
 #define NEARFIELD_ISA_NAME "avx512"
 #define NEARFIELD_ISA_NAMESPACE compiled_for_avx512
@@ -38,7 +46,8 @@
 #define NEARFIELD_ISA_NAMESPACE compiled_for_scalar
 #endif
 
-// Loops over registers and dimensions have constant bounds and must disappear.
+/// \def NEARFIELD_UNROLL
+/// Loops over registers and dimensions have constant bounds and must disappear.
 #if defined(__clang__) || defined(__CUDACC__)
 #define NEARFIELD_UNROLL _Pragma("unroll")
 #elif defined(__GNUC__)
@@ -47,7 +56,8 @@
 #define NEARFIELD_UNROLL
 #endif
 
-// The loop over sources fills every register as it stands: clang would unroll it and spill.
+/// \def NEARFIELD_NO_UNROLL
+/// The loop over sources fills every register as it stands: clang would unroll it and spill.
 #if defined(__clang__)
 #define NEARFIELD_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else

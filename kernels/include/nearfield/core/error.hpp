@@ -10,6 +10,7 @@ namespace nearfield
   class error : public std::runtime_error
   {
   public:
+    /// The message is kept as it stands.
     explicit error(std::string const& what) : std::runtime_error(what) {}
   };
 }

@@ -19,7 +19,7 @@ namespace nearfield
   template <class V, int NOut, int NIn>
   struct mat
   {
-    V data[NOut][NIn];
+    V data[NOut][NIn]; ///< K_oi
 
     NEARFIELD_FN constexpr vec<V, NOut> to(vec<V, NIn> const& q) const
     {
@@ -53,8 +53,8 @@ namespace nearfield
   template <class V, int D, int Sign = 1>
   struct radial
   {
-    V c;
-    vec<V, D> r;
+    V c;         ///< the factor of r
+    vec<V, D> r; ///< as it was given to K
 
     NEARFIELD_FN constexpr vec<V, D> to(vec<V, 1> const& q) const
     {
@@ -70,8 +70,9 @@ namespace nearfield
   template <class V, int D, int Sign = 1>
   struct value_radial
   {
-    V a, c;
-    vec<V, D> r;
+    V a;         ///< the value
+    V c;         ///< a c is the factor of r
+    vec<V, D> r; ///< as it was given to K
 
     NEARFIELD_FN constexpr vec<V, 1 + D> to(vec<V, 1> const& q) const { return apply<Sign>(q); }
     NEARFIELD_FN constexpr vec<V, 1 + D> back(vec<V, 1> const& q) const { return apply<-Sign>(q); }
@@ -94,8 +95,9 @@ namespace nearfield
   template <class V, int D>
   struct isotropic
   {
-    V a, b;
-    vec<V, D> r;
+    V a;         ///< the factor of I
+    V b;         ///< the factor of r r^T
+    vec<V, D> r; ///< as it was given to K
 
     NEARFIELD_FN constexpr vec<V, D> to(vec<V, D> const& q) const
     {

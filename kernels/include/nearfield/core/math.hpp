@@ -35,12 +35,14 @@ namespace nearfield
   }
 #endif
 
+  /// A real as it is, in float and double: one lane.
   template <class T>
   requires std::is_floating_point_v<T>
   struct math<T>
   {
-    using real = T;
+    using real = T; ///< of each lane
 
+    /// 1 / sqrt(x) to full precision wherever x is normal
     static NEARFIELD_FN T rsqrt(T x)
     {
 #if defined(__CUDA_ARCH__)
@@ -49,14 +51,17 @@ namespace nearfield
       return T(1) / std::sqrt(x);
 #endif
     }
+    /// The square root of every lane.
     static NEARFIELD_FN T sqrt(T x)
     {
       return std::sqrt(x);
     }
+    /// The exponential of every lane.
     static NEARFIELD_FN T exp(T x)
     {
       return std::exp(x);
     }
+    /// The natural logarithm of every lane.
     static NEARFIELD_FN T log(T x)
     {
       return std::log(x);
@@ -76,13 +81,15 @@ namespace nearfield
     {
       return rsqrt(x);
     }
-    static constexpr double root_scale = 1;
+    static constexpr double root_scale = 1; ///< by which scaled_rsqrt is larger than rsqrt
 
-    static constexpr int width = 1;
+    static constexpr int width = 1; ///< lanes
+    /// `width` reals from p on.
     static NEARFIELD_FN T load(T const* p)
     {
       return *p;
     }
+    /// `width` reals to p.
     static NEARFIELD_FN void store(T* p, T x)
     {
       *p = x;
@@ -100,16 +107,19 @@ namespace nearfield
   {
     return math<V>::rsqrt(x);
   }
+  /// sqrt(x) of every lane.
   template <class V>
   NEARFIELD_FN V sqrt(V const& x)
   {
     return math<V>::sqrt(x);
   }
+  /// e^x of every lane.
   template <class V>
   NEARFIELD_FN V exp(V const& x)
   {
     return math<V>::exp(x);
   }
+  /// The natural logarithm of every lane.
   template <class V>
   NEARFIELD_FN V log(V const& x)
   {

@@ -25,14 +25,17 @@ namespace nearfield
   template <class T, int N>
   struct soa
   {
-    using value_type = T;
-    static constexpr int n_columns = N;
+    using value_type = T;               ///< of the columns, const where they are read only
+    static constexpr int n_columns = N; ///< N
 
     constexpr soa() = default;
+    /// The columns from their first values, all of `size` values.
     constexpr soa(std::array<T*, N> const& columns, std::size_t size)
         : columns_(columns), size_(size)
     {}
 
+    /// From contiguous ranges of equal length, which must outlive the view. Throws error where the
+    /// lengths differ.
     // borrowed: a column that dies with the expression would leave the view dangling
     template <std::ranges::contiguous_range... Columns>
     requires(sizeof...(Columns) == N && (std::ranges::borrowed_range<Columns> &&
@@ -57,8 +60,11 @@ namespace nearfield
       return {columns, size_};
     }
 
+    /// The number of values in each column.
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
+    /// The first value of a column.
     [[nodiscard]] constexpr T* operator[](int column) const { return columns_[column]; }
+    /// The columns, N pointers.
     [[nodiscard]] constexpr T* const* data() const { return columns_.data(); }
 
   private:
@@ -66,6 +72,7 @@ namespace nearfield
     std::size_t size_ = 0;
   };
 
+  /// As many columns as ranges are given, of their values.
   template <std::ranges::contiguous_range First, std::ranges::contiguous_range... Rest>
   soa(First&&, Rest&&...) -> soa<detail::element_of<First>, 1 + sizeof...(Rest)>;
 }

@@ -8,11 +8,14 @@ namespace nearfield
   template <class V, int N>
   struct vec
   {
-    V data[N];
+    V data[N]; ///< the components
 
+    /// Component i.
     NEARFIELD_FN constexpr V& operator[](int i) { return data[i]; }
+    /// Component i.
     NEARFIELD_FN constexpr V const& operator[](int i) const { return data[i]; }
 
+    /// Component by component.
     NEARFIELD_FN constexpr vec& operator+=(vec const& other)
     {
       NEARFIELD_UNROLL
@@ -20,6 +23,7 @@ namespace nearfield
       return *this;
     }
 
+    /// Component by component.
     NEARFIELD_FN constexpr vec& operator-=(vec const& other)
     {
       NEARFIELD_UNROLL

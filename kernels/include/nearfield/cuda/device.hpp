@@ -16,7 +16,8 @@ namespace nearfield
     /// Its memory in bytes, in use or not.
     std::uint64_t memory_bytes;
     /// The compute capability, major.minor.
-    int major, minor;
+    int major;
+    int minor; ///< of the compute capability
     /// The number of streaming multiprocessors.
     int multiprocessors;
   };

@@ -40,7 +40,9 @@ namespace nearfield
     {}
     /// A copy of host memory.
     explicit device_array(std::span<T const> from) : device_array(from.size()) { copy_from(from); }
+    /// Takes the memory of the other one.
     device_array(device_array&& other) noexcept { swap(other); }
+    /// Takes the memory of the other one, which gets this one's.
     device_array& operator=(device_array&& other) noexcept
     {
       swap(other);
@@ -48,7 +50,9 @@ namespace nearfield
     }
     ~device_array() { detail::device_free(data_); }
 
+    /// The first value, in device memory.
     [[nodiscard]] T* data() const { return data_; }
+    /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
 
     /// `from` has size() values, in host memory. Waits.
@@ -78,6 +82,7 @@ namespace nearfield
   class device_columns
   {
   public:
+    /// n values a column, not initialised. Throws error when the device has no memory for them.
     explicit device_columns(std::size_t n)
     {
       for (auto& column : columns_) column = device_array<T>(n);
@@ -91,7 +96,9 @@ namespace nearfield
         columns_[c] = device_array<T>(std::span<T const>(from[c], from.size()));
     }
 
+    /// The number of values in each column.
     [[nodiscard]] std::size_t size() const { return columns_[0].size(); }
+    /// The columns as kernels take them.
     [[nodiscard]] soa<T, N> view() const
     {
       std::array<T*, N> pointers;

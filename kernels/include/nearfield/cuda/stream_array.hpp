@@ -39,6 +39,7 @@ namespace nearfield
 
   /// Throws error where there is no device, and where nearfield was built without CUDA, as do the next two.
   pool_memory memory_of_pool();
+  /// The peak of memory_of_pool() begins again with what is used now.
   void reset_pool_peak();
   /// Gives back to the device what the pool keeps and no array uses.
   void trim_pool();
@@ -57,7 +58,9 @@ namespace nearfield
         : data_(static_cast<T*>(detail::stream_allocate(n * sizeof(T), stream, what))), size_(n),
           stream_(stream)
     {}
+    /// Takes the memory of the other one.
     stream_array(stream_array&& other) noexcept { swap(other); }
+    /// Takes the memory of the other one; what was here goes.
     stream_array& operator=(stream_array&& other) noexcept
     {
       stream_array(std::move(other)).swap(*this); // what was here goes now
@@ -65,8 +68,11 @@ namespace nearfield
     }
     ~stream_array() { detail::stream_free(data_, stream_); }
 
+    /// The first value, in device memory.
     [[nodiscard]] T* data() const { return data_; }
+    /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// The stream whose work the memory belongs to.
     [[nodiscard]] cuda_stream stream() const { return stream_; }
 
     /// `to` has size() values, in host memory. Waits for the stream.
@@ -75,6 +81,7 @@ namespace nearfield
       detail::stream_copy_to_host(to.data(), data_, size_ * sizeof(T), stream_);
     }
 
+    /// Exchanges two arrays without copies.
     void swap(stream_array& other) noexcept
     {
       std::swap(data_, other.data_);

@@ -14,9 +14,11 @@
 
 namespace nearfield
 {
+  /// Some types, known to the compiler alone.
   template <class... Ts>
   struct type_list
   {
+    /// how many
     static constexpr int size = sizeof...(Ts);
 
     /// The position of T in the list, or -1.
@@ -28,7 +30,7 @@ namespace nearfield
       return at;
     }
 
-    /// Calls f.template operator()<T>() for every T of the list.
+    /// Calls `f.template operator()<T>()` for every T of the list.
     template <class F>
     static constexpr void for_each(F&& f)
     {
@@ -36,11 +38,13 @@ namespace nearfield
     }
   };
 
+  /// The interactions that are compiled into the library, for each instruction set and for CUDA.
   using builtin_interactions =
       type_list<one_over_r<2>, one_over_r<3>, grad_one_over_r<2>, grad_one_over_r<3>,
                 val_grad_one_over_r<2>, val_grad_one_over_r<3>, r_over_r3<2>, r_over_r3<3>, log_r,
                 grad_log_r, gaussian<2>, gaussian<3>, dipole_tensor<2>, dipole_tensor<3>>;
 
+  /// One of those.
   template <class K>
   concept builtin_interaction = builtin_interactions::index_of<K>()
   >= 0;

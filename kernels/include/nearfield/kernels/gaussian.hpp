@@ -14,7 +14,7 @@ namespace nearfield
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "gaussian";
 
-    double sigma = 1;
+    double sigma = 1; ///< length^1, positive
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>

@@ -28,9 +28,9 @@ namespace nearfield
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "lennard_jones_cutoff";
 
-    double sigma = 1;
-    double epsilon = 1;
-    double cutoff = 2.5;
+    double sigma = 1;    ///< length^1
+    double epsilon = 1;  ///< energy
+    double cutoff = 2.5; ///< length^1
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> mat<V, 1, 1>
@@ -52,9 +52,9 @@ namespace nearfield
     static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 9 + 1 + 2 * Dim;
     static constexpr auto name = "grad_lennard_jones_cutoff";
 
-    double sigma = 1;
-    double epsilon = 1;
-    double cutoff = 2.5;
+    double sigma = 1;    ///< length^1
+    double epsilon = 1;  ///< energy
+    double cutoff = 2.5; ///< length^1
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> radial<V, dim>

@@ -14,7 +14,7 @@ namespace nearfield
     static constexpr int flops = Dim + 2 * Dim + 1 + 3 + 2 * Dim;
     static constexpr auto name = "r_over_r3";
 
-    double eps = 0;
+    double eps = 0; ///< length^1, not negative
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> radial<V, dim>

@@ -23,7 +23,7 @@ namespace nearfield
     static constexpr auto symmetry = parity::even;
     static constexpr auto name = "sph_density";
 
-    double h = 1;
+    double h = 1; ///< length^1, positive
 
     /// The cutoff that goes with h.
     [[nodiscard]] constexpr double cutoff() const { return 2 * h; }

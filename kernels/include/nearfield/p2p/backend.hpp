@@ -18,15 +18,19 @@ namespace nearfield
   /// on the one that their file is compiled for, and need <nearfield/p2p/simd.hpp>.
   struct simd_backend
   {
-    isa which = isa::best;
+    isa which = isa::best; ///< the widest that this machine and this build have, or the one named
   };
 
+  /// `nf::p2p_inner(nf::scalar, ...)`
   inline constexpr scalar_backend scalar{};
+  /// `nf::p2p_inner(nf::simd, ...)`: the widest instruction set that there is
   inline constexpr simd_backend simd{};
 
+  /// Where to run on a CPU: scalar or simd.
   template <class B>
   concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
 
+  /// The precisions of kernels.
   template <class T>
   concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;
 

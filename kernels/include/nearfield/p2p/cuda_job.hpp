@@ -15,9 +15,9 @@ namespace nearfield
   /// warp, computes.
   struct cuda_item
   {
-    index_type box = 0;
-    index_type first = 0;
-    index_type count = 0;
+    index_type box = 0;   ///< of the list
+    index_type first = 0; ///< the first target
+    index_type count = 0; ///< how many
   };
 
   /// The items of a launch: those of `gather`, one-sided, or of `mutual`.
@@ -26,7 +26,8 @@ namespace nearfield
     /// those for teams of a block, of half a block, of a warp; each with larger work before smaller work
     /// by factors of two
     std::vector<cuda_item> items;
-    index_type n_wide = 0, n_medium = 0;
+    index_type n_wide = 0;   ///< how many, the first ones, are for a whole block
+    index_type n_medium = 0; ///< how many, the next ones, are for half of one
   };
 
   /// Where the sources of a chunk of the list are: chunk c of a range counts from `begin` on in the
@@ -34,9 +35,9 @@ namespace nearfield
   /// outputs of the targets).
   struct source_slot
   {
-    index_type buffer = 0;
-    index_type begin = 0;
-    index_type halo = 0;
+    index_type buffer = 0; ///< which buffer
+    index_type begin = 0;  ///< the first source there
+    index_type halo = 0;   ///< the first place in the halo
   };
 
   /// The buffers that one launch may read sources from.
@@ -47,29 +48,31 @@ namespace nearfield
   template <class T>
   struct cuda_job
   {
-    T const* const* target_x = nullptr;
-    T* const* target_out = nullptr;
+    T const* const* target_x = nullptr; ///< dim columns
+    T* const* target_out = nullptr;     ///< n_out columns
     T const* const* source_x = nullptr; ///< buffer after buffer
-    T const* const* source_q = nullptr;
-    int n_buffers = 1;
+    T const* const* source_q = nullptr; ///< the same, n_in columns for each buffer
+    int n_buffers = 1;                  ///< how many buffers source_x and source_q hold
 
     // mutual only
-    T const* const* target_q = nullptr;
-    T* const* halo_out = nullptr; ///< of the sources that are not among the targets
+    T const* const* target_q = nullptr; ///< inputs of the targets, n_in columns
+    T* const* halo_out = nullptr;       ///< of the sources that are not among the targets
 
     // a list
-    index_type const* box_offsets = nullptr;
-    source_range const* own = nullptr;
-    index_type const* range_offsets = nullptr;
-    source_range const* ranges = nullptr;
-    std::array<double, 3> const* shifts = nullptr;
-    source_slot const* slots = nullptr; ///< null: chunk c is buffer c
-    cuda_item const* items = nullptr;
-    index_type n_wide = 0, n_medium = 0, n_items = 0;
+    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
+    source_range const* own = nullptr;             ///< as interaction_list::own
+    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
+    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
+    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
+    source_slot const* slots = nullptr;            ///< null: chunk c is buffer c
+    cuda_item const* items = nullptr;              ///< the work of a list; null: one box
+    index_type n_wide = 0;                         ///< as cuda_items::n_wide
+    index_type n_medium = 0;                       ///< as cuda_items::n_medium
+    index_type n_items = 0;                        ///< all of them
 
     // without items: one box of n_targets that meets n_sources
-    index_type n_targets = 0;
-    index_type n_sources = 0;
+    index_type n_targets = 0; ///< of the one box
+    index_type n_sources = 0; ///< that it meets
 
     /// own[b] are the targets of box b themselves
     bool own_is_self = false;
@@ -77,9 +80,9 @@ namespace nearfield
     bool ranges_may_coincide = false;
     /// the interaction at distance zero (is_singular, detail::tests_for_zero)
     bool singular = true;
-    bool tests_for_zero = true;
+    bool tests_for_zero = true; ///< pairs at distance zero are looked for
 
-    cuda_stream stream = nullptr;
+    cuda_stream stream = nullptr; ///< null: the default stream
   };
 
   /// Launches a kernel compiled for one interaction and one precision; k points to the interaction.
@@ -87,6 +90,7 @@ namespace nearfield
   template <class T>
   using cuda_function = int (*)(void const* k, cuda_job<T> const& job) noexcept;
 
+  /// The kernels of one interaction and precision for a GPU.
   template <class T>
   struct cuda_kernels
   {

@@ -24,10 +24,13 @@ namespace nearfield
     /// Of mutual steps, over a half list of one set. Throws error besides when it is not a half list.
     static cuda_list mutual(boxes const& points, interaction_list const& half_list);
 
+    /// The points that the boxes hold.
     [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
+    /// The points that the list counts in.
     [[nodiscard]] std::size_t n_sources() const { return n_sources_; }
     /// The own range of each box is the box: the list of one set.
     [[nodiscard]] bool is_of_one_set() const { return is_of_one_set_; }
+    /// Made of a half list, for mutual steps.
     [[nodiscard]] bool is_mutual() const { return is_mutual_; }
 
     /// Makes the job one over this list.

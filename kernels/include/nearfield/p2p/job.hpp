@@ -15,22 +15,22 @@ namespace nearfield
   template <class T>
   struct p2p_job
   {
-    T const* const* target_x = nullptr;
-    T* const* target_out = nullptr;
-    T const* const* source_x = nullptr;
-    T const* const* source_q = nullptr;
+    T const* const* target_x = nullptr; ///< dim columns
+    T* const* target_out = nullptr;     ///< n_out columns, added to
+    T const* const* source_x = nullptr; ///< dim columns for each chunk
+    T const* const* source_q = nullptr; ///< n_in columns for each chunk
 
     // mutual kernels only: the sources receive too
-    T const* const* target_q = nullptr;
-    T* const* source_out = nullptr;
+    T const* const* target_q = nullptr; ///< n_in columns
+    T* const* source_out = nullptr;     ///< n_out columns for each chunk, added to
 
-    index_type const* box_offsets = nullptr;
-    source_range const* own = nullptr;
-    index_type const* range_offsets = nullptr;
-    source_range const* ranges = nullptr;
-    std::array<double, 3> const* shifts = nullptr;
-    index_type first_box = 0;
-    index_type last_box = 0;
+    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
+    source_range const* own = nullptr;             ///< as interaction_list::own
+    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
+    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
+    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
+    index_type first_box = 0;                      ///< the first target box
+    index_type last_box = 0;                       ///< one past the last
 
     /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
     /// pair once
@@ -46,6 +46,7 @@ namespace nearfield
   template <class T>
   using p2p_function = void (*)(void const* k, p2p_job<T> const& job) noexcept;
 
+  /// The kernels of one interaction, precision and instruction set.
   template <class T>
   struct p2p_kernels
   {

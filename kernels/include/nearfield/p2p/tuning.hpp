@@ -7,9 +7,9 @@ namespace nearfield
   /// `packs` packs in two passes, roots first; 0 is one pass.
   struct register_block
   {
-    int registers;
-    int targets;
-    int packs;
+    int registers; ///< of sources, at a time
+    int targets;   ///< that meet them
+    int packs;     ///< of a pass, or 0
   };
 
   /// Sources of a box are copied into panels of this many bytes, which stay in the first-level cache
@@ -37,10 +37,11 @@ namespace nearfield
   /// Threads of a block of the one-sided kernel. Items of at least gather_wide_targets are computed by
   /// all of them, items of at least gather_medium_targets by half of them, others by a warp.
   inline constexpr int gather_threads = 128;
-  inline constexpr int gather_wide_targets = 64, gather_medium_targets = 17;
+  inline constexpr int gather_wide_targets = 64;   ///< an item of so many takes a block
+  inline constexpr int gather_medium_targets = 17; ///< an item of so many takes half of one
   /// A thread holds so many targets; 2 in a warp, and in half a block up to gather_few_targets.
   inline constexpr int gather_most_per_thread = 4;
-  inline constexpr int gather_few_targets = 20;
+  inline constexpr int gather_few_targets = 20; ///< see there
   /// The tile of a team, in bytes for each of its threads.
   inline constexpr int gather_tile_bytes = 128;
   /// Blocks that must fit on a multiprocessor, which limits the registers of a thread; 0 leaves them to the
@@ -52,8 +53,10 @@ namespace nearfield
   /// Threads of a block that computes a part of one box, and the targets that each of them holds.
   struct gather_block
   {
-    int threads, targets;
+    int threads; ///< of the block
+    int targets; ///< that each of them holds
   };
+  /// That block, by the bytes of a real.
   constexpr gather_block gather_block_of_box(int real_bytes, int n_out)
   {
     if (real_bytes == 4) return {n_out == 1 ? 256 : gather_threads, 4};
@@ -61,11 +64,13 @@ namespace nearfield
   }
   /// A box is cut into items of at most so many targets; a single large one into larger items, where there
   /// are enough of those, or into smaller ones.
-  inline constexpr int gather_targets = 128, gather_most_targets = 512, gather_least_targets = 64;
+  inline constexpr int gather_targets = 128;
+  inline constexpr int gather_most_targets = 512; ///< of the larger items of a single box
+  inline constexpr int gather_least_targets = 64; ///< of the smaller ones
 
-  /// Threads of a block of the mutual kernel, and the most targets that a warp holds.
+  /// Threads of a block of the mutual kernel.
   inline constexpr int mutual_threads = 128;
-  inline constexpr int mutual_targets_of_item = 128;
+  inline constexpr int mutual_targets_of_item = 128; ///< the most that a warp holds
 
   /// How far the loop of a warp over the points of its own box is unrolled. An interaction that is not radial
   /// takes a function of its own for each pair, such as a logarithm: many instructions, which unrolled cost

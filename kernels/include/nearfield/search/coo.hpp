@@ -178,6 +178,7 @@ namespace nearfield
     detail::resize(result, what, sink.size);
   }
 
+  /// A list of pairs, as a new object.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_coo const& what)
   {

@@ -17,6 +17,7 @@ namespace nearfield
                                       what.per_point ? result.per_point.data() : nullptr);
   }
 
+  /// How many pairs there are, and how many each point has, as a new object.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(Backend backend, Cells const& cells,
                                           count_pairs const& what)

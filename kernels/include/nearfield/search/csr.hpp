@@ -80,6 +80,7 @@ namespace nearfield
     if (what.sorted) detail::sort_rows(result, 0, result.size());
   }
 
+  /// A list with one row for every point, as a new object.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_csr const& what)
   {

@@ -41,8 +41,8 @@ namespace nearfield
   class cuda_cell_list
   {
   public:
-    using columns = soa<T const, Dim>;
-    using options_type = cell_list_options<T, Dim>;
+    using columns = soa<T const, Dim>;              ///< views of device memory
+    using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set. Throws error for a coordinate that is not finite or outside [0, L) of a periodic axis, what
     /// make_cell_grid throws for, 2^31 points or more, and where nearfield was built without CUDA.
@@ -52,18 +52,22 @@ namespace nearfield
     cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
+    /// The same of columns that may be written.
     template <class X>
     cuda_cell_list(cuda_backend where, soa<X, Dim> const& points, std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {})
         : cuda_cell_list(where, columns(points), cutoff, options)
     {}
+    /// The same of columns that may be written.
     template <class X, class Y>
     cuda_cell_list(cuda_backend where, soa<X, Dim> const& queries, soa<Y, Dim> const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {})
         : cuda_cell_list(where, columns(queries), columns(points), cutoff, options)
     {}
+    /// The other one can be assigned to or destroyed then.
     cuda_cell_list(cuda_cell_list&&) noexcept;
+    /// The other one can be assigned to or destroyed then; what was here goes.
     cuda_cell_list& operator=(cuda_cell_list&&) noexcept;
     ~cuda_cell_list();
 
@@ -71,17 +75,26 @@ namespace nearfield
     /// the points are refused the list is as it was. Memory comes from the pool
     /// (stream_array.hpp), which has what the last build took.
     void rebuild(columns const& points);
+    /// The same points or others, and another cutoff.
     void rebuild(columns const& points, T cutoff);
+    /// Two sets.
     void rebuild(columns const& queries, columns const& points);
+    /// Two sets, and another cutoff.
     void rebuild(columns const& queries, columns const& points, T cutoff);
 
+    /// The grid whose cells these are.
     [[nodiscard]] cell_grid<T, Dim> const& grid() const;
+    /// The number of points that have rows.
     [[nodiscard]] std::size_t n_targets() const;
+    /// The number of points that are found.
     [[nodiscard]] std::size_t n_sources() const;
+    /// Whether queries and points are the same.
     [[nodiscard]] bool has_one_set() const;
+    /// The stream on which it is built and searched.
     [[nodiscard]] cuda_stream stream() const;
     /// Position -> the caller's index, in device memory, when the stream has done its work.
     [[nodiscard]] std::span<index_type const> target_order() const;
+    /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() const;
 
     /// What radius_search works on.
@@ -91,10 +104,12 @@ namespace nearfield
     std::unique_ptr<detail::device_cells<T, Dim>> cells_;
   };
 
+  /// One set.
   template <class X, int Dim>
   cuda_cell_list(cuda_backend, soa<X, Dim> const&, std::type_identity_t<std::remove_const_t<X>>,
                  std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
       -> cuda_cell_list<std::remove_const_t<X>, Dim>;
+  /// Two sets.
   template <class X, class Y, int Dim>
   cuda_cell_list(cuda_backend, soa<X, Dim> const&, soa<Y, Dim> const&,
                  std::type_identity_t<std::remove_const_t<X>>,
@@ -104,10 +119,11 @@ namespace nearfield
   /// What count_pairs gives; per_point in device memory.
   struct device_counts
   {
-    std::uint64_t total = 0;
+    std::uint64_t total = 0; ///< of pairs
     /// of the caller's point i; empty unless asked for
     stream_array<index_type> per_point;
 
+    /// Waits for the stream.
     [[nodiscard]] pair_counts to_host() const;
   };
 
@@ -115,16 +131,16 @@ namespace nearfield
   template <class T, int Dim>
   struct device_pair_geometry
   {
-    stream_array<T> r2;
-    std::array<stream_array<T>, Dim> displacements;
+    stream_array<T> r2;                             ///< length^2
+    std::array<stream_array<T>, Dim> displacements; ///< length^1, one column an axis
   };
 
   /// What to_coo gives, in device memory: pair p is (i[p], j[p]).
   template <class T, int Dim>
   struct device_coo : device_pair_geometry<T, Dim>
   {
-    stream_array<index_type> i;
-    stream_array<index_type> j;
+    stream_array<index_type> i; ///< the caller's index
+    stream_array<index_type> j; ///< the caller's index
 
     /// The number of pairs.
     [[nodiscard]] std::size_t size() const { return i.size(); }
@@ -136,8 +152,8 @@ namespace nearfield
   template <class T, int Dim>
   struct device_csr : device_pair_geometry<T, Dim>
   {
-    stream_array<std::uint64_t> offsets;
-    stream_array<index_type> columns;
+    stream_array<std::uint64_t> offsets; ///< one more than there are rows
+    stream_array<index_type> columns;    ///< the caller's indices, row after row
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return offsets.size() == 0 ? 0 : offsets.size() - 1; }
@@ -148,11 +164,11 @@ namespace nearfield
   /// What to_table gives, in device memory: place k of row i is columns[i * width + k].
   struct device_table
   {
-    index_type width = 0;
+    index_type width = 0; ///< places of a row
     /// a row has more points than places; counts are true
     bool overflow = false;
-    stream_array<index_type> counts;
-    stream_array<index_type> columns;
+    stream_array<index_type> counts;  ///< how many points each row has
+    stream_array<index_type> columns; ///< the caller's indices
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return counts.size(); }

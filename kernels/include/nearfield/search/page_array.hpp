@@ -29,13 +29,15 @@ namespace nearfield
   class page_array
   {
   public:
-    using value_type = T;
+    using value_type = T; ///< of the array
 
     page_array() = default;
+    /// Takes the memory of the other one.
     page_array(page_array&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
           capacity_(std::exchange(other.capacity_, 0))
     {}
+    /// Exchanges memory with the other one.
     page_array& operator=(page_array&& other) noexcept
     {
       std::swap(data_, other.data_);
@@ -45,17 +47,27 @@ namespace nearfield
     }
     ~page_array() { detail::release_pages(data_, capacity_ * sizeof(T)); }
 
+    /// The first value; null where nothing was reserved.
     [[nodiscard]] T* data() { return data_; }
+    /// The first value; null where nothing was reserved.
     [[nodiscard]] T const* data() const { return data_; }
+    /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Whether it has none.
     [[nodiscard]] bool empty() const { return size_ == 0; }
     /// The number of values that resize() takes without asking the system.
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
+    /// Value i < size(), not checked.
     [[nodiscard]] T& operator[](std::size_t i) { return data_[i]; }
+    /// Value i < size(), not checked.
     [[nodiscard]] T const& operator[](std::size_t i) const { return data_[i]; }
+    /// The first value.
     [[nodiscard]] T* begin() { return data_; }
+    /// Past the last value.
     [[nodiscard]] T* end() { return data_ + size_; }
+    /// The first value.
     [[nodiscard]] T const* begin() const { return data_; }
+    /// Past the last value.
     [[nodiscard]] T const* end() const { return data_ + size_; }
 
     /// Room for n values; those that are there stay. False where the system refuses so much.

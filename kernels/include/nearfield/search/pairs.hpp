@@ -35,7 +35,7 @@ namespace nearfield
   /// full one, those of later position in a half one.
   struct count_pairs
   {
-    pairs which = pairs::half;
+    pairs which = pairs::half; ///< which of them are counted
     /// fill pair_counts::per_point too
     bool per_point = false;
   };
@@ -43,8 +43,8 @@ namespace nearfield
   /// A list with one row for every point.
   struct to_csr
   {
-    pairs which = pairs::full;
-    bool sorted = false;
+    pairs which = pairs::full; ///< which of them are listed
+    bool sorted = false;       ///< rows ascending by the caller's index
     /// the column of r2 too
     bool distances = false;
     /// the columns of x_i - x_j too, nearest image
@@ -56,8 +56,8 @@ namespace nearfield
   /// A list of pairs as two columns.
   struct to_coo
   {
-    pairs which = pairs::half;
-    bool sorted = false;
+    pairs which = pairs::half; ///< which of them are listed
+    bool sorted = false;       ///< lexicographic, by the caller's indices
     /// the column of r2 too
     bool distances = false;
     /// the columns of x_i - x_j too, nearest image
@@ -70,7 +70,7 @@ namespace nearfield
   /// first.
   struct to_table
   {
-    pairs which = pairs::full;
+    pairs which = pairs::full; ///< which of them are listed
     /// 1 or more
     index_type width = 64;
     /// A larger result throws error before its columns are allocated.
@@ -82,11 +82,13 @@ namespace nearfield
   template <class F>
   struct visit
   {
-    F f;
-    pairs which = pairs::half;
+    F f;                       ///< called in order, on the calling thread
+    pairs which = pairs::half; ///< which of them are visited
   };
+  /// Half lists.
   template <class F>
   visit(F) -> visit<F>;
+  /// Half or full ones.
   template <class F>
   visit(F, pairs) -> visit<F>;
 
@@ -94,9 +96,9 @@ namespace nearfield
   template <class T, int Dim>
   struct neighbour_row
   {
-    index_type i = 0;
-    std::span<index_type const> j;
-    std::span<T const> r2;
+    index_type i = 0;              ///< the caller's index
+    std::span<index_type const> j; ///< the caller's indices of the neighbours
+    std::span<T const> r2;         ///< their squared distances, length^2
     /// x_i - x_j on each axis, nearest image; empty unless asked for
     std::array<std::span<T const>, Dim> d;
   };
@@ -110,21 +112,24 @@ namespace nearfield
   struct visit_rows
   {
     F f; ///< called through a const object; as StarPU tasks by several threads at once, for different points
-    pairs which = pairs::full;
+    pairs which = pairs::full; ///< whether a row holds all neighbours, or those of later position
     /// the displacements too
     bool displacements = false;
   };
+  /// Full rows.
   template <class F>
   visit_rows(F) -> visit_rows<F>;
+  /// Full or half ones.
   template <class F>
   visit_rows(F, pairs) -> visit_rows<F>;
+  /// With displacements or without.
   template <class F>
   visit_rows(F, pairs, bool) -> visit_rows<F>;
 
   /// What count_pairs gives.
   struct pair_counts
   {
-    std::uint64_t total = 0;
+    std::uint64_t total = 0; ///< of pairs
     /// of the caller's point i; empty unless asked for
     page_array<index_type> per_point;
   };
@@ -133,19 +138,20 @@ namespace nearfield
   template <class T, int Dim>
   struct pair_geometry
   {
-    page_array<T> r2;
-    std::array<page_array<T>, Dim> displacements;
+    page_array<T> r2;                             ///< length^2
+    std::array<page_array<T>, Dim> displacements; ///< length^1, one column an axis
   };
 
   /// What to_csr gives: row i holds columns[offsets[i]] ... columns[offsets[i + 1] - 1].
   template <class T, int Dim>
   struct csr : pair_geometry<T, Dim>
   {
-    page_array<std::uint64_t> offsets;
-    page_array<index_type> columns;
+    page_array<std::uint64_t> offsets; ///< one more than there are rows
+    page_array<index_type> columns;    ///< the caller's indices, row after row
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return offsets.empty() ? 0 : offsets.size() - 1; }
+    /// The neighbours of the caller's point i < size(), not checked.
     [[nodiscard]] std::span<index_type const> row(std::size_t i) const
     {
       return {columns.data() + offsets[i], static_cast<std::size_t>(offsets[i + 1] - offsets[i])};
@@ -156,8 +162,8 @@ namespace nearfield
   template <class T, int Dim>
   struct coo : pair_geometry<T, Dim>
   {
-    page_array<index_type> i;
-    page_array<index_type> j;
+    page_array<index_type> i; ///< the caller's index
+    page_array<index_type> j; ///< the caller's index
 
     /// The number of pairs.
     [[nodiscard]] std::size_t size() const { return i.size(); }
@@ -167,14 +173,15 @@ namespace nearfield
   /// min(counts[i], width) of its points, and the places after them are not written.
   struct neighbour_table
   {
-    index_type width = 0;
+    index_type width = 0; ///< places of a row
     /// a row has more points than places; counts are true
     bool overflow = false;
-    page_array<index_type> counts;
-    page_array<index_type> columns;
+    page_array<index_type> counts;  ///< how many points each row has
+    page_array<index_type> columns; ///< the caller's indices
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return counts.size(); }
+    /// The neighbours of the caller's point i < size(), as many as there was room for.
     [[nodiscard]] std::span<index_type const> row(std::size_t i) const
     {
       return {columns.data() + i * width, counts[i] < width ? counts[i] : width};

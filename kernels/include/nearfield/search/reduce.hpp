@@ -25,17 +25,20 @@ namespace nearfield
   requires std::invocable<Combine const&, R&, R&&>
   struct reduce
   {
-    R init;
-    F f;             ///< several threads call it at once, with sums of their own
-    Combine combine; ///< combine(sum, part)
-    pairs which = pairs::half;
+    R init;                    ///< what changes no sum
+    F f;                       ///< several threads call it at once, with sums of their own
+    Combine combine;           ///< combine(sum, part)
+    pairs which = pairs::half; ///< which of them are added
     /// more parts serve more workers, and each costs a copy of R
     int parts = 64;
   };
+  /// Of half lists.
   template <class R, class F, class Combine>
   reduce(R, F, Combine) -> reduce<R, F, Combine>;
+  /// Of half or full ones.
   template <class R, class F, class Combine>
   reduce(R, F, Combine, pairs) -> reduce<R, F, Combine>;
+  /// In so many parts.
   template <class R, class F, class Combine>
   reduce(R, F, Combine, pairs, int) -> reduce<R, F, Combine>;
 

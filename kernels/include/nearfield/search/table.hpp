@@ -53,6 +53,7 @@ namespace nearfield
     detail::find_overflow(result);
   }
 
+  /// A table with room for `what.width` neighbours of each point, as a new object.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] neighbour_table radius_search(Backend backend, Cells const& cells,
                                               to_table const& what)

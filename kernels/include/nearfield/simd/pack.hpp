@@ -14,13 +14,15 @@ namespace nearfield
   template <class T, class Arch, int M>
   struct pack
   {
-    using batch = xsimd::batch<T, Arch>;
+    using batch = xsimd::batch<T, Arch>; ///< one register
+    /// of one register
     static constexpr int lanes = static_cast<int>(batch::size);
 
-    batch part[M];
+    batch part[M]; ///< the registers
 
     pack() = default;
 
+    /// All lanes get one value.
     template <class Real>
     requires std::is_arithmetic_v<Real> NEARFIELD_FN explicit pack(Real value)
     {
@@ -78,6 +80,7 @@ namespace nearfield
     inline constexpr bool seeds_doubles = is_avx512<Arch> || std::is_base_of_v<xsimd::neon64, Arch>;
   }
 
+  /// \cond As math<T>, for every lane.
   template <class T, class Arch, int M>
   struct math<pack<T, Arch, M>>
   {
@@ -236,4 +239,5 @@ namespace nearfield
       b = batch(second);
     }
   };
+  /// \endcond
 }

@@ -8,6 +8,7 @@
 
 namespace nearfield
 {
+  /// How large groups are made.
   struct group_options
   {
     /// Leaves of a group on average; 0: as many as make a group's work 2e7 directed pairs (1-10 ms of
@@ -28,12 +29,14 @@ namespace nearfield
   {
     /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
     std::span<index_type const> first_leaf;
-    bool has_one_set = true;
-    boxes targets, sources;
-    interaction_list full;
+    bool has_one_set = true; ///< targets and sources are the same points
+    boxes targets;           ///< the targets of each leaf
+    boxes sources;           ///< the sources of each leaf
+    interaction_list full;   ///< each leaf and all that it meets
     /// every pair once; only of one set
     interaction_list half;
-    std::span<index_type const> target_order, source_order;
+    std::span<index_type const> target_order; ///< position -> the caller's index
+    std::span<index_type const> source_order; ///< the same for the sources
   };
 
   /// What has leaves and their interactions: a tree, or a cell_list, whose leaves are its cells.
@@ -53,18 +56,21 @@ namespace nearfield
   class leaf_groups
   {
   public:
-    static constexpr int dim = Dim;
+    static constexpr int dim = Dim; ///< of space
 
+    /// Groups over views that outlive it; group_leaves makes them.
     leaf_groups(leaf_groups_view const& views, std::vector<index_type>&& first_leaf)
         : first_leaf_(std::move(first_leaf)), views_(views)
     {}
 
+    /// The number of groups.
     [[nodiscard]] index_type size() const
     {
       return static_cast<index_type>(first_leaf_.size() - 1);
     }
     /// Group g holds the leaves [first_leaf()[g], first_leaf()[g + 1]).
     [[nodiscard]] std::span<index_type const> first_leaf() const { return first_leaf_; }
+    /// All of it, as a step takes it.
     [[nodiscard]] leaf_groups_view view() const
     {
       leaf_groups_view result = views_;

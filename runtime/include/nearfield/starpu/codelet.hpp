@@ -51,7 +51,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   template <interaction K>
   struct task_argument
   {
-    K k;
+    K k; ///< the interaction
     /// where the task reports; null: runtime::wait() of the process
     monitor* watch = nullptr;
     /// directed pairs, for the performance model; 0: to be found from the sizes of the buffers

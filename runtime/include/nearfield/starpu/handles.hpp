@@ -34,7 +34,9 @@ namespace nearfield::starpu
       return handle(-1, nullptr, n, sizeof(T));
     }
 
+    /// Takes the data of the other one.
     handle(handle&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    /// Exchanges data with the other one.
     handle& operator=(handle&& other) noexcept
     {
       std::swap(data_, other.data_);
@@ -46,8 +48,11 @@ namespace nearfield::starpu
       if (data_) starpu_data_unregister(data_);
     }
 
+    /// StarPU's handle; null where this one is empty.
     [[nodiscard]] starpu_data_handle_t get() const { return data_; }
+    /// StarPU's handle; null where this one is empty.
     operator starpu_data_handle_t() const { return data_; } // NOLINT(google-explicit-constructor)
+    /// Whether there is data.
     explicit operator bool() const { return data_ != nullptr; }
 
   private:

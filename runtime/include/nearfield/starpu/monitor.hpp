@@ -17,7 +17,7 @@ namespace nearfield::starpu
     std::string worker; ///< "CPU 0" ...
     /// an instruction set, for an interaction of your own that of the file that uses it; or "scalar"
     std::string implementation;
-    std::uint64_t tasks = 0;
+    std::uint64_t tasks = 0; ///< how many
   };
 
   /// "CPU 0" ...: the name of a worker, without the place where StarPU has bound it.
@@ -28,7 +28,7 @@ namespace nearfield::starpu
   class monitor
   {
   public:
-    static constexpr int n_implementations = 3;
+    static constexpr int n_implementations = 3; ///< of a codelet at most
 
     monitor();
     /// That of codelets that are inserted without an argument.

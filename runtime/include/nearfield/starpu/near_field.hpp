@@ -41,13 +41,15 @@ namespace nearfield::starpu
     on_request ///< with deliver(); until then they stay where they were computed, as on a GPU
   };
 
+  /// How a step through StarPU is done.
   struct near_field_options
   {
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
-    form_choice form = form_choice::automatic;
+    form_choice form = form_choice::automatic; ///< how pairs become tasks
     /// automatic: GPUs where the runtime has some, else CPUs
     backend_choice backend = backend_choice::automatic;
+    /// when results go to the caller's columns
     delivery_choice delivery = delivery_choice::every_step;
   };
 }
@@ -409,11 +411,13 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     std::array<std::vector<handle>, 2> source_q_;
   };
 
+  /// One set of points; as many right-hand sides as NQ has room for.
   template <interaction K, int Dim, class X, class Q, int NQ, class T, int NOut>
   near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
              soa<Q, NQ> const&, soa<T, NOut> const&, near_field_options const& = {})
       -> near_field<K, T, NQ, NOut>;
 
+  /// Targets and sources.
   template <interaction K, int Dim, class X, class Y, class Q, int NQ, class T, int NOut>
   near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
              soa<Y, Dim> const&, soa<Q, NQ> const&, soa<T, NOut> const&,

@@ -50,7 +50,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       return codelet<detail::p2p_outer_mutual_operation>();
     }
+    /// For raw tasks: STARPU_CL_ARGS_NFREE, argument(), argument_size().
     [[nodiscard]] void* argument() { return &argument_; }
+    /// In bytes.
     [[nodiscard]] std::size_t argument_size() const { return sizeof(argument_); }
 
     /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once, and throws

@@ -25,6 +25,8 @@
 
 namespace nearfield::starpu
 {
+  /// How many pairs there are, and how many each point has. Throws error for a half list of two sets,
+  /// as all of these do.
   template <has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(runtime const& starpu, Cells const& cells,
                                           count_pairs const& what, slab_options const& options = {})
@@ -34,6 +36,7 @@ namespace nearfield::starpu
     return result;
   }
 
+  /// A table with room for `what.width` neighbours of each point.
   template <has_cell_view Cells>
   [[nodiscard]] neighbour_table radius_search(runtime const& starpu, Cells const& cells,
                                               to_table const& what,
@@ -44,6 +47,7 @@ namespace nearfield::starpu
     return result;
   }
 
+  /// A list with one row for every point.
   template <has_cell_view Cells>
   [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
                                    slab_options const& options = {})
@@ -53,6 +57,7 @@ namespace nearfield::starpu
     return result;
   }
 
+  /// A list of pairs.
   template <has_cell_view Cells>
   [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
                                    slab_options const& options = {})

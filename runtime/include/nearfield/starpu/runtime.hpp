@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+/// \namespace nearfield::starpu
+/// Near fields, P2P and radius searches as StarPU tasks.
+
 namespace nearfield::starpu
 {
   /// How StarPU is started. What is not set here comes from StarPU's environment variables
@@ -36,10 +39,12 @@ namespace nearfield::starpu
     /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for, for
     /// more GPUs than there are, when StarPU finds no worker, and when it runs already with other options.
     explicit runtime(runtime_options const& options = {});
+    /// Another reference to the same StarPU.
     runtime(runtime const&);
     runtime& operator=(runtime const&) = default;
     ~runtime();
 
+    /// CPU workers and those of GPUs.
     [[nodiscard]] int n_workers() const;
     /// GPUs that have workers
     [[nodiscard]] int n_gpus() const;

@@ -44,9 +44,9 @@ namespace nearfield
       (Dim == 2 || Dim == 3) class cell_list
   {
   public:
-    static constexpr int dim = Dim;
-    using value_type = T;
-    using options_type = cell_list_options<T, Dim>;
+    static constexpr int dim = Dim;                 ///< of space
+    using value_type = T;                           ///< of the coordinates
+    using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set: the points are targets and sources.
     cell_list(soa<T const, Dim> const& points, double cutoff, options_type const& options = {});
@@ -56,32 +56,42 @@ namespace nearfield
     ~cell_list();
     /// A list that was moved from takes rebuild() with a cutoff, and nothing else.
     cell_list(cell_list&&) noexcept;
+    /// The other one can be assigned to or destroyed then.
     cell_list& operator=(cell_list&&) noexcept;
 
     /// Sorts other points, or the same ones after they moved, in the memory that is there. The cutoff stays
     /// unless given, and so do the options.
     void rebuild(soa<T const, Dim> const& points);
+    /// With another cutoff.
     void rebuild(soa<T const, Dim> const& points, double cutoff);
+    /// Two sets.
     void rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points);
+    /// Two sets, and another cutoff.
     void rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, double cutoff);
 
     /// All of it, as a search takes it.
     [[nodiscard]] cell_view<T, Dim> view() const;
 
+    /// The grid whose cells these are.
     [[nodiscard]] cell_grid<T, Dim> const& grid() const;
+    /// R, rounded to T.
     [[nodiscard]] T cutoff() const { return grid().cutoff; }
     /// The number of boxes: cells that hold points of either set.
     [[nodiscard]] index_type size() const { return targets().size(); }
+    /// Whether targets and sources are the same points.
     [[nodiscard]] bool has_one_set() const { return view().one_set; }
 
     /// Box b holds the points [begin(b), end(b)) of the sorted targets, or sources.
     [[nodiscard]] boxes targets() const { return view().targets; }
+    /// The same for the sources.
     [[nodiscard]] boxes sources() const { return view().sources; }
     /// Position -> the caller's index.
     [[nodiscard]] std::span<index_type const> target_order() const { return view().target_order; }
+    /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() const { return view().source_order; }
     /// The coordinates in that order.
     [[nodiscard]] soa<T const, Dim> target_positions() const { return view().target_x; }
+    /// The same for the sources.
     [[nodiscard]] soa<T const, Dim> source_positions() const { return view().source_x; }
 
     /// Who meets whom, for near_field with an interaction that is zero beyond the cutoff. Ranges ascend, and
@@ -98,10 +108,12 @@ namespace nearfield
     std::unique_ptr<detail::cell_list_data<T, Dim>> data_;
   };
 
+  /// One set.
   template <class T, int Dim>
   cell_list(soa<T, Dim>, double,
             std::type_identity_t<cell_list_options<std::remove_const_t<T>, Dim>> = {})
       -> cell_list<std::remove_const_t<T>, Dim>;
+  /// Targets and sources.
   template <class T, class U, int Dim>
   cell_list(soa<T, Dim>, soa<U, Dim>, double,
             std::type_identity_t<cell_list_options<std::remove_const_t<T>, Dim>> = {})

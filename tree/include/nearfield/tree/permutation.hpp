@@ -30,10 +30,13 @@ namespace nearfield
   template <class T, int N>
   struct column_set
   {
-    std::array<std::vector<T>, N> columns;
+    std::array<std::vector<T>, N> columns; ///< of equal length
 
+    /// The number of values in each column.
     [[nodiscard]] std::size_t size() const { return columns[0].size(); }
+    /// The columns, to be read.
     [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns), size()}; }
+    /// The columns, to be written.
     [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns), size()}; }
 
   private:

@@ -16,8 +16,8 @@ namespace nearfield
   template <int Dim>
   struct leaf_cell
   {
-    std::array<std::uint32_t, Dim> index{};
-    int level = 0;
+    std::array<std::uint32_t, Dim> index{}; ///< from the lower end of each axis
+    int level = 0;                          ///< 0 is the root
 
     friend bool operator==(leaf_cell const&, leaf_cell const&) = default;
   };
@@ -25,10 +25,11 @@ namespace nearfield
   /// An interaction list that owns its memory.
   struct interaction_table
   {
-    std::vector<source_range> own;
-    std::vector<index_type> offsets;
-    std::vector<source_range> ranges;
+    std::vector<source_range> own;    ///< as interaction_list::own
+    std::vector<index_type> offsets;  ///< as interaction_list::offsets
+    std::vector<source_range> ranges; ///< as interaction_list::ranges
 
+    /// What kernels take; this object must outlive it.
     [[nodiscard]] interaction_list view() const { return {own, offsets, ranges, {}}; }
   };
 
@@ -43,7 +44,7 @@ namespace nearfield
   class tree
   {
   public:
-    static constexpr int dim = Dim;
+    static constexpr int dim = Dim; ///< of space
 
     /// The number of leaves.
     [[nodiscard]] index_type size() const { return static_cast<index_type>(cells_.size()); }
@@ -92,15 +93,19 @@ namespace nearfield
     /// What build_tree fills in.
     struct parts
     {
-      cube<Dim> root;
-      leaf_order order;
-      int depth;
-      bool one_set;
-      std::vector<leaf_cell<Dim>> cells;
-      std::vector<index_type> target_offsets, source_offsets;
-      std::vector<index_type> target_order, source_order;
-      interaction_table full, half;
+      cube<Dim> root;                         ///< the box that was cut
+      leaf_order order;                       ///< how the leaves follow each other
+      int depth;                              ///< the level of the deepest leaf
+      bool one_set;                           ///< targets and sources are the same points
+      std::vector<leaf_cell<Dim>> cells;      ///< where the leaves are
+      std::vector<index_type> target_offsets; ///< as boxes::offsets
+      std::vector<index_type> source_offsets; ///< the same; empty where there is one set
+      std::vector<index_type> target_order;   ///< position -> the caller's index
+      std::vector<index_type> source_order;   ///< the same; empty where there is one set
+      interaction_table full;                 ///< each leaf and all that it meets
+      interaction_table half;                 ///< each pair once; empty for two sets
     };
+    /// What build_tree calls; checks nothing.
     explicit tree(parts&& from);
 
   private:

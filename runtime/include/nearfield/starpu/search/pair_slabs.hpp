@@ -18,9 +18,10 @@
 
 namespace nearfield::starpu
 {
+  /// Which pairs, where they are searched, and how many tasks there are.
   struct pair_slab_options
   {
-    pairs which = pairs::half;
+    pairs which = pairs::half; ///< which of them are listed
     /// the column i too; without it the pairs of a slab are rows
     bool with_i = true;
     /// automatic leaves each task to StarPU's scheduler. One without performance models (lws, the default)
@@ -77,7 +78,9 @@ namespace nearfield::starpu
     pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
                std::type_identity_t<columns> const& queries,
                std::type_identity_t<columns> const& points, pair_slab_options const& options = {});
+    /// The other one can be assigned to or destroyed then.
     pair_slabs(pair_slabs&&) noexcept;
+    /// Ends what was here, as the destructor does.
     pair_slabs& operator=(pair_slabs&&) noexcept;
     /// Waits for all tasks that use its handles, of others too.
     ~pair_slabs();
@@ -91,6 +94,7 @@ namespace nearfield::starpu
     [[nodiscard]] std::size_t size() const;
     /// Waits for the count of slab s, as n_pairs() does for all. Throws the first exception of a task.
     [[nodiscard]] std::uint64_t n_pairs(std::size_t s);
+    /// Of all slabs; waits for all counts.
     [[nodiscard]] std::uint64_t n_pairs();
 
     /// Makes the handles i and j and submits the fill tasks, slab by slab as their counts become known. Only
@@ -104,6 +108,7 @@ namespace nearfield::starpu
     /// index_type: the caller's indices of the pairs of slab s, by position of i, then of j. After fill();
     /// null for a slab without pairs, i also where it was not asked for.
     [[nodiscard]] starpu_data_handle_t i(std::size_t s) const;
+    /// The same of the other points.
     [[nodiscard]] starpu_data_handle_t j(std::size_t s) const;
 
     /// Returns when all tasks of this list that were submitted have ended. Throws the first exception of one.
@@ -112,6 +117,7 @@ namespace nearfield::starpu
     /// All slabs behind each other, as radius_search gives them with to_coo and to_csr. Both fill where
     /// fill() was not called, and wait.
     void to_host(coo<T, Dim>& list);
+    /// With to_csr's rows.
     void to_host(csr<T, Dim>& list);
 
     /// How many tasks each worker has run with each implementation.
