@@ -1,6 +1,8 @@
 // The kernels on plain arrays: every point with every other.
 
+// [p2p_inner]
 #include <nearfield/p2p/p2p.hpp>
+// [p2p_inner]
 
 #include <cmath>
 #include <iostream>
@@ -21,7 +23,9 @@ int main()
     phi.push_back(0); // kernels add to their outputs
   }
 
+  // [p2p_inner]
   nf::p2p_inner(nf::simd, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi});
+  // [p2p_inner]
 
   // on the middle charge both sides give the alternating harmonic series, -2 (1 - 1/2 + 1/3 - ...)
   double expected = 0;

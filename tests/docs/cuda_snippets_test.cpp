@@ -1,0 +1,99 @@
+// What the documents show of GPUs, between markers // [name].
+
+#include "clouds.hpp"
+
+// [cuda_step]
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+// [cuda_step]
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/kernels/lennard_jones.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace nf = nearfield;
+
+namespace
+{
+  TEST(docs, cuda_step)
+  {
+    std::size_t const n = 5000;
+    auto const x = nf::test::values(n, 1), y = nf::test::values(n, 2), z = nf::test::values(n, 3),
+               q = nf::test::values(n, 4);
+    std::vector<double> phi(n);
+    // clang-format off
+    // [cuda_step]
+
+    auto const tree  = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 128});
+    auto const order = tree.target_order();
+    nf::cuda_list const list(tree.targets(), tree.interactions(), x.size());
+    nf::device_columns<double, 3> const points(nf::gather(order, nf::soa{x, y, z}).view());
+    nf::device_columns<double, 1> const charges(nf::gather(order, nf::soa{q}).view());
+    nf::device_columns<double, 1> const sums(x.size());
+
+    nf::near_field(nf::cuda, nf::one_over_r<>{}, list, points.view(), charges.view(), sums.view());
+
+    std::vector<double> in_tree_order(x.size());
+    sums.copy_to(nf::soa{in_tree_order});          // waits
+    nf::scatter(order, in_tree_order, phi);        // phi in the order of x, y, z
+    // [cuda_step]
+    // clang-format on
+
+    auto const host_points = nf::gather(order, nf::soa{x, y, z});
+    auto const host_charges = nf::gather(order, nf::soa{q});
+    std::vector<double> host_sums(n), expected(n);
+    nf::near_field(nf::serial, nf::scalar, nf::one_over_r<>{}, tree.targets(), tree.interactions(),
+                   host_points.view(), host_charges.view(), nf::soa{host_sums});
+    nf::scatter(order, host_sums, expected);
+    for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * expected[i]);
+  }
+
+  TEST(docs, cuda_search)
+  {
+    std::size_t const n = 500;
+    double const cutoff = 0.2;
+    auto const x = nf::test::values(n, 1), y = nf::test::values(n, 2), z = nf::test::values(n, 3);
+    // clang-format off
+    // [cuda_search]
+    nf::device_columns<double, 3> const points{nf::soa{x, y, z}};         // a copy on the device
+    nf::cuda_cell_list const cells{nf::cuda, points.view(), cutoff};
+    nf::device_coo const pairs = nf::radius_search(nf::cuda, cells, nf::to_coo{});
+    nf::coo const here = pairs.to_host();
+    // [cuda_search]
+    // clang-format on
+
+    nf::cell_list const host_cells{nf::soa{x, y, z}, cutoff};
+    auto const expected = nf::radius_search(nf::simd, host_cells, nf::to_coo{});
+    EXPECT_GT(expected.size(), n);
+    EXPECT_TRUE(std::ranges::equal(here.i, expected.i));
+    EXPECT_TRUE(std::ranges::equal(here.j, expected.j));
+  }
+
+  /// own_kernel.cu
+  TEST(docs, own_kernel)
+  {
+    std::vector<double> const x{0, 1.2, 10}, y{0, 0, 0}, z{0, 0, 0}, q{1, 1, 1};
+    nf::device_columns<double, 3> const points(nf::soa{x, y, z});
+    nf::device_columns<double, 1> const charges(nf::soa{q});
+    std::vector<double> sums(3, 0);
+    nf::device_columns<double, 1> const phi(nf::soa{sums});
+    nf::lennard_jones_cutoff<3> const k;
+    nf::p2p_inner(nf::cuda, k, points.view(), charges.view(), phi.view());
+    phi.copy_to(nf::soa{sums});
+    double const pair = k(nf::vec<double, 3>{1.2, 0, 0}, 1 / 1.2).to({1})[0];
+    EXPECT_NEAR(sums[0], pair, 1e-12);
+    EXPECT_NEAR(sums[1], pair, 1e-12);
+    EXPECT_EQ(sums[2], 0);
+  }
+}

@@ -1,0 +1,51 @@
+// What the documents show of the radius search on a CPU, between markers // [name].
+
+#include "clouds.hpp"
+
+// [search]
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+// [search]
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace nf = nearfield;
+
+namespace
+{
+  TEST(docs, search)
+  {
+    std::size_t const n = 500;
+    double const cutoff = 0.2;
+    auto const x = nf::test::values(n, 1), y = nf::test::values(n, 2), z = nf::test::values(n, 3),
+               q = nf::test::values(n, 4);
+    // clang-format off
+    // [search]
+
+    nf::cell_list const cells{nf::soa{x, y, z}, cutoff};       // {.period = {L, L, 0}}: an open z axis
+    nf::csr const  list  = nf::radius_search(nf::simd, cells, nf::to_csr{});    // row i: all neighbours of point i
+    nf::coo const  pairs = nf::radius_search(nf::simd, cells, nf::to_coo{});    // each pair once
+    double energy = 0;                                                         // or no list at all
+    nf::radius_search(nf::simd, cells, nf::visit{[&](auto i, auto j, auto r2) { energy += q[i] * q[j] / r2; }});
+    // [search]
+    // clang-format on
+
+    double expected = 0;
+    std::size_t found = 0;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < i; ++j)
+      {
+        double const dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
+        double const r2 = dx * dx + dy * dy + dz * dz;
+        if (r2 >= cutoff * cutoff) continue;
+        ++found;
+        expected += q[i] * q[j] / r2;
+      }
+    EXPECT_GT(found, n);
+    EXPECT_EQ(pairs.size(), found);
+    EXPECT_EQ(list.columns.size(), 2 * found);
+    EXPECT_NEAR(energy, expected, 1e-9 * expected);
+  }
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Is every C++ block of the documents a region of a file that CMake compiles and tests run?
+
+    tools/check_snippets.py            exit status: 0 yes, 1 no, with a line for each block without region
+
+A region is what stands between two lines `// [name]` of an example or of a test below tests/docs; several
+pieces of one name in a file are one region. A block (```cpp, ```c++, ```cuda) of README.md, CONTRIBUTING.md
+or docs/*.md is the text of a region, but for white space and comments.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md")
+SOURCES = ("examples/*/*", "tests/docs/*")
+MARKER = re.compile(r"^\s*// \[([\w/]+)\]$")
+FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+]*)")
+
+
+def essence(lines):
+    """What the compiler sees, without white space"""
+    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", "\n".join(lines), flags=re.DOTALL)
+    return re.sub(r"\s", "", text)
+
+
+def blocks(path):
+    """[(line number, lines)] of the C++ blocks of a document"""
+    found, inside, language, lines = [], None, "", []
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        fence = FENCE.match(line)
+        if inside is None and fence:
+            inside, language, lines, begin = fence[1], fence[2].lower(), [], number
+        elif inside is not None and line.strip() == inside:
+            if language in ("cpp", "c++", "cc", "cxx", "cuda", "cu"):
+                found.append((begin, lines))
+            inside = None
+        elif inside is not None:
+            lines.append(line)
+    if inside is not None:
+        found.append((begin, ["a block without an end"]))
+    return found
+
+
+def regions(path):
+    """{name: lines} of a source"""
+    found, inside = {}, None
+    for number, line in enumerate(path.read_text().split("\n"), 1):
+        marker = MARKER.match(line)
+        if marker and inside is None:
+            inside = marker[1]
+            found.setdefault(inside, [])
+        elif marker and marker[1] == inside:
+            inside = None
+        elif marker:
+            sys.exit(f"{path.relative_to(ROOT)}:{number}: [{marker[1]}] begins inside [{inside}]")
+        elif inside is not None:
+            found[inside].append(line)
+    if inside is not None:
+        sys.exit(f"{path.relative_to(ROOT)}: [{inside}] has no end")
+    return found
+
+
+def is_built(path):
+    """Whether the CMakeLists.txt of its folder, or of the one above, names the file or its folder"""
+    for folder, name in ((path.parent, path.name), (path.parent.parent, path.parent.name)):
+        lists = folder / "CMakeLists.txt"
+        if lists.exists() and re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", lists.read_text()):
+            return True
+    return False
+
+
+def main():
+    good, texts, used = True, {}, set()
+    for pattern in SOURCES:
+        for path in sorted(ROOT.glob(pattern)):
+            if path.suffix not in (".cpp", ".cu", ".hpp", ".cuh"):
+                continue
+            for name, lines in regions(path).items():
+                where = f"{path.relative_to(ROOT)} [{name}]"
+                if not is_built(path):
+                    print(f"{where}: no CMakeLists.txt names this file")
+                    good = False
+                texts.setdefault(essence(lines), where)
+    n_blocks = 0
+    for pattern in DOCUMENTS:
+        for path in sorted(ROOT.glob(pattern)):
+            for number, lines in blocks(path):
+                n_blocks += 1
+                text = essence(lines)
+                if text and text in texts:
+                    used.add(text)
+                else:
+                    print(f"{path.relative_to(ROOT)}:{number}: this block is no region of an example or of tests/docs")
+                    good = False
+    for text in texts.keys() - used:
+        print(f"{texts[text]}: no document has this region")
+        good = False
+    print(f"{n_blocks} blocks, {len(texts)} regions")
+    sys.exit(0 if good else 1)
+
+
+if __name__ == "__main__":
+    main()
