@@ -8,7 +8,6 @@
 namespace nearfield::starpu::detail
 {
   codelet_base::codelet_base(std::string const& name, std::string const& symbol,
-                             std::initializer_list<starpu_data_access_mode> modes,
                              uint32_t (*footprint)(starpu_task*))
       : name_(name), symbol_(symbol)
   {
@@ -21,9 +20,7 @@ namespace nearfield::starpu::detail
     codelet_.name = name_.c_str();
     codelet_.model = &model_;
     codelet_.where = STARPU_CPU;
-    codelet_.nbuffers =
-        modes.size() == 0 ? STARPU_VARIABLE_NBUFFERS : static_cast<int>(modes.size());
-    std::copy(modes.begin(), modes.end(), codelet_.modes);
+    codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
   }
 
   uint32_t work_bin(double interactions)
@@ -33,6 +30,8 @@ namespace nearfield::starpu::detail
 
   std::string gpu_problem()
   {
+    if (!starpu_is_initialized())
+      return "StarPU is not running: call starpu_init, or keep a nearfield::starpu::runtime";
     if (!has_cuda())
       return "this StarPU was built without CUDA: ./dev starpu-cuda builds one with it";
     if (auto problem = cuda_problem(); !problem.empty()) return problem;

@@ -49,7 +49,7 @@ namespace nearfield::starpu::detail
       using tasks = pair_slab_tasks<T, Dim>;
 
       pair_slab_codelet(pair_slab_work what, backend_choice backend)
-          : codelet_base(name_of(what), symbol(what, backend), {}, &footprint)
+          : codelet_base(name_of(what), symbol(what, backend), &footprint)
       {
         starpu_codelet& to = get();
         bool const counts = what == pair_slab_work::count;

@@ -58,7 +58,7 @@ namespace nearfield::starpu::detail
     {
     public:
       explicit slab_codelet(std::string const& name)
-          : codelet_base(name, "nearfield_" + name, {STARPU_R}, &footprint)
+          : codelet_base(name, "nearfield_" + name, &footprint)
       {
         get().cpu_funcs[0] = &run_share;
       }

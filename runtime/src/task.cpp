@@ -5,10 +5,23 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 
 namespace nearfield::starpu::detail
 {
-  task::task(starpu_codelet& codelet, unsigned n_buffers) : task_(starpu_task_create())
+  namespace
+  {
+    starpu_task* create()
+    {
+      if (!starpu_is_initialized())
+        throw error(
+            "StarPU is not running: call starpu_init, or keep a nearfield::starpu::runtime, "
+            "before tasks are inserted");
+      return starpu_task_create();
+    }
+  }
+
+  task::task(starpu_codelet& codelet, unsigned n_buffers) : task_(create())
   {
     task_->cl = &codelet;
     task_->name = codelet.name;
@@ -42,6 +55,31 @@ namespace nearfield::starpu::detail
     ++n_;
   }
 
+  void task::set_options(task_options const& options)
+  {
+    set_priority(options.priority);
+    if (options.name) task_->name = options.name;
+    task_->callback_func = options.callback;
+    task_->callback_arg = options.callback_argument;
+    if (options.worker >= static_cast<int>(starpu_worker_get_count()))
+      throw error("worker: found " + std::to_string(options.worker) + ", StarPU has " +
+                  std::to_string(starpu_worker_get_count()) + "; count from 0");
+    if (options.worker >= 0)
+    {
+      task_->execute_on_a_specific_worker = 1;
+      task_->workerid = static_cast<unsigned>(options.worker);
+    }
+    if (options.tag)
+    {
+      task_->use_tag = 1;
+      task_->tag_id = *options.tag;
+    }
+    else if (!options.after.empty())
+      throw error("after: the task waits for tags and has none itself; give it a tag");
+    after_ = options.after;
+    after_tasks_ = options.after_tasks;
+  }
+
   void task::set_priority(int priority)
   {
     task_->priority =
@@ -56,6 +94,13 @@ namespace nearfield::starpu::detail
 
   void task::submit()
   {
+    // StarPU only reads both arrays
+    if (!after_.empty())
+      starpu_tag_declare_deps_array(task_->tag_id, static_cast<unsigned>(after_.size()),
+                                    const_cast<starpu_tag_t*>(after_.data()));
+    if (!after_tasks_.empty())
+      starpu_task_declare_deps_array(task_, static_cast<unsigned>(after_tasks_.size()),
+                                     const_cast<starpu_task**>(after_tasks_.data()));
     // StarPU may run the task and free it before the call returns
     std::string const what =
         "starpu_task_submit(" + std::string(task_->name ? task_->name : "task") + ")";

@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/conf.hpp>
+#include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <starpu.h>
@@ -49,6 +50,16 @@ namespace
     EXPECT_FALSE(starpu_is_initialized());
     runtime const again({.workers = 1});
     EXPECT_EQ(again.n_workers(), 1);
+  }
+
+  TEST(starpu_runtime, is_not_started_by_tasks)
+  {
+    ASSERT_FALSE(starpu_is_initialized());
+    starpu::p2p<one_over_r<3>, double> p2p;
+    EXPECT_FALSE(starpu_is_initialized());
+    EXPECT_THAT(message_of([&] { p2p.insert_inner(nullptr, nullptr, nullptr); }),
+                HasSubstr("StarPU is not running: call starpu_init"));
+    EXPECT_FALSE(starpu_is_initialized());
   }
 
   TEST(starpu_runtime, a_second_one_with_other_options_is_refused)

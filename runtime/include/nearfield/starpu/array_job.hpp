@@ -2,70 +2,55 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/cuda.hpp>
-#include <nearfield/starpu/handles.hpp>
+#include <nearfield/starpu/codelet.hpp>
+#include <nearfield/starpu/p2p_buffers.hpp>
 
 #include <array>
+#include <cstddef>
+#include <span>
 #include <string>
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The points of a handle of that many columns, counted once for each right-hand side.
-  template <int Columns>
-  double points_of(starpu_data_handle_t data)
-  {
-    return static_cast<double>(starpu_vector_get_nx(data)) / Columns;
-  }
-
-  /// The points of one side of a P2P task, as a codelet finds them: coordinates, inputs unless they are
-  /// null, outputs unless they are null.
+  /// The points of one side of a P2P task, as a codelet finds them: coordinates, and inputs and outputs where
+  /// the task has them on this side.
   template <class K, class T>
   class array_side
   {
   public:
-    /// Throws error when the sizes of the buffers do not fit together.
-    array_side(char const* codelet, void* x, void* q, void* out) : x_(x, K::dim)
+    void take_x(p2p_buffers& from, char const* what)
     {
-      index_type const n = x_.n;
-      auto const n_rhs = [&](char const* what, void* buffer, int columns_each)
-      {
-        std::size_t const values = STARPU_VECTOR_GET_NX(buffer);
-        std::size_t const each = std::size_t(n) * static_cast<std::size_t>(columns_each);
-        bool const fits = each == 0 ? values == 0 : values > 0 && values % each == 0;
-        if (STARPU_VECTOR_GET_ELEMSIZE(buffer) != sizeof(T) || !fits)
-          throw error(std::string(codelet) + ": " + what + " has " + std::to_string(values) +
-                      " values of " + std::to_string(STARPU_VECTOR_GET_ELEMSIZE(buffer)) +
-                      " bytes, x has " + std::to_string(n) + " points; give " +
-                      std::to_string(columns_each) + " values of " + std::to_string(sizeof(T)) +
-                      " bytes for each point and right-hand side");
-        return each == 0 ? 1 : static_cast<int>(values / each);
-      };
-      if (n_rhs("x", x, K::dim) != 1)
-        throw error(std::string(codelet) + ": x has no whole number of points");
-      if (q) n_rhs_ = n_rhs("q", q, K::n_in);
-      if (out)
-      {
-        int const of_out = n_rhs("out", out, K::n_out);
-        if (q && of_out != n_rhs_)
-          throw error(std::string(codelet) + ": q has " + std::to_string(n_rhs_) +
-                      " right-hand sides, out has " + std::to_string(of_out) +
-                      "; give one output for each");
-        n_rhs_ = of_out;
-      }
-      for (int d = 0; d < K::dim; ++d) x_columns_[d] = x_[d];
-      if (q) q_ = columns<T const>(q, n_rhs_ * K::n_in);
-      if (out) out_ = columns<T>(out, n_rhs_ * K::n_out);
+      x_ = from.coordinates(what, K::dim, sizeof(T));
+      for (int d = 0; d < K::dim; ++d) x_columns_[d] = x_.template column<T const>(d);
+    }
+    void take_q(p2p_buffers& from, char const* what)
+    {
+      q_ = from.values(what, K::n_in, sizeof(T), x_.size(), false);
+      n_rhs_ = q_.n_rhs();
+    }
+    /// Throws error where inputs of this side were taken and have another number of right-hand sides.
+    void take_out(p2p_buffers& from, char const* what)
+    {
+      out_ = from.values(what, K::n_out, sizeof(T), x_.size(), true);
+      if (q_ && out_.n_rhs() != n_rhs_)
+        throw error(std::string(from.codelet()) + ": q has " + std::to_string(n_rhs_) +
+                    " right-hand sides, " + what + " has " + std::to_string(out_.n_rhs()) +
+                    "; give one output for each");
+      n_rhs_ = out_.n_rhs();
     }
 
-    [[nodiscard]] index_type size() const { return x_.n; }
+    [[nodiscard]] index_type size() const { return x_.size(); }
     [[nodiscard]] int n_rhs() const { return n_rhs_; }
 
     /// The right-hand side that the job is for.
     void select(int rhs)
     {
-      if (q_.first)
-        for (int i = 0; i < K::n_in; ++i) q_columns_[i] = q_[rhs * K::n_in + i];
-      if (out_.first)
-        for (int o = 0; o < K::n_out; ++o) out_columns_[o] = out_[rhs * K::n_out + o];
+      if (q_)
+        for (int i = 0; i < K::n_in; ++i)
+          q_columns_[i] = q_.template column<T const>(rhs * K::n_in + i);
+      if (out_)
+        for (int o = 0; o < K::n_out; ++o)
+          out_columns_[o] = out_.template column<T>(rhs * K::n_out + o);
     }
     template <class Job>
     void as_targets(Job& job) const
@@ -86,8 +71,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     }
 
   private:
-    columns<T const> x_, q_;
-    columns<T> out_;
+    p2p_buffers::role x_, q_, out_;
     int n_rhs_ = 1;
     std::array<T const*, K::dim> x_columns_{};
     std::array<T const*, K::n_in> q_columns_{};
@@ -149,4 +133,60 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
                              [&](cuda_job<T> const& ready)
                              { check_cuda(kernel(&k, ready), codelet); });
   }
+
+  /// An operation on arrays: what the operation itself does not say. It says
+  ///
+  ///     static constexpr p2p_buffers::layout layout;       // of its buffers
+  ///     struct sides;                                      // taken from them: targets(), sources()
+  ///     static auto kernel(Kernels const& of_interaction); // p2p_kernels<T> or cuda_kernels<T>
+  ///     static double pairs(double n_targets, double n_sources);
+  template <class Operation, class K, class T>
+  struct array_operation
+  {
+    using interaction_type = K;
+    using real = T;
+
+    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
+    {
+      p2p_buffers from(Operation::name, Operation::layout, buffers);
+      typename Operation::sides sides(from);
+      run_box(Operation::name, Operation::kernel(kernels), argument.k, sides.targets(),
+              sides.sources());
+    }
+
+    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
+                    void** buffers, cuda_stream stream)
+    {
+      p2p_buffers from(Operation::name, Operation::layout, buffers);
+      typename Operation::sides sides(from);
+      run_box(Operation::name, Operation::kernel(kernels), argument.k, sides.targets(),
+              sides.sources(), stream);
+    }
+
+    /// The directed pairs of a task with such buffers. Throws error where the task would.
+    static double interactions(std::span<starpu_data_handle_t const> handles,
+                               std::span<starpu_data_access_mode const> modes)
+    {
+      p2p_buffers from(Operation::name, Operation::layout, handles, modes);
+      typename Operation::sides sides(from);
+      array_side<K, T> const &targets = sides.targets(), &sources = sides.sources();
+      return right_hand_sides(Operation::name, targets, sources) *
+             Operation::pairs(targets.size(), sources.size());
+    }
+
+    /// 0 where the task will throw.
+    static double interactions(starpu_task* task) noexcept
+    {
+      try
+      {
+        std::size_t const n = STARPU_TASK_GET_NBUFFERS(task);
+        return interactions({STARPU_TASK_GET_HANDLES(task), n},
+                            {task->dyn_modes ? task->dyn_modes : task->modes, n});
+      }
+      catch (error const&)
+      {
+        return 0;
+      }
+    }
+  };
 }

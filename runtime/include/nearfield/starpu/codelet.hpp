@@ -24,13 +24,12 @@
 ///       using interaction_type = K;
 ///       using real = T;
 ///       static constexpr char const* name = "p2p_outer";
-///       static constexpr std::initializer_list<starpu_data_access_mode> modes = {...};
 ///       static void run(p2p_kernels<T> const&, task_argument<K> const&, void** buffers);
 ///       static void run(cuda_kernels<T> const&, task_argument<K> const&, void** buffers, cuda_stream);
 ///       static double interactions(starpu_task* task);  // of a task without an argument
 ///     };
 ///
-/// The modes are empty where the number of buffers varies.
+/// The number of buffers, and how a task accesses them, is said by each task.
 
 namespace nearfield::starpu
 {
@@ -42,6 +41,44 @@ namespace nearfield::starpu
     scalar,
     simd,
     cuda ///< GPU workers only
+  };
+
+  /// The implementations among which StarPU's scheduler chooses.
+  class backend_set
+  {
+  public:
+    /// That one; all that there are for automatic.
+    backend_set(backend_choice one) // NOLINT(google-explicit-constructor)
+        : backend_set({one})
+    {}
+    /// Those. Throws error for none.
+    backend_set(std::initializer_list<backend_choice> several)
+    {
+      for (backend_choice const one : several)
+      {
+        bool const all = one == backend_choice::automatic;
+        bits_ |= all || one == backend_choice::scalar ? 1u : 0u;
+        bits_ |= all || one == backend_choice::simd ? 2u : 0u;
+        bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
+        names_cuda_ = names_cuda_ || one == backend_choice::cuda;
+      }
+      if (bits_ == 0) throw error("backends: found none; name scalar, simd or cuda");
+    }
+
+    [[nodiscard]] bool has_scalar() const
+    {
+      return (bits_ & 1u) != 0;
+    }                                                                 ///< plain C++ on CPU workers
+    [[nodiscard]] bool has_simd() const { return (bits_ & 2u) != 0; } ///< SIMD on CPU workers
+    [[nodiscard]] bool has_cuda() const { return (bits_ & 4u) != 0; } ///< CUDA on GPU workers
+    /// Whether cuda was named, and not only meant by automatic: then it must be there.
+    [[nodiscard]] bool names_cuda() const { return names_cuda_; }
+    /// 1 to 7, another one for each set of implementations.
+    [[nodiscard]] unsigned index() const { return bits_; }
+
+  private:
+    unsigned bits_ = 0;
+    bool names_cuda_ = false;
   };
 }
 
@@ -73,12 +110,12 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 
 namespace nearfield::starpu::detail
 {
-  /// The codelet with everything that does not depend on an operation.
+  /// The codelet with everything that does not depend on an operation. A task says how many buffers it has and
+  /// how it accesses them.
   class codelet_base
   {
   public:
     codelet_base(std::string const& name, std::string const& symbol,
-                 std::initializer_list<starpu_data_access_mode> modes,
                  uint32_t (*footprint)(starpu_task*));
     codelet_base(codelet_base const&) = delete;
     codelet_base& operator=(codelet_base const&) = delete;
@@ -112,16 +149,16 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = typename Operation::real;
 
   public:
-    /// The codelet for a backend. It lives until the process ends, as StarPU's models need. Throws
-    /// error when the instruction set asked for is not available, and for backend cuda when StarPU, as it
-    /// runs now, has no GPU that can run it.
-    static starpu_codelet& of(backend_choice which)
+    /// The codelet for some back-ends. It lives until the process ends, as StarPU's models need. Throws
+    /// error when the instruction set asked for is not available, when cuda is named and there are no CUDA
+    /// kernels, and when it is all that is named and StarPU, as it runs now, has no GPU that can run it.
+    static starpu_codelet& of(backend_set which)
     {
-      if (which == backend_choice::cuda) check_gpus();
-      if (which == backend_choice::scalar) return instance<backend_choice::scalar>();
-      if (which == backend_choice::simd) return instance<backend_choice::simd>();
-      if (which == backend_choice::cuda) return instance<backend_choice::cuda>();
-      return instance<backend_choice::automatic>();
+      if (which.names_cuda()) check_cuda_codelet(!which.has_scalar() && !which.has_simd());
+      static constexpr starpu_codelet& (*instances[])(backend_set) = {
+          &instance<1>, &instance<2>, &instance<3>, &instance<4>,
+          &instance<5>, &instance<6>, &instance<7>};
+      return instances[which.index() - 1](which);
     }
 
     /// By implementation.
@@ -140,40 +177,40 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       cuda_implementation
     };
 
-    template <backend_choice Which>
-    static starpu_codelet& instance()
+    template <unsigned Index>
+    static starpu_codelet& instance(backend_set which)
     {
       // never destroyed: StarPU writes the models when it stops, maybe after static objects are gone
-      static codelet* const made = new codelet(Which);
+      static codelet* const made = new codelet(which);
       return made->get();
     }
 
-    explicit codelet(backend_choice which)
-        : codelet_base(Operation::name, symbol(which), Operation::modes, &footprint)
+    explicit codelet(backend_set which) : codelet_base(Operation::name, symbol(which), &footprint)
     {
       // lws, eager and prio take the first one, whichever is faster
       int n = 0;
       starpu_codelet& to = get();
-      bool const is_automatic = which == backend_choice::automatic;
-      if (is_automatic || which == backend_choice::simd)
+      if (which.has_simd())
       {
         kernels<simd_implementation>(); // throws here rather than in a task
         to.cpu_funcs[n++] = &cpu<simd_implementation>;
       }
-      if (is_automatic || which == backend_choice::scalar)
-        to.cpu_funcs[n++] = &cpu<scalar_implementation>;
+      if (which.has_scalar()) to.cpu_funcs[n++] = &cpu<scalar_implementation>;
       to.where = n > 0 ? STARPU_CPU : 0;
-      if (is_automatic || which == backend_choice::cuda) add_cuda(to);
+      if (which.has_cuda()) add_cuda(to);
     }
 
     /// At each call: the next runtime of a process may have other workers.
-    static void check_gpus()
+    static void check_cuda_codelet(bool needs_a_gpu)
     {
-      std::string const problem =
-          has_cuda_codelets<K>
-              ? gpu_problem()
-              : std::string("the interaction ") + std::string(K::name) +
-                    " has no CUDA kernels: give it has_cuda and NEARFIELD_CUDA_KERNELS";
+      std::string problem;
+      if (!has_cuda_codelets<K>)
+        problem = "the interaction " + std::string(K::name) +
+                  " has no CUDA kernels: give it has_cuda and NEARFIELD_CUDA_KERNELS";
+      else if (!built_with_cuda())
+        problem = cuda_problem();
+      else if (needs_a_gpu)
+        problem = gpu_problem();
       if (!problem.empty()) throw error("backend cuda: " + problem);
     }
 
@@ -191,14 +228,14 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 #endif
     }
 
-    static std::string symbol(backend_choice which)
+    static std::string symbol(backend_set which)
     {
-      std::string const chosen(which == backend_choice::scalar ? "scalar"
-                               : which == backend_choice::cuda ? "cuda"
-                                                               : implementation_names()[0]);
+      std::string implementations;
+      if (which.has_simd()) implementations += "_" + std::string(implementation_names()[0]);
+      if (which.has_scalar()) implementations += "_scalar";
+      if (implementations.empty()) implementations = "_cuda";
       return "nearfield_" + std::string(Operation::name) + "_" + std::string(K::name) + "_" +
-             std::to_string(K::dim) + "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") + chosen +
-             (which == backend_choice::automatic ? "_scalar" : "");
+             std::to_string(K::dim) + "d_" + (sizeof(T) == 4 ? "f32" : "f64") + implementations;
     }
 
     template <implementation I>
@@ -287,7 +324,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
         : codelet_base(Operation::name,
                        "nearfield_" + std::string(Operation::name) +
                            (sizeof(typename Operation::real) == 4 ? "_f32" : "_f64"),
-                       Operation::modes, nullptr)
+                       nullptr)
     {
       codelet_base::get().cpu_funcs[0] = &cpu;
     }

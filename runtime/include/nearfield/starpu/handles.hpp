@@ -20,11 +20,14 @@ namespace nearfield::starpu
   public:
     handle() = default;
 
-    /// n values in memory that the caller owns and keeps; the tasks work on it.
+    /// n values in memory that the caller owns and keeps; the tasks work on it. Several outputs to which
+    /// tasks of two outputs add shall share an arbiter: yours, which must live as long.
     template <class T>
-    static handle of(T* data, std::size_t n)
+    static handle of(T* data, std::size_t n, starpu_arbiter_t arbiter = nullptr)
     {
-      return handle(STARPU_MAIN_RAM, data, n, sizeof(T));
+      handle made(STARPU_MAIN_RAM, data, n, sizeof(T));
+      if (arbiter) starpu_data_assign_arbiter(made, arbiter);
+      return made;
     }
 
     /// n values that StarPU allocates where a task first writes them.
@@ -34,7 +37,6 @@ namespace nearfield::starpu
       return handle(-1, nullptr, n, sizeof(T));
     }
 
-    /// Takes the data of the other one.
     handle(handle&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
     /// Exchanges data with the other one.
     handle& operator=(handle&& other) noexcept

@@ -8,22 +8,68 @@
 
 #include <starpu.h>
 
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <span>
 #include <vector>
+
+namespace nearfield::starpu
+{
+  /// What a P2P task takes for x, q or out: one handle, or one for each column; all of a task alike.
+  ///
+  ///     p2p.insert_inner(x, q, out);                     // packed: x holds dim columns one after the other
+  ///     p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});    // columns, of vectors that you have already
+  ///
+  /// A view: it must be used before what it was made of ends.
+  class column_handles
+  {
+  public:
+    /// A packed handle.
+    template <std::convertible_to<starpu_data_handle_t> Handle>
+    column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
+        : packed_(packed)
+    {}
+    /// Those of the columns, in their order; of several right-hand sides behind one another.
+    column_handles(std::initializer_list<starpu_data_handle_t> columns)
+        : columns_(columns.begin(), columns.size())
+    {}
+    /// The same from a vector, an array or a span.
+    template <class Columns>
+    requires std::constructible_from<std::span<starpu_data_handle_t const>, Columns const&>
+    column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
+        : columns_(columns)
+    {}
+
+    /// the handles
+    [[nodiscard]] std::span<starpu_data_handle_t const> get() const
+    {
+      return columns_.empty() ? std::span(&packed_, 1) : columns_;
+    }
+
+  private:
+    starpu_data_handle_t packed_ = nullptr;
+    std::span<starpu_data_handle_t const> columns_;
+  };
+}
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
   /// P2P tasks on handles of your own, in your own task graph.
   ///
-  /// Handles are StarPU vectors of T whose columns stand one after the other: x of n points has dim * n
-  /// values, q has n_in * n, an output n_out * n; q and outputs of k right-hand sides k times as many.
-  /// Tasks add to their outputs, which they access as STARPU_RW | STARPU_COMMUTE.
+  /// Handles are StarPU vectors of T, or variables that hold as many bytes. Of n points, x has dim columns of n
+  /// values, q n_in, an output n_out; q and outputs of k right-hand sides k times as many. Either each column
+  /// is a handle, or x, q and outputs are one handle each, whose columns stand one after the other. Tasks add to
+  /// their outputs, which they access as STARPU_RW | STARPU_COMMUTE: with one another and with your own codelets
+  /// that do the same, they run in any order.
   ///
   ///     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
   ///     p2p.insert_outer(x, y, q, phi);
   ///     starpu_task_insert(p2p.outer(), STARPU_R, x, STARPU_R, y, STARPU_R, q,
   ///                        STARPU_RW | STARPU_COMMUTE, phi, 0);                    // the same, raw
+  ///
+  /// Nothing here starts StarPU, or makes or destroys an arbiter: outputs have the one that you assign to them
+  /// (starpu_data_assign_arbiter), or none. Raw tasks may access outputs as STARPU_RW or STARPU_REDUX too.
   ///
   /// A raw task computes with K() and reports to runtime::wait(); to give it this object's interaction
   /// and wait(), add `STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()`. The object must outlive
@@ -32,9 +78,11 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   class p2p
   {
   public:
-    /// Throws error when the instruction set asked for is not available.
-    explicit p2p(K const& k = K(), backend_choice backend = backend_choice::automatic)
-        : argument_{k, &monitor_, 0}, backend_(backend)
+    /// Tasks with the implementations named, `{backend_choice::simd, backend_choice::cuda}` for instance.
+    /// Throws error when the instruction set asked for is not available, when cuda is named and K or this
+    /// build of nearfield has no CUDA kernels, and when cuda alone is named and StarPU has no GPU.
+    explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
+        : argument_{k, &monitor_, 0}, backends_(backends)
     {
       static_cast<void>(inner()); // throws here rather than in an insert function
     }
@@ -50,40 +98,46 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       return codelet<detail::p2p_outer_mutual_operation>();
     }
-    /// For raw tasks: STARPU_CL_ARGS_NFREE, argument(), argument_size().
+    /// For STARPU_CL_ARGS_NFREE: the interaction of this object, and that tasks report to it.
     [[nodiscard]] void* argument() { return &argument_; }
-    /// In bytes.
+    /// in bytes
     [[nodiscard]] std::size_t argument_size() const { return sizeof(argument_); }
 
-    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once, and throws
-    /// error when no worker can run the task.
-    void insert_inner(starpu_data_handle_t x, starpu_data_handle_t q, starpu_data_handle_t out)
+    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once. Throws error for
+    /// handles that are no vectors or variables, of another precision, or whose sizes do not fit together; for
+    /// an output that is an input too; for options that StarPU does not know; when StarPU is not running;
+    /// and when no worker can run the task.
+    void insert_inner(column_handles x, column_handles q, column_handles out,
+                      task_options const& options = {})
     {
-      insert(inner(), {x, q, out});
+      insert<detail::p2p_inner_operation>({{x}, {q}, {out, true}}, options);
     }
     /// out_i += sum_j K(x_i - y_j) q_j
-    void insert_outer(starpu_data_handle_t x, starpu_data_handle_t y, starpu_data_handle_t q,
-                      starpu_data_handle_t out)
+    void insert_outer(column_handles x, column_handles y, column_handles q, column_handles out,
+                      task_options const& options = {})
     {
-      insert(outer(), {x, y, q, out});
+      insert<detail::p2p_outer_operation>({{x}, {y}, {q}, {out, true}}, options);
     }
     /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Let outputs share an
     /// arbiter (starpu_data_assign_arbiter), or such tasks wait for each other.
-    void insert_outer_mutual(starpu_data_handle_t x, starpu_data_handle_t x_q,
-                             starpu_data_handle_t x_out, starpu_data_handle_t y,
-                             starpu_data_handle_t y_q,
-                             starpu_data_handle_t y_out) requires nearfield::detail::has_way_back<K>
+    void insert_outer_mutual(
+        column_handles x, column_handles x_q, column_handles x_out, column_handles y,
+        column_handles y_q, column_handles y_out,
+        task_options const& options = {}) requires nearfield::detail::has_way_back<K>
     {
-      insert(outer_mutual(), {x, x_q, x_out, y, y_q, y_out});
+      insert<detail::p2p_outer_mutual_operation>(
+          {{x}, {x_q}, {x_out, true}, {y}, {y_q}, {y_out, true}}, options);
     }
 
-    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object: of
-    /// sizes that do not fit together, for one.
+    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object.
     void wait()
     {
       check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
-      monitor_.rethrow();
+      rethrow();
     }
+    /// Rethrows the first exception of those tasks of this object that have ended, and forgets it: for who
+    /// waits for tasks in another way.
+    void rethrow() { monitor_.rethrow(); }
 
     /// How many tasks each worker has run with each implementation.
     [[nodiscard]] std::vector<worker_tasks> statistics() const
@@ -93,23 +147,42 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     }
 
   private:
+    struct role
+    {
+      column_handles handles;
+      bool is_output = false;
+    };
+
     template <template <class, class> class Operation>
     starpu_codelet* codelet() const
     {
-      return &detail::codelet<Operation<K, T>>::of(backend_);
+      return &detail::codelet<Operation<K, T>>::of(backends_);
     }
 
-    void insert(starpu_codelet* codelet, std::initializer_list<starpu_data_handle_t> handles)
+    template <template <class, class> class Operation>
+    void insert(std::initializer_list<role> roles, task_options const& options)
     {
-      detail::task task(*codelet, static_cast<unsigned>(handles.size()));
-      int buffer = 0;
-      for (starpu_data_handle_t const handle : handles) task.add(handle, codelet->modes[buffer++]);
+      std::vector<starpu_data_handle_t> handles;
+      std::vector<starpu_data_access_mode> modes;
+      for (role const& each : roles)
+        for (starpu_data_handle_t const handle : each.handles.get())
+        {
+          handles.push_back(handle);
+          modes.push_back(each.is_output
+                              ? static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE)
+                              : STARPU_R);
+        }
+      detail::task task(*codelet<Operation>(), static_cast<unsigned>(handles.size()));
+      static_cast<void>(
+          Operation<K, T>::interactions(handles, modes)); // throws here what the task would
+      for (std::size_t b = 0; b < handles.size(); ++b) task.add(handles[b], modes[b]);
       task.set_argument(&argument_, sizeof(argument_));
+      task.set_options(options);
       task.submit();
     }
 
     monitor monitor_;
     task_argument<K> argument_;
-    backend_choice backend_;
+    backend_set backends_;
   };
 }

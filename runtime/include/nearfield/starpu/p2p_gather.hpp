@@ -15,7 +15,6 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     using interaction_type = K;
     using real = T;
     static constexpr char const* name = "p2p_gather";
-    static constexpr std::initializer_list<starpu_data_access_mode> modes = {};
 
     static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
     {

@@ -1,39 +1,40 @@
 #pragma once
 
 #include <nearfield/starpu/array_job.hpp>
-#include <nearfield/starpu/codelet.hpp>
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j, from one evaluation a pair where K has a way back.
   template <interaction K, kernel_real T>
-  struct p2p_inner_operation
+  struct p2p_inner_operation : array_operation<p2p_inner_operation<K, T>, K, T>
   {
-    using interaction_type = K;
-    using real = T;
     static constexpr char const* name = "p2p_inner";
-    static constexpr std::initializer_list<starpu_data_access_mode> modes = {
-        STARPU_R, STARPU_R, starpu_data_access_mode(STARPU_RW | STARPU_COMMUTE)};
+    static constexpr p2p_buffers::layout layout = {
+        .roles = 3, .coordinates = K::dim, .values = K::n_in + K::n_out};
 
-    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
+    /// x, q, out
+    struct sides
     {
-      array_side<K, T> points(name, buffers[0], buffers[1], buffers[2]);
-      run_box(name, kernels.mutual ? kernels.mutual : kernels.one_sided, argument.k, points,
-              points);
-    }
+      explicit sides(p2p_buffers& from)
+      {
+        points.take_x(from, "x");
+        points.take_q(from, "q");
+        points.take_out(from, "out");
+      }
+      array_side<K, T>& targets() { return points; }
+      array_side<K, T>& sources() { return points; }
 
-    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
-                    void** buffers, cuda_stream stream)
-    {
-      array_side<K, T> points(name, buffers[0], buffers[1], buffers[2]);
-      run_box(name, kernels.mutual ? kernels.mutual : kernels.gather, argument.k, points, points,
-              stream);
-    }
+      array_side<K, T> points;
+    };
 
-    static double interactions(starpu_task* task)
+    static auto kernel(p2p_kernels<T> const& kernels)
     {
-      return points_of<K::n_out>(STARPU_TASK_GET_HANDLE(task, 2)) *
-             (points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 0)) - 1);
+      return kernels.mutual ? kernels.mutual : kernels.one_sided;
     }
+    static auto kernel(cuda_kernels<T> const& kernels)
+    {
+      return kernels.mutual ? kernels.mutual : kernels.gather;
+    }
+    static double pairs(double n, double) { return n * (n - 1); }
   };
 }

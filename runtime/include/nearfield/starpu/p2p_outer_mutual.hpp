@@ -1,7 +1,6 @@
 #pragma once
 
 #include <nearfield/starpu/array_job.hpp>
-#include <nearfield/starpu/codelet.hpp>
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
@@ -10,34 +9,35 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   /// Tasks with two outputs wait for each other unless the outputs share an arbiter.
   template <interaction K, kernel_real T>
   requires nearfield::detail::has_way_back<K>
-  struct p2p_outer_mutual_operation
+  struct p2p_outer_mutual_operation : array_operation<p2p_outer_mutual_operation<K, T>, K, T>
   {
-    using interaction_type = K;
-    using real = T;
     static constexpr char const* name = "p2p_outer_mutual";
-    static constexpr auto commute = starpu_data_access_mode(STARPU_RW | STARPU_COMMUTE);
-    static constexpr std::initializer_list<starpu_data_access_mode> modes = {
-        STARPU_R, STARPU_R, commute, STARPU_R, STARPU_R, commute};
+    static constexpr p2p_buffers::layout layout = {
+        .roles = 6, .coordinates = 2 * K::dim, .values = 2 * (K::n_in + K::n_out)};
 
-    static void run(p2p_kernels<T> const& kernels, task_argument<K> const& argument, void** buffers)
+    /// x, x_q, x_out, y, y_q, y_out
+    struct sides
     {
-      array_side<K, T> x(name, buffers[0], buffers[1], buffers[2]);
-      array_side<K, T> y(name, buffers[3], buffers[4], buffers[5]);
-      run_box(name, kernels.mutual, argument.k, x, y);
-    }
+      explicit sides(p2p_buffers& from)
+      {
+        of_x.take_x(from, "x");
+        of_x.take_q(from, "x_q");
+        of_x.take_out(from, "x_out");
+        of_y.take_x(from, "y");
+        of_y.take_q(from, "y_q");
+        of_y.take_out(from, "y_out");
+      }
+      array_side<K, T>& targets() { return of_x; }
+      array_side<K, T>& sources() { return of_y; }
 
-    static void run(cuda_kernels<T> const& kernels, task_argument<K> const& argument,
-                    void** buffers, cuda_stream stream)
-    {
-      array_side<K, T> x(name, buffers[0], buffers[1], buffers[2]);
-      array_side<K, T> y(name, buffers[3], buffers[4], buffers[5]);
-      run_box(name, kernels.mutual, argument.k, x, y, stream);
-    }
+      array_side<K, T> of_x, of_y;
+    };
 
-    static double interactions(starpu_task* task)
+    template <class Kernels>
+    static auto kernel(Kernels const& kernels)
     {
-      return 2. * points_of<K::n_out>(STARPU_TASK_GET_HANDLE(task, 2)) *
-             points_of<K::dim>(STARPU_TASK_GET_HANDLE(task, 3));
+      return kernels.mutual;
     }
+    static double pairs(double n_targets, double n_sources) { return 2 * n_targets * n_sources; }
   };
 }

@@ -20,7 +20,6 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = T;
     static constexpr char const* name = "collect";
     static constexpr char const* range_name = "upload";
-    static constexpr std::initializer_list<starpu_data_access_mode> modes = {STARPU_W};
 
     struct argument
     {
@@ -48,7 +47,6 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     using real = T;
     static constexpr char const* name = "deliver";
     static constexpr char const* range_name = "download";
-    static constexpr std::initializer_list<starpu_data_access_mode> modes = {};
 
     struct argument
     {

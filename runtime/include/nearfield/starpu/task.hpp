@@ -1,8 +1,8 @@
 #pragma once
 
-#include <starpu.h>
+#include <nearfield/starpu/task_options.hpp>
 
-#include <string>
+#include <starpu.h>
 
 namespace nearfield::starpu::detail
 {
@@ -10,13 +10,15 @@ namespace nearfield::starpu::detail
   class task
   {
   public:
-    /// Throws error when StarPU has no memory for it.
+    /// Throws error when StarPU is not running, and when it has no memory for the task.
     task(starpu_codelet& codelet, unsigned n_buffers);
     task(task const&) = delete;
     task& operator=(task const&) = delete;
     ~task();
 
     void add(starpu_data_handle_t data, starpu_data_access_mode mode);
+    /// Throws error for a worker that there is none of, and for tags to wait for without a tag.
+    void set_options(task_options const& options);
     /// Where the priority of the scheduler ends is where this one is cut.
     void set_priority(int priority);
     /// The argument must live until the task has ended.
@@ -28,5 +30,8 @@ namespace nearfield::starpu::detail
   private:
     starpu_task* task_;
     unsigned n_ = 0;
+    // declared when the task is submitted: StarPU keeps what is declared of a task that never is
+    std::span<starpu_tag_t const> after_;
+    std::span<starpu_task* const> after_tasks_;
   };
 }

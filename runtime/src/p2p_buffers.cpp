@@ -1,0 +1,171 @@
+#include <nearfield/starpu/p2p_buffers.hpp>
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    std::string values_of(std::size_t values, std::size_t size)
+    {
+      return std::to_string(values) + " values of " + std::to_string(size) + " bytes";
+    }
+  }
+
+  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected, void** buffers)
+      : codelet_(codelet)
+  {
+    starpu_task* const task = starpu_task_get_current();
+    unsigned const n = STARPU_TASK_GET_NBUFFERS(task);
+    buffers_.reserve(n);
+    for (unsigned b = 0; b < n; ++b)
+      add(STARPU_TASK_GET_HANDLE(task, b), STARPU_TASK_GET_MODE(task, b), buffers[b]);
+    choose_layout(expected);
+  }
+
+  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected,
+                           std::span<starpu_data_handle_t const> handles,
+                           std::span<starpu_data_access_mode const> modes)
+      : codelet_(codelet)
+  {
+    buffers_.reserve(handles.size());
+    for (std::size_t b = 0; b < handles.size(); ++b)
+    {
+      if (!handles[b])
+        throw error(std::string(codelet) + ": handle " + std::to_string(b) +
+                    " is null; register the data first");
+      add(handles[b], modes[b], starpu_data_get_interface_on_node(handles[b], STARPU_MAIN_RAM));
+    }
+    choose_layout(expected);
+  }
+
+  void p2p_buffers::add(starpu_data_handle_t data, starpu_data_access_mode mode, void* interface)
+  {
+    p2p_buffer buffer{data, mode};
+    switch (starpu_data_get_interface_id(data))
+    {
+    case STARPU_VECTOR_INTERFACE_ID:
+      buffer.first = reinterpret_cast<void*>(STARPU_VECTOR_GET_PTR(interface));
+      buffer.element_size = STARPU_VECTOR_GET_ELEMSIZE(interface);
+      buffer.bytes = STARPU_VECTOR_GET_NX(interface) * buffer.element_size;
+      break;
+    case STARPU_VARIABLE_INTERFACE_ID:
+      buffer.first = reinterpret_cast<void*>(STARPU_VARIABLE_GET_PTR(interface));
+      buffer.bytes = STARPU_VARIABLE_GET_ELEMSIZE(interface);
+      break;
+    default:
+      throw error(std::string(codelet_) + ": buffer " + std::to_string(buffers_.size()) +
+                  " is neither a vector nor a variable; register it with "
+                  "starpu_vector_data_register or starpu_variable_data_register");
+    }
+    buffers_.push_back(buffer);
+  }
+
+  void p2p_buffers::choose_layout(layout const& expected)
+  {
+    int const n = static_cast<int>(buffers_.size());
+    is_packed_ = n == expected.roles;
+    if (is_packed_) return;
+    int const of_values = n - expected.coordinates;
+    if (of_values <= 0 || of_values % expected.values != 0)
+      throw error(std::string(codelet_) + ": found " + std::to_string(n) + " buffers; give " +
+                  std::to_string(expected.roles) +
+                  ", each with its columns one after the other, or " +
+                  std::to_string(expected.coordinates) + " + " + std::to_string(expected.values) +
+                  " for each right-hand side, one for each column");
+    n_rhs_ = of_values / expected.values;
+  }
+
+  std::span<p2p_buffer const> p2p_buffers::take(int n_columns)
+  {
+    std::span<p2p_buffer const> const all(buffers_);
+    auto const taken = all.subspan(next_, is_packed_ ? 1 : static_cast<std::size_t>(n_columns));
+    next_ += taken.size();
+    return taken;
+  }
+
+  std::size_t p2p_buffers::values_in(char const* what, p2p_buffer const& buffer,
+                                     std::size_t size_of_real) const
+  {
+    if (buffer.element_size != 0 && buffer.element_size != size_of_real)
+      throw error(std::string(codelet_) + ": " + what + " has " +
+                  values_of(buffer.bytes / buffer.element_size, buffer.element_size) +
+                  "; the codelet is that of reals of " + std::to_string(size_of_real) + " bytes");
+    if (buffer.bytes % size_of_real != 0)
+      throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(buffer.bytes) +
+                  " bytes, no whole number of reals of " + std::to_string(size_of_real) + " bytes");
+    return buffer.bytes / size_of_real;
+  }
+
+  p2p_buffers::role p2p_buffers::coordinates(char const* what, int n_columns,
+                                             std::size_t size_of_real)
+  {
+    role taken;
+    taken.buffers_ = take(n_columns);
+    taken.is_packed_ = is_packed_;
+    std::size_t const values = values_in(what, taken.buffers_[0], size_of_real);
+    if (is_packed_ && values % static_cast<std::size_t>(n_columns) != 0)
+      throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(values) +
+                  " values, no whole number of points; give " + std::to_string(n_columns) +
+                  " for each point");
+    std::size_t const n = is_packed_ ? values / static_cast<std::size_t>(n_columns) : values;
+    for (p2p_buffer const& column : taken.buffers_)
+      if (!is_packed_ && values_in(what, column, size_of_real) != n)
+        throw error(std::string(codelet_) + ": the columns of " + what + " have " +
+                    std::to_string(n) + " and " +
+                    std::to_string(values_in(what, column, size_of_real)) +
+                    " values; give columns of one length");
+    if (n >= std::size_t(index_type(-1)))
+      throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(n) +
+                  " points; a task takes fewer than 2^32 - 1");
+    taken.n_ = static_cast<index_type>(n);
+    return taken;
+  }
+
+  p2p_buffers::role p2p_buffers::values(char const* what, int n_columns, std::size_t size_of_real,
+                                        index_type n, bool is_output)
+  {
+    role taken;
+    taken.buffers_ = take(n_rhs_ * n_columns);
+    taken.is_packed_ = is_packed_;
+    taken.n_ = n;
+    taken.n_rhs_ = n_rhs_;
+    std::size_t const each = n * (is_packed_ ? static_cast<std::size_t>(n_columns) : 1);
+    for (p2p_buffer const& buffer : taken.buffers_)
+    {
+      std::size_t const found = values_in(what, buffer, size_of_real);
+      bool const fits = each == 0    ? found == 0
+                        : is_packed_ ? found > 0 && found % each == 0
+                                     : found == each;
+      if (!fits)
+        throw error(std::string(codelet_) + ": " + what + " has " + values_of(found, size_of_real) +
+                    ", x has " + std::to_string(n) + " points; give " +
+                    (is_packed_ ? std::to_string(n_columns) + " for each point and right-hand side"
+                                : "one for each point"));
+      if (is_packed_ && each > 0) taken.n_rhs_ = static_cast<int>(found / each);
+    }
+    if (is_output) check_output(what, taken.buffers_);
+    return taken;
+  }
+
+  void p2p_buffers::check_output(char const* what, std::span<p2p_buffer const> buffers) const
+  {
+    for (p2p_buffer const& output : buffers)
+    {
+      bool const adds = (output.mode & STARPU_RW) == STARPU_RW || (output.mode & STARPU_REDUX) != 0;
+      if (!adds)
+        throw error(
+            std::string(codelet_) + ": " + what +
+            " is not accessed as STARPU_RW, STARPU_RW | STARPU_COMMUTE or STARPU_REDUX, but "
+            "the task adds to it");
+      auto const uses = std::ranges::count(buffers_, output.handle, &p2p_buffer::handle);
+      if (uses != 1)
+        throw error(std::string(codelet_) + ": " + what +
+                    " is given twice, as an output and in another role; give outputs handles of "
+                    "their own");
+    }
+  }
+}

@@ -1,0 +1,139 @@
+// Handles that do not fit: what is said of them, before there is a task or, of a raw one, when it is waited for.
+
+#include "environment.hpp"
+#include "own_graph.hpp"
+
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/p2p.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::column_handles;
+  using starpu::handle;
+  using testing::AllOf;
+  using testing::HasSubstr;
+  using K = one_over_r<3>;
+
+  struct own_handles_errors : testing::Test
+  {
+    own_columns<K, double> a{50, 1}, b{40, 2};
+    starpu::p2p<K, double> p2p;
+
+    std::string inner(column_handles x, column_handles q, column_handles out)
+    {
+      return message_of([&] { p2p.insert_inner(x, q, out); });
+    }
+    void TearDown() override
+    {
+      EXPECT_NO_THROW(p2p.wait());
+      EXPECT_EQ(a.out.columns[0], std::vector<double>(50, 1.)) << "no task has run";
+    }
+  };
+
+  TEST_F(own_handles_errors, columns_of_other_lengths)
+  {
+    EXPECT_THAT(inner({a.hx[0], a.hx[1], b.hx[2]}, {a.hq[0]}, {a.hout[0]}),
+                AllOf(HasSubstr("p2p_inner: the columns of x have 50 and 40 values")));
+    EXPECT_THAT(inner(a.raw(a.hx), {b.hq[0]}, {a.hout[0]}),
+                AllOf(HasSubstr("q has 40 values"), HasSubstr("x has 50 points")));
+    EXPECT_THAT(inner(a.raw(a.hx), {a.hq[0]}, {b.hout[0]}), HasSubstr("out has 40 values"));
+  }
+
+  TEST_F(own_handles_errors, packed_columns_of_other_lengths)
+  {
+    std::vector<double> values(149), many(150);
+    handle const odd = handle::of(values.data(), 149), x = handle::of(many.data(), 150),
+                 q = handle::of(values.data(), 75);
+    EXPECT_THAT(inner(odd, a.hq[0], a.hout[0]),
+                AllOf(HasSubstr("x has 149 values"), HasSubstr("give 3 for each point")));
+    EXPECT_THAT(inner(x, q, a.hout[0]), HasSubstr("q has 75 values"));
+  }
+
+  TEST_F(own_handles_errors, another_number_of_right_hand_sides)
+  {
+    std::vector<double> values(150), two(100);
+    handle const x = handle::of(values.data(), 150), q = handle::of(two.data(), 100);
+    EXPECT_THAT(inner(x, q, a.hout[0]),
+                AllOf(HasSubstr("q has 2 right-hand sides"), HasSubstr("out has 1")));
+    EXPECT_THAT(inner(a.raw(a.hx), {a.hq[0], a.hq[0]}, {a.hout[0]}), HasSubstr("found 6 buffers"));
+  }
+
+  TEST_F(own_handles_errors, another_precision)
+  {
+    own_columns<K, float> f(50);
+    EXPECT_THAT(inner(f.raw(f.hx), f.raw(f.hq), f.raw(f.hout)),
+                AllOf(HasSubstr("x has 50 values of 4 bytes"), HasSubstr("reals of 8 bytes")));
+    std::vector<std::byte> bytes(1204);
+    starpu_data_handle_t variable;
+    starpu_variable_data_register(&variable, STARPU_MAIN_RAM,
+                                  reinterpret_cast<uintptr_t>(bytes.data()), bytes.size());
+    EXPECT_THAT(inner(variable, a.hq[0], a.hout[0]), HasSubstr("x has 1204 bytes"));
+    starpu_data_unregister(variable);
+  }
+
+  TEST_F(own_handles_errors, data_of_another_shape)
+  {
+    std::vector<double> values(150);
+    starpu_data_handle_t matrix;
+    starpu_matrix_data_register(&matrix, STARPU_MAIN_RAM,
+                                reinterpret_cast<uintptr_t>(values.data()), 50, 50, 3,
+                                sizeof(double));
+    EXPECT_THAT(inner(matrix, a.hq[0], a.hout[0]), HasSubstr("neither a vector nor a variable"));
+    starpu_data_unregister(matrix);
+    EXPECT_THAT(inner(nullptr, a.hq[0], a.hout[0]), HasSubstr("handle 0 is null"));
+    EXPECT_THAT(inner({}, a.hq[0], a.hout[0]), HasSubstr("handle 0 is null"));
+  }
+
+  TEST_F(own_handles_errors, an_output_that_is_an_input)
+  {
+    EXPECT_THAT(inner(a.raw(a.hx), {a.hq[0]}, {a.hq[0]}),
+                AllOf(HasSubstr("out is given twice"), HasSubstr("handles of their own")));
+    EXPECT_THAT(inner(a.raw(a.hx), {a.hq[0]}, {a.hx[1]}), HasSubstr("out is given twice"));
+    EXPECT_THAT(message_of(
+                    [&]
+                    {
+                      p2p.insert_outer_mutual(a.raw(a.hx), a.raw(a.hq), a.raw(a.hout), a.raw(a.hx),
+                                              a.raw(a.hq), a.raw(a.hout));
+                    }),
+                HasSubstr("x_out is given twice"));
+  }
+
+  TEST_F(own_handles_errors, of_a_raw_task_reach_wait)
+  {
+    auto const raw = [&](starpu_data_handle_t q, starpu_data_access_mode how)
+    {
+      starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R,
+                                       a.hx[1].get(), STARPU_R, a.hx[2].get(), STARPU_R, q, how,
+                                       b.hout[0].get(), STARPU_CL_ARGS_NFREE, p2p.argument(),
+                                       p2p.argument_size(), 0),
+                    "starpu_task_insert");
+      return message_of([&] { p2p.wait(); });
+    };
+    EXPECT_THAT(raw(b.hq[0], STARPU_RW), HasSubstr("p2p_inner: q has 40 values"));
+    EXPECT_THAT(raw(a.hq[0], STARPU_RW), HasSubstr("p2p_inner: out has 40 values"));
+
+    own_columns<K, double> c(50);
+    starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
+                                     STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_W,
+                                     c.hout[0].get(), STARPU_CL_ARGS_NFREE, p2p.argument(),
+                                     p2p.argument_size(), 0),
+                  "starpu_task_insert");
+    EXPECT_THAT(message_of([&] { p2p.wait(); }), HasSubstr("out is not accessed as STARPU_RW"));
+
+    // StarPU gives the task both buffers
+    starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
+                                     STARPU_R, a.hx[2].get(), STARPU_R, c.hout[0].get(), STARPU_RW,
+                                     c.hout[0].get(), STARPU_CL_ARGS_NFREE, p2p.argument(),
+                                     p2p.argument_size(), 0),
+                  "starpu_task_insert");
+    EXPECT_THAT(message_of([&] { p2p.wait(); }), HasSubstr("out is given twice"));
+  }
+}

@@ -1,0 +1,182 @@
+// What a task says to StarPU beside its data, and what is said of data that does not fit.
+
+#include "environment.hpp"
+#include "own_graph.hpp"
+
+#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/p2p.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::backend_choice;
+  using starpu::handle;
+  using starpu::task_options;
+  using testing::AllOf;
+  using testing::HasSubstr;
+  using K = one_over_r<3>;
+  using points_of_a_user = own_columns<K, double>;
+
+  /// What a callback saw of the task that has ended.
+  struct seen
+  {
+    std::atomic<int> calls = 0;
+    std::atomic<int> priority = 0, worker = -1;
+    std::atomic<starpu_tag_t> tag = 0;
+    std::string name;
+
+    static void look(void* self)
+    {
+      auto& here = *static_cast<seen*>(self);
+      starpu_task const* const task = starpu_task_get_current();
+      here.priority = task->priority;
+      here.tag = task->tag_id;
+      here.worker = starpu_worker_get_id();
+      here.name = task->name;
+      ++here.calls;
+    }
+  };
+
+  TEST(starpu_task_options, reach_starpu)
+  {
+    points_of_a_user a(50);
+    starpu::p2p<K, double> p2p;
+    for (int const worker : {0, 1})
+    {
+      seen what;
+      p2p.insert_inner(a.raw(a.hx), a.raw(a.hq), a.raw(a.hout),
+                       {.priority = starpu_sched_get_max_priority(),
+                        .tag = 1234u + static_cast<unsigned>(worker),
+                        .callback = &seen::look,
+                        .callback_argument = &what,
+                        .worker = worker,
+                        .name = "mine"});
+      p2p.wait();
+      EXPECT_EQ(what.calls, 1);
+      EXPECT_EQ(what.priority, starpu_sched_get_max_priority());
+      EXPECT_EQ(what.tag, 1234u + static_cast<unsigned>(worker));
+      EXPECT_EQ(what.worker, worker);
+      EXPECT_EQ(what.name, "mine");
+    }
+    EXPECT_EQ(p2p.statistics().size(), 2u);
+  }
+
+  /// A task of the user's that ends when it is told to, and saw then whether others had ended.
+  struct gate
+  {
+    std::atomic<bool> open = false;
+    std::atomic<bool> after_has_ended = false;
+    bool ended_too_early = false;
+
+    static void run(void**, void* self)
+    {
+      auto& here = *static_cast<gate*>(self);
+      while (!here.open) std::this_thread::yield();
+      here.ended_too_early = here.after_has_ended;
+    }
+    static void open_now(void* self) { static_cast<gate*>(self)->open = true; }
+    static void ended(void* self) { static_cast<gate*>(self)->after_has_ended = true; }
+
+    /// Submitted on worker 0; it is kept until destroy().
+    starpu_task* submit(starpu_tag_t tag)
+    {
+      static starpu_codelet codelet = []
+      {
+        starpu_codelet made;
+        starpu_codelet_init(&made);
+        made.cpu_funcs[0] = &run;
+        return made;
+      }();
+      starpu_task* const task = starpu_task_create();
+      task->cl = &codelet;
+      task->cl_arg = this;
+      task->use_tag = 1;
+      task->tag_id = tag;
+      task->execute_on_a_specific_worker = 1;
+      task->workerid = 0;
+      task->destroy = 0;
+      task->detach = 0;
+      starpu::check(starpu_task_submit(task), "starpu_task_submit");
+      return task;
+    }
+  };
+
+  TEST(starpu_task_options, tasks_wait_for_others)
+  {
+    for (bool const by_tag : {true, false})
+    {
+      starpu_tag_t const first = by_tag ? 71 : 73;
+      points_of_a_user a(50), b(50), c(50);
+      starpu::p2p<K, double> p2p;
+      gate others;
+      starpu_task* const before = others.submit(first);
+      std::array const tags{first};
+      std::array const tasks{before};
+      task_options after{
+          .tag = first + 1, .callback = &gate::ended, .callback_argument = &others, .worker = 1};
+      if (by_tag)
+        after.after = tags;
+      else
+        after.after_tasks = tasks;
+      p2p.insert_inner(a.raw(a.hx), a.raw(a.hq), a.raw(a.hout), after);
+      // these depend on nothing: the worker has taken its first task before, if it could
+      p2p.insert_inner(b.raw(b.hx), b.raw(b.hq), b.raw(b.hout), {.worker = 1});
+      p2p.insert_inner(c.raw(c.hx), c.raw(c.hq), c.raw(c.hout),
+                       {.callback = &gate::open_now, .callback_argument = &others, .worker = 1});
+      starpu::check(starpu_task_wait(before), "starpu_task_wait");
+      p2p.wait();
+      starpu_task_destroy(before);
+      EXPECT_FALSE(others.ended_too_early) << (by_tag ? "by tag" : "by task");
+      EXPECT_TRUE(others.after_has_ended);
+    }
+  }
+
+  TEST(starpu_task_options, that_starpu_does_not_know_are_refused)
+  {
+    points_of_a_user a(50);
+    starpu::p2p<K, double> p2p;
+    auto const with = [&](task_options const& options)
+    {
+      return message_of([&]
+                        { p2p.insert_inner(a.raw(a.hx), a.raw(a.hq), a.raw(a.hout), options); });
+    };
+    EXPECT_THAT(with({.worker = 1000}), AllOf(HasSubstr("worker: found 1000"), HasSubstr("has 2")));
+    std::array const tags{starpu_tag_t(5)};
+    EXPECT_THAT(with({.after = tags}), HasSubstr("give it a tag"));
+    EXPECT_NO_THROW(p2p.wait());
+    EXPECT_LE(a.error(a.from_itself() + a.from_itself()), 1) << "no task was submitted";
+  }
+
+  TEST(starpu_backend_set, is_what_was_named)
+  {
+    using starpu::backend_set;
+    backend_set const all = backend_choice::automatic;
+    EXPECT_TRUE(all.has_scalar() && all.has_simd() && all.has_cuda());
+    EXPECT_FALSE(all.names_cuda());
+    backend_set const two{backend_choice::simd, backend_choice::cuda};
+    EXPECT_TRUE(!two.has_scalar() && two.has_simd() && two.has_cuda());
+    EXPECT_TRUE(two.names_cuda());
+    EXPECT_THAT(message_of([] { backend_set const none(std::initializer_list<backend_choice>{}); }),
+                HasSubstr("backends: found none"));
+  }
+
+  TEST(starpu_backend_set, cuda_in_a_build_without_it_is_refused)
+  {
+    if (built_with_cuda()) GTEST_SKIP() << "built with CUDA";
+    EXPECT_THAT(message_of(
+                    [] {
+                      starpu::p2p<K, double> p2p(K(), {backend_choice::simd, backend_choice::cuda});
+                    }),
+                AllOf(HasSubstr("backend cuda"), HasSubstr("without CUDA")));
+  }
+}
