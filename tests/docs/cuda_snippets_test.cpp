@@ -19,6 +19,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cuda_runtime.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -57,6 +59,45 @@ namespace
                    host_points.view(), host_charges.view(), nf::soa{host_sums});
     nf::scatter(order, host_sums, expected);
     for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * expected[i]);
+  }
+
+  TEST(docs, own_device_memory)
+  {
+    std::size_t const n = 700;
+    auto const host_x = nf::test::values(n, 1), host_y = nf::test::values(n, 2),
+               host_z = nf::test::values(n, 3), host_q = nf::test::values(n, 4);
+    std::vector<double> host_phi(n), expected(n);
+    double* memory = nullptr;
+    ASSERT_EQ(cudaMalloc(&memory, 5 * n * sizeof(double)), cudaSuccess);
+    double *const x = memory, *const y = x + n, *const z = y + n, *const q = z + n,
+                  *const phi = q + n;
+    auto const copy = [&](double* to, std::vector<double> const& from)
+    {
+      ASSERT_EQ(cudaMemcpy(to, from.data(), n * sizeof(double), cudaMemcpyHostToDevice),
+                cudaSuccess);
+    };
+    copy(x, host_x), copy(y, host_y), copy(z, host_z), copy(q, host_q), copy(phi, host_phi);
+    cudaStream_t stream = nullptr;
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    // the copies were not on this stream
+    ASSERT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    // clang-format off
+    // [own_device_memory]
+    // x, y, z, q, phi: double* to n values on the device each; stream: a cudaStream_t
+    nf::soa<double const, 3> const points({x, y, z}, n);
+    nf::soa<double const, 1> const charges({q}, n);
+    nf::p2p_inner(nf::cuda_backend{stream}, nf::one_over_r<>{}, points, charges, nf::soa<double, 1>({phi}, n));
+    // [own_device_memory]
+    // clang-format on
+    ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+    ASSERT_EQ(cudaMemcpy(host_phi.data(), phi, n * sizeof(double), cudaMemcpyDeviceToHost),
+              cudaSuccess);
+    cudaStreamDestroy(stream);
+    cudaFree(memory);
+    nf::p2p_inner(nf::scalar, nf::one_over_r<>{}, nf::soa{host_x, host_y, host_z}, nf::soa{host_q},
+                  nf::soa{expected});
+    for (std::size_t i = 0; i < n; ++i)
+      EXPECT_NEAR(host_phi[i], expected[i], 1e-12 * expected[n / 2] * 10);
   }
 
   TEST(docs, cuda_search)

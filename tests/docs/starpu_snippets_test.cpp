@@ -9,8 +9,15 @@
 namespace nf = nearfield;
 // [starpu_step]
 
+// [own_graph]
+#include <nearfield/starpu/p2p.hpp>
+// [own_graph]
+
 #include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/p2p/simd.hpp>
 #include <nearfield/search/radius_search.hpp>
+#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/search/pair_slabs.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -24,6 +31,25 @@ namespace nf = nearfield;
 
 namespace
 {
+  // clang-format off
+  // [own_interaction]
+  /// exp(-|r| / length) / |r|
+  struct screened
+  {
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 14;
+    static constexpr auto symmetry = nf::parity::even;
+    static constexpr auto name = "screened";
+    double length = 1;
+
+    template <class V>
+    NEARFIELD_FN auto operator()(nf::vec<V, 3> const& r, V const& inv_r) const -> nf::mat<V, 1, 1>
+    {
+      return {{{inv_r * nf::exp(V(-1 / length) * (dot(r, r) * inv_r))}}};
+    }
+  };
+  // [own_interaction]
+  // clang-format on
+
   TEST(docs, starpu_step)
   {
     std::size_t const n = 2000;
@@ -55,6 +81,63 @@ namespace
     for (double value : expected) largest = std::max(largest, std::abs(value));
     EXPECT_GT(largest, 0);
     for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(gx[i], expected[i], 1e-12 * largest);
+  }
+
+  TEST(docs, own_graph)
+  {
+    using nf::starpu::handle;
+    std::size_t const n = 300, m = 200;
+    auto x = nf::test::values(n, 1), y = nf::test::values(n, 2), z = nf::test::values(n, 3),
+         q = nf::test::values(n, 4), x2 = nf::test::values(m, 5), y2 = nf::test::values(m, 6),
+         z2 = nf::test::values(m, 7), q2 = nf::test::values(m, 8);
+    std::vector<double> phi(n), phi2(m), expected(n), expected2(m);
+    nf::starpu::runtime const starpu;
+    {
+      auto const of = [](auto& column)
+      {
+        return handle::of(column.data(), column.size());
+      };
+      handle const ax = of(x), ay = of(y), az = of(z), aq = of(q), aphi = of(phi);
+      handle const bx = of(x2), by = of(y2), bz = of(z2), bq = of(q2), bphi = of(phi2);
+      starpu_data_handle_t const hx = ax, hy = ay, hz = az, hq = aq, hphi = aphi;
+      starpu_data_handle_t const tx = bx, ty = by, tz = bz, tq = bq, tphi = bphi;
+      // clang-format off
+      // [own_graph]
+
+      // hx, hy, hz, hq, hphi: starpu_data_handle_t, vectors of the columns of a box; tx ...: of another box
+      nf::starpu::p2p<nf::one_over_r<>, double> p2p;     // keep it until its tasks have ended
+      p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});
+      p2p.insert_outer_mutual({hx, hy, hz}, {hq}, {hphi}, {tx, ty, tz}, {tq}, {tphi},
+                              {.priority = 1, .tag = 42});
+      p2p.wait();             // or starpu_task_wait_for_all() of yours, and then p2p.rethrow()
+      // [own_graph]
+      nf::p2p_inner(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{expected});
+
+      // [own_graph_raw]
+      starpu_task_insert(p2p.inner(), STARPU_R, hx, STARPU_R, hy, STARPU_R, hz, STARPU_R, hq,
+                         STARPU_RW | STARPU_COMMUTE, hphi,
+                         STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size(),
+                         STARPU_PRIORITY, 1, 0);
+      // [own_graph_raw]
+      p2p.wait();
+      nf::p2p_inner(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{expected});
+
+      // [own_back_ends]
+      using nf::starpu::backend_choice;
+      nf::starpu::p2p<screened, double> own(screened{.length = 2}, {backend_choice::simd, backend_choice::scalar});
+      // [own_back_ends]
+      // clang-format on
+      own.insert_inner({hx, hy, hz}, {hq}, {hphi});
+      own.wait();
+      nf::p2p_inner(nf::scalar, screened{.length = 2}, nf::soa{x, y, z}, nf::soa{q},
+                    nf::soa{expected});
+    }
+    nf::p2p_outer_mutual(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q},
+                         nf::soa{x2, y2, z2}, nf::soa{q2}, nf::soa{expected}, nf::soa{expected2});
+    double largest = 0;
+    for (double const value : expected) largest = std::max(largest, std::abs(value));
+    for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * largest);
+    for (std::size_t i = 0; i < m; ++i) EXPECT_NEAR(phi2[i], expected2[i], 1e-12 * largest);
   }
 
   TEST(docs, pair_slabs)
