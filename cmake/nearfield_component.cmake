@@ -51,9 +51,9 @@ endfunction()
 
 # nearfield_add_test(<name> LABEL unit|data|starpu|gpu SOURCES ... LINK ...)
 #
-# Makes a GoogleTest program, a part of the target tests_<label>. Its tests run one by one, except under the
-# labels starpu and gpu, where one start of StarPU or CUDA, which takes longer than most tests, serves the
-# whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the GPU to
+# Makes a GoogleTest program, a part of the target tests_<label>. Its tests run one by one, except where
+# NEARFIELD_TEST_BY_PROGRAM says otherwise, and under the labels starpu and gpu, where one start of StarPU or
+# CUDA, which takes longer than most tests, serves the whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the GPU to
 # itself.
 function(nearfield_add_test name)
   cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
@@ -72,6 +72,9 @@ function(nearfield_add_test name)
     target_link_libraries(${name} PRIVATE nearfield::cuda ${NEARFIELD_CUDART})
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
+  elseif(NEARFIELD_TEST_BY_PROGRAM)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS ${arg_LABEL})
