@@ -53,6 +53,17 @@ namespace nearfield::test
     }
   };
 
+  /// The values of a vector handle, on the host; waits for the task that writes them.
+  template <class V>
+  std::vector<V> values_of(starpu_data_handle_t data)
+  {
+    starpu_data_acquire(data, STARPU_R);
+    auto const* const first = reinterpret_cast<V const*>(starpu_vector_get_local_ptr(data));
+    std::vector<V> const values(first, first + starpu_vector_get_nx(data));
+    starpu_data_release(data);
+    return values;
+  }
+
   inline void expect_equal(auto const& found, auto const& expected, std::string const& what)
   {
     ASSERT_EQ(found.size(), expected.size()) << what;

@@ -44,16 +44,6 @@ namespace nearfield::test
       no_memory& operator=(no_memory const&) = delete;
     };
 
-    template <class V>
-    std::vector<V> values_of(starpu_data_handle_t data)
-    {
-      starpu_data_acquire(data, STARPU_R);
-      auto const* const first = reinterpret_cast<V const*>(starpu_vector_get_local_ptr(data));
-      std::vector<V> const values(first, first + starpu_vector_get_nx(data));
-      starpu_data_release(data);
-      return values;
-    }
-
     class starpu_pair_slabs_that_fail : public ::testing::Test
     {
     protected:

@@ -157,13 +157,9 @@ namespace nearfield::test
     std::vector<index_type> order;
     for (std::size_t s = 0; s < list.size(); ++s)
     {
-      starpu_data_acquire(list.rows(s), STARPU_R);
-      auto const* const rows =
-          reinterpret_cast<index_type const*>(starpu_vector_get_local_ptr(list.rows(s)));
-      auto const n = starpu_vector_get_nx(list.rows(s));
-      EXPECT_EQ(starpu_vector_get_nx(list.offsets(s)), n + 1);
-      order.insert(order.end(), rows, rows + n);
-      starpu_data_release(list.rows(s));
+      auto const rows = values_of<index_type>(list.rows(s));
+      EXPECT_EQ(starpu_vector_get_nx(list.offsets(s)), rows.size() + 1);
+      order.insert(order.end(), rows.begin(), rows.end());
       EXPECT_EQ(list.i(s), nullptr) << "before fill()";
     }
     expect_equal(order, cells.target_order(), "rows");
