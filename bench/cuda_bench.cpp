@@ -5,6 +5,7 @@
 
 #include "baselines/classic.hpp"
 #include "baselines/peaks.hpp"
+#include "cuda_end_to_end.hpp"
 #include "cuda_problem.hpp"
 #include "cuda_timing.hpp"
 #include "rates.hpp"
@@ -15,7 +16,6 @@
 
 #include <cuda_runtime_api.h>
 
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -227,111 +227,6 @@ namespace
                [=] { return baseline::launch_bound<K, T>(mutual); });
   }
 
-  /// Columns of the host: pageable, or pinned, which CUDA copies to the GPU without a copy in between.
-  template <class T, int N>
-  class host_columns
-  {
-  public:
-    host_columns(std::size_t n, bool pinned) : size_(n)
-    {
-      if (pinned)
-      {
-        for (T*& column : pinned_)
-          nf::check_cuda(
-              cudaHostAlloc(reinterpret_cast<void**>(&column), n * sizeof(T), cudaHostAllocDefault),
-              "cudaHostAlloc");
-      }
-      else
-        for (auto& column : pageable_) column.resize(n);
-    }
-    ~host_columns()
-    {
-      for (T* const column : pinned_)
-        if (column) cudaFreeHost(column);
-    }
-    host_columns(host_columns const&) = delete;
-    host_columns& operator=(host_columns const&) = delete;
-
-    std::span<T> operator[](int c)
-    {
-      return {pinned_[c] ? pinned_[c] : pageable_[c].data(), size_};
-    }
-
-  private:
-    std::size_t size_;
-    std::array<T*, N> pinned_{};
-    std::array<std::vector<T>, N> pageable_;
-  };
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-  }
-
-  /// 32^3 boxes of 64 points, 1/r, mutual, from the caller's arrays and back into their order. The memory
-  /// of the points is there before; a stage begins when the one before it has ended.
-  template <class T>
-  void run_end_to_end(benchmark::State& state, bool pinned)
-  {
-    constexpr std::size_t n = std::size_t(64) << 15;
-    bench::cloud<T, 3> const points(n);
-    std::vector<T> result(n);
-    host_columns<T, 4> sorted(n, pinned);
-    host_columns<T, 1> sorted_result(n, pinned);
-    std::array<nf::device_array<T>, 5> device;
-    for (auto& column : device) column = nf::device_array<T>(n);
-    nf::soa<T, 3> const x({device[0].data(), device[1].data(), device[2].data()}, n);
-    nf::soa<T, 1> const q({device[3].data()}, n), out({device[4].data()}, n);
-
-    constexpr char const* stages[] = {"tree_ms",       "sort_ms",     "list_ms",  "upload_ms",
-                                      "near_field_ms", "download_ms", "unsort_ms"};
-    std::array<double, std::size(stages)> sums{};
-    double pairs = 0;
-    for (auto _ : state)
-    {
-      std::array<double, std::size(stages) + 1> at;
-      at[0] = seconds();
-      auto const tree = nf::build_tree(points.positions(), {.level = bench::leaves_level<3>});
-      at[1] = seconds();
-      for (int d = 0; d < 3; ++d) nf::gather(tree.target_order(), points.x[d], sorted[d]);
-      nf::gather(tree.target_order(), points.q, sorted[3]);
-      at[2] = seconds();
-      auto const list = nf::cuda_list::mutual(tree.targets(), tree.half_interactions());
-      at[3] = seconds();
-      for (int c = 0; c < 4; ++c) device[c].copy_from(sorted[c]);
-      at[4] = seconds();
-      nf::near_field_mutual(nf::cuda, nf::one_over_r<3>{}, list, x, q, out);
-      nf::check_cuda(cudaDeviceSynchronize(), "near_field_mutual");
-      at[5] = seconds();
-      device[4].copy_to(sorted_result[0]);
-      at[6] = seconds();
-      nf::scatter(tree.target_order(), sorted_result[0], result);
-      at[7] = seconds();
-      state.SetIterationTime(at[7] - at[0]);
-      for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += at[s + 1] - at[s];
-      pairs = static_cast<double>(tree.interaction_count());
-    }
-    bench::report<nf::one_over_r<3>>(state, pairs);
-    for (std::size_t s = 0; s < sums.size(); ++s)
-      state.counters[stages[s]] = 1e3 * sums[s] / static_cast<double>(state.iterations());
-  }
-
-  template <class T>
-  void add_end_to_end()
-  {
-    for (bool const pinned : {false, true})
-    {
-      auto const name = std::string("cuda/end_to_end/") + bench::precision_name<T> +
-                        (pinned ? "/pinned" : "/pageable");
-      benchmark::RegisterBenchmark(name.c_str(),
-                                   [=](auto& state) { run_end_to_end<T>(state, pinned); })
-          ->UseManualTime()
-          ->Iterations(1)
-          ->Unit(benchmark::kMillisecond);
-    }
-  }
-
   /// Rows of one problem follow each other: it is made once.
   template <class T>
   void add_all()
@@ -362,7 +257,7 @@ namespace
     add_bound<nf::gaussian<3>, T>();
     add_bound<nf::log_r, T>();
     add_bound<nf::grad_log_r, T>();
-    add_end_to_end<T>();
+    bench::add_cuda_end_to_end<T>();
   }
 }
 

@@ -24,7 +24,7 @@ try:
     import matplotlib
 
     matplotlib.use("svg")
-    from matplotlib import ft2font, pyplot
+    from matplotlib import ft2font, pyplot, ticker
 except ImportError:
     print("SKIPPED: no matplotlib (Debian: python3-matplotlib)")
     sys.exit(77)
@@ -41,8 +41,10 @@ IDEAL = {"color": "#777777", "linestyle": ":"}
 
 STYLE = {
     "svg.hashsalt": "nearfield",
-    "svg.fonttype": "path",
-    "font.family": "DejaVu Sans",
+    # letters stay text; where there is no DejaVu Sans, Verdana is as wide
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans", "Verdana"],
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.grid": True,
@@ -109,7 +111,7 @@ class Run:
         return self.context["host_name"]
 
     def processor(self):
-        return self.machine().split(",")[0]
+        return re.split(r",| \d+ cores", self.machine())[0]
 
     def source(self):
         return f"bench/results/{self.file}, commit {self.context.get('commit', 'unknown')}"
@@ -146,6 +148,20 @@ def count_axis(axes, name, numbers, base=None):
     axes.set_xlabel(name)
 
 
+def in_words(seconds):
+    """20 us, 1 s"""
+    unit, name = next((u for u in ((1, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns")) if seconds >= 0.999 * u[0]))
+    return f"{seconds / unit:.3g} {name}"
+
+
+def time_axis(axis, steps=(1,)):
+    """A logarithmic axis of seconds with labels at `steps` of each decade"""
+    axis.axes.set(**{f"{axis.axis_name}scale": "log"})
+    axis.set_major_locator(ticker.LogLocator(subs=steps, numticks=99))
+    axis.set_major_formatter(lambda seconds, _: in_words(seconds))
+    axis.set_minor_locator(ticker.NullLocator())
+
+
 def times_and_ratios(title, columns, numbers, baseline, ratio_name, notes):
     """Above the time of a call against N, below how many times as fast as the baseline each form is; a
     column for each precision: {precision: [(label, curve, style)]}, the baseline first."""
@@ -159,11 +175,11 @@ def times_and_ratios(title, columns, numbers, baseline, ratio_name, notes):
         for label, curve, style in curves[1:]:
             draw_curve(below, ratio(curves[0][1], curve), label, style)
         below.axhline(1, **BASELINE | {"marker": None, "linewidth": 1})
-        above.set_yscale("log")
+        time_axis(above.yaxis)
         above.set_title(precision)
         count_axis(below, "points in the box, N", numbers)
     axes[1][0].set_ylim(bottom=0)
-    axes[0][0].set_ylabel("time of one call, s")
+    axes[0][0].set_ylabel("time of one call")
     axes[1][0].set_ylabel(ratio_name)
     axes[0][0].legend(loc="upper left")
     figure.suptitle(title, fontsize=10)
@@ -230,8 +246,8 @@ def starpu_scaling():
         draw_curve(left, [(n, one / n) for n in workers], "ideal" if p == "f64" else None, IDEAL)
         draw_curve(right, [(n, one / time) for n, time in curves[p]], label, style)
     draw_curve(right, [(n, n) for n in workers], "ideal", IDEAL)
-    left.set_yscale("log")
-    left.set_ylabel("time, s")
+    time_axis(left.yaxis, (1, 2, 5))
+    left.set_ylabel("time until all tasks have ended")
     right.set_yscale("log", base=2)
     right.set_yticks(workers, [str(n) for n in workers])
     right.set_ylabel("times as fast as one worker")
@@ -239,8 +255,10 @@ def starpu_scaling():
         count_axis(axes, "StarPU CPU workers", workers, base=2)
         axes.legend()
     figure.suptitle("Strong scaling: all pairs of N = 65,536 points as StarPU tasks, 1/r in 3D", fontsize=10)
-    figure.tight_layout(rect=(0, 0.06, 1, 1))
-    caption(figure, f"{run.machine()}.", f"Medians; measured here: {run.source()}")
+    figure.tight_layout(rect=(0, 0.09, 1, 1))
+    caption(figure, f"{run.machine()}. Lower is better on the left, higher on the right.",
+            "One-sided, 4,096 tasks of 1,024 x 1,024 pairs; StarPU 1.4, its default scheduler.",
+            f"Medians; measured here: {run.source()}")
     return figure
 
 
@@ -268,13 +286,14 @@ def gpu_time():
 
 def radius_search():
     """Bars of time, published and measured here, of the case that the seed's page publishes."""
+    titles = {"gpu": "GPUs, data resident", "cpu": "one CPU core"}
     published = json.loads((RESULTS / "published-radius_search.json").read_text())
     bars = {"gpu": [], "cpu": []}
     for row in published["rows"]:
         if row["cells_per_cutoff"] == 2:  # the faster one on every machine
             bars[row["kind"]].append((f"Thrust page, {row['machine']}" if row["kind"] == "gpu"
                                       else f"Thrust page's CPU form, {row['machine']}",
-                                      median(row["times"]) * 1e-3, "published"))
+                                      median(row["times"]) * 1e-6, "published"))
     sources = []
 
     def add(kind, run, counter, scale, rows):
@@ -283,29 +302,29 @@ def radius_search():
             return False
         for label, name in rows:
             if name in run.rows:
-                bars[kind].append((f"{label}, {run.processor()}", run.value(name, counter) * scale, "measured here"))
+                bars[kind].append((label, run.value(name, counter) * scale, "measured here"))
         sources.append(run.source())
+        titles[kind] += f"; measured here: {run.processor()}"
         return True
 
     cloud = "search_cuda/uniform_1e6/f64/"
-    gpu = any([add("gpu", run, "seconds", 1e3, (
+    gpu = any([add("gpu", run, "seconds", 1, (
         ("nearfield, half COO", cloud + "nearfield/half_coo/pooled"),
         ("nearfield, full CSR", cloud + "nearfield/full_csr/pooled"),
         ("nearfield, count", cloud + "nearfield/count/pooled"),
         ("Thrust page, cudaMalloc", cloud + "thrust/k2/fresh"),
         ("Thrust page, pooled memory", cloud + "thrust/k2/pooled"))) for run in runs("search_cuda_bench")])
     cloud = "search/uniform_1e6/1/f64/"
-    cpu = any([add("cpu", run, "cpu_ms", 1, (
+    cpu = any([add("cpu", run, "cpu_ms", 1e-3, (
         ("nearfield, full CSR", cloud + "nearfield/full_csr/reused"),
         ("nearfield, half COO", cloud + "nearfield/half_coo/reused"),
         ("nearfield, count", cloud + "nearfield/count/reused"),
         ("Thrust page's CPU form", cloud + "cell_pairs/k2/reused"),
-        ("nanoflann", cloud + "nanoflann/leaf32/reused"))) for run in runs("search_bench") if "cpu" in run.context])
+        ("nanoflann, full list", cloud + "nanoflann/leaf32/reused"))) for run in runs("search_bench") if "cpu" in run.context])
     if not gpu or not cpu:
         raise Missing(" and ".join(benchmark(program, "--benchmark_repetitions=3") for program in (
             "build/cuda/bin/search_cuda_bench", "build/bench/bin/search_bench")))
 
-    titles = {"gpu": "GPUs, data resident", "cpu": "one CPU core"}
     figure, axes = pyplot.subplots(
         2, 1, figsize=(8, 7), height_ratios=[len(bars[kind]) for kind in titles], sharex=True
     )
@@ -316,19 +335,18 @@ def radius_search():
         for y, (label, time, mark) in enumerate(rows):
             look = looks["nearfield" if label.startswith("nearfield") else mark]
             place.barh(y, time, height=0.7, linewidth=0.8, edgecolor="#000000", **look)
-            digits = max(0, 2 - int(f"{time:e}".split("e")[1]))
-            place.text(time * 1.08, y, f"{time:,.{digits}f} ms, {mark}", va="center", fontsize=8)
+            place.text(time * 1.08, y, f"{in_words(time)}, {mark}", va="center", fontsize=8)
         place.set_yticks(range(len(rows)), [label for label, _, _ in rows])
-        place.set_xscale("log")
-        place.set_xlim(0.1, 2e6)
+        time_axis(place.xaxis)
+        place.set_xlim(1e-4, 4e2)
         place.grid(axis="y", visible=False)
         place.set_title(title, loc="left")
-    axes[-1].set_xlabel("time, cell list included, ms (shorter is better)")
+    axes[-1].set_xlabel("time, cell list included (shorter is better)")
     figure.suptitle("All pairs within R = 0.03 of 1e6 uniform points, f64", fontsize=10)
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     caption(figure,
             f"Published: {published['source']};",
-            "its faster grid, two cells per cutoff. Half lists of 54.6e6 pairs but where the label says otherwise; nanoflann's is full.",
+            "its faster grid, two cells per cutoff. Half lists of 54.6e6 pairs but where the label says otherwise.",
             "Medians; CPU: processor time, buffers reused. Measured here: " + sources[0] + ",",
             *(f"{source}" for source in sources[1:]))
     return figure

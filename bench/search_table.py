@@ -47,7 +47,8 @@ def one_core(rows, machine):
             return rows.get(f"{start}/{name}", {}).get("cpu_ms")
 
         def shown(name):
-            return f"{ms(name):.3g}" if ms(name) else "-"
+            # three digits, but no exponent
+            return (f"{ms(name):.3g}" if ms(name) < 1000 else f"{round(ms(name), -1):.0f}") if ms(name) else "-"
 
         def memory(name):
             row = rows.get(f"{start}/nearfield/{name}/fresh", {})

@@ -36,12 +36,32 @@ namespace
     return {{cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, cloud.x[0].size()};
   }
 
-  void report(benchmark::State& state, std::string const& name, std::uint64_t pairs,
-              std::vector<double> const& counted, std::vector<double> const& filled)
+  /// One search: its half pairs, and the seconds until they were counted and until they were there.
+  struct found
   {
+    std::uint64_t pairs;
+    double counted, filled;
+  };
+
+  /// Times search(), which gives what it found, after two times that nobody looks at.
+  template <class T, class F>
+  void time(benchmark::State& state, bench::search_case const& c, F const& search)
+  {
+    std::uint64_t pairs = 0;
+    std::vector<double> counted, filled;
+    search();
+    search();
+    for (auto _ : state)
+    {
+      found const one = search();
+      pairs = one.pairs;
+      counted.push_back(one.counted);
+      filled.push_back(one.filled);
+      state.SetIterationTime(one.filled);
+    }
     state.counters["count_ms"] = 1e3 * bench::median(counted);
     state.counters["median_ms"] = 1e3 * bench::median(filled);
-    bench::report_half_pairs(state, name, pairs);
+    bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), pairs);
   }
 
   template <class T>
@@ -50,30 +70,19 @@ namespace
     starpu(); // the device is in the same state for all rows
     auto const& cloud = bench::search_cloud_of<T>(c, 1);
     nf::device_columns<T, 3> const points(view_of(cloud));
-    std::uint64_t pairs = 0;
-    std::vector<double> counted, filled;
     nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
-    auto const find = [&]
-    {
-      double const begin = bench::seconds();
-      cells.rebuild(points.view());
-      pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
-      counted.push_back(bench::seconds() - begin);
-      double const again = bench::seconds();
-      cells.rebuild(points.view());
-      auto const list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
-      nf::synchronize(nf::cuda.stream);
-      filled.push_back(bench::seconds() - again);
-    };
-    find();
-    counted.clear();
-    filled.clear();
-    for (auto _ : state)
-    {
-      find();
-      state.SetIterationTime(filled.back());
-    }
-    report(state, bench::search_name<T>("search", c, 1), pairs, counted, filled);
+    time<T>(state, c,
+            [&]() -> found
+            {
+              double const begin = bench::seconds();
+              cells.rebuild(points.view());
+              auto const pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
+              double const counted = bench::seconds();
+              cells.rebuild(points.view());
+              auto const list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
+              nf::synchronize(nf::cuda.stream);
+              return {pairs, counted - begin, bench::seconds() - counted};
+            });
   }
 
   template <class T>
@@ -91,31 +100,20 @@ namespace
     options.backend = nf::starpu::backend_choice::cuda;
     options.candidates =
         candidates / static_cast<std::uint64_t>(slabs_per_gpu * starpu().n_gpus()) + 1;
-    std::uint64_t pairs = 0;
-    std::vector<double> counted, filled;
     nf::starpu::pair_slabs<T, 3> list(starpu(), cells, {columns[0], columns[1], columns[2]},
                                       options);
-    auto const find = [&]
-    {
-      double const begin = bench::seconds();
-      list.recount(cells);
-      pairs = list.n_pairs();
-      counted.push_back(bench::seconds() - begin);
-      list.fill();
-      list.wait();
-      filled.push_back(bench::seconds() - begin);
-    };
     list.fill();
-    find();
-    find();
-    counted.clear();
-    filled.clear();
-    for (auto _ : state)
-    {
-      find();
-      state.SetIterationTime(filled.back());
-    }
-    report(state, bench::search_name<T>("search", c, 1), pairs, counted, filled);
+    time<T>(state, c,
+            [&]() -> found
+            {
+              double const begin = bench::seconds();
+              list.recount(cells);
+              auto const pairs = list.n_pairs();
+              double const counted = bench::seconds();
+              list.fill();
+              list.wait();
+              return {pairs, counted - begin, bench::seconds() - begin};
+            });
   }
 
   template <class T>

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Prints the tables of docs/performance.md from the JSON files of p2p_bench and near_field_bench.
+"""Prints the tables of docs/performance.md from the JSON files of p2p_bench, near_field_bench and
+starpu_scaling_bench.
 
     bench/table.py p2p.json near_field.json [--size 1024]
+    bench/table.py --scaling starpu_scaling.json
 
 Figures are medians over the repetitions of one run; a ratio compares two medians of the same run.
 """
@@ -68,12 +70,34 @@ def near_field_table(rates, seeds):
         print(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
 
 
+def scaling_table(rates):
+    """Rows: workers; the rate of so many over that of one, and its share of as many."""
+    rows = defaultdict(dict)
+    for name, rate in rates.items():
+        match = re.fullmatch(r"starpu_scaling/one_over_r/3d/(f\d\d)/65536/workers:(\d+)/manual_time", name)
+        if match:
+            rows[int(match[2])][match[1]] = rate
+    precisions = sorted(rows[1])
+    print("All pairs of N = 65,536 points as StarPU tasks, 1/r in 3D, one-sided\n")
+    print("| workers | " + " | ".join(f"{p}, G pairs/s | speed-up | efficiency" for p in precisions) + " |")
+    print("|" + "---|" * (1 + 3 * len(precisions)))
+    for workers, r in sorted(rows.items()):
+        times = {p: r[p] / rows[1][p] for p in precisions}
+        cells = [f"{r[p] / 1e9:.1f} | {times[p]:.1f} | {times[p] / workers:.2f}" for p in precisions]
+        print(f"| {workers} | " + " | ".join(cells) + " |")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("p2p", help="JSON of p2p_bench")
+    parser.add_argument("p2p", nargs="?", help="JSON of p2p_bench")
     parser.add_argument("near_field", nargs="?", help="JSON of near_field_bench")
     parser.add_argument("--size", type=int, default=1024, help="points of the box (1024)")
+    parser.add_argument("--scaling", help="JSON of starpu_scaling_bench")
     arguments = parser.parse_args()
+    if arguments.scaling:
+        scaling_table(medians(arguments.scaling)[0])
+    if not arguments.p2p:
+        return
     rates, _ = medians(arguments.p2p)
     seeds = p2p_table(rates, arguments.size)
     if arguments.near_field:

@@ -170,22 +170,21 @@ namespace nearfield::app
       {
         return available_memory();
       };
-      if (options.workers > 0)
+      auto const run = [&](auto const& search)
       {
-        session const running({.backend = backend::simd, .workers = options.workers});
-        count_and_fill(
-            options, [&](auto const& what) { return search_by_tasks(running, cells, what); }, fetch,
-            available, result);
-      }
-      else if (options.backend == backend::scalar)
-        count_and_fill(
-            options, [&](auto const& what) { return radius_search(scalar, cells, what); }, fetch,
-            available, result);
+        count_and_fill(options, search, fetch, available, result);
+        result.peak_memory = peak_memory();
+      };
+      if constexpr (starpu_is_built_in) // else workers are refused
+        if (options.workers > 0)
+        {
+          session const running({.backend = backend::simd, .workers = options.workers});
+          return run([&](auto const& what) { return search_by_tasks(running, cells, what); });
+        }
+      if (options.backend == backend::scalar)
+        run([&](auto const& what) { return radius_search(scalar, cells, what); });
       else
-        count_and_fill(
-            options, [&](auto const& what) { return radius_search(simd, cells, what); }, fetch,
-            available, result);
-      result.peak_memory = peak_memory();
+        run([&](auto const& what) { return radius_search(simd, cells, what); });
     }
 
     template <class T, int Dim>

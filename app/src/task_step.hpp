@@ -142,12 +142,6 @@ namespace nearfield::app
     [[nodiscard]] int workers() const { return 0; }
   };
 
-  template <class Cells, class Sink>
-  auto search_by_tasks(session const&, Cells const& cells, Sink const& what)
-  {
-    return radius_search(simd, cells, what);
-  }
-
   inline std::string starpu_name()
   {
     return "no StarPU (configure with -DNEARFIELD_ENABLE_STARPU=ON)";

@@ -1,4 +1,4 @@
-#include "pair_slab_tasks.hpp"
+#include "pair_slab_codelet.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/check.hpp>
@@ -24,103 +24,6 @@ namespace nearfield::starpu::detail
     {
       return backend == backend_choice::scalar ? isa::scalar : isa::best;
     }
-
-    /// The codelet of one kind of tasks and one choice of workers.
-    template <class T, int Dim>
-    class pair_slab_codelet : public codelet_base
-    {
-    public:
-      static starpu_codelet& of(pair_slab_work what, backend_choice backend)
-      {
-        // never destroyed: StarPU writes the models when it stops, maybe after static objects are gone
-        static auto* const all = new std::array<std::unique_ptr<pair_slab_codelet>, 8>(
-            []
-            {
-              std::array<std::unique_ptr<pair_slab_codelet>, 8> made;
-              for (int k = 0; k < 8; ++k)
-                made[k].reset(new pair_slab_codelet(static_cast<pair_slab_work>(k / 4),
-                                                    static_cast<backend_choice>(k % 4)));
-              return made;
-            }());
-        return (*all)[4 * static_cast<int>(what) + static_cast<int>(backend)]->get();
-      }
-
-    private:
-      using tasks = pair_slab_tasks<T, Dim>;
-
-      pair_slab_codelet(pair_slab_work what, backend_choice backend)
-          : codelet_base(name_of(what), symbol(what, backend), &footprint)
-      {
-        starpu_codelet& to = get();
-        bool const counts = what == pair_slab_work::count;
-        if (backend == backend_choice::cuda)
-          to.where = 0;
-        else
-          to.cpu_funcs[0] = counts ? &on_cpu<pair_slab_work::count, &tasks::count_on_cpu>
-                                   : &on_cpu<pair_slab_work::fill, &tasks::fill_on_cpu>;
-#if defined(STARPU_USE_CUDA)
-        bool const may = backend == backend_choice::automatic || backend == backend_choice::cuda;
-        if (may && built_with_cuda())
-        {
-          to.cuda_funcs[0] = counts ? &on_cuda<pair_slab_work::count, &tasks::count_on_gpu>
-                                    : &on_cuda<pair_slab_work::fill, &tasks::fill_on_gpu>;
-          to.cuda_flags[0] = STARPU_CUDA_ASYNC;
-          to.where |= STARPU_CUDA;
-        }
-#endif
-      }
-
-      static std::string name_of(pair_slab_work what)
-      {
-        return what == pair_slab_work::count ? "pair_slabs_count" : "pair_slabs_fill";
-      }
-      static std::string symbol(pair_slab_work what, backend_choice backend)
-      {
-        static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
-        return "nearfield_" + name_of(what) + "_" + std::to_string(Dim) + "d_" +
-               (sizeof(T) == 4 ? "f32_" : "f64_") + names[static_cast<int>(backend)];
-      }
-
-      static uint32_t footprint(starpu_task* task)
-      {
-        auto const& mine = *static_cast<typename tasks::argument const*>(task->cl_arg);
-        return work_bin(static_cast<double>(mine.list->slabs[mine.slab].candidates));
-      }
-
-      template <pair_slab_work What, void (tasks::*Run)(std::size_t, void**)>
-      static void on_cpu(void** buffers, void* cl_arg) noexcept
-      {
-        auto const& mine = *static_cast<typename tasks::argument const*>(cl_arg);
-        try
-        {
-          mine.list->watch.count(mine.list->options.backend == backend_choice::scalar ? 1 : 0);
-          (mine.list->*Run)(mine.slab, buffers);
-        }
-        catch (...)
-        {
-          mine.list->watch.caught();
-          mine.list->clear_outputs(What, buffers, std::nullopt);
-        }
-      }
-
-#if defined(STARPU_USE_CUDA)
-      template <pair_slab_work What, void (tasks::*Run)(std::size_t, void**, cuda_stream)>
-      static void on_cuda(void** buffers, void* cl_arg) noexcept
-      {
-        auto const& mine = *static_cast<typename tasks::argument const*>(cl_arg);
-        try
-        {
-          mine.list->watch.count(2);
-          (mine.list->*Run)(mine.slab, buffers, starpu_cuda_get_local_stream());
-        }
-        catch (...)
-        {
-          mine.list->watch.caught();
-          mine.list->clear_outputs(What, buffers, starpu_cuda_get_local_stream());
-        }
-      }
-#endif
-    };
 
     void check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
                        std::size_t end, std::size_t n, std::size_t element_size, char const* name)
@@ -192,11 +95,12 @@ namespace nearfield::starpu::detail
     bool const is_known = std::exchange(has_failed, false);
     try
     {
-      watch.rethrow();
+      rethrow();
     }
     catch (...)
     {
       if (!is_known) throw;
+      has_failed = false;
     }
     cells = view;
     is_filled = false;
@@ -235,6 +139,7 @@ namespace nearfield::starpu::detail
     catch (...)
     {
       drop_slabs(); // some have no tasks
+      has_failed = true;
       throw;
     }
   }
@@ -257,8 +162,8 @@ namespace nearfield::starpu::detail
     }
     catch (...)
     {
-      has_failed = true;
-      throw;
+      // what else fails of one count is not told
+      if (!std::exchange(has_failed, true)) throw;
     }
     if (has_failed) throw error("pair_slabs: a task has failed before; begin again with recount()");
   }

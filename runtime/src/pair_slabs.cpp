@@ -96,6 +96,7 @@ namespace nearfield::starpu
   template <class T, int Dim>
   std::uint64_t pair_slabs<T, Dim>::n_pairs()
   {
+    tasks_->rethrow(); // there may be no slab that says it
     std::uint64_t sum = 0;
     for (std::size_t s = 0; s < size(); ++s) sum += n_pairs(s);
     return sum;

@@ -51,6 +51,32 @@ namespace nearfield::test
     EXPECT_EQ(calls, 3);
   }
 
+  TEST(radius_search, reduces_in_no_more_parts_than_asked_for)
+  {
+    // the points of the second cloud are alone in their cells, far from each other
+    points<double, 3> const near = make_points<double, 3>(cloud::uniform, 1000);
+    points<double, 3> far;
+    for (int p = 0; p < 8000; ++p)
+      for (int a = 0, cell = p; a < 3; ++a, cell /= 20) far.columns[a].push_back(cell % 20);
+    auto const nothing = [](int&, index_type, index_type, double) {
+    };
+    for (auto const& [x, cutoff] : {std::pair{&near, 0.2}, {&far, 0.1}})
+      for (int const wanted : {1, 64})
+      {
+        cell_list<double, 3> const cells(x->view(), cutoff);
+        ASSERT_GT(cells.size(), 64u);
+        int parts = 0;
+        auto const counts = [&](int&, int)
+        {
+          ++parts;
+        };
+        static_cast<void>(
+            radius_search(simd, cells, reduce{0, nothing, counts, pairs::half, wanted}));
+        EXPECT_GE(parts, 1);
+        EXPECT_LE(parts, wanted);
+      }
+  }
+
   TEST(radius_search, searches_parts_of_the_boxes)
   {
     // what tasks will do: the parts in order are the whole

@@ -84,7 +84,7 @@ namespace nearfield::test
     }
   }
 
-  TEST(starpu_pair_slabs_on_gpus, are_searched_on_both_in_one_list)
+  TEST(starpu_pair_slabs_on_gpus, are_one_list_whichever_workers_search)
   {
     // the default scheduler gives a task to whoever has none
     problem const p(make_points<double, 3>(cloud::uniform, 100000), 0.03);

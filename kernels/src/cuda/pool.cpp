@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,70 +28,72 @@ namespace nearfield
       return pool;
     }
 
-    std::mutex mutex;
-    std::map<std::pair<int, bool>, cudaMemPool_t> pools;
-
     /// Results this large have a pool of their own. In one with the small arrays that come and go between
     /// them they lost their places, and a search waited 0.1 ms for memory to be mapped anew.
     constexpr std::size_t large = std::size_t(1) << 27;
-    constexpr std::size_t sizes[] = {0, large};
 
-    /// For so many bytes on the current device; lives as long as the process, whose end frees it, or until a
-    /// reset.
-    cudaMemPool_t current_pool(std::size_t bytes)
+    /// The two pools of one device, which live as long as the process, whose end frees them, or until a reset.
+    struct device_pools
+    {
+      cudaMemPool_t of_small = nullptr, of_large = nullptr;
+      /// The most that both had in use at a time: pools know the peaks of their own alone.
+      std::atomic<std::uint64_t> peak = 0;
+
+      [[nodiscard]] std::uint64_t sum(cudaMemPoolAttr which) const
+      {
+        std::uint64_t sum = 0;
+        for (cudaMemPool_t const pool : {of_small, of_large})
+        {
+          std::uint64_t value = 0;
+          check_cuda(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
+          sum += value;
+        }
+        return sum;
+      }
+      /// What is in use, which the peak is no less than from now on.
+      std::uint64_t used()
+      {
+        std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
+        for (std::uint64_t most = peak; most < now && !peak.compare_exchange_weak(most, now);)
+        {}
+        return now;
+      }
+    };
+
+    std::mutex mutex;
+    std::map<int, device_pools> devices; ///< none is ever erased
+
+    device_pools& current_pools()
     {
       int device = 0;
       check_cuda(cudaGetDevice(&device), "cudaGetDevice");
       std::lock_guard const lock(mutex);
-      auto const [place, is_new] = pools.try_emplace({device, bytes >= large}, nullptr);
-      if (!place->second) place->second = make_pool(device);
-      return place->second;
-    }
-
-    std::uint64_t attribute(cudaMemPool_t pool, cudaMemPoolAttr which)
-    {
-      std::uint64_t value = 0;
-      check_cuda(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
-      return value;
-    }
-
-    std::uint64_t sum_of(cudaMemPoolAttr which)
-    {
-      std::uint64_t sum = 0;
-      for (std::size_t const bytes : sizes) sum += attribute(current_pool(bytes), which);
-      return sum;
-    }
-
-    /// The most that both pools of the current device had in use at a time: at least `used`, which it is set to
-    /// where `reset`. Pools know the peaks of their own alone.
-    std::uint64_t peak_with(std::uint64_t used, bool reset = false)
-    {
-      static std::map<int, std::uint64_t> peaks;
-      int device = 0;
-      check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-      std::lock_guard const lock(mutex);
-      auto& peak = peaks[device];
-      peak = reset ? used : std::max(peak, used);
-      return peak;
+      device_pools& found = devices[device];
+      if (!found.of_small) found.of_small = make_pool(device);
+      if (!found.of_large) found.of_large = make_pool(device);
+      return found;
     }
   }
 
   pool_memory memory_of_pool()
   {
-    std::uint64_t const used = sum_of(cudaMemPoolAttrUsedMemCurrent);
-    return {used, peak_with(used), sum_of(cudaMemPoolAttrReservedMemCurrent)};
+    device_pools& pools = current_pools();
+    std::uint64_t const used = pools.used();
+    return {used, pools.peak, pools.sum(cudaMemPoolAttrReservedMemCurrent)};
   }
 
   void reset_pool_peak()
   {
-    peak_with(sum_of(cudaMemPoolAttrUsedMemCurrent), true);
+    device_pools& pools = current_pools();
+    pools.peak = pools.sum(cudaMemPoolAttrUsedMemCurrent);
   }
 
   void trim_pool()
   {
     check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    for (std::size_t const bytes : sizes)
-      check_cuda(cudaMemPoolTrimTo(current_pool(bytes), 0), "cudaMemPoolTrimTo");
+    device_pools const& pools = current_pools();
+    for (cudaMemPool_t const pool : {pools.of_small, pools.of_large})
+      check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
   }
 
   namespace detail
@@ -99,34 +101,37 @@ namespace nearfield
     void release_pools() noexcept
     {
       std::lock_guard const lock(mutex);
-      if (pools.empty()) return;
+      if (devices.empty()) return;
       int current = 0;
       cudaGetDevice(&current);
-      for (auto const& [place, pool] : pools)
+      for (auto& [device, pools] : devices)
       {
-        cudaSetDevice(place.first);
-        cudaMemPoolDestroy(pool); // of arrays that are still there, when they go
+        cudaSetDevice(device);
+        for (cudaMemPool_t* const pool : {&pools.of_small, &pools.of_large})
+          // memory of arrays that are still there, when they go
+          if (*pool) cudaMemPoolDestroy(std::exchange(*pool, nullptr));
       }
       cudaSetDevice(current);
       static_cast<void>(cudaGetLastError());
-      pools.clear();
     }
 
     void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what)
     {
       if (bytes == 0) return nullptr;
+      device_pools& pools = current_pools();
       void* memory = nullptr;
       cudaError_t code = cudaSuccess;
       for (bool const again : {false, true})
       {
         if (again) trim_pool(); // what the other pool keeps may do
-        code = cudaMallocFromPoolAsync(&memory, bytes, current_pool(bytes), stream);
+        code = cudaMallocFromPoolAsync(&memory, bytes,
+                                       bytes < large ? pools.of_small : pools.of_large, stream);
         // a failure is remembered, and would be taken for that of the next launch
         if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
         if (code != cudaErrorMemoryAllocation) break;
       }
       check_cuda(code, (std::string(what) + ": " + std::to_string(bytes) + " bytes").c_str());
-      peak_with(sum_of(cudaMemPoolAttrUsedMemCurrent));
+      static_cast<void>(pools.used());
       return memory;
     }
 

@@ -14,8 +14,9 @@
 #include <type_traits>
 
 /// \file
-/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with `cuda` as its
-/// first argument, for counts, COO and CSR lists, and tables. The pairs and their order are those of the CPU, bit for bit (<nearfield/search/pairs.hpp>).
+/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with
+/// `cuda` as its first argument, for counts, COO and CSR lists, and tables. The pairs and their
+/// order are those of the CPU, bit for bit (<nearfield/search/pairs.hpp>).
 ///
 ///     nearfield::cuda_cell_list cells{nearfield::cuda, nearfield::soa{x, y, z}, cutoff};
 ///     nearfield::device_coo const list = nearfield::radius_search(nearfield::cuda, cells, nearfield::to_coo{});

@@ -28,8 +28,8 @@ namespace nearfield::detail
     return before;
   }
 
-  /// All boxes in slabs of about so many candidates, in order. A box is not cut: one with more of
-  /// them is a slab of its own.
+  /// All boxes in slabs of about so many candidates, in order; boxes without any at the end are part of
+  /// the last one. A box is not cut: one with more of them is a slab of its own.
   inline std::vector<slab> cut_slabs(std::vector<std::uint64_t> const& candidates_before,
                                      std::uint64_t candidates)
   {
@@ -38,7 +38,7 @@ namespace nearfield::detail
     for (index_type first = 0; first < n_boxes;)
     {
       std::uint64_t const before = candidates_before[first];
-      bool const is_last = candidates_before[n_boxes] - before < candidates;
+      bool const is_last = candidates_before[n_boxes] - before <= candidates;
       auto const last = is_last
                             ? n_boxes
                             : static_cast<index_type>(

@@ -1,74 +1,19 @@
 #pragma once
 
-#include "bounds.cuh"
-#include "build.cuh"
-#include "geometry.hpp"
+#include "grid_of_points.cuh"
 #include "pinned.hpp"
-#include "primitives.hpp"
 #include "search_input.cuh"
+#include "sorted_points.cuh"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
 
 #include <bit>
-#include <optional>
-#include <string>
 #include <utility>
 
 namespace nearfield::detail
 {
-  /// A grid of so many cells keeps a table of them; a larger one finds cells among the keys of its points.
-  inline bool has_table(double cells, std::size_t points)
-  {
-    return cells <= 4 * double(points) + (1 << 16) && cells < 0x1p31;
-  }
-
-  inline unsigned blocks_for(std::size_t threads, int block)
-  {
-    return static_cast<unsigned>((threads + block - 1) / block);
-  }
-
-  /// One set of points, sorted by cell.
-  struct sorted_points
-  {
-    stream_array<uint4> records;
-    /// position -> the caller's index
-    stream_array<std::uint32_t> order;
-    stream_array<std::uint32_t> table;
-    stream_array<std::uint64_t> keys;
-    stream_array<std::uint32_t> item_begin;
-    /// of the group of the item, the first cell; narrow with a table
-    stream_array<std::uint32_t> item_cell;
-    stream_array<std::uint64_t> item_wide_cell;
-    std::uint32_t n = 0, n_items = 0;
-
-    /// Records before rank_points; empty after it.
-    stream_array<uint4> unranked;
-    stream_array<cell_rank> ranks;
-
-    [[nodiscard]] cell_starts starts() const { return {table.data(), keys.data(), n}; }
-
-    /// Sets the order inside cells right, once.
-    void rank(cuda_stream stream)
-    {
-      if (unranked.size() == 0) return;
-      records = stream_array<uint4>(n, stream, "cuda_cell_list: records");
-      order = stream_array<std::uint32_t>(n, stream, "cuda_cell_list: order");
-      rank_points<<<blocks_for(n, build_threads), build_threads, 0, stream>>>(
-          unranked.data(), ranks.data(), table.data(), n, records.data(), order.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: rank_points");
-      unranked = {};
-      ranks = {};
-      end_stage("rank", stream);
-    }
-    /// For what does not depend on the order inside cells.
-    [[nodiscard]] uint4 const* any_records() const
-    {
-      return unranked.size() > 0 ? unranked.data() : records.data();
-    }
-  };
-
   /// What kernels tell the host. The words that it waits for are 0 before: a copy between two kernels would hold
   /// the second one up.
   template <int Dim>
@@ -88,7 +33,7 @@ namespace nearfield::detail
     using columns = soa<T const, Dim>;
 
     device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options)
-        : stream_(stream), options_(options)
+        : stream_(stream), grid_of_(stream, options)
     {
       if (auto const problem = cuda_problem(); !problem.empty())
         throw error("cuda_cell_list: " + problem);
@@ -97,7 +42,8 @@ namespace nearfield::detail
     /// One set is both targets and sources. Where the points are refused the list is as it was.
     void build(columns const& targets, columns const& sources, bool one_set, T cutoff)
     {
-      auto const [grid, geometry] = grid_of(targets, sources, one_set, cutoff);
+      auto const [grid, geometry] =
+          grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff);
       build(grid, geometry, targets, sources, one_set);
     }
 
@@ -105,8 +51,8 @@ namespace nearfield::detail
     void build(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
                bool one_set)
     {
-      check_columns("points", sources);
-      check_columns("queries", targets);
+      check_columns<T, Dim>("points", sources);
+      check_columns<T, Dim>("queries", targets);
       std::array<double, Dim> extent{};
       for (int a = 0; a < Dim; ++a) extent[a] = grid.cells[a] / grid.inverse_width[a];
       build(grid, make_search_geometry<T, Dim>(grid, extent), targets, sources, one_set);
@@ -174,83 +120,6 @@ namespace nearfield::detail
         source_x_ = {};
         throw;
       }
-    }
-
-    static void check_columns(char const* name, columns const& x)
-    {
-      if (x.size() >= std::size_t(1) << 31)
-        throw error(std::string("cuda_cell_list: ") + name + " has " + std::to_string(x.size()) +
-                    " points; give fewer than 2^31");
-    }
-
-    /// The grid over the box of all points.
-    std::pair<cell_grid<T, Dim>, search_geometry>
-    grid_of(columns const& targets, columns const& sources, bool one_set, T cutoff)
-    {
-      check_cell_options(cutoff, options_);
-      check_columns("points", sources);
-      check_columns("queries", targets);
-      std::array<T, Dim> lower{}, upper{};
-      if (bounds_.size() == 0)
-      {
-        bounds_ = stream_array<device_bounds<Dim>>(2, stream_, "cuda_cell_list: bounds");
-        check_cuda(cudaMemsetAsync(bounds_.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
-                   "cudaMemsetAsync");
-      }
-      auto* const found = mail_->bounds;
-      columns const* const sets[] = {&targets, &sources};
-      int const n_sets = one_set ? 1 : 2;
-      for (int s = 0; s < n_sets; ++s)
-      {
-        device_points<T, Dim> const points(*sets[s]);
-        if (points.n == 0) continue;
-        found[s].blocks_done = 0;
-        unsigned const blocks =
-            std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
-        find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
-                                                                    bounds_.data() + s, found + s);
-        check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
-      }
-      end_stage("bounds", stream_);
-      for (int s = 0; s < n_sets; ++s)
-        if (sets[s]->size() != 0) wait_for_word(found[s].blocks_done, stream_);
-      bool first = true;
-      for (int s = 0; s < n_sets; ++s)
-      {
-        if (sets[s]->size() == 0) continue;
-        if (found[s].bad != 0) complain(s == 0 && !one_set, *sets[s], ~found[s].bad);
-        for (int a = 0; a < Dim; ++a)
-        {
-          T const l = static_cast<T>(-from_ordered(found[s].lower[a]));
-          T const u = static_cast<T>(from_ordered(found[s].upper[a]));
-          lower[a] = first || l < lower[a] ? l : lower[a];
-          upper[a] = first || u > upper[a] ? u : upper[a];
-        }
-        first = false;
-      }
-      auto const grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options_);
-      std::array<double, Dim> extent{};
-      for (int a = 0; a < Dim; ++a) extent[a] = double(upper[a]) - double(lower[a]);
-      return {grid, make_search_geometry<T, Dim>(grid, extent)};
-    }
-
-    [[noreturn]] void complain(bool is_query, columns const& x, std::uint32_t i) const
-    {
-      for (int a = 0; a < Dim; ++a)
-      {
-        T value = 0;
-        stream_copy_to_host(&value, x[a] + i, sizeof value, stream_);
-        T const period = options_.period[a];
-        bool const finite = std::isfinite(value);
-        if (finite && (period == 0 || (value >= 0 && value < period))) continue;
-        std::string const where = std::string("cuda_cell_list: coordinate ") + std::to_string(a) +
-                                  " of " + (is_query ? "query " : "point ") + std::to_string(i) +
-                                  " is " + std::to_string(value);
-        if (!finite) throw error(where + "; give finite coordinates");
-        throw error(where + ", outside the periodic box [0, " + std::to_string(period) +
-                    "); wrap the points into it");
-      }
-      throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");
     }
 
     void sort(sorted_points& to, columns const& x, sorted_points& old)
@@ -363,14 +232,12 @@ namespace nearfield::detail
     }
 
     cuda_stream stream_;
-    cell_list_options<T, Dim> options_;
+    grid_of_points<T, Dim> grid_of_;
     bool one_set_ = true;
     columns target_x_, source_x_;
     cell_grid<T, Dim> grid_;
     search_geometry geometry_;
     sorted_points targets_, sources_;
-    /// zero between searches for bounds
-    stream_array<device_bounds<Dim>> bounds_;
     pinned<search_mail<Dim>> mail_;
   };
 }

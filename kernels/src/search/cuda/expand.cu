@@ -1,6 +1,6 @@
 #include "expand.hpp"
 
-#include "search_kernel.cuh"
+#include "batch.cuh"
 
 #include <nearfield/cuda/device.hpp>
 

@@ -1,8 +1,7 @@
 #pragma once
 
-#include "cells.cuh"
 #include "expand.hpp"
-#include "search_kernel.cuh"
+#include "search_run.cuh"
 
 #include <nearfield/search/check.hpp>
 
@@ -35,94 +34,6 @@ namespace nearfield::detail
       out.masks = masks.data();
       out.unmasked_items = unmasked.data();
     }
-  };
-
-  template <class T, int Dim>
-  pair_definition<T, Dim> definition_of(device_cells<T, Dim> const& cells)
-  {
-    pair_definition<T, Dim> pair;
-    pair.targets = device_points<T, Dim>(cells.target_x());
-    pair.sources = device_points<T, Dim>(cells.source_x());
-    pair.cutoff_squared = cells.grid().cutoff_squared();
-    for (int a = 0; a < Dim; ++a) pair.period[a] = cells.grid().period[a];
-    return pair;
-  }
-
-  /// A search of one list: its inputs, its counters, and the launches.
-  template <class T, int Dim>
-  class device_search_run
-  {
-  public:
-    /// `ordered`: the result depends on the order inside cells.
-    device_search_run(device_cells<T, Dim>& cells, pairs which, bool ordered)
-        : cells_(cells), stream_(cells.stream()), counters_(1, stream_, "radius_search: counters")
-    {
-      if (which == pairs::half && !cells.one_set())
-        throw error("radius_search: two sets have no half list; ask for pairs::full");
-      cells.make_records();
-      if (ordered) cells.rank();
-      sorted_points const& targets = cells.targets();
-      sorted_points const& sources = cells.sources();
-      in_ = {targets.any_records(),     sources.any_records(),    sources.starts(),
-             targets.item_begin.data(), targets.item_cell.data(), targets.item_wide_cell.data(),
-             targets.n_items,           which == pairs::half,     cells.one_set(),
-             cells.geometry()};
-      check_cuda(cudaMemsetAsync(counters_.data(), 0, sizeof(search_counters), stream_),
-                 "cudaMemsetAsync");
-      out_.counters = counters_.data();
-    }
-
-    /// Only n items from `first` on, which begin where these say.
-    void narrow(std::uint32_t const* item_begin, std::uint32_t first, std::uint32_t n)
-    {
-      in_.item_begin = item_begin;
-      if (in_.item_cell) in_.item_cell += first;
-      if (in_.item_wide_cell) in_.item_wide_cell += first;
-      in_.n_items = n;
-    }
-
-    [[nodiscard]] search_output& out() { return out_; }
-    [[nodiscard]] std::uint32_t n_items() const { return in_.n_items; }
-    [[nodiscard]] cuda_stream stream() const { return stream_; }
-
-    template <search_stage Stage>
-    void launch()
-    {
-      std::uint32_t const n_items = out_.only_items ? out_.n_only_items : in_.n_items;
-      if (n_items == 0) return;
-      unsigned const blocks =
-          std::min(blocks_for(n_items, search_warps), search_blocks * multiprocessors());
-      if (Stage != search_stage::fill)
-      {
-        out_.counters_for_host = &cells_.mail().counters;
-        out_.counters_for_host->blocks_done = 0;
-      }
-      search_kernel<T, Dim, Stage>
-          <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
-      check_cuda(cudaGetLastError(), "radius_search: search_kernel");
-      end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
-    }
-
-    /// What the last launch counted. After a count it waits for that kernel alone.
-    search_counters answer()
-    {
-      search_counters found{};
-      if (in_.n_items == 0) return found;
-      if (out_.counters_for_host)
-      {
-        wait_for_word(out_.counters_for_host->blocks_done, stream_);
-        return *out_.counters_for_host;
-      }
-      stream_copy_to_host(&found, counters_.data(), sizeof found, stream_);
-      return found;
-    }
-
-  private:
-    device_cells<T, Dim>& cells_;
-    cuda_stream stream_;
-    stream_array<search_counters> counters_;
-    search_input in_{};
-    search_output out_;
   };
 
   template <class T, int Dim>

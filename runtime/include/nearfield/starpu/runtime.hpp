@@ -30,9 +30,10 @@ namespace nearfield::starpu
   /// The first one starts StarPU with its options, the last one stops it; those in between, copies
   /// included, only count, and may state the same options or none. Where the program has started StarPU
   /// itself, it is neither started nor stopped here. Objects that use StarPU (near_field ...) keep a copy.
-  /// Where it has not measured the buses of the machine, StarPU resets the GPUs when it starts: what was in
-  /// their memory before the first runtime is gone then. StarPU prints nothing unless STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can
-  /// be written to, its measurements go to a folder of the user's below that for temporary files.
+  /// Where it has not measured the buses of the machine, StarPU resets the GPUs when it starts:
+  /// what was in their memory before the first runtime is gone then. StarPU prints nothing unless
+  /// STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can be written to, its
+  /// measurements go to a folder of the user's below that for temporary files.
   class runtime
   {
   public:

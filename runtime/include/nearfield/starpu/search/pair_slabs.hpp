@@ -61,7 +61,8 @@ namespace nearfield::starpu
   ///
   /// Cells, columns and handles of columns must outlive the object, and not change as long as it has tasks.
   /// Where a task has failed, what it was to write is zero, the next call throws its exception, and later ones
-  /// throw error until recount(). One thread at a time calls its functions, not from a task. Handles of results live as long as it.
+  /// throw error until recount(). One thread at a time calls its functions, not from a task. Handles of
+  /// results live as long as it.
   template <class T, int Dim>
   class pair_slabs
   {

@@ -1,0 +1,113 @@
+#pragma once
+
+#include "bounds.cuh"
+#include "geometry.hpp"
+#include "pinned.hpp"
+#include "sorted_points.cuh"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/search/cuda.hpp>
+
+#include <string>
+#include <utility>
+
+namespace nearfield::detail
+{
+  template <class T, int Dim>
+  void check_columns(char const* name, soa<T const, Dim> const& x)
+  {
+    if (x.size() >= std::size_t(1) << 31)
+      throw error(std::string("cuda_cell_list: ") + name + " has " + std::to_string(x.size()) +
+                  " points; give fewer than 2^31");
+  }
+
+  /// The grid over the box of all points.
+  template <class T, int Dim>
+  class grid_of_points
+  {
+  public:
+    using columns = soa<T const, Dim>;
+
+    grid_of_points(cuda_stream stream, cell_list_options<T, Dim> const& options)
+        : stream_(stream), options_(options)
+    {}
+
+    /// Of one set, `targets`, or two; `found` is where kernels tell the host, in pinned memory. Throws error
+    /// for points that no grid takes.
+    std::pair<cell_grid<T, Dim>, search_geometry> operator()(device_bounds<Dim>* found,
+                                                             columns const& targets,
+                                                             columns const& sources, int n_sets,
+                                                             T cutoff)
+    {
+      check_cell_options(cutoff, options_);
+      check_columns<T, Dim>("points", sources);
+      check_columns<T, Dim>("queries", targets);
+      std::array<T, Dim> lower{}, upper{};
+      if (bounds_.size() == 0)
+      {
+        bounds_ = stream_array<device_bounds<Dim>>(2, stream_, "cuda_cell_list: bounds");
+        check_cuda(cudaMemsetAsync(bounds_.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
+                   "cudaMemsetAsync");
+      }
+      columns const* const sets[] = {&targets, &sources};
+      for (int s = 0; s < n_sets; ++s)
+      {
+        device_points<T, Dim> const points(*sets[s]);
+        if (points.n == 0) continue;
+        found[s].blocks_done = 0;
+        unsigned const blocks =
+            std::min(blocks_for(points.n, bounds_threads), bounds_blocks * multiprocessors());
+        find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(points, options_.period,
+                                                                    bounds_.data() + s, found + s);
+        check_cuda(cudaGetLastError(), "cuda_cell_list: find_bounds");
+      }
+      end_stage("bounds", stream_);
+      for (int s = 0; s < n_sets; ++s)
+        if (sets[s]->size() != 0) wait_for_word(found[s].blocks_done, stream_);
+      bool first = true;
+      for (int s = 0; s < n_sets; ++s)
+      {
+        if (sets[s]->size() == 0) continue;
+        if (found[s].bad != 0) complain(s == 0 && n_sets == 2, *sets[s], ~found[s].bad);
+        for (int a = 0; a < Dim; ++a)
+        {
+          T const l = static_cast<T>(-from_ordered(found[s].lower[a]));
+          T const u = static_cast<T>(from_ordered(found[s].upper[a]));
+          lower[a] = first || l < lower[a] ? l : lower[a];
+          upper[a] = first || u > upper[a] ? u : upper[a];
+        }
+        first = false;
+      }
+      auto const grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options_);
+      std::array<double, Dim> extent{};
+      for (int a = 0; a < Dim; ++a) extent[a] = double(upper[a]) - double(lower[a]);
+      return {grid, make_search_geometry<T, Dim>(grid, extent)};
+    }
+
+  private:
+    [[noreturn]] void complain(bool is_query, columns const& x, std::uint32_t i) const
+    {
+      for (int a = 0; a < Dim; ++a)
+      {
+        T value = 0;
+        stream_copy_to_host(&value, x[a] + i, sizeof value, stream_);
+        T const period = options_.period[a];
+        bool const finite = std::isfinite(value);
+        if (finite && (period == 0 || (value >= 0 && value < period))) continue;
+        std::string const where = std::string("cuda_cell_list: coordinate ") + std::to_string(a) +
+                                  " of " + (is_query ? "query " : "point ") + std::to_string(i) +
+                                  " is " + std::to_string(value);
+        if (!finite) throw error(where + "; give finite coordinates");
+        throw error(where + ", outside the periodic box [0, " + std::to_string(period) +
+                    "); wrap the points into it");
+      }
+      throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");
+    }
+
+    cuda_stream stream_;
+    cell_list_options<T, Dim> options_;
+    /// zero between searches
+    stream_array<device_bounds<Dim>> bounds_;
+  };
+}
