@@ -1,0 +1,33 @@
+// Not a test by itself: compiled once for each CASE_..., for what the compiler says.
+
+#include <nearfield/scalfmm.hpp>
+
+#include "p2p/own_interactions.hpp"
+#include "scalfmm/stand_in.hpp"
+
+namespace nf = nearfield;
+
+template <class Particle, class K>
+void near_field(K const& k)
+{
+  scalfmm::component::leaf_view<Particle> leaf;
+  p2p_inner(nf::scalfmm3::matrix_kernel<K>{k}, leaf);
+}
+
+template <std::size_t NOut, class TIn>
+using particle = scalfmm::container::particle<double, 3, TIn, 1, double, NOut>;
+
+int main()
+{
+#if defined(CASE_few_outputs)
+  near_field<particle<3, double>>(nf::val_grad_one_over_r<3>{});
+#elif defined(CASE_mixed_types)
+  near_field<particle<4, float>>(nf::val_grad_one_over_r<3>{});
+#elif defined(CASE_no_way_back)
+  (void)nf::scalfmm3::matrix_kernel<nf::test::one_way>{}.mutual_coefficient<double>();
+#elif defined(CASE_own_without_simd)
+  near_field<particle<1, double>>(nf::test::softened{.eps2 = 1});
+#else
+  near_field<particle<4, double>>(nf::val_grad_one_over_r<3>{});
+#endif
+}
