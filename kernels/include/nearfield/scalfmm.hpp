@@ -8,5 +8,6 @@
 /// The namespace is nearfield::scalfmm3, so that `using namespace nearfield` leaves the name
 /// `scalfmm` to ScalFMM.
 
+#include <nearfield/scalfmm/interaction_of.hpp>
 #include <nearfield/scalfmm/matrix_kernel.hpp>
 #include <nearfield/scalfmm/p2p.hpp>
