@@ -1,6 +1,7 @@
 // Not a test by itself: compiled once for each CASE_..., for what the compiler says.
 
 #include <nearfield/scalfmm.hpp>
+#include <nearfield/tbfmm.hpp>
 
 #include "p2p/own_interactions.hpp"
 #include "scalfmm/stand_in.hpp"
@@ -17,6 +18,14 @@ void near_field(K const& k)
 template <std::size_t NOut, class TIn>
 using particle = scalfmm::container::particle<double, 3, TIn, 1, double, NOut>;
 
+struct periodic
+{
+  struct SpaceIndexType
+  {
+    static constexpr bool IsPeriodic = true;
+  };
+};
+
 int main()
 {
 #if defined(CASE_few_outputs)
@@ -27,6 +36,8 @@ int main()
   (void)nf::scalfmm3::matrix_kernel<nf::test::one_way>{}.mutual_coefficient<double>();
 #elif defined(CASE_own_without_simd)
   near_field<particle<1, double>>(nf::test::softened{.eps2 = 1});
+#elif defined(CASE_periodic_tbfmm)
+  nf::tbfmm::kernel<periodic, nf::one_over_r<3>> const kernel;
 #else
   near_field<particle<4, double>>(nf::val_grad_one_over_r<3>{});
 #endif
