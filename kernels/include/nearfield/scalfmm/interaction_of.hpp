@@ -66,15 +66,21 @@ namespace nearfield::scalfmm3
   template <class MatrixKernel, template <class> class Point>
   struct interaction_of
   {
+    /// of space
     static constexpr int dim = static_cast<int>(Point<double>::dimension);
+    /// the number of inputs, km
     static constexpr int n_in = static_cast<int>(MatrixKernel::km);
+    /// the number of outputs, kn
     static constexpr int n_out = static_cast<int>(MatrixKernel::kn);
     /// an estimate: one root, and what a full matrix costs
     static constexpr int flops = dim + 2 * dim + 1 + 2 * n_in * n_out;
+    /// the same for all matrix kernels
     static constexpr auto name = "scalfmm_matrix_kernel";
 
+    /// the matrix kernel, with its parameters
     MatrixKernel kernel{};
 
+    /// K(r)
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r) const
     {

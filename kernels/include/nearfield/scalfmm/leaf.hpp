@@ -52,7 +52,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     static_assert(
         (std::is_convertible_v<std::tuple_element_t<C, Pointers>, T*> && ...),
-        "the positions, inputs and outputs of a leaf must be of one type, float or double");
+        "the positions, inputs and outputs of leaves must be of one type, float or double");
     return {std::get<C>(columns)...};
   }
 
@@ -60,8 +60,8 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   std::array<T*, N> first_columns(Pointers const& columns)
   {
     static_assert(std::tuple_size_v<Pointers> >= N,
-                  "the particles have fewer columns than the matrix kernel: give them as many "
-                  "dimensions as the interaction (dim), at least km inputs and kn outputs");
+                  "the particles have fewer columns than the matrix kernel: give them at least km "
+                  "inputs and kn outputs");
     return first_columns<T, N>(columns, std::make_integer_sequence<int, N>{});
   }
 
@@ -72,19 +72,39 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     return pointers_of(position_begin(leaf.cparticles()));
   }
 
+  template <class Leaf>
+  concept has_positions = requires(Leaf const& leaf)
+  {
+    leaf.size();
+    position_begin(leaf.cparticles());
+  };
+
+  template <class Leaf>
+  struct real_of_positions
+  {
+    static_assert(has_positions<Leaf>,
+                  "no leaf of ScalFMM's kind: it needs size(), cparticles() and particles(), and "
+                  "position_begin, inputs_begin and outputs_begin of those particles, found by "
+                  "argument-dependent look-up");
+    using type = std::remove_cv_t<std::remove_pointer_t<
+        std::tuple_element_t<0, decltype(positions_of(std::declval<Leaf const&>()))>>>;
+    static_assert(std::is_same_v<type, float> || std::is_same_v<type, double>,
+                  "the positions, inputs and outputs of leaves must be of one type, float or "
+                  "double");
+  };
+
   /// The real type of a leaf.
   template <class Leaf>
-  using real_of_leaf = std::remove_cv_t<std::remove_pointer_t<
-      std::tuple_element_t<0, decltype(positions_of(std::declval<Leaf const&>()))>>>;
+  using real_of_leaf = typename real_of_positions<Leaf>::type;
 
   /// What a matrix kernel uses of one leaf; a particle may have more inputs and outputs than that.
   template <class T, int Dim, int NQ, int NOut>
   struct leaf_columns
   {
-    std::array<T const*, Dim> x{};
+    std::array<T const*, Dim> x;
     std::array<T const*, NQ> q{};
     std::array<T*, NOut> out{};
-    std::size_t size = 0;
+    std::size_t size;
   };
 
   template <class T, std::size_t N>
@@ -105,17 +125,19 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     both
   };
 
-  /// The columns of a leaf that is not empty. Throws error for a null column.
-  template <leaf_side Side, class MatrixKernel, class Leaf>
+  /// The columns of a leaf that is not empty, of type T. Throws error for a null column.
+  template <leaf_side Side, class MatrixKernel, class T, class Leaf>
   auto columns_of(char const* function, char const* name, Leaf& leaf)
   {
-    using T = real_of_leaf<Leaf>;
     constexpr int dim = MatrixKernel::dim;
     constexpr int km = static_cast<int>(MatrixKernel::km), kn = static_cast<int>(MatrixKernel::kn);
     leaf_columns<T, dim, km, kn> columns;
     columns.size = static_cast<std::size_t>(leaf.size());
     nearfield::detail::check_box_size(columns.size, 0);
-    columns.x = first_columns<T const, dim>(positions_of(leaf));
+    auto const positions = positions_of(leaf);
+    static_assert(std::tuple_size_v<decltype(positions)> == dim,
+                  "the particles have another dimension than the interaction");
+    columns.x = first_columns<T const, dim>(positions);
     check_columns(function, name, "position", columns.x, columns.size);
     if constexpr (Side != leaf_side::receives)
     {

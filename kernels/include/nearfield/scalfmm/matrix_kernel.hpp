@@ -26,23 +26,33 @@ namespace nearfield::scalfmm3
   {
     static_assert(RightHandSides >= 1, "a matrix kernel has at least one right-hand side");
 
+    /// the interaction
     using interaction_type = K;
+    /// of space
     static constexpr int dim = K::dim;
 
+    /// matrix_kernels::homogeneity of K
     static constexpr far_field::homogeneity homogeneity_tag{far_field::traits<K>::homogeneous};
+    /// matrix_kernels::symmetry of K
     static constexpr far_field::symmetry symmetry_tag{far_field::traits<K>::symmetric};
+    /// the number of inputs
     static constexpr std::size_t km = std::size_t{K::n_in} * RightHandSides;
+    /// the number of outputs
     static constexpr std::size_t kn = std::size_t{K::n_out} * RightHandSides;
+    /// leaves that touch are near
     static constexpr int separation_criterion = 1;
 
+    /// K, row after row
     template <class V>
     using matrix_type = std::array<V, kn * km>;
+    /// a value for each output
     template <class V>
     using vector_type = std::array<V, kn>;
 
     /// its parameters, such as the width of a Gaussian
     K interaction{};
 
+    /// K's name
     [[nodiscard]] NEARFIELD_FN std::string name() const { return std::string(K::name); }
 
     /// +1 for an output that is even in r, -1 for one that is odd: K(y, x) from K(x, y).

@@ -16,8 +16,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   class met_leaves
   {
     using K = typename MatrixKernel::interaction_type;
-    static constexpr std::size_t km = MatrixKernel::km, kn = MatrixKernel::kn;
-    using columns_type = leaf_columns<T, K::dim, int{km}, int{kn}>;
+    using columns_type = leaf_columns<T, K::dim, int{MatrixKernel::km}, int{MatrixKernel::kn}>;
 
   public:
     met_leaves(K const& k, columns_type const& target) : k_(k), target_(target)
@@ -29,13 +28,18 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     void add(columns_type const& leaf, std::array<double, 3> const& shift)
     {
       if (count_ == most) run();
-      leaves_[count_] = leaf;
-      ranges_[count_] = {.begin = 0,
-                         .end = static_cast<index_type>(leaf.size),
-                         .chunk = static_cast<std::uint16_t>(count_),
-                         .shift = static_cast<std::uint16_t>(count_ + 1)};
-      shifts_[++count_] = shift;
-      shifted_ = shifted_ || shift != std::array<double, 3>{};
+      put(x_, leaf.x, 0);
+      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        put(q_[rhs], leaf.q, rhs);
+        put(out_[rhs], leaf.out, rhs);
+      }
+      bool const is_shifted = shift != std::array<double, 3>{};
+      auto const chunk = static_cast<std::uint16_t>(count_++);
+      auto const shift_number = static_cast<std::uint16_t>(is_shifted ? count_ : 0);
+      ranges_[chunk] = {0, static_cast<index_type>(leaf.size), chunk, shift_number};
+      shifts_[count_] = shift;
+      shifted_ = shifted_ || is_shifted;
     }
 
     /// Meets the leaves added since the last run.
@@ -49,48 +53,46 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
       job.box_offsets = offsets;
       job.own = &own;
       job.range_offsets = range_offsets;
-      job.ranges = ranges_.data();
-      job.shifts = shifts_.data();
+      job.ranges = ranges_;
+      job.shifts = shifts_;
       job.last_box = 1;
       job.tests_for_zero = nearfield::detail::tests_for_zero<T>(k_);
       // Two leaves of one set share no place, but an image on the far border may touch one, and the
       // sources of p2p_outer may be another set.
       job.ranges_may_coincide = !Mutual || shifted_;
-      for (std::size_t rhs = 0; rhs < km / K::n_in; ++rhs) run_right_hand_side(job, rhs);
+      job.target_x = target_.x.data();
+      job.source_x = x_;
+      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        job.target_q = target_.q.data() + rhs * K::n_in;
+        job.target_out = target_.out.data() + rhs * K::n_out;
+        job.source_q = q_[rhs];
+        job.source_out = out_[rhs];
+        kernel_(&k_, job);
+      }
       count_ = 0;
       shifted_ = false;
     }
 
   private:
     static constexpr std::size_t most = 32;
+    static constexpr std::size_t n_rhs = MatrixKernel::km / K::n_in;
 
-    void run_right_hand_side(p2p_job<T>& job, std::size_t rhs)
+    /// The columns of one right-hand side of a leaf, behind those of the leaves before it.
+    template <class Pointer, std::size_t All, std::size_t N>
+    void put(Pointer (&columns)[All], std::array<Pointer, N> const& leaf, std::size_t rhs)
     {
-      T const *x[most * K::dim], *q[most * K::n_in];
-      T* out[most * K::n_out];
-      for (std::size_t l = 0; l < count_; ++l)
-      {
-        for (std::size_t d = 0; d < K::dim; ++d) x[l * K::dim + d] = leaves_[l].x[d];
-        for (std::size_t i = 0; i < K::n_in; ++i)
-          q[l * K::n_in + i] = leaves_[l].q[rhs * K::n_in + i];
-        for (std::size_t o = 0; o < K::n_out; ++o)
-          out[l * K::n_out + o] = leaves_[l].out[rhs * K::n_out + o];
-      }
-      job.target_x = target_.x.data();
-      job.target_q = target_.q.data() + rhs * K::n_in;
-      job.target_out = target_.out.data() + rhs * K::n_out;
-      job.source_x = x;
-      job.source_q = q;
-      job.source_out = out;
-      kernel_(&k_, job);
+      constexpr std::size_t n = All / most;
+      for (std::size_t c = 0; c < n; ++c) columns[count_ * n + c] = leaf[rhs * n + c];
     }
 
     K const& k_;
     columns_type target_;
     p2p_function<T> kernel_;
-    std::array<columns_type, most> leaves_;
-    std::array<source_range, most> ranges_;
-    std::array<std::array<double, 3>, most + 1> shifts_{};
+    T const *x_[most * K::dim], *q_[n_rhs][most * K::n_in];
+    T* out_[n_rhs][most * K::n_out];
+    source_range ranges_[most];
+    std::array<double, 3> shifts_[most + 1];
     std::size_t count_ = 0;
     bool shifted_ = false;
   };

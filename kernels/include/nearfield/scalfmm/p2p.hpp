@@ -45,15 +45,16 @@ namespace nearfield::scalfmm3
     template <class MatrixKernel, class Target, class Visit>
     void gather(MatrixKernel const& mk, Target& target, Visit&& visit)
     {
+      using T = real_of_leaf<Target>;
       if (target.size() == 0) return;
       auto const columns =
-          columns_of<leaf_side::receives, MatrixKernel>("p2p_outer", "target", target);
-      met_leaves<MatrixKernel, real_of_leaf<Target>, false> met(mk.interaction, columns);
+          columns_of<leaf_side::receives, MatrixKernel, T>("p2p_outer", "target", target);
+      met_leaves<MatrixKernel, T, false> met(mk.interaction, columns);
       visit(
           [&](auto const& source, std::array<double, 3> const& shift)
           {
             if (source.size() != 0)
-              met.add(columns_of<leaf_side::gives, MatrixKernel>("p2p_outer", "source", source),
+              met.add(columns_of<leaf_side::gives, MatrixKernel, T>("p2p_outer", "source", source),
                       shift);
           });
       met.run();
@@ -68,10 +69,10 @@ namespace nearfield::scalfmm3
     void p2p_inner(matrix_kernel<K, RightHandSides> const& mk, Leaf& leaf, bool mutual = true)
     {
       using kernel = matrix_kernel<K, RightHandSides>;
+      using T = detail::real_of_leaf<Leaf>;
       if (leaf.size() == 0) return;
       auto const columns =
-          detail::columns_of<detail::leaf_side::both, kernel>("p2p_inner", "target", leaf);
-      using T = detail::real_of_leaf<Leaf>;
+          detail::columns_of<detail::leaf_side::both, kernel, T>("p2p_inner", "target", leaf);
       soa<T const, K::dim> const x(columns.x, columns.size);
       soa<T const, K::n_in * RightHandSides> const q(columns.q, columns.size);
       soa<T, K::n_out * RightHandSides> const out(columns.out, columns.size);
@@ -135,16 +136,17 @@ namespace nearfield::scalfmm3
                          Width const& box_width)
     {
       using kernel = matrix_kernel<K, RightHandSides>;
+      using T = detail::real_of_leaf<Leaf>;
       if (target.size() == 0) return;
       auto const begin = std::begin(neighbours);
       if constexpr (nearfield::detail::has_way_back<K>)
       {
         auto const columns_of = [](char const* name, auto& leaf)
         {
-          return detail::columns_of<detail::leaf_side::both, kernel>("p2p_full_mutual", name, leaf);
+          return detail::columns_of<detail::leaf_side::both, kernel, T>("p2p_full_mutual", name,
+                                                                        leaf);
         };
-        detail::met_leaves<kernel, detail::real_of_leaf<Leaf>, true> met(
-            mk.interaction, columns_of("target", target));
+        detail::met_leaves<kernel, T, true> met(mk.interaction, columns_of("target", target));
         for (int i = 0; i < size; ++i)
         {
           auto&& neighbour = **std::next(begin, i);
