@@ -1,6 +1,8 @@
+#include <nearfield/p2p/simd.hpp>
 #include <nearfield/scalfmm.hpp>
 
 #include "complains_of.hpp"
+#include "p2p/own_interactions.hpp"
 #include "scalfmm/group.hpp"
 
 #include <gtest/gtest.h>
@@ -59,9 +61,27 @@ namespace nearfield::test
                 complains_of("p2p_outer", "input 0", "source leaf"));
     std::array const neighbours{&g.leaves[0], &without_output};
     EXPECT_THAT([&] { p2p_full_mutual(mk, g.leaves[4], neighbours, 2, open, 1.); },
-                complains_of("p2p_full_mutual", "output 3", "neighbour leaf"));
+                complains_of("p2p_full_mutual", "output 3", "source leaf"));
     for (auto const& column : g.out)
       for (double const value : column) EXPECT_EQ(value, g.initial) << "written before the check";
+  }
+
+  // An interaction that is evaluated twice writes the target before it needs the outputs of others.
+  TEST(scalfmm_errors, come_before_anything_is_written)
+  {
+    group<double, 2, 1, 1> g(1);
+    auto range = g.leaves[2].particles();
+    std::get<0>(range.first.outputs) = nullptr;
+    decltype(g)::leaf without_output{range, g.leaves[2].center()};
+    std::array const neighbours{&g.leaves[0], &without_output};
+    EXPECT_THAT(
+        [&]
+        {
+          p2p_full_mutual(scalfmm3::matrix_kernel<one_way>{}, g.leaves[4], neighbours, 2,
+                          std::array{false, false}, 1.);
+        },
+        complains_of("p2p_full_mutual", "output 0", "source leaf"));
+    for (double const value : g.out[0]) EXPECT_EQ(value, g.initial);
   }
 
   TEST(scalfmm_errors, do_not_ask_for_what_is_not_used)

@@ -190,6 +190,30 @@ namespace nearfield::test
     }
   }
 
+  // Two trees: targets have no inputs, and sources no outputs.
+  TEST(scalfmm, sources_and_targets_may_be_different_particles)
+  {
+    group<double, 3, 0, 4> targets(1, 1);
+    group<double, 3, 1, 0> sources(1, 2);
+    auto& leaf = targets.leaves[2];
+    std::array const neighbours{&sources.leaves[2], &sources.leaves[3]};
+    matrix_kernel<val_grad_one_over_r<3>> const mk;
+    std::array const open{false, false, false};
+    leaf.symbolic_data().number_of_neighbors = 2;
+    p2p_outer(mk, leaf, neighbours, open, 1.);
+    auto const x = targets.positions(2);
+    reference_sums<4> sums;
+    for (auto* const terms : {&sums.value, &sums.scale})
+      for (auto& column : *terms) column.assign(x.view().size(), 0);
+    add_initial(sums, targets.initial);
+    for (int const l : {2, 3})
+    {
+      auto const y = sources.positions(l);
+      add(sums, reference(mk.interaction, x.view(), y.view(), sources.inputs<1>(l), all_pairs));
+    }
+    EXPECT_LE(error_of(targets.outputs<4>(2), sums), tolerance<double>);
+  }
+
   // More leaves than one call of a kernel takes: the same leaf many times.
   TEST(scalfmm, neighbours_may_be_many)
   {

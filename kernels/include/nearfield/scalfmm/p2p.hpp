@@ -40,23 +40,23 @@ namespace nearfield::scalfmm3
       return shift;
     }
 
-    /// The target leaf meets leaves that give, one-sided. visit(add) calls add(leaf, shift) for
-    /// each.
-    template <class MatrixKernel, class Target, class Visit>
-    void gather(MatrixKernel const& mk, Target& target, Visit&& visit)
+    /// The target leaf meets the n leaves that `source` points to, one after the other, each moved
+    /// by shift_of(leaf).
+    template <bool Mutual, leaf_side OfTarget, leaf_side OfSource, class MatrixKernel, class Target,
+              class Pointers, class ShiftOf>
+    void meet(char const* function, MatrixKernel const& mk, Target& target, Pointers source, int n,
+              ShiftOf&& shift_of)
     {
       using T = real_of_leaf<Target>;
       if (target.size() == 0) return;
-      auto const columns =
-          columns_of<leaf_side::receives, MatrixKernel, T>("p2p_outer", "target", target);
-      met_leaves<MatrixKernel, T, false> met(mk.interaction, columns);
-      visit(
-          [&](auto const& source, std::array<double, 3> const& shift)
-          {
-            if (source.size() != 0)
-              met.add(columns_of<leaf_side::gives, MatrixKernel, T>("p2p_outer", "source", source),
-                      shift);
-          });
+      met_leaves<MatrixKernel, T, Mutual> met(
+          mk.interaction, columns_of<OfTarget, MatrixKernel, T>(function, "target", target));
+      for (int i = 0; i < n; ++i, ++source)
+      {
+        auto& leaf = **source;
+        if (leaf.size() != 0)
+          met.add(columns_of<OfSource, MatrixKernel, T>(function, "source", leaf), shift_of(leaf));
+      }
       met.run();
     }
   }
@@ -86,9 +86,12 @@ namespace nearfield::scalfmm3
     void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Target& target, Source const& source,
                    Shift const& shift)
     {
-      std::array<double, 3> sum{};
-      for (std::size_t d = 0; d < std::size_t{K::dim}; ++d) sum[d] = static_cast<double>(shift[d]);
-      detail::gather(mk, target, [&](auto&& add) { add(source, sum); });
+      std::array<double, 3> of_source{};
+      for (std::size_t d = 0; d < std::size_t{K::dim}; ++d)
+        of_source[d] = static_cast<double>(shift[d]);
+      Source const* const pointer = &source;
+      detail::meet<false, detail::leaf_side::receives, detail::leaf_side::gives>(
+          "p2p_outer", mk, target, &pointer, 1, [&](auto const&) { return of_source; });
     }
 
     /// The same over the first `size` of the target leaf's neighbours, each through the image next
@@ -99,17 +102,12 @@ namespace nearfield::scalfmm3
                    Neighbours const& neighbours, int const size, Periodic const& periodic,
                    Width const& box_width)
     {
-      detail::gather(mk, target,
-                     [&](auto&& add)
-                     {
-                       auto const begin = std::begin(neighbours);
-                       for (int i = 0; i < size; ++i)
-                       {
-                         auto const& source = **std::next(begin, i);
-                         add(source,
-                             detail::shift_between<K::dim>(target, source, periodic, box_width));
-                       }
-                     });
+      auto const shift_of = [&](auto const& leaf)
+      {
+        return detail::shift_between<K::dim>(target, leaf, periodic, box_width);
+      };
+      detail::meet<false, detail::leaf_side::receives, detail::leaf_side::gives>(
+          "p2p_outer", mk, target, std::begin(neighbours), size, shift_of);
     }
 
     /// The same over all neighbours that the target leaf's symbolic data count.
@@ -135,36 +133,20 @@ namespace nearfield::scalfmm3
                          Neighbours const& neighbours, int const& size, Periodic const& periodic,
                          Width const& box_width)
     {
-      using kernel = matrix_kernel<K, RightHandSides>;
-      using T = detail::real_of_leaf<Leaf>;
-      if (target.size() == 0) return;
-      auto const begin = std::begin(neighbours);
-      if constexpr (nearfield::detail::has_way_back<K>)
+      auto const shift_of = [&](auto const& leaf)
       {
-        auto const columns_of = [](char const* name, auto& leaf)
-        {
-          return detail::columns_of<detail::leaf_side::both, kernel, T>("p2p_full_mutual", name,
-                                                                        leaf);
-        };
-        detail::met_leaves<kernel, T, true> met(mk.interaction, columns_of("target", target));
-        for (int i = 0; i < size; ++i)
-        {
-          auto&& neighbour = **std::next(begin, i);
-          if (neighbour.size() != 0)
-            met.add(columns_of("neighbour", neighbour),
-                    detail::shift_between<K::dim>(target, neighbour, periodic, box_width));
-        }
-        met.run();
-      }
-      else
+        return detail::shift_between<K::dim>(target, leaf, periodic, box_width);
+      };
+      constexpr bool from_one_evaluation = nearfield::detail::has_way_back<K>;
+      // either way all columns are checked before any is written
+      detail::meet<from_one_evaluation, detail::leaf_side::both, detail::leaf_side::both>(
+          "p2p_full_mutual", mk, target, std::begin(neighbours), size, shift_of);
+      if constexpr (!from_one_evaluation)
       {
-        p2p_outer(mk, target, neighbours, size, periodic, box_width);
-        for (int i = 0; i < size; ++i)
-        {
-          auto&& neighbour = **std::next(begin, i);
-          auto const shift = detail::shift_between<K::dim>(neighbour, target, periodic, box_width);
-          detail::gather(mk, neighbour, [&](auto&& add) { add(target, shift); });
-        }
+        auto neighbour = std::begin(neighbours);
+        for (int i = 0; i < size; ++i, ++neighbour)
+          p2p_outer(mk, **neighbour, target,
+                    detail::shift_between<K::dim>(**neighbour, target, periodic, box_width));
       }
     }
   }
