@@ -32,9 +32,8 @@ namespace nearfield::test
     std::array<T const*, N> data_of(Guarded const& x, auto const& q)
     {
       std::array<T const*, N> data;
-      int c = 0;
-      for (int d = 0; c < N && d < N; ++d, ++c)
-        data[c] = d < x.view().n_columns ? x.view()[d] : q.view()[d - x.view().n_columns];
+      constexpr int dim = decltype(x.view())::n_columns;
+      for (int c = 0; c < N; ++c) data[c] = c < dim ? x.view()[c] : q.view()[c - dim];
       return data;
     }
     template <class T, int N>
