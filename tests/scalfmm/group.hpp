@@ -92,7 +92,7 @@ namespace nearfield::test
         for (int b = 0; b < (mutual ? a : static_cast<int>(leaves.size())); ++b)
           if (b != a && touch(a, b, periodic, shift))
             symbolics.interaction_iterators[symbolics.number_of_neighbors++] = &leaves[b];
-        symbolics.existing_neighbors_in_group = static_cast<int>(symbolics.number_of_neighbors);
+        symbolics.existing_neighbors_in_group = symbolics.number_of_neighbors;
       }
     }
 

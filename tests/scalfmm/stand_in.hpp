@@ -125,7 +125,7 @@ namespace scalfmm
       {
         std::array<leaf_view*, 27> interaction_iterators{};
         std::size_t number_of_neighbors = 0;
-        int existing_neighbors_in_group = 0;
+        std::size_t existing_neighbors_in_group = 0;
       };
 
       leaf_view() = default;
