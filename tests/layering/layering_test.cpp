@@ -34,9 +34,9 @@ namespace
 
   // The room that owns <nearfield/TOPIC/...>.
   std::map<std::string, std::string> const room_of_topic{
-      {"core", "core"},       {"kernels", "kernels"}, {"p2p", "kernels"}, {"search", "kernels"},
-      {"simd", "kernels"},    {"cuda", "kernels"},    {"tree", "tree"},   {"io", "io"},
-      {"runtime", "runtime"}, {"starpu", "runtime"},
+      {"core", "core"},       {"kernels", "kernels"}, {"p2p", "kernels"},     {"search", "kernels"},
+      {"simd", "kernels"},    {"cuda", "kernels"},    {"tree", "tree"},       {"io", "io"},
+      {"runtime", "runtime"}, {"starpu", "runtime"},  {"scalfmm", "kernels"},
   };
 
   std::string room_of(std::string const& path)

@@ -12,22 +12,26 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column.
+  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column. Small
+  /// boxes feel a string that is made for nothing.
   template <class T, int N>
   void check_view(char const* function, char const* argument, soa<T, N> const& view,
                   std::size_t expected)
   {
-    std::string const where = std::string(function) + ": " + argument;
+    auto const fail = [&](std::string const& what)
+    {
+      throw error(std::string(function) + ": " + argument + what);
+    };
     if (view.size() != expected)
-      throw error(where + " has " + std::to_string(view.size()) + " points, expected " +
-                  std::to_string(expected) + "; give one value per point");
+      fail(" has " + std::to_string(view.size()) + " points, expected " + std::to_string(expected) +
+           "; give one value per point");
     if (view.size() > std::numeric_limits<index_type>::max())
-      throw error(where + " has " + std::to_string(view.size()) +
-                  " points; split the set, one has fewer than 2^32");
+      fail(" has " + std::to_string(view.size()) +
+           " points; split the set, one has fewer than 2^32");
     for (int c = 0; c < N; ++c)
       if (view.size() > 0 && view[c] == nullptr)
-        throw error(where + ": column " + std::to_string(c) + " is null; give a column of " +
-                    std::to_string(view.size()) + " values");
+        fail(": column " + std::to_string(c) + " is null; give a column of " +
+             std::to_string(view.size()) + " values");
   }
 
   /// Throws error for more points than one box can hold: those of a box are counted in int.

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <nearfield/kernels/builtin.hpp>
+
+/// \file
+/// What ScalFMM's interpolation of the far field may know of an interaction.
+
+namespace nearfield::scalfmm3::far_field
+{
+  /// The value of homogeneity_tag: it compares equal to, and converts to, the enumerator of
+  /// ScalFMM's matrix_kernels::homogeneity, whose header is not needed for that.
+  struct homogeneity
+  {
+    /// whether K(a r) = a^degree K(r)
+    bool homogeneous;
+
+    /// the enumerator
+    template <class Enum>
+    requires requires { Enum::homogenous, Enum::non_homogenous; }
+    constexpr operator Enum() const // NOLINT(google-explicit-constructor)
+    {
+      return homogeneous ? Enum::homogenous : Enum::non_homogenous;
+    }
+    /// whether the tag means the enumerator b
+    template <class Enum>
+    requires requires { Enum::homogenous, Enum::non_homogenous; }
+    friend constexpr bool operator==(homogeneity a, Enum b) { return Enum(a) == b; }
+  };
+
+  /// The same for symmetry_tag and matrix_kernels::symmetry.
+  struct symmetry
+  {
+    /// whether K has one output that depends on |r| alone
+    bool symmetric;
+
+    /// the enumerator
+    template <class Enum>
+    requires requires { Enum::symmetric, Enum::non_symmetric; }
+    constexpr operator Enum() const // NOLINT(google-explicit-constructor)
+    {
+      return symmetric ? Enum::symmetric : Enum::non_symmetric;
+    }
+    /// whether the tag means the enumerator b
+    template <class Enum>
+    requires requires { Enum::symmetric, Enum::non_symmetric; }
+    friend constexpr bool operator==(symmetry a, Enum b) { return Enum(a) == b; }
+  };
+
+  /// What of K an interpolation may use: whether it has one output that depends on |r| alone, and,
+  /// where K(a r) = a^degree K(r), the degree of each output; the last one is that of all outputs
+  /// that follow. Degrees are below zero.
+  template <bool Symmetric, int... Degrees>
+  struct properties
+  {
+    /// whether K has one output that depends on |r| alone
+    static constexpr bool symmetric = Symmetric;
+    /// whether the degrees are given
+    static constexpr bool homogeneous = sizeof...(Degrees) > 0;
+
+    /// The degree of an output.
+    static constexpr int degree(int output)
+    {
+      constexpr int n = sizeof...(Degrees), degrees[] = {Degrees..., 0};
+      return degrees[output < n ? output : n - 1];
+    }
+  };
+
+  /// The properties of K. Those of an interaction of your own are safe and slow; specialise this
+  /// where it has better ones.
+  template <class K>
+  struct traits : properties<false>
+  {};
+  /// 1/|r|
+  template <int Dim>
+  struct traits<one_over_r<Dim>> : properties<true, -1>
+  {};
+  /// its gradient
+  template <int Dim>
+  struct traits<grad_one_over_r<Dim>> : properties<false, -2>
+  {};
+  /// both
+  template <int Dim>
+  struct traits<val_grad_one_over_r<Dim>> : properties<false, -1, -2>
+  {};
+  /// ln |r|
+  template <>
+  struct traits<log_r> : properties<true>
+  {};
+  /// its gradient
+  template <>
+  struct traits<grad_log_r> : properties<false, -1>
+  {};
+  /// a Gaussian
+  template <int Dim>
+  struct traits<gaussian<Dim>> : properties<true>
+  {};
+  /// the field of dipoles
+  template <int Dim>
+  struct traits<dipole_tensor<Dim>> : properties<false, -3>
+  {};
+}

@@ -1,0 +1,153 @@
+#pragma once
+
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/scalfmm/leaf.hpp>
+#include <nearfield/scalfmm/matrix_kernel.hpp>
+#include <nearfield/scalfmm/met_leaves.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
+/// \file
+/// The P2P operators of ScalFMM 3 for a matrix_kernel: each has ScalFMM's signature, so that a pass
+/// that says `using operators::p2p_inner;` and calls it unqualified finds the one here. All of them
+/// add to the outputs of their leaves and run the library's SIMD kernels on the leaves' own
+/// columns.
+///
+/// A pair at distance zero adds nothing where the interaction is singular, in place of an infinity.
+/// They throw error for a null column of a leaf that is not empty. An interaction of your own needs
+/// <nearfield/p2p/simd.hpp>.
+
+namespace nearfield::scalfmm3
+{
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  {
+    /// The multiple of the box's width that brings the source leaf next to the target leaf along
+    /// the periodic axes: width * round((target - source) / width), as ScalFMM's index::get_shift.
+    template <int Dim, class Target, class Source, class Periodic, class Width>
+    std::array<double, 3> shift_between(Target const& target, Source const& source,
+                                        Periodic const& periodic, Width const& box_width)
+    {
+      std::array<double, 3> shift{};
+      double const width = static_cast<double>(box_width);
+      for (std::size_t d = 0; d < Dim; ++d)
+        if (periodic[d])
+          shift[d] =
+              width *
+              std::round(static_cast<double>(target.center()[d] - source.center()[d]) / width);
+      return shift;
+    }
+
+    /// The target leaf meets the n leaves that `source` points to, one after the other, each moved
+    /// by shift_of(leaf).
+    template <bool Mutual, leaf_side OfTarget, leaf_side OfSource, class MatrixKernel, class Target,
+              class Pointers, class ShiftOf>
+    void meet(char const* function, MatrixKernel const& mk, Target& target, Pointers source, int n,
+              ShiftOf&& shift_of)
+    {
+      using T = real_of_leaf<Target>;
+      if (target.size() == 0) return;
+      met_leaves<MatrixKernel, T, Mutual> met(
+          mk.interaction, columns_of<OfTarget, MatrixKernel, T>(function, "target", target));
+      for (int i = 0; i < n; ++i, ++source)
+      {
+        auto& leaf = **source;
+        if (leaf.size() != 0)
+          met.add(columns_of<OfSource, MatrixKernel, T>(function, "source", leaf), shift_of(leaf));
+      }
+      met.run();
+    }
+  }
+
+  inline namespace NEARFIELD_ISA_NAMESPACE
+  {
+    /// outputs_i += sum_{j != i} K(x_i - x_j) inputs_j in one leaf. `mutual` takes one evaluation a
+    /// pair and is about twice as fast; the results are the same but for rounding.
+    template <class K, int RightHandSides, class Leaf>
+    void p2p_inner(matrix_kernel<K, RightHandSides> const& mk, Leaf& leaf, bool mutual = true)
+    {
+      using kernel = matrix_kernel<K, RightHandSides>;
+      using T = detail::real_of_leaf<Leaf>;
+      if (leaf.size() == 0) return;
+      auto const columns =
+          detail::columns_of<detail::leaf_side::both, kernel, T>("p2p_inner", "target", leaf);
+      soa<T const, K::dim> const x(columns.x, columns.size);
+      soa<T const, K::n_in * RightHandSides> const q(columns.q, columns.size);
+      soa<T, K::n_out * RightHandSides> const out(columns.out, columns.size);
+      if constexpr (nearfield::detail::has_way_back<K>)
+        if (mutual) return nearfield::p2p_inner_mutual(simd, mk.interaction, x, q, out);
+      nearfield::p2p_inner(simd, mk.interaction, x, q, out);
+    }
+
+    /// outputs_i += sum_j K(x_i - y_j - shift) inputs_j: the shift is added to the sources.
+    template <class K, int RightHandSides, class Target, class Source, class Shift>
+    void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Target& target, Source const& source,
+                   Shift const& shift)
+    {
+      std::array<double, 3> of_source{};
+      for (std::size_t d = 0; d < std::size_t{K::dim}; ++d)
+        of_source[d] = static_cast<double>(shift[d]);
+      Source const* const pointer = &source;
+      detail::meet<false, detail::leaf_side::receives, detail::leaf_side::gives>(
+          "p2p_outer", mk, target, &pointer, 1, [&](auto const&) { return of_source; });
+    }
+
+    /// The same over the first `size` of the target leaf's neighbours, each through the image next
+    /// to it along the axes that are periodic.
+    template <class K, int RightHandSides, class Leaf, class Neighbours, class Periodic,
+              class Width>
+    void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Leaf& target,
+                   Neighbours const& neighbours, int const size, Periodic const& periodic,
+                   Width const& box_width)
+    {
+      auto const shift_of = [&](auto const& leaf)
+      {
+        return detail::shift_between<K::dim>(target, leaf, periodic, box_width);
+      };
+      detail::meet<false, detail::leaf_side::receives, detail::leaf_side::gives>(
+          "p2p_outer", mk, target, std::begin(neighbours), size, shift_of);
+    }
+
+    /// The same over all neighbours that the target leaf's symbolic data count.
+    template <class K, int RightHandSides, class Leaf, class Neighbours, class Periodic,
+              class Width>
+    void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Leaf& target,
+                   Neighbours const& neighbours, Periodic const& periodic, Width const& box_width)
+    {
+      p2p_outer(mk, target, neighbours, static_cast<int>(target.csymbolics().number_of_neighbors),
+                periodic, box_width);
+    }
+
+    /// The target leaf and the first `size` of its neighbours, both ways:
+    /// outputs_i += K(x_i - y_j) inputs_j and outputs_j += K(y_j - x_i) inputs_i.
+    ///
+    /// `neighbours` holds pointers or iterators to leaves of the same set, other than the target.
+    /// Along an axis that is periodic, a neighbour is met through the image next to the target; as
+    /// in ScalFMM there is one, so such an axis needs three leaves at least. An interaction without
+    /// a way back (neither a symmetry nor a map with back()) is evaluated twice.
+    template <class K, int RightHandSides, class Leaf, class Neighbours, class Periodic,
+              class Width>
+    void p2p_full_mutual(matrix_kernel<K, RightHandSides> const& mk, Leaf& target,
+                         Neighbours const& neighbours, int const& size, Periodic const& periodic,
+                         Width const& box_width)
+    {
+      auto const shift_of = [&](auto const& leaf)
+      {
+        return detail::shift_between<K::dim>(target, leaf, periodic, box_width);
+      };
+      constexpr bool from_one_evaluation = nearfield::detail::has_way_back<K>;
+      // either way all columns are checked before any is written
+      detail::meet<from_one_evaluation, detail::leaf_side::both, detail::leaf_side::both>(
+          "p2p_full_mutual", mk, target, std::begin(neighbours), size, shift_of);
+      if constexpr (!from_one_evaluation)
+      {
+        auto neighbour = std::begin(neighbours);
+        for (int i = 0; i < size; ++i, ++neighbour)
+          p2p_outer(mk, **neighbour, target,
+                    detail::shift_between<K::dim>(**neighbour, target, periodic, box_width));
+      }
+    }
+  }
+}
