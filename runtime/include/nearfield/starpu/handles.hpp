@@ -37,6 +37,7 @@ namespace nearfield::starpu
       return handle(-1, nullptr, n, sizeof(T));
     }
 
+    /// Takes the data of the other one.
     handle(handle&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
     /// Exchanges data with the other one.
     handle& operator=(handle&& other) noexcept
