@@ -2,6 +2,7 @@
 
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/every_isa.hpp>
 #include <nearfield/p2p/isa.hpp>
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/tile.hpp>
@@ -14,8 +15,9 @@ namespace nearfield
   struct scalar_backend
   {};
 
-  /// The SIMD back-end. Built-in interactions run on the instruction set named here; a user's own run
-  /// on the one that their file is compiled for, and need <nearfield/p2p/simd.hpp>.
+  /// The SIMD back-end. Built-in interactions, and a user's own that nearfield_add_interaction() compiles, run
+  /// on the instruction set named here; other ones of a user run on the one that their file is compiled for,
+  /// and need <nearfield/p2p/simd.hpp>.
   struct simd_backend
   {
     isa which = isa::best; ///< the widest that this machine and this build have, or the one named
@@ -33,6 +35,10 @@ namespace nearfield
   /// The precisions of kernels.
   template <class T>
   concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;
+
+  /// Interactions whose kernels are there for every instruction set, chosen when the program runs.
+  template <class K>
+  concept dispatched_interaction = builtin_interaction<K> || detail::is_registered<K>;
 
   namespace detail
   {
@@ -71,7 +77,8 @@ namespace nearfield
     {
       static_assert(sizeof(K) == 0,
                     "the simd back-end of your own interaction is compiled in your own "
-                    "file: #include <nearfield/p2p/simd.hpp>");
+                    "file: #include <nearfield/p2p/simd.hpp>; or for every instruction set: "
+                    "NEARFIELD_INTERACTION and nearfield_add_interaction()");
     };
   }
 }
@@ -89,6 +96,13 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
         return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), isa::scalar);
       else
         return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), backend.which);
+    }
+    else if constexpr (dispatched_interaction<K>)
+    {
+      if constexpr (std::same_as<Backend, scalar_backend>)
+        return detail::registered_kernels<K, T>(isa::scalar);
+      else
+        return detail::registered_kernels<K, T>(backend.which);
     }
     else if constexpr (std::same_as<Backend, scalar_backend>)
       return detail::scalar_kernels<K, T>();

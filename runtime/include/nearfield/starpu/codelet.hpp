@@ -127,8 +127,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     /// By implementation.
     static std::string_view const (&implementation_names())[monitor::n_implementations]
     {
-      static std::string_view const names[] = {
-          builtin_interaction<K> ? name_of(selected_isa()) : NEARFIELD_ISA_NAME, "scalar", "cuda"};
+      static std::string_view const names[] = {dispatched_interaction<K> ? name_of(selected_isa())
+                                                                         : NEARFIELD_ISA_NAME,
+                                               "scalar", "cuda"};
       return names;
     }
 

@@ -15,7 +15,8 @@ namespace nearfield::starpu
   struct worker_tasks
   {
     std::string worker; ///< "CPU 0" ...
-    /// an instruction set, for an interaction of your own that of the file that uses it; or "scalar"
+    /// an instruction set, for an interaction that is no dispatched_interaction that of the file that uses
+    /// it; "scalar" or "cuda"
     std::string implementation;
     std::uint64_t tasks = 0; ///< how many
   };
