@@ -7,6 +7,15 @@ if(NOT NEARFIELD_ENABLE_CUDA)
   return()
 endif()
 
+# In a project that includes this one, CUDA is that project's to enable: its programs link the CUDA code.
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
+  if(NOT NEARFIELD_ENABLE_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "NEARFIELD_ENABLE_CUDA=${NEARFIELD_ENABLE_CUDA}, but the project that includes nearfield "
+      "has no CUDA: write project(... LANGUAGES CXX CUDA) there, or set NEARFIELD_ENABLE_CUDA=OFF")
+  endif()
+  return()
+endif()
+
 # sm_90 (H100, H200) and its PTX, which newer GPUs compile when they load it. Each target costs its share
 # of the compile time: name one or two.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
@@ -43,6 +52,10 @@ add_custom_target(nearfield_cuda_headers COMMENT "Every *.cuh compiles alone")
 if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 12 has it
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  if(NOT PROJECT_IS_TOP_LEVEL) # for .cu files that include our headers
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20 PARENT_SCOPE)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20 PARENT_SCOPE)
+  endif()
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/every_isa.hpp>
@@ -45,7 +46,7 @@ namespace nearfield
     /// The compiled kernels of the built-in interaction at that place of the list. Throws error when
     /// the instruction set is not available.
     template <class T>
-    p2p_kernels<T> builtin_kernels(int interaction, isa which);
+    NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa which);
     extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
     extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -22,11 +24,11 @@ namespace nearfield::starpu
   };
 
   /// "CPU 0" ...: the name of a worker, without the place where StarPU has bound it.
-  std::string worker_name(int worker);
+  NEARFIELD_API std::string worker_name(int worker);
 
   /// What the tasks of one owner report while they run: the first exception, and which worker ran
   /// which implementation. Every function may be called by any thread.
-  class monitor
+  class NEARFIELD_API monitor
   {
   public:
     static constexpr int n_implementations = 3; ///< of a codelet at most

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <starpu.h>
 
 #include <string>
@@ -7,7 +9,7 @@
 namespace nearfield::starpu::detail
 {
   /// A StarPU task under construction, of any number of buffers; destroyed unless it is submitted.
-  class task
+  class NEARFIELD_API task
   {
   public:
     /// Throws error when StarPU has no memory for it.
