@@ -1,3 +1,9 @@
+# Before 1.0 a minor version may change the interface.
+set(nearfield_soversion ${PROJECT_VERSION_MAJOR})
+if(nearfield_soversion EQUAL 0)
+  set(nearfield_soversion 0.${PROJECT_VERSION_MINOR})
+endif()
+
 # nearfield_add_component(<name> [HEADERS pattern] [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
 # Makes the library target nearfield_<name>, alias nearfield::<name>, from the public headers below
@@ -13,7 +19,16 @@ function(nearfield_add_component name)
   if(arg_SOURCES)
     add_library(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    # A shared library shows what NEARFIELD_API says (core/api.hpp), and weak copies of the standard
+    # library's templates over its own types, as every C++ library does.
+    set_target_properties(${target} PROPERTIES
+      POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden
+      CUDA_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON
+      INSTALL_RPATH "$ORIGIN" # they find each other
+      VERSION ${PROJECT_VERSION}
+      SOVERSION ${nearfield_soversion})
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)

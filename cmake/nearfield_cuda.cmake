@@ -1,8 +1,18 @@
-# NEARFIELD_HAVE_CUDA: whether CUDA code is compiled, as NEARFIELD_ENABLE_CUDA asks; and NEARFIELD_CUDART,
-# the runtime library that CUDA code links (nothing without CUDA).
+# NEARFIELD_HAVE_CUDA: whether CUDA code is compiled, as NEARFIELD_ENABLE_CUDA asks; NEARFIELD_CUDA_RUNTIME,
+# Shared or Static, and NEARFIELD_CUDART, the runtime library that CUDA code links (nothing without CUDA).
 set(NEARFIELD_HAVE_CUDA FALSE)
+set(NEARFIELD_CUDA_RUNTIME "")
 set(NEARFIELD_CUDART "")
 if(NOT NEARFIELD_ENABLE_CUDA)
+  return()
+endif()
+
+# In a project that includes this one, CUDA is that project's to enable: its programs link the CUDA code.
+if(NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
+  if(NOT NEARFIELD_ENABLE_CUDA STREQUAL "AUTO")
+    message(FATAL_ERROR "NEARFIELD_ENABLE_CUDA=${NEARFIELD_ENABLE_CUDA}, but the project that includes nearfield "
+      "has no CUDA: write project(... LANGUAGES CXX CUDA) there, or set NEARFIELD_ENABLE_CUDA=OFF")
+  endif()
   return()
 endif()
 
@@ -42,6 +52,10 @@ add_custom_target(nearfield_cuda_headers COMMENT "Every *.cuh compiles alone")
 if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 12 has it
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  if(NOT PROJECT_IS_TOP_LEVEL) # for .cu files that include our headers
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20 PARENT_SCOPE)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20 PARENT_SCOPE)
+  endif()
 endif()
 set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
@@ -51,16 +65,18 @@ set(CMAKE_CUDA_EXTENSIONS OFF)
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xfatbin=-compress-all>")
 
 # One CUDA runtime a process: two would each keep their own streams' errors and current device. StarPU with
-# CUDA links the shared one. Without it the static one, which is CMake's default in a user's project too, lets
-# a program start where no toolkit is installed.
-if(StarPU_CUDA)
-  set(CMAKE_CUDA_RUNTIME_LIBRARY Shared)
+# CUDA links the shared one, and a shared library of ours must, since others may be in the process. Without them
+# the static one, which is CMake's default in a user's project too, lets a program start where no toolkit is
+# installed.
+if(StarPU_CUDA OR BUILD_SHARED_LIBS)
+  set(NEARFIELD_CUDA_RUNTIME Shared)
   set(NEARFIELD_CUDART CUDA::cudart)
 else()
-  set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+  set(NEARFIELD_CUDA_RUNTIME Static)
   set(NEARFIELD_CUDART CUDA::cudart_static)
-  if(NEARFIELD_HAVE_STARPU)
-    message(STATUS "StarPU ${StarPU_VERSION} was built without CUDA: its tasks will run on the CPU only. "
-      "'./dev starpu-cuda' builds one with CUDA; then: cmake --fresh --preset cuda")
-  endif()
+endif()
+set(CMAKE_CUDA_RUNTIME_LIBRARY ${NEARFIELD_CUDA_RUNTIME})
+if(NEARFIELD_HAVE_STARPU AND NOT StarPU_CUDA)
+  message(STATUS "StarPU ${StarPU_VERSION} was built without CUDA: its tasks will run on the CPU only. "
+    "'./dev starpu-cuda' builds one with CUDA; then: cmake --fresh --preset cuda")
 endif()

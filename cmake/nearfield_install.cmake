@@ -1,12 +1,17 @@
-# Install, find_package(nearfield COMPONENTS ...) and pkg-config for every component that was built.
+# Install, find_package(nearfield COMPONENTS ...) and pkg-config for every component that was built. In
+# packages: the program, the shared libraries (`runtime`), and what compiling against them needs (`dev`).
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nearfield")
 get_property(components GLOBAL PROPERTY nearfield_components)
 
 set(component_needs "")
 foreach(name IN LISTS components)
-  install(TARGETS nearfield_${name} EXPORT nearfield-${name}-targets FILE_SET HEADERS)
-  install(EXPORT nearfield-${name}-targets NAMESPACE nearfield:: DESTINATION "${package_dir}")
+  install(TARGETS nearfield_${name} EXPORT nearfield-${name}-targets
+    LIBRARY COMPONENT runtime NAMELINK_COMPONENT dev
+    ARCHIVE COMPONENT dev
+    FILE_SET HEADERS COMPONENT dev)
+  install(EXPORT nearfield-${name}-targets NAMESPACE nearfield::
+    DESTINATION "${package_dir}" COMPONENT dev)
 
   get_property(needs GLOBAL PROPERTY nearfield_${name}_needs)
   string(APPEND component_needs "set(nearfield_${name}_needs ${needs})\n")
@@ -15,6 +20,10 @@ foreach(name IN LISTS components)
   set(pc_requires "")
   set(pc_cflags "")
   set(pc_libs "")
+  set(pc_variables "")
+  if(name STREQUAL "cuda")
+    set(pc_variables "has_cuda=${NEARFIELD_HAVE_CUDA}\n")
+  endif()
   foreach(need IN LISTS needs)
     if(need MATCHES "^nearfield::(.+)$")
       string(APPEND pc_requires " nearfield-${CMAKE_MATCH_1}")
@@ -45,7 +54,7 @@ foreach(name IN LISTS components)
   configure_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield.pc.in"
     "${CMAKE_CURRENT_BINARY_DIR}/${pc_name}.pc" @ONLY)
   install(FILES "${CMAKE_CURRENT_BINARY_DIR}/${pc_name}.pc"
-    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+    DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 endforeach()
 
 configure_package_config_file("${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield-config.cmake.in"
@@ -55,7 +64,12 @@ write_basic_package_version_file("${CMAKE_CURRENT_BINARY_DIR}/nearfield-config-v
 install(FILES
   "${CMAKE_CURRENT_BINARY_DIR}/nearfield-config.cmake"
   "${CMAKE_CURRENT_BINARY_DIR}/nearfield-config-version.cmake"
+  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield_interaction.cmake"
+  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield_isa_flags.cmake"
   "${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield_xsimd.cmake"
   "${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindStarPU.cmake"
-  DESTINATION "${package_dir}")
-install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+  DESTINATION "${package_dir}" COMPONENT dev)
+install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/cmake/interaction"
+  DESTINATION "${package_dir}" COMPONENT dev)
+install(FILES "${CMAKE_CURRENT_SOURCE_DIR}/LICENSE"
+  DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT runtime)

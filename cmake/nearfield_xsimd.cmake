@@ -35,6 +35,6 @@ if(nearfield_xsimd_version VERSION_LESS 8.1)
 endif()
 message(STATUS "xsimd ${nearfield_xsimd_version}: ${NEARFIELD_XSIMD_INCLUDE_DIR}")
 
-add_library(nearfield_xsimd INTERFACE IMPORTED)
+add_library(nearfield_xsimd INTERFACE IMPORTED GLOBAL)
 set_target_properties(nearfield_xsimd PROPERTIES
   INTERFACE_INCLUDE_DIRECTORIES "${NEARFIELD_XSIMD_INCLUDE_DIR}")

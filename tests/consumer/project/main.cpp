@@ -1,8 +1,13 @@
 // A user's program: one use of each installed component, and an interaction of its own.
 
+#include "softened.hpp"
+
+#include <nearfield/core/error.hpp>
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/p2p.hpp>
+#ifndef WITH_every_isa
 #include <nearfield/p2p/simd.hpp>
+#endif
 #ifdef WITH_cuda
 #include <nearfield/p2p/cuda.hpp>
 #endif
@@ -22,20 +27,6 @@ namespace nf = nearfield;
 
 namespace
 {
-  struct softened
-  {
-    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 9;
-    static constexpr auto symmetry = nf::parity::even;
-    static constexpr auto name = "softened";
-    double eps2;
-
-    template <class V>
-    NEARFIELD_FN auto operator()(nf::vec<V, dim> const& r) const -> nf::mat<V, 1, 1>
-    {
-      return {{{nf::rsqrt(dot(r, r) + V(eps2))}}};
-    }
-  };
-
   void expect(bool holds, char const* what)
   {
     if (holds) return;
@@ -57,10 +48,25 @@ int main()
   expect(agree(phi[0], 10 / 5. + 100 / 2.), "kernels: a potential of two charges");
   nf::p2p_inner(nf::simd, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
   expect(agree(own[0], 10 / 6. + 100 / std::sqrt(15)), "kernels: a softened potential");
+#ifdef WITH_every_isa
+  for (nf::isa const which : nf::available_isas())
+  {
+    std::vector<double> same(3);
+    nf::p2p_inner(nf::simd_backend{which}, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{same});
+    expect(agree(same[0], own[0]), "kernels: the same on every instruction set");
+  }
+#endif
+  try
+  {
+    nf::p2p_inner(nf::simd, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa<double, 1>{});
+    expect(false, "kernels: an output of another size is an error");
+  }
+  catch (nf::error const&)
+  {}
 
 #ifdef WITH_cuda
   expect(nf::gpus().empty() == !nf::cuda_problem().empty(), "cuda: no GPU without a reason");
-#ifndef NEARFIELD_HAS_CUDA // with it, softened{} needs NEARFIELD_CUDA_KERNELS in a .cu file
+#ifndef NEARFIELD_HAS_CUDA
   try
   {
     nf::p2p_inner(nf::cuda, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <filesystem>
 #include <string>
 #include <string_view>
 
 namespace nearfield
 {
-  void remove_temporaries_on_signal();
+  NEARFIELD_API void remove_temporaries_on_signal();
 
   /// A file that appears under its name only when it is complete.
   ///
@@ -17,7 +19,7 @@ namespace nearfield
   /// Until commit() the bytes go to a temporary file in the same folder, which the destructor
   /// removes. An older file of that name stays as it is until then. One thread uses an atomic_file;
   /// several may each have their own.
-  class atomic_file
+  class NEARFIELD_API atomic_file
   {
   public:
     /// Creates the temporary. Throws error where `target` is a folder, or its folder does not exist

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -23,8 +25,8 @@ namespace nearfield
   /// The header of a file of int64, little-endian, in row-major order, of that shape: version 1.0
   /// of the format, padded so that values start at a multiple of 64 bytes. Throws error for more
   /// than 32 dimensions, NumPy's limit. Source of the format: NumPy's numpy.lib.format.
-  std::string format_npy_header(std::vector<std::uint64_t> const& shape);
+  NEARFIELD_API std::string format_npy_header(std::vector<std::uint64_t> const& shape);
 
   /// Appends one value behind the header.
-  void append_npy(std::string& bytes, std::int64_t value);
+  NEARFIELD_API void append_npy(std::string& bytes, std::int64_t value);
 }

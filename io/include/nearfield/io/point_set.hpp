@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -45,9 +47,9 @@ namespace nearfield
   /// Throws error unless `points` has dim = 2 or 3 positions, columns of one length, finite positions
   /// and inputs, names for all inputs (outputs) or for none, and a box, where there is one, of dim
   /// finite coordinates and a positive half width.
-  void check(point_set const& points);
+  NEARFIELD_API void check(point_set const& points);
 
   /// The names that a file's header line gives the columns: x y [z], the inputs, the outputs, with
   /// q, q1, q2 ... and phi, phi1, phi2 ... for those that have none.
-  std::vector<std::string> column_names(point_set const& points);
+  NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/io/point_set.hpp>
 
 #include <filesystem>
@@ -29,27 +30,28 @@ namespace nearfield
   /// Positions, inputs and outputs come in the file's order. Positions and inputs are finite. Throws
   /// error, in one line that names the file, the line (from 1) or byte (from 0), what was found and
   /// what was expected. Cost: the file is read whole; memory is its size and 8 bytes a value.
-  point_set read_points(std::filesystem::path const& path, read_options const& options = {});
+  NEARFIELD_API point_set read_points(std::filesystem::path const& path,
+                                      read_options const& options = {});
 
   /// Reads FMA, text or binary as the first bytes say, version 1 (3D, one input) or 2. `name` stands
   /// for the file in messages. Source of the format: ScalFMM's FFmaGenericLoader.
-  point_set parse_fma(std::string_view content, std::string const& name,
-                      read_options const& options = {});
+  NEARFIELD_API point_set parse_fma(std::string_view content, std::string const& name,
+                                    read_options const& options = {});
 
   /// Reads PQR: in each ATOM or HETATM line the last five fields are x y z q r; other lines, and the
   /// radii, are left out.
-  point_set parse_pqr(std::string_view content, std::string const& name,
-                      read_options const& options = {});
+  NEARFIELD_API point_set parse_pqr(std::string_view content, std::string const& name,
+                                    read_options const& options = {});
 
   /// Reads the Atoms section of a LAMMPS data file: positions, as written and not unwrapped, and
   /// the charge where the atom style has one.
-  point_set parse_lammps(std::string_view content, std::string const& name,
-                         read_options const& options = {});
+  NEARFIELD_API point_set parse_lammps(std::string_view content, std::string const& name,
+                                       read_options const& options = {});
 
   /// Reads columns divided by commas, semicolons or blanks. Lines that are blank or start with #
   /// are skipped; a first line without numbers is a header, whose names (also behind a #) serve
   /// where `options.columns` is empty. Without either, two columns are x y, three x y z, and what
   /// follows the coordinates are inputs.
-  point_set parse_columns(std::string_view content, std::string const& name,
-                          read_options const& options = {});
+  NEARFIELD_API point_set parse_columns(std::string_view content, std::string const& name,
+                                        read_options const& options = {});
 }

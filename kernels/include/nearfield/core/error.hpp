@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <stdexcept>
 #include <string>
 
@@ -7,7 +9,7 @@ namespace nearfield
 {
   /// The one exception of the library. Its message is one line that names the argument, the value
   /// that was found and the remedy.
-  class error : public std::runtime_error
+  class NEARFIELD_API error : public std::runtime_error
   {
   public:
     /// The message is kept as it stands.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/stream.hpp>
 
@@ -18,12 +19,12 @@ namespace nearfield
   namespace detail
   {
     /// Throw error where CUDA does not do it.
-    void* device_allocate(std::size_t bytes);
-    void device_free(void* memory) noexcept;
-    void copy_to_device(void* to, void const* from, std::size_t bytes);
-    void copy_to_host(void* to, void const* from, std::size_t bytes);
+    NEARFIELD_API void* device_allocate(std::size_t bytes);
+    NEARFIELD_API void device_free(void* memory) noexcept;
+    NEARFIELD_API void copy_to_device(void* to, void const* from, std::size_t bytes);
+    NEARFIELD_API void copy_to_host(void* to, void const* from, std::size_t bytes);
     /// asynchronous
-    void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
+    NEARFIELD_API void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
   }
 
   /// n values in the memory of the current device; owns them.

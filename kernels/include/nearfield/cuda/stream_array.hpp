@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/cuda/stream.hpp>
 
 #include <cstddef>
@@ -17,13 +18,14 @@ namespace nearfield
   namespace detail
   {
     /// Throws error where the device has no memory for it; `what` is what it is for.
-    void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what);
-    void stream_free(void* memory, cuda_stream stream) noexcept;
+    NEARFIELD_API void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what);
+    NEARFIELD_API void stream_free(void* memory, cuda_stream stream) noexcept;
     /// Gives back what the pools of all devices hold, of arrays that live when they go; the next allocation
     /// makes new pools. For whoever may reset a device, which ends its pools.
-    void release_pools() noexcept;
+    NEARFIELD_API void release_pools() noexcept;
     /// Waits for the stream.
-    void stream_copy_to_host(void* to, void const* from, std::size_t bytes, cuda_stream stream);
+    NEARFIELD_API void stream_copy_to_host(void* to, void const* from, std::size_t bytes,
+                                           cuda_stream stream);
   }
 
   /// What the pool of the current device holds, in bytes.
@@ -38,11 +40,11 @@ namespace nearfield
   };
 
   /// Throws error where there is no device, and where nearfield was built without CUDA, as do the next two.
-  pool_memory memory_of_pool();
+  NEARFIELD_API pool_memory memory_of_pool();
   /// The peak of memory_of_pool() begins again with what is used now.
-  void reset_pool_peak();
+  NEARFIELD_API void reset_pool_peak();
   /// Gives back to the device what the pool keeps and no array uses.
-  void trim_pool();
+  NEARFIELD_API void trim_pool();
 
   /// n values in the memory of the current device; owns them. Whoever uses it on another stream waits for this
   /// one first; the stream outlives the array.

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/every_isa.hpp>
 #include <nearfield/p2p/isa.hpp>
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/tile.hpp>
@@ -14,8 +16,9 @@ namespace nearfield
   struct scalar_backend
   {};
 
-  /// The SIMD back-end. Built-in interactions run on the instruction set named here; a user's own run
-  /// on the one that their file is compiled for, and need <nearfield/p2p/simd.hpp>.
+  /// The SIMD back-end. Built-in interactions, and a user's own that nearfield_add_interaction() compiles, run
+  /// on the instruction set named here; other ones of a user run on the one that their file is compiled for,
+  /// and need <nearfield/p2p/simd.hpp>.
   struct simd_backend
   {
     isa which = isa::best; ///< the widest that this machine and this build have, or the one named
@@ -34,12 +37,16 @@ namespace nearfield
   template <class T>
   concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;
 
+  /// Interactions whose kernels are there for every instruction set, chosen when the program runs.
+  template <class K>
+  concept dispatched_interaction = builtin_interaction<K> || detail::is_registered<K>;
+
   namespace detail
   {
     /// The compiled kernels of the built-in interaction at that place of the list. Throws error when
     /// the instruction set is not available.
     template <class T>
-    p2p_kernels<T> builtin_kernels(int interaction, isa which);
+    NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa which);
     extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
     extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
   }
@@ -71,7 +78,8 @@ namespace nearfield
     {
       static_assert(sizeof(K) == 0,
                     "the simd back-end of your own interaction is compiled in your own "
-                    "file: #include <nearfield/p2p/simd.hpp>");
+                    "file: #include <nearfield/p2p/simd.hpp>; or for every instruction set: "
+                    "NEARFIELD_INTERACTION and nearfield_add_interaction()");
     };
   }
 }
@@ -89,6 +97,13 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
         return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), isa::scalar);
       else
         return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), backend.which);
+    }
+    else if constexpr (dispatched_interaction<K>)
+    {
+      if constexpr (std::same_as<Backend, scalar_backend>)
+        return detail::registered_kernels<K, T>(isa::scalar);
+      else
+        return detail::registered_kernels<K, T>(backend.which);
     }
     else if constexpr (std::same_as<Backend, scalar_backend>)
       return detail::scalar_kernels<K, T>();

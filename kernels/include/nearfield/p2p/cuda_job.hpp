@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/cuda/stream.hpp>
 #include <nearfield/p2p/tuning.hpp>
@@ -105,15 +106,15 @@ namespace nearfield
   {
     /// Cuts the boxes of a list into items of at most `most` targets. The work of an item is that of its
     /// whole list.
-    cuda_items gather_items(boxes const& targets, interaction_list const& list,
-                            index_type most = gather_targets);
-    cuda_items mutual_items(boxes const& targets, interaction_list const& half_list,
-                            index_type most = mutual_targets_of_item);
+    NEARFIELD_API cuda_items gather_items(boxes const& targets, interaction_list const& list,
+                                          index_type most = gather_targets);
+    NEARFIELD_API cuda_items mutual_items(boxes const& targets, interaction_list const& half_list,
+                                          index_type most = mutual_targets_of_item);
 
     /// The kernels of the built-in interaction at that place of the list. Throws error where nearfield was
     /// built without CUDA.
     template <class T>
-    cuda_kernels<T> builtin_cuda_kernels(int interaction);
+    NEARFIELD_API cuda_kernels<T> builtin_cuda_kernels(int interaction);
     template <>
     cuda_kernels<float> builtin_cuda_kernels<float>(int);
     template <>

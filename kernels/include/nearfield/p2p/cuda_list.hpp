@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 
@@ -14,7 +15,7 @@ namespace nearfield
 
   /// Boxes and their interaction list in the memory of the current device, cut into pieces of work for a
   /// GPU. It copies what it needs; many steps may use it.
-  class cuda_list
+  class NEARFIELD_API cuda_list
   {
   public:
     /// Of one-sided steps. n_sources: the size of the set that the list counts in. Throws error when boxes

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <string_view>
 #include <vector>
 
@@ -17,13 +19,13 @@ namespace nearfield
   };
 
   /// "sse2", "avx2" ...
-  std::string_view name_of(isa which);
+  NEARFIELD_API std::string_view name_of(isa which);
 
   /// What is built in and runs on this machine, narrowest first; scalar always.
-  std::vector<isa> available_isas();
+  NEARFIELD_API std::vector<isa> available_isas();
 
   /// The instruction set that `simd` stands for: the widest available one, unless the environment
   /// variable NEARFIELD_ISA names another. Throws error when that one is unknown, not built in, or not
   /// on this machine.
-  isa selected_isa();
+  NEARFIELD_API isa selected_isa();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/backend.hpp>
@@ -39,7 +40,7 @@ namespace nearfield
   /// Takes 20 bytes a point and 8 a cell; a cloud with many times more cells than points 28 bytes a point. After
   /// a search for a CSR list it holds 16 bytes a point less, until the next search.
   template <class T, int Dim>
-  class cuda_cell_list
+  class NEARFIELD_API cuda_cell_list
   {
   public:
     using columns = soa<T const, Dim>;              ///< views of device memory
@@ -118,7 +119,7 @@ namespace nearfield
       -> cuda_cell_list<std::remove_const_t<X>, Dim>;
 
   /// What count_pairs gives; per_point in device memory.
-  struct device_counts
+  struct NEARFIELD_API device_counts
   {
     std::uint64_t total = 0; ///< of pairs
     /// of the caller's point i; empty unless asked for
@@ -138,7 +139,7 @@ namespace nearfield
 
   /// What to_coo gives, in device memory: pair p is (i[p], j[p]).
   template <class T, int Dim>
-  struct device_coo : device_pair_geometry<T, Dim>
+  struct NEARFIELD_API device_coo : device_pair_geometry<T, Dim>
   {
     stream_array<index_type> i; ///< the caller's index
     stream_array<index_type> j; ///< the caller's index
@@ -151,7 +152,7 @@ namespace nearfield
 
   /// What to_csr gives, in device memory: row i holds columns[offsets[i]] ... columns[offsets[i + 1] - 1].
   template <class T, int Dim>
-  struct device_csr : device_pair_geometry<T, Dim>
+  struct NEARFIELD_API device_csr : device_pair_geometry<T, Dim>
   {
     stream_array<std::uint64_t> offsets; ///< one more than there are rows
     stream_array<index_type> columns;    ///< the caller's indices, row after row
@@ -163,7 +164,7 @@ namespace nearfield
   };
 
   /// What to_table gives, in device memory: place k of row i is columns[i * width + k].
-  struct device_table
+  struct NEARFIELD_API device_table
   {
     index_type width = 0; ///< places of a row
     /// a row has more points than places; counts are true
@@ -179,19 +180,19 @@ namespace nearfield
 
   namespace detail
   {
-    void check_same_stream(cuda_stream where, cuda_stream of_list);
+    NEARFIELD_API void check_same_stream(cuda_stream where, cuda_stream of_list);
 
     /// For benchmarks: called when the work of a stage has been given to the stream.
     inline void (*search_stage_hook)(char const* stage, cuda_stream stream) = nullptr;
 
     template <class T, int Dim>
-    device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what);
+    NEARFIELD_API device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what);
     template <class T, int Dim>
-    device_coo<T, Dim> device_search(device_cells<T, Dim>& cells, to_coo const& what);
+    NEARFIELD_API device_coo<T, Dim> device_search(device_cells<T, Dim>& cells, to_coo const& what);
     template <class T, int Dim>
-    device_csr<T, Dim> device_search(device_cells<T, Dim>& cells, to_csr const& what);
+    NEARFIELD_API device_csr<T, Dim> device_search(device_cells<T, Dim>& cells, to_csr const& what);
     template <class T, int Dim>
-    device_table device_search(device_cells<T, Dim>& cells, to_table const& what);
+    NEARFIELD_API device_table device_search(device_cells<T, Dim>& cells, to_table const& what);
   }
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result a

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
@@ -22,7 +23,7 @@ namespace nearfield::detail
   /// The points are those that the host's list was built from; they are not checked again. Memory is that of
   /// a cuda_cell_list. One thread at a time uses an object, and the device of its stream is the current one.
   template <class T, int Dim>
-  class cuda_slabs
+  class NEARFIELD_API cuda_slabs
   {
   public:
     using columns = soa<T const, Dim>;

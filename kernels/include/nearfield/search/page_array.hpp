@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/error.hpp>
 
 #include <cstddef>
@@ -13,11 +14,12 @@ namespace nearfield
   {
     /// Address space that turns into memory page by page, when it is first written. Null where the system
     /// refuses.
-    void* reserve_pages(std::size_t bytes) noexcept;
+    NEARFIELD_API void* reserve_pages(std::size_t bytes) noexcept;
     /// The same pages, at another place where need be, in a larger or smaller reservation; null, and nothing
     /// has changed, where the system refuses.
-    void* resize_pages(void* pages, std::size_t from_bytes, std::size_t to_bytes) noexcept;
-    void release_pages(void* pages, std::size_t bytes) noexcept;
+    NEARFIELD_API void* resize_pages(void* pages, std::size_t from_bytes,
+                                     std::size_t to_bytes) noexcept;
+    NEARFIELD_API void release_pages(void* pages, std::size_t bytes) noexcept;
   }
 
   /// An array of plain values that owns its memory and does not initialise it.

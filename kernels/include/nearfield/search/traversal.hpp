@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/cell_view.hpp>
 #include <nearfield/p2p/isa.hpp>
 #include <nearfield/search/pairs.hpp>
@@ -47,7 +48,7 @@ namespace nearfield::detail
   };
 
   /// The instruction set that this one stands for. Throws error where it is not available.
-  isa available(isa which);
+  NEARFIELD_API isa available(isa which);
 
   /// All boxes.
   template <class T, int Dim>
@@ -58,17 +59,18 @@ namespace nearfield::detail
 
   /// How many pairs of points the boxes hold: at least as many as a search can find.
   template <class T, int Dim>
-  std::uint64_t count_candidates(search_job<T, Dim> const& job);
+  NEARFIELD_API std::uint64_t count_candidates(search_job<T, Dim> const& job);
 
   /// The number of pairs; and of each point, at the caller's index, where `per_point` is not null.
   template <class T, int Dim>
-  std::uint64_t count_rows(isa which, search_job<T, Dim> const& job, index_type* per_point);
+  NEARFIELD_API std::uint64_t count_rows(isa which, search_job<T, Dim> const& job,
+                                         index_type* per_point);
 
   /// Calls row(sink, ...) for every target, those without neighbours too, by position. What `row` throws
   /// passes through.
   template <class T, int Dim>
-  void search_rows(isa which, search_job<T, Dim> const& job, row_content content,
-                   row_function<T, Dim> row, void* sink);
+  NEARFIELD_API void search_rows(isa which, search_job<T, Dim> const& job, row_content content,
+                                 row_function<T, Dim> row, void* sink);
 
 #define NEARFIELD_DECLARE_SEARCH(T, Dim)                                                           \
   extern template std::uint64_t count_candidates(search_job<T, Dim> const&);                       \

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/runtime/plan.hpp>
 
 #include <cstddef>
@@ -28,14 +29,15 @@ namespace nearfield::detail
   };
 
   /// What a task needs on its GPU.
-  double task_bytes(step_plan const& plan, group_plan const& group, point_bytes const& point);
+  NEARFIELD_API double task_bytes(step_plan const& plan, group_plan const& group,
+                                  point_bytes const& point);
 
   /// All data of a step, with a second set of inputs.
-  double step_bytes(step_plan const& plan, point_bytes const& point);
+  NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
   /// The plan for GPUs of that much memory: that of the groups as they are where all data fit, or the data of
   /// the tasks that are there at once do; else of more and smaller groups and chunks. Throws error, with
   /// what a task needs, where that does not help.
-  step_plan plan_for_gpus(planner plan, leaf_groups_view groups, point_bytes const& point,
-                          gpu_memory const& memory);
+  NEARFIELD_API step_plan plan_for_gpus(planner plan, leaf_groups_view groups,
+                                        point_bytes const& point, gpu_memory const& memory);
 }

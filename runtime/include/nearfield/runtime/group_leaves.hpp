@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 
 #include <cstdint>
@@ -85,8 +86,8 @@ namespace nearfield
 
   namespace detail
   {
-    std::vector<index_type> first_leaves_of_groups(leaf_groups_view const& views,
-                                                   group_options const& options);
+    NEARFIELD_API std::vector<index_type> first_leaves_of_groups(leaf_groups_view const& views,
+                                                                 group_options const& options);
   }
 
   /// Cuts the leaves of a tree, or of a list of cells, into groups of about equal numbers of pairs. A group has

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/runtime/group_leaves.hpp>
 #include <nearfield/runtime/task_list.hpp>
 
@@ -65,12 +66,12 @@ namespace nearfield::detail
                                 std::size_t n_chunks);
 
   /// One task a group: its targets read all sources they meet. No output is written by two tasks.
-  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus,
-                        std::size_t n_chunks = default_chunks);
+  NEARFIELD_API step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus,
+                                      std::size_t n_chunks = default_chunks);
 
   /// One task a group: its pairs of the half list. What the sources outside the group receive goes to a
   /// halo of the task, which the group that owns those points adds, in a fixed order. Throws error where a
   /// group for GPUs has or reaches 2^31 points or more.
-  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus,
-                        std::size_t n_chunks = default_chunks);
+  NEARFIELD_API step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus,
+                                      std::size_t n_chunks = default_chunks);
 }

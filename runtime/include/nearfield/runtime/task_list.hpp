@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 
@@ -23,7 +24,7 @@ namespace nearfield::detail
   };
 
   /// What one task of a step computes, as numbers: it travels as a data handle of its own.
-  struct task_list
+  struct NEARFIELD_API task_list
   {
     task_head head;
     std::vector<index_type> box_offsets{0}, range_offsets{0};
@@ -39,7 +40,7 @@ namespace nearfield::detail
   };
 
   /// Where the parts of a packed list are; only addresses are computed, so it may be in any memory.
-  struct task_list_view
+  struct NEARFIELD_API task_list_view
   {
     task_list_view(task_head const& head, void const* packed);
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/cuda.hpp>
@@ -112,7 +113,7 @@ namespace nearfield::starpu::detail
 {
   /// The codelet with everything that does not depend on an operation. A task says how many buffers it has and
   /// how it accesses them.
-  class codelet_base
+  class NEARFIELD_API codelet_base
   {
   public:
     codelet_base(std::string const& name, std::string const& symbol,
@@ -132,11 +133,11 @@ namespace nearfield::starpu::detail
   };
 
   /// Tasks of like work share a bin: half octaves of the number of interactions.
-  uint32_t work_bin(double interactions);
+  NEARFIELD_API uint32_t work_bin(double interactions);
 
   /// Why no task of this library can run on a GPU, in one line with the remedy; empty where StarPU, as it runs
   /// now, has workers for GPUs.
-  std::string gpu_problem();
+  NEARFIELD_API std::string gpu_problem();
 }
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
@@ -164,8 +165,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     /// By implementation.
     static std::string_view const (&implementation_names())[monitor::n_implementations]
     {
-      static std::string_view const names[] = {
-          builtin_interaction<K> ? name_of(selected_isa()) : NEARFIELD_ISA_NAME, "scalar", "cuda"};
+      static std::string_view const names[] = {dispatched_interaction<K> ? name_of(selected_isa())
+                                                                         : NEARFIELD_ISA_NAME,
+                                               "scalar", "cuda"};
       return names;
     }
 

@@ -1,10 +1,11 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/runtime/fit_memory.hpp>
 
 namespace nearfield::starpu::detail
 {
   /// What StarPU, which runs, may use on the GPU where it has least: STARPU_LIMIT_CUDA_MEM,
   /// STARPU_LIMIT_CUDA_<n>_MEM, or most of the memory.
-  nearfield::detail::gpu_memory smallest_gpu_memory();
+  NEARFIELD_API nearfield::detail::gpu_memory smallest_gpu_memory();
 }

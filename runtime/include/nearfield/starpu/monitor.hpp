@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -15,17 +17,18 @@ namespace nearfield::starpu
   struct worker_tasks
   {
     std::string worker; ///< "CPU 0" ...
-    /// an instruction set, for an interaction of your own that of the file that uses it; or "scalar"
+    /// an instruction set, for an interaction that is no dispatched_interaction that of the file that uses
+    /// it; "scalar" or "cuda"
     std::string implementation;
     std::uint64_t tasks = 0; ///< how many
   };
 
   /// "CPU 0" ...: the name of a worker, without the place where StarPU has bound it.
-  std::string worker_name(int worker);
+  NEARFIELD_API std::string worker_name(int worker);
 
   /// What the tasks of one owner report while they run: the first exception, and which worker ran
   /// which implementation. Every function may be called by any thread.
-  class monitor
+  class NEARFIELD_API monitor
   {
   public:
     static constexpr int n_implementations = 3; ///< of a codelet at most

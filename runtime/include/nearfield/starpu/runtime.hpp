@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,7 +36,7 @@ namespace nearfield::starpu
   /// what was in their memory before the first runtime is gone then. StarPU prints nothing unless
   /// STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can be written to, its
   /// measurements go to a folder of the user's below that for temporary files.
-  class runtime
+  class NEARFIELD_API runtime
   {
   public:
     /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for, for
@@ -61,8 +63,8 @@ namespace nearfield::starpu
   };
 
   /// The version of the StarPU library in use: "1.3.10".
-  std::string version();
+  NEARFIELD_API std::string version();
 
   /// Whether that library was built with CUDA: without, its tasks run on CPUs only.
-  bool has_cuda() noexcept;
+  NEARFIELD_API bool has_cuda() noexcept;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/search/slabs.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
@@ -25,9 +26,10 @@ namespace nearfield::starpu::detail
   /// A task takes the next number, not one that it was made for: whatever the scheduler does,
   /// numbers begin in ascending order, so that what has to go by order waits for those under way at
   /// most.
-  void run_slabs(runtime const& starpu, slab_work what, std::size_t n, std::uint64_t candidates,
-                 std::function<void(std::size_t)> const& work);
+  NEARFIELD_API void run_slabs(runtime const& starpu, slab_work what, std::size_t n,
+                               std::uint64_t candidates,
+                               std::function<void(std::size_t)> const& work);
 
   /// CPU workers, at least 1.
-  std::uint64_t cpu_workers();
+  NEARFIELD_API std::uint64_t cpu_workers();
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/starpu/task_options.hpp>
 
 #include <starpu.h>
@@ -7,7 +8,7 @@
 namespace nearfield::starpu::detail
 {
   /// A StarPU task under construction, of any number of buffers; destroyed unless it is submitted.
-  class task
+  class NEARFIELD_API task
   {
   public:
     /// Throws error when StarPU is not running, and when it has no memory for the task.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/tree.hpp>
 #include <nearfield/tree/tree_options.hpp>
@@ -13,8 +14,9 @@ namespace nearfield
   {
     /// Without sources the targets are both.
     template <class T, int Dim>
-    tree<Dim> build_tree(soa<T const, Dim> const& targets, soa<T const, Dim> const* sources,
-                         tree_options<Dim> const& options);
+    NEARFIELD_API tree<Dim> build_tree(soa<T const, Dim> const& targets,
+                                       soa<T const, Dim> const* sources,
+                                       tree_options<Dim> const& options);
 
     extern template tree<2> build_tree(soa<float const, 2> const&, soa<float const, 2> const*,
                                        tree_options<2> const&);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/cell_view.hpp>
@@ -41,7 +42,7 @@ namespace nearfield
   /// threads may read one list.
   template <class T, int Dim>
   requires(std::same_as<T, float> || std::same_as<T, double>) &&
-      (Dim == 2 || Dim == 3) class cell_list
+      (Dim == 2 || Dim == 3) class NEARFIELD_API cell_list
   {
   public:
     static constexpr int dim = Dim;                 ///< of space

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/tree/cube.hpp>
 #include <nearfield/tree/tree_options.hpp>
@@ -41,7 +42,7 @@ namespace nearfield
   /// Boxes without points are not stored; with two sets a leaf holds targets, sources, or both.
   /// Views that it returns live as long as the tree, also after it has been moved.
   template <int Dim>
-  class tree
+  class NEARFIELD_API tree
   {
   public:
     static constexpr int dim = Dim; ///< of space

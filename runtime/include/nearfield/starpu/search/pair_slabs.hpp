@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/starpu/codelet.hpp>
 #include <nearfield/starpu/handles.hpp>
@@ -64,7 +65,7 @@ namespace nearfield::starpu
   /// throw error until recount(). One thread at a time calls its functions, not from a task. Handles of
   /// results live as long as it.
   template <class T, int Dim>
-  class pair_slabs
+  class NEARFIELD_API pair_slabs
   {
   public:
     /// Vector handles of the caller's columns from which the cells were built; they are read only.

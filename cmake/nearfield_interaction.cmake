@@ -1,0 +1,80 @@
+# nearfield_add_interaction(<target> HEADER <file> TYPE <interaction> [CUDA])
+#
+# Compiles an interaction of your own as the built-in ones are: for every instruction set that nearfield was
+# built with, one file each, so that `nearfield::simd` takes the widest that the machine has, whatever flags the
+# rest of the target has. The sources are written to the build folder and become part of <target>, which links
+# nearfield::kernels. HEADER defines the interaction and ends in NEARFIELD_INTERACTION(<interaction>), of
+# <nearfield/p2p/every_isa.hpp>. It is a file beside the CMakeLists.txt, or found in the include directories of
+# the target.
+#
+# CUDA: its CUDA kernels too, where nearfield has CUDA; the target links nearfield::cuda then, and the project
+# has the language CUDA.
+function(nearfield_add_interaction target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "HEADER;TYPE" "")
+  set(where "nearfield_add_interaction(${target}): ")
+  if(arg_UNPARSED_ARGUMENTS OR NOT arg_HEADER OR NOT arg_TYPE)
+    message(FATAL_ERROR "${where}found '${ARGN}'; write HEADER <file> TYPE <interaction> [CUDA]")
+  endif()
+  if(NOT TARGET "${target}")
+    message(FATAL_ERROR "${where}there is no such target; call it after add_executable or add_library")
+  endif()
+  if(NOT TARGET nearfield::kernels)
+    message(FATAL_ERROR "${where}there is no nearfield::kernels; call it after find_package(nearfield)")
+  endif()
+
+  set(header "<${arg_HEADER}>")
+  cmake_path(ABSOLUTE_PATH arg_HEADER OUTPUT_VARIABLE beside)
+  if(EXISTS "${beside}")
+    set(header "\"${beside}\"")
+  endif()
+  string(REGEX REPLACE "^::" "" type "${arg_TYPE}")
+  string(PREPEND type "::")
+  string(MAKE_C_IDENTIFIER "${arg_TYPE}" name)
+  set(templates "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/interaction")
+  set(folder "${CMAKE_CURRENT_BINARY_DIR}/nearfield_interactions/${target}/${name}")
+  # Each file has flags of its own, so none may be joined with others.
+  set(apart TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
+
+  include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/nearfield_isa_flags.cmake")
+  set(arch_sse2 "xsimd::sse2")
+  set(arch_avx2 "xsimd::fma3<xsimd::avx2>")
+  set(arch_avx512 "xsimd::avx512bw")
+  set(arch_neon64 "xsimd::neon64")
+  get_target_property(isas nearfield::kernels NEARFIELD_ISAS)
+  set(declarations "")
+  set(cases "")
+  foreach(isa IN LISTS isas)
+    set(arch "${arch_${isa}}")
+    configure_file("${templates}/isa.cpp.in" "${folder}/${isa}.cpp" @ONLY)
+    target_sources(${target} PRIVATE "${folder}/${isa}.cpp")
+    set_source_files_properties("${folder}/${isa}.cpp" ${apart}
+      COMPILE_OPTIONS "${nearfield_flags_${isa}};${nearfield_tile_flags}")
+    foreach(real IN ITEMS float double)
+      string(APPEND declarations "  template <>\n  p2p_kernels<${real}> ${isa}_kernels<${type}, ${real}>();\n")
+    endforeach()
+    string(APPEND cases "      case isa::${isa}: return ${isa}_kernels<K, T>();\n")
+  endforeach()
+  configure_file("${templates}/dispatch.cpp.in" "${folder}/dispatch.cpp" @ONLY)
+  target_sources(${target} PRIVATE "${folder}/dispatch.cpp")
+  set_source_files_properties("${folder}/dispatch.cpp" ${apart} COMPILE_OPTIONS "${nearfield_tile_flags}")
+
+  if(NOT arg_CUDA)
+    return()
+  endif()
+  if(NOT TARGET nearfield::cuda)
+    message(FATAL_ERROR "${where}CUDA needs the target nearfield::cuda; "
+      "say find_package(nearfield OPTIONAL_COMPONENTS cuda) before")
+  endif()
+  get_target_property(runtime nearfield::cuda NEARFIELD_CUDA_RUNTIME)
+  if(NOT runtime) # nearfield without CUDA: calls throw, and say so
+    return()
+  endif()
+  if(NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "${where}CUDA needs the language; write project(... LANGUAGES CXX CUDA)")
+  endif()
+  configure_file("${templates}/kernels.cu.in" "${folder}/kernels.cu" @ONLY)
+  target_sources(${target} PRIVATE "${folder}/kernels.cu")
+  # one CUDA runtime a process: that of the library
+  set_target_properties(${target} PROPERTIES
+    CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY ${runtime})
+endfunction()
