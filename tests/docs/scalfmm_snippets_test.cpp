@@ -88,7 +88,10 @@ namespace nearfield::test
     std::vector<double> const x{0, 1, 0}, y{0, 0, 2}, z{0, 0, 0}, q{1, 2, 4};
     std::vector<double> out(3);
     p2p_inner_mutual(simd, yukawa_interaction{}, soa{x, y, z}, soa{q}, soa{out});
-    auto const k = [](double r) { return std::exp(-r) / r; };
+    auto const k = [](double r)
+    {
+      return std::exp(-r) / r;
+    };
     double const d = std::sqrt(5.);
     EXPECT_NEAR(out[0], 2 * k(1) + 4 * k(2), 1e-13);
     EXPECT_NEAR(out[1], 1 * k(1) + 4 * k(d), 1e-13);
