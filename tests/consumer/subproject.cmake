@@ -27,3 +27,14 @@ foreach(script IN LISTS scripts)
     message(FATAL_ERROR "a project that includes nearfield installs it too: ${script}: ${rules}")
   endif()
 endforeach()
+
+# CUDA is for the including project to enable.
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}/../subproject" -B "${WORK}_subproject/cuda" -G "${GENERATOR}"
+    "-DNEARFIELD=${NEARFIELD}" -DNEARFIELD_ENABLE_CUDA=ON "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DNEARFIELD_XSIMD_INCLUDE_DIR=${XSIMD}"
+  RESULT_VARIABLE status OUTPUT_QUIET ERROR_VARIABLE said)
+string(REGEX REPLACE "[ \n]+" " " said "${said}")
+if(status EQUAL 0 OR NOT said MATCHES "has no CUDA: write project.... LANGUAGES CXX CUDA. there")
+  message(FATAL_ERROR "NEARFIELD_ENABLE_CUDA=ON in a project without CUDA: ${said}")
+endif()
