@@ -52,7 +52,8 @@ int main()
   for (nf::isa const which : nf::available_isas())
   {
     std::vector<double> same(3);
-    nf::p2p_inner(nf::simd_backend{which}, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{same});
+    nf::p2p_inner(nf::simd_backend{which}, softened{11}, nf::soa{x, y, z}, nf::soa{q},
+                  nf::soa{same});
     expect(agree(same[0], own[0]), "kernels: the same on every instruction set");
   }
 #endif
