@@ -39,7 +39,8 @@ namespace
     std::array<double, 3> middle{};
   };
 
-  /// A box: points [first, last) of the arrays, and the handles of its slices.
+  /// A box: points [first, last) of the arrays, and the StarPU handles of its slices. nearfield's `handle`
+  /// unregisters itself; any starpu_data_handle_t will do.
   struct box
   {
     std::array<int, 3> place{};
@@ -67,19 +68,25 @@ namespace
     return reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffer));
   }
 
-  /// x, y, z, q -> multipole
-  void p2m(void** buffers, void*)
+  multipole multipole_of(double const* x, double const* y, double const* z, double const* q,
+                         std::size_t n)
   {
-    double const *x = values<double>(buffers[0]), *y = values<double>(buffers[1]),
-                 *z = values<double>(buffers[2]), *q = values<double>(buffers[3]);
     multipole m;
-    for (std::size_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); ++i)
+    for (std::size_t i = 0; i < n; ++i)
     {
       m.charge += q[i];
       m.centre[0] += q[i] * x[i], m.centre[1] += q[i] * y[i], m.centre[2] += q[i] * z[i];
     }
     for (double& c : m.centre) c /= m.charge;
-    *values<multipole>(buffers[4]) = m;
+    return m;
+  }
+
+  /// x, y, z, q -> multipole
+  void p2m(void** buffers, void*)
+  {
+    *values<multipole>(buffers[4]) = multipole_of(
+        values<double>(buffers[0]), values<double>(buffers[1]), values<double>(buffers[2]),
+        values<double>(buffers[3]), STARPU_VECTOR_GET_NX(buffers[0]));
   }
 
   /// multipole of a far box -> local +=
@@ -211,7 +218,10 @@ namespace
     for (box const& to : boxes)
       for (box const& from : boxes)
       {
-        double const far = from.out.charge * inverse_distance(from.out.centre, to.in.middle);
+        multipole const m = multipole_of(all.x.data() + from.first, all.y.data() + from.first,
+                                         all.z.data() + from.first, all.q.data() + from.first,
+                                         from.last - from.first);
+        double const far = m.charge * inverse_distance(m.centre, to.in.middle);
         for (std::size_t i = to.first; i < to.last; ++i)
           if (!touch(to, from))
             phi[i] += far;

@@ -38,6 +38,25 @@ namespace nearfield::starpu
     counts_[worker * n_implementations + implementation].fetch_add(1, std::memory_order_relaxed);
   }
 
+  void monitor::submitted() noexcept
+  {
+    std::lock_guard const lock(mutex_);
+    ++running_;
+  }
+
+  void monitor::ended() noexcept
+  {
+    // notified under the lock: the owner may be gone as soon as it is released
+    std::lock_guard const lock(mutex_);
+    if (--running_ == 0) all_ended_.notify_all();
+  }
+
+  void monitor::wait() noexcept
+  {
+    std::unique_lock lock(mutex_);
+    all_ended_.wait(lock, [this] { return running_ == 0; });
+  }
+
   void monitor::rethrow()
   {
     std::exception_ptr first;

@@ -1,8 +1,10 @@
 #include <nearfield/starpu/p2p_buffers.hpp>
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/p2p/check.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
 
 namespace nearfield::starpu::detail
@@ -28,8 +30,9 @@ namespace nearfield::starpu::detail
 
   p2p_buffers::p2p_buffers(char const* codelet, layout const& expected,
                            std::span<starpu_data_handle_t const> handles,
-                           std::span<starpu_data_access_mode const> modes)
-      : codelet_(codelet)
+                           std::span<starpu_data_access_mode const> modes,
+                           std::span<std::size_t const> counts)
+      : codelet_(codelet), counts_(counts)
   {
     buffers_.reserve(handles.size());
     for (std::size_t b = 0; b < handles.size(); ++b)
@@ -79,11 +82,19 @@ namespace nearfield::starpu::detail
     n_rhs_ = of_values / expected.values;
   }
 
-  std::span<p2p_buffer const> p2p_buffers::take(int n_columns)
+  std::span<p2p_buffer const> p2p_buffers::take(char const* what, int n_columns, bool is_output)
   {
     std::span<p2p_buffer const> const all(buffers_);
     auto const taken = all.subspan(next_, is_packed_ ? 1 : static_cast<std::size_t>(n_columns));
     next_ += taken.size();
+    std::size_t const number = next_role_++;
+    if (!counts_.empty() && counts_[number] != taken.size())
+      throw error(
+          std::string(codelet_) + ": " + what + " has " + std::to_string(counts_[number]) +
+          " handles; with " + std::to_string(buffers_.size()) + " in all it takes " +
+          std::to_string(taken.size()) +
+          ". Give one for each column and right-hand side, or one for each of x, q and out");
+    for (p2p_buffer const& buffer : taken) check_access(what, buffer, is_output);
     return taken;
   }
 
@@ -104,7 +115,7 @@ namespace nearfield::starpu::detail
                                              std::size_t size_of_real)
   {
     role taken;
-    taken.buffers_ = take(n_columns);
+    taken.buffers_ = take(what, n_columns, false);
     taken.is_packed_ = is_packed_;
     std::size_t const values = values_in(what, taken.buffers_[0], size_of_real);
     if (is_packed_ && values % static_cast<std::size_t>(n_columns) != 0)
@@ -118,9 +129,7 @@ namespace nearfield::starpu::detail
                     std::to_string(n) + " and " +
                     std::to_string(values_in(what, column, size_of_real)) +
                     " values; give columns of one length");
-    if (n >= std::size_t(index_type(-1)))
-      throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(n) +
-                  " points; a task takes fewer than 2^32 - 1");
+    nearfield::detail::check_box_size(n, 0);
     taken.n_ = static_cast<index_type>(n);
     return taken;
   }
@@ -129,7 +138,7 @@ namespace nearfield::starpu::detail
                                         index_type n, bool is_output)
   {
     role taken;
-    taken.buffers_ = take(n_rhs_ * n_columns);
+    taken.buffers_ = take(what, n_rhs_ * n_columns, is_output);
     taken.is_packed_ = is_packed_;
     taken.n_ = n;
     taken.n_rhs_ = n_rhs_;
@@ -147,25 +156,34 @@ namespace nearfield::starpu::detail
                                 : "one for each point"));
       if (is_packed_ && each > 0) taken.n_rhs_ = static_cast<int>(found / each);
     }
-    if (is_output) check_output(what, taken.buffers_);
     return taken;
   }
 
-  void p2p_buffers::check_output(char const* what, std::span<p2p_buffer const> buffers) const
+  void p2p_buffers::check_access(char const* what, p2p_buffer const& buffer, bool is_output) const
   {
-    for (p2p_buffer const& output : buffers)
+    if (!is_output)
     {
-      bool const adds = (output.mode & STARPU_RW) == STARPU_RW || (output.mode & STARPU_REDUX) != 0;
-      if (!adds)
-        throw error(
-            std::string(codelet_) + ": " + what +
-            " is not accessed as STARPU_RW, STARPU_RW | STARPU_COMMUTE or STARPU_REDUX, but "
-            "the task adds to it");
-      auto const uses = std::ranges::count(buffers_, output.handle, &p2p_buffer::handle);
-      if (uses != 1)
+      if ((buffer.mode & STARPU_R) == 0)
         throw error(std::string(codelet_) + ": " + what +
-                    " is given twice, as an output and in another role; give outputs handles of "
-                    "their own");
+                    " is an input, and not accessed as STARPU_R");
+      return;
     }
+    bool const adds = (buffer.mode & STARPU_RW) == STARPU_RW || (buffer.mode & STARPU_REDUX) != 0;
+    if (!adds)
+      throw error(std::string(codelet_) + ": " + what +
+                  " is not accessed as STARPU_RW, STARPU_RW | STARPU_COMMUTE or STARPU_REDUX, but "
+                  "the task adds to it");
+    auto const shares_memory = [&](p2p_buffer const& other)
+    {
+      // two handles may have been registered over one array
+      return other.handle == buffer.handle ||
+             (buffer.first && other.first &&
+              nearfield::detail::overlap(static_cast<std::byte const*>(buffer.first), buffer.bytes,
+                                         static_cast<std::byte const*>(other.first), other.bytes));
+    };
+    if (std::ranges::count_if(buffers_, shares_memory) > 1)
+      throw error(std::string(codelet_) + ": " + what +
+                  " is given twice, as an output and in another role; give outputs handles of "
+                  "their own");
   }
 }

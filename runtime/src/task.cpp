@@ -2,8 +2,10 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/monitor.hpp>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
 
@@ -76,8 +78,7 @@ namespace nearfield::starpu::detail
     }
     else if (!options.after.empty())
       throw error("after: the task waits for tags and has none itself; give it a tag");
-    after_ = options.after;
-    after_tasks_ = options.after_tasks;
+    options_ = &options;
   }
 
   void task::set_priority(int priority)
@@ -92,15 +93,40 @@ namespace nearfield::starpu::detail
     task_->cl_arg_size = size;
   }
 
+  void task::check_worker() const
+  {
+    auto const can = [&](unsigned worker)
+    {
+      for (unsigned implementation = 0; implementation < STARPU_MAXIMPLEMENTATIONS;
+           ++implementation)
+        if (starpu_worker_can_execute_task(worker, task_, implementation)) return true;
+      return false;
+    };
+    if (task_->execute_on_a_specific_worker)
+    {
+      if (!can(task_->workerid))
+        throw error("worker: found " + std::to_string(task_->workerid) + ", which is " +
+                    worker_name(static_cast<int>(task_->workerid)) +
+                    ": it has no implementation of " + task_->cl->name +
+                    " to run; name another worker or other back-ends");
+      return;
+    }
+    unsigned const n = starpu_worker_get_count();
+    for (unsigned worker = 0; worker < n; ++worker)
+      if (can(worker)) return;
+    check(-ENODEV, "the task " + std::string(task_->cl->name));
+  }
+
   void task::submit()
   {
-    // StarPU only reads both arrays
-    if (!after_.empty())
-      starpu_tag_declare_deps_array(task_->tag_id, static_cast<unsigned>(after_.size()),
-                                    const_cast<starpu_tag_t*>(after_.data()));
-    if (!after_tasks_.empty())
-      starpu_task_declare_deps_array(task_, static_cast<unsigned>(after_tasks_.size()),
-                                     const_cast<starpu_task**>(after_tasks_.data()));
+    // a submission that StarPU refuses must not leave dependencies behind
+    check_worker();
+    if (options_ && !options_->after.empty())
+      starpu_tag_declare_deps_array(task_->tag_id, static_cast<unsigned>(options_->after.size()),
+                                    const_cast<starpu_tag_t*>(options_->after.data()));
+    if (options_ && !options_->after_tasks.empty())
+      starpu_task_declare_deps_array(task_, static_cast<unsigned>(options_->after_tasks.size()),
+                                     const_cast<starpu_task**>(options_->after_tasks.data()));
     // StarPU may run the task and free it before the call returns
     std::string const what =
         "starpu_task_submit(" + std::string(task_->name ? task_->name : "task") + ")";

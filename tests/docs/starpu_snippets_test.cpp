@@ -105,10 +105,10 @@ namespace
       // [own_graph]
 
       // hx, hy, hz, hq, hphi: starpu_data_handle_t, vectors of the columns of a box; tx ...: of another box
-      nf::starpu::p2p<nf::one_over_r<>, double> p2p;     // keep it until its tasks have ended
-      p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});
+      nf::starpu::p2p<nf::one_over_r<>, double> p2p;     // its destructor waits for these tasks
+      p2p.insert_inner({hx, hy, hz}, {hq}, {hphi}, {.tag = 41});
       p2p.insert_outer_mutual({hx, hy, hz}, {hq}, {hphi}, {tx, ty, tz}, {tq}, {tphi},
-                              {.priority = 1, .tag = 42});
+                              {.priority = 1, .tag = 42, .after = {41}});
       p2p.wait();             // or starpu_task_wait_for_all() of yours, and then p2p.rethrow()
       // [own_graph]
       nf::p2p_inner(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{expected});

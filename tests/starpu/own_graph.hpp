@@ -23,11 +23,6 @@ namespace nearfield::test
           hout(handles_of(out, arbiter))
     {}
 
-    static std::vector<starpu_data_handle_t> raw(std::vector<starpu::handle> const& handles)
-    {
-      return {handles.begin(), handles.end()};
-    }
-
     /// What was added to the outputs, which were 1, against sums.
     double error(reference_sums<K::n_out> sums)
     {

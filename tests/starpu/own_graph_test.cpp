@@ -36,12 +36,12 @@ namespace
   TEST(starpu_own_graph, columns_have_handles_of_their_own)
   {
     own_columns<K, double> a(300, 1), b(170, 2);
-    auto const ax = a.raw(a.hx), aq = a.raw(a.hq), aout = a.raw(a.hout);
+    auto const &ax = a.hx, &aq = a.hq, &aout = a.hout;
     starpu::p2p<K, double> p2p(K(), backend);
     p2p.insert_inner({a.hx[0], a.hx[1], a.hx[2]}, {a.hq[0]},
                      {a.hout[0], a.hout[1], a.hout[2], a.hout[3]});
-    p2p.insert_outer(ax, b.raw(b.hx), b.raw(b.hq), aout);
-    p2p.insert_outer_mutual(ax, aq, aout, b.raw(b.hx), b.raw(b.hq), b.raw(b.hout));
+    p2p.insert_outer(ax, b.hx, b.hq, aout);
+    p2p.insert_outer_mutual(ax, aq, aout, b.hx, b.hq, b.hout);
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself() + a.from(b) + a.from(b)), tolerance<double>);
     EXPECT_LE(b.error(b.from(a)), tolerance<double>);
@@ -64,11 +64,12 @@ namespace
   TEST(starpu_own_graph, several_right_hand_sides_are_columns_behind_one_another)
   {
     own_columns<K, double> a(120, 4), b(120, 5); // b: other charges and outputs of the points of a
-    auto q = a.raw(a.hq), out = a.raw(a.hout);
-    for (starpu_data_handle_t const one : b.raw(b.hq)) q.push_back(one);
-    for (starpu_data_handle_t const one : b.raw(b.hout)) out.push_back(one);
+    std::vector<starpu_data_handle_t> q(a.hq.begin(), a.hq.end()),
+        out(a.hout.begin(), a.hout.end());
+    for (handle const& one : b.hq) q.push_back(one);
+    for (handle const& one : b.hout) out.push_back(one);
     starpu::p2p<K, double> p2p(K(), backend);
-    p2p.insert_inner(a.raw(a.hx), q, out);
+    p2p.insert_inner(a.hx, q, out);
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
     EXPECT_LE(b.error(reference(K(), a.x.view(), a.x.view(), b.q.view(), other_points)),
@@ -167,9 +168,8 @@ namespace
         for (handle const& output : all[i].hout)
           starpu::check(starpu_task_insert(add_one_codelet(), commute, output.get(), 0), "add_one");
         for (int j = i + 1; j < n_clusters; ++j)
-          p2p.insert_outer_mutual(all[i].raw(all[i].hx), all[i].raw(all[i].hq),
-                                  all[i].raw(all[i].hout), all[j].raw(all[j].hx),
-                                  all[j].raw(all[j].hq), all[j].raw(all[j].hout));
+          p2p.insert_outer_mutual(all[i].hx, all[i].hq, all[i].hout, all[j].hx, all[j].hq,
+                                  all[j].hout);
       }
     p2p.wait();
     for (int i = 0; i < n_clusters; ++i)
@@ -230,13 +230,28 @@ namespace
     EXPECT_LE(a.error(expected), tolerance<double>);
   }
 
+  TEST(starpu_own_graph, two_interactions_add_to_one_output)
+  {
+    own_columns<one_over_r<3>, double> a(250, 12);
+    gaussian<3> const wide{.sigma = 0.5};
+    starpu::p2p<one_over_r<3>, double> first({}, backend);
+    starpu::p2p<gaussian<3>, double> second(wide, backend);
+    first.insert_inner(a.hx, a.hq, a.hout);
+    second.insert_inner(a.hx, a.hq, a.hout);
+    first.wait();
+    EXPECT_NO_THROW(second.rethrow());
+    EXPECT_LE(a.error(a.from_itself() +
+                      reference(wide, a.x.view(), a.x.view(), a.q.view(), other_points)),
+              tolerance<double>);
+  }
+
   TEST(starpu_own_graph, interactions_and_precisions_share_a_graph)
   {
     own_columns<K, double> a(250, 10);
     own_columns<one_over_r<3>, double> b(250, 10);
     own_columns<gaussian<3>, float> c(250, 10);
     gaussian<3> const wide{.sigma = 0.5};
-    auto const x = a.raw(a.hx);
+    auto const& x = a.hx;
     starpu::p2p<K, double> first(K(), backend);
     starpu::p2p<one_over_r<3>, double> second({}, backend_choice::scalar);
     starpu::p2p<gaussian<3>, float> third(wide, {backend_choice::scalar, backend_choice::simd});
@@ -248,9 +263,9 @@ namespace
     starpu::near_field step{one_runtime(), groups, K(), a.x.view(), a.q.view(), writable(out)};
 
     step.submit();
-    first.insert_inner(x, a.raw(a.hq), a.raw(a.hout));
-    second.insert_inner(x, b.raw(b.hq), b.raw(b.hout)); // its points are those of the first
-    third.insert_inner(c.raw(c.hx), c.raw(c.hq), c.raw(c.hout));
+    first.insert_inner(x, a.hq, a.hout);
+    second.insert_inner(x, b.hq, b.hout); // its points are those of the first
+    third.insert_inner(c.hx, c.hq, c.hout);
     step.wait();
     starpu_task_wait_for_all();
     EXPECT_NO_THROW(first.rethrow());
@@ -271,9 +286,9 @@ namespace
     own_columns<K, double> a(300, 11);
     starpu::p2p<K, double> p2p(K(), {backend_choice::scalar, backend_choice::cuda});
     auto expected = a.from_itself();
-    p2p.insert_inner(a.raw(a.hx), a.raw(a.hq), a.raw(a.hout));
+    p2p.insert_inner(a.hx, a.hq, a.hout);
     for (int t = 0; t < 30; ++t, expected = expected + a.from_itself())
-      p2p.insert_inner(a.raw(a.hx), a.raw(a.hq), a.raw(a.hout));
+      p2p.insert_inner(a.hx, a.hq, a.hout);
     p2p.wait();
     for (auto const& entry : p2p.statistics())
       EXPECT_THAT(entry.implementation, testing::AnyOf("scalar", "cuda"));

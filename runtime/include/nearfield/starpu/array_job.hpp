@@ -165,9 +165,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     /// The directed pairs of a task with such buffers. Throws error where the task would.
     static double interactions(std::span<starpu_data_handle_t const> handles,
-                               std::span<starpu_data_access_mode const> modes)
+                               std::span<starpu_data_access_mode const> modes,
+                               std::span<std::size_t const> counts = {})
     {
-      p2p_buffers from(Operation::name, Operation::layout, handles, modes);
+      p2p_buffers from(Operation::name, Operation::layout, handles, modes, counts);
       typename Operation::sides sides(from);
       array_side<K, T> const &targets = sides.targets(), &sources = sides.sources();
       return right_hand_sides(Operation::name, targets, sources) *
@@ -183,7 +184,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
         return interactions({STARPU_TASK_GET_HANDLES(task), n},
                             {task->dyn_modes ? task->dyn_modes : task->modes, n});
       }
-      catch (error const&)
+      catch (...)
       {
         return 0;
       }

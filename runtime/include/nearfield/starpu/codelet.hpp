@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 
 /// \file
 /// What all P2P codelets have in common, written once. A codelet is an *operation*: a struct with the
@@ -45,26 +46,13 @@ namespace nearfield::starpu
   };
 
   /// The implementations among which StarPU's scheduler chooses.
-  class backend_set
+  class NEARFIELD_API backend_set
   {
   public:
     /// That one; all that there are for automatic.
-    backend_set(backend_choice one) // NOLINT(google-explicit-constructor)
-        : backend_set({one})
-    {}
+    backend_set(backend_choice one); // NOLINT(google-explicit-constructor)
     /// Those. Throws error for none.
-    backend_set(std::initializer_list<backend_choice> several)
-    {
-      for (backend_choice const one : several)
-      {
-        bool const all = one == backend_choice::automatic;
-        bits_ |= all || one == backend_choice::scalar ? 1u : 0u;
-        bits_ |= all || one == backend_choice::simd ? 2u : 0u;
-        bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
-        names_cuda_ = names_cuda_ || one == backend_choice::cuda;
-      }
-      if (bits_ == 0) throw error("backends: found none; name scalar, simd or cuda");
-    }
+    backend_set(std::initializer_list<backend_choice> several);
 
     [[nodiscard]] bool has_scalar() const
     {
@@ -98,6 +86,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     bool ranges_may_coincide = false;
     /// of a task with a list
     nearfield::detail::task_head const* head = nullptr;
+    /// the monitor was told of the task when it was submitted, and waits for it
+    bool is_awaited = false;
   };
 
   /// Whether codelets of K have a CUDA implementation: a built-in interaction has, one of your own where it
@@ -116,6 +106,7 @@ namespace nearfield::starpu::detail
   class NEARFIELD_API codelet_base
   {
   public:
+    /// The symbol names a file of StarPU's: what no file name should have becomes an underscore.
     codelet_base(std::string const& name, std::string const& symbol,
                  uint32_t (*footprint)(starpu_task*));
     codelet_base(codelet_base const&) = delete;
@@ -131,6 +122,9 @@ namespace nearfield::starpu::detail
     starpu_perfmodel model_{};
     starpu_codelet codelet_;
   };
+
+  /// A number for a type, the same in every run of a program.
+  NEARFIELD_API uint32_t type_number(std::type_info const& type);
 
   /// Tasks of like work share a bin: half octaves of the number of interactions.
   NEARFIELD_API uint32_t work_bin(double interactions);
@@ -236,7 +230,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       if (which.has_simd()) implementations += "_" + std::string(implementation_names()[0]);
       if (which.has_scalar()) implementations += "_scalar";
       if (implementations.empty()) implementations = "_cuda";
-      return "nearfield_" + std::string(Operation::name) + "_" + std::string(K::name) + "_" +
+      // two interactions of one name are two models
+      std::string const type =
+          builtin_interaction<K> ? "" : "_" + std::to_string(type_number(typeid(K)));
+      return "nearfield_" + std::string(Operation::name) + "_" + std::string(K::name) + type + "_" +
              std::to_string(K::dim) + "d_" + (sizeof(T) == 4 ? "f32" : "f64") + implementations;
     }
 
@@ -262,37 +259,53 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
                     std::string(K::name) + " has parameters; pass those of p2p::argument()");
     }
 
+    /// Throws error for an argument of another codelet: of another interaction, or packed by StarPU.
+    static task_argument<K> const* argument_of(starpu_task const* task)
+    {
+      if (!task->cl_arg) return nullptr;
+      if (task->cl_arg_size != sizeof(task_argument<K>))
+        throw error(std::string(Operation::name) + ": the task's argument has " +
+                    std::to_string(task->cl_arg_size) + " bytes, that of " + std::string(K::name) +
+                    " has " + std::to_string(sizeof(task_argument<K>)) +
+                    "; pass STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()");
+      return static_cast<task_argument<K> const*>(task->cl_arg);
+    }
+
     /// run(argument), whose exceptions are kept for wait().
     template <class Run>
-    static void guarded(implementation which, void* cl_arg, Run&& run) noexcept
+    static void guarded(implementation which, Run&& run) noexcept
     {
       range const here("near field");
-      auto const* const argument = static_cast<task_argument<K> const*>(cl_arg);
-      monitor& watch = argument && argument->watch ? *argument->watch : monitor::of_process();
+      monitor* watch = &monitor::of_process();
+      bool is_awaited = false;
       try
       {
-        watch.count(which);
+        auto const* const argument = argument_of(starpu_task_get_current());
+        if (argument && argument->watch) watch = argument->watch;
+        is_awaited = argument && argument->is_awaited;
+        watch->count(which);
         // the copy that may throw is made here, where it can be reported
         run(argument ? task_argument<K>(*argument) : task_argument<K>{default_interaction()});
       }
       catch (...)
       {
-        watch.caught();
+        watch->caught();
       }
+      // the last that is heard of the owner, which may be gone then
+      if (is_awaited) watch->ended();
     }
 
     template <implementation I>
-    static void cpu(void** buffers, void* cl_arg) noexcept
+    static void cpu(void** buffers, void*) noexcept
     {
-      guarded(I, cl_arg,
-              [&](task_argument<K> const& argument)
+      guarded(I, [&](task_argument<K> const& argument)
               { Operation::run(kernels<I>(), argument, buffers); });
     }
 
 #if defined(STARPU_USE_CUDA)
-    static void on_cuda(void** buffers, void* cl_arg) noexcept
+    static void on_cuda(void** buffers, void*) noexcept
     {
-      guarded(cuda_implementation, cl_arg,
+      guarded(cuda_implementation,
               [&](task_argument<K> const& argument) {
                 Operation::run(cuda_kernels_of<T, K>(), argument, buffers,
                                starpu_cuda_get_local_stream());

@@ -3,6 +3,7 @@
 #include <nearfield/core/api.hpp>
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -42,6 +43,13 @@ namespace nearfield::starpu
     /// Called by a codelet, on the worker that runs it.
     void count(int implementation) noexcept;
 
+    /// Called before a task is submitted that the owner must outlive.
+    void submitted() noexcept;
+    /// Called by that task at its end, or where it could not be submitted.
+    void ended() noexcept;
+    /// Returns when all of those have ended.
+    void wait() noexcept;
+
     /// Throws the first exception that was caught since the last call.
     void rethrow();
 
@@ -51,6 +59,8 @@ namespace nearfield::starpu
 
   private:
     std::mutex mutex_;
+    std::condition_variable all_ended_;
+    std::uint64_t running_ = 0;
     std::exception_ptr first_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> counts_;
   };

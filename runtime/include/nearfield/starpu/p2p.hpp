@@ -11,50 +11,40 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
-#include <span>
+#include <ranges>
 #include <vector>
 
-namespace nearfield::starpu
+namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
   /// What a P2P task takes for x, q or out: one handle, or one for each column; all of a task alike.
   ///
   ///     p2p.insert_inner(x, q, out);                     // packed: x holds dim columns one after the other
   ///     p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});    // columns, of vectors that you have already
-  ///
-  /// A view: it must be used before what it was made of ends.
   class column_handles
   {
   public:
     /// A packed handle.
     template <std::convertible_to<starpu_data_handle_t> Handle>
     column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
-        : packed_(packed)
+        : handles_{packed}
     {}
     /// Those of the columns, in their order; of several right-hand sides behind one another.
-    column_handles(std::initializer_list<starpu_data_handle_t> columns)
-        : columns_(columns.begin(), columns.size())
-    {}
-    /// The same from a vector, an array or a span.
-    template <class Columns>
-    requires std::constructible_from<std::span<starpu_data_handle_t const>, Columns const&>
+    column_handles(std::initializer_list<starpu_data_handle_t> columns) : handles_(columns) {}
+    /// The same, of a vector of nearfield::starpu::handle, of an array ...
+    template <std::ranges::input_range Columns>
+    requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
+                                 starpu_data_handle_t>
     column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
-        : columns_(columns)
+        : handles_(std::ranges::begin(columns), std::ranges::end(columns))
     {}
 
     /// the handles
-    [[nodiscard]] std::span<starpu_data_handle_t const> get() const
-    {
-      return columns_.empty() ? std::span(&packed_, 1) : columns_;
-    }
+    [[nodiscard]] std::vector<starpu_data_handle_t> const& get() const { return handles_; }
 
   private:
-    starpu_data_handle_t packed_ = nullptr;
-    std::span<starpu_data_handle_t const> columns_;
+    std::vector<starpu_data_handle_t> handles_;
   };
-}
 
-namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
-{
   /// P2P tasks on handles of your own, in your own task graph.
   ///
   /// Handles are StarPU vectors of T, or variables that hold as many bytes. Of n points, x has dim columns of n
@@ -72,8 +62,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// (starpu_data_assign_arbiter), or none. Raw tasks may access outputs as STARPU_RW or STARPU_REDUX too.
   ///
   /// A raw task computes with K() and reports to runtime::wait(); to give it this object's interaction
-  /// and wait(), add `STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()`. The object must outlive
-  /// its tasks.
+  /// and wait(), add `STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()`. The object must outlive such a
+  /// task; for those of its insert functions the destructor waits.
   template <interaction K, kernel_real T>
   class p2p
   {
@@ -82,10 +72,13 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     /// Throws error when the instruction set asked for is not available, when cuda is named and K or this
     /// build of nearfield has no CUDA kernels, and when cuda alone is named and StarPU has no GPU.
     explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
-        : argument_{k, &monitor_, 0}, backends_(backends)
+        : argument_{k, &monitor_}, awaited_argument_(argument_), backends_(backends)
     {
+      awaited_argument_.is_awaited = true;
       static_cast<void>(inner()); // throws here rather than in an insert function
     }
+    /// Waits for the tasks of the insert functions.
+    ~p2p() { monitor_.wait(); }
     p2p(p2p const&) = delete;
     p2p& operator=(p2p const&) = delete;
 
@@ -164,25 +157,35 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       std::vector<starpu_data_handle_t> handles;
       std::vector<starpu_data_access_mode> modes;
+      std::vector<std::size_t> counts;
       for (role const& each : roles)
-        for (starpu_data_handle_t const handle : each.handles.get())
-        {
-          handles.push_back(handle);
-          modes.push_back(each.is_output
-                              ? static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE)
-                              : STARPU_R);
-        }
+      {
+        counts.push_back(each.handles.get().size());
+        handles.insert(handles.end(), each.handles.get().begin(), each.handles.get().end());
+        modes.resize(handles.size(), each.is_output ? static_cast<starpu_data_access_mode>(
+                                                          STARPU_RW | STARPU_COMMUTE)
+                                                    : STARPU_R);
+      }
       detail::task task(*codelet<Operation>(), static_cast<unsigned>(handles.size()));
-      static_cast<void>(
-          Operation<K, T>::interactions(handles, modes)); // throws here what the task would
+      // throws here what the task would
+      static_cast<void>(Operation<K, T>::interactions(handles, modes, counts));
       for (std::size_t b = 0; b < handles.size(); ++b) task.add(handles[b], modes[b]);
-      task.set_argument(&argument_, sizeof(argument_));
+      task.set_argument(&awaited_argument_, sizeof(awaited_argument_));
       task.set_options(options);
-      task.submit();
+      monitor_.submitted();
+      try
+      {
+        task.submit();
+      }
+      catch (...)
+      {
+        monitor_.ended();
+        throw;
+      }
     }
 
     monitor monitor_;
-    task_argument<K> argument_;
+    task_argument<K> argument_, awaited_argument_;
     backend_set backends_;
   };
 }

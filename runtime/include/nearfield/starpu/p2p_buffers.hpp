@@ -37,10 +37,12 @@ namespace nearfield::starpu::detail
     /// Those of the task that this thread runs. Throws error for a number of buffers that is neither that of
     /// packed roles nor that of columns, and for data that is neither vector nor variable.
     p2p_buffers(char const* codelet, layout const& expected, void** buffers);
-    /// Those of a task to be. Throws error for null handles too.
+    /// Those of a task to be. Throws error for null handles too. Where the number of handles of each role is
+    /// known, in `counts`, a role that has more or fewer than the others ask for is refused when it is taken.
     p2p_buffers(char const* codelet, layout const& expected,
                 std::span<starpu_data_handle_t const> handles,
-                std::span<starpu_data_access_mode const> modes);
+                std::span<starpu_data_access_mode const> modes,
+                std::span<std::size_t const> counts = {});
 
     /// A role: its points, and where its columns are.
     class role
@@ -70,8 +72,8 @@ namespace nearfield::starpu::detail
     /// of different lengths, and for no whole number of points.
     role coordinates(char const* what, int n_columns, std::size_t size_of_real);
     /// The next role: inputs, or outputs, of n points; n_columns for each right-hand side. Throws error for sizes
-    /// that do not fit, for outputs that the task does not both read and write (or reduce), and for outputs
-    /// that it accesses in another role too.
+    /// that do not fit, for inputs that the task does not read, for outputs that it does not both read and write
+    /// (or reduce), and for outputs whose memory is that of another role too.
     role values(char const* what, int n_columns, std::size_t size_of_real, index_type n,
                 bool is_output);
 
@@ -80,14 +82,15 @@ namespace nearfield::starpu::detail
   private:
     void add(starpu_data_handle_t data, starpu_data_access_mode mode, void* interface);
     void choose_layout(layout const& expected);
-    std::span<p2p_buffer const> take(int n_columns);
+    std::span<p2p_buffer const> take(char const* what, int n_columns, bool is_output);
     std::size_t values_in(char const* what, p2p_buffer const& buffer,
                           std::size_t size_of_real) const;
-    void check_output(char const* what, std::span<p2p_buffer const> buffers) const;
+    void check_access(char const* what, p2p_buffer const& buffer, bool is_output) const;
 
     char const* codelet_;
     std::vector<p2p_buffer> buffers_;
-    std::size_t next_ = 0;
+    std::span<std::size_t const> counts_;
+    std::size_t next_ = 0, next_role_ = 0;
     bool is_packed_ = true;
     int n_rhs_ = 1; ///< of columns
   };

@@ -18,7 +18,8 @@ namespace nearfield::starpu::detail
     ~task();
 
     void add(starpu_data_handle_t data, starpu_data_access_mode mode);
-    /// Throws error for a worker that there is none of, and for tags to wait for without a tag.
+    /// Throws error for a worker that there is none of or that cannot run the task, and for tags to wait for
+    /// without a tag. The options must live until submit() has returned.
     void set_options(task_options const& options);
     /// Where the priority of the scheduler ends is where this one is cut.
     void set_priority(int priority);
@@ -29,10 +30,12 @@ namespace nearfield::starpu::detail
     void submit();
 
   private:
+    /// Throws error when no worker, or not the one that was named, can run the task.
+    void check_worker() const;
+
     starpu_task* task_;
     unsigned n_ = 0;
-    // declared when the task is submitted: StarPU keeps what is declared of a task that never is
-    std::span<starpu_tag_t const> after_;
-    std::span<starpu_task* const> after_tasks_;
+    // its dependencies are declared when the task is submitted: StarPU keeps those of a task that never is
+    task_options const* options_ = nullptr;
   };
 }

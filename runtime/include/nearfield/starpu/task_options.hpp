@@ -3,7 +3,7 @@
 #include <starpu.h>
 
 #include <optional>
-#include <span>
+#include <vector>
 
 namespace nearfield::starpu
 {
@@ -16,9 +16,9 @@ namespace nearfield::starpu
     std::optional<starpu_tag_t> tag = std::nullopt;
     /// tags of tasks that must have ended before it begins, besides those that its data wait for; the task
     /// needs a tag of its own then
-    std::span<starpu_tag_t const> after = {};
-    /// the same, by tasks that have not been destroyed yet
-    std::span<starpu_task* const> after_tasks = {};
+    std::vector<starpu_tag_t> after = {};
+    /// the same, by tasks that are not submitted yet, or that StarPU keeps (destroy = 0 and detach = 0)
+    std::vector<starpu_task*> after_tasks = {};
     /// called with callback_argument when the task has ended, on the thread that ran it; it must not throw or
     /// wait
     void (*callback)(void*) = nullptr;
