@@ -197,7 +197,7 @@ def simd_time():
         "--benchmark_repetitions=5"
         " --benchmark_filter='^p2p_inner/one_over_r/3d/.*/(seed_xsimd|one_sided|mutual)/'",
     )
-    forms = (("the seed's xsimd kernel", "seed_xsimd", BASELINE),
+    forms = (("xsimd kernel", "seed_xsimd", BASELINE),
              ("one-sided", "one_sided", ONE_SIDED), ("mutual", "mutual", MUTUAL))
     best = None
     for run in runs("p2p_bench"):
@@ -219,7 +219,7 @@ def simd_time():
         f"All pairs of N points on one core, 1/r in 3D, {isa.upper().replace('AVX5', 'AVX-5')}",
         columns, sizes, BASELINE, "times as fast\nas the xsimd kernel",
         [f"{run.machine()}. Lower is better above, higher below.",
-         "The seed's kernel is that of the Kokkos P2P study (CONCACE), extended to 3D, with the same flags.",
+         "The xsimd kernel is that of the Kokkos P2P study (CONCACE), extended to 3D, with the same flags.",
          f"Medians; measured here: {run.source()}"],
     )
 
@@ -285,7 +285,7 @@ def gpu_time():
 
 
 def radius_search():
-    """Bars of time, published and measured here, of the case that the seed's page publishes."""
+    """Bars of time, published and measured here, of the case that the Thrust page publishes."""
     titles = {"gpu": "GPUs, data resident", "cpu": "one CPU core"}
     published = json.loads((RESULTS / "published-radius_search.json").read_text())
     bars = {"gpu": [], "cpu": []}

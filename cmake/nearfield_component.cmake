@@ -19,6 +19,8 @@ function(nearfield_add_component name)
   if(arg_SOURCES)
     add_library(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
+    # an including project may have no build type, which is CMake's default and optimises nothing
+    target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O3>")
     # A shared library shows what NEARFIELD_API says (core/api.hpp), and weak copies of the standard
     # library's templates over its own types, as every C++ library does.
     set_target_properties(${target} PROPERTIES

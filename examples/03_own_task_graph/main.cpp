@@ -77,7 +77,7 @@ namespace
       m.charge += q[i];
       m.centre[0] += q[i] * x[i], m.centre[1] += q[i] * y[i], m.centre[2] += q[i] * z[i];
     }
-    for (double& c : m.centre) c /= m.charge;
+    for (double& c : m.centre) c /= m.charge; // charges are positive here
     return m;
   }
 
@@ -156,7 +156,7 @@ namespace
     return sorted;
   }
 
-  /// The whole graph, from registration to the last result.
+  /// The whole graph, from registration to the last result. The boxes stay where they are: they are registered too.
   void compute(points& all, std::vector<box>& boxes)
   {
     starpu_codelet p2m_codelet =
@@ -168,7 +168,7 @@ namespace
       nf::starpu::check(starpu_task_insert(arguments..., 0), "starpu_task_insert");
     };
 
-    // a mutual task adds to two boxes at once: with an arbiter no order is imposed on them
+    // a mutual task adds to two boxes at once: with an arbiter it takes both, and waits holding none
     starpu_arbiter_t const arbiter = starpu_arbiter_create();
     for (box& b : boxes)
     {
@@ -182,10 +182,11 @@ namespace
       b.local_data = handle::of(&b.in, 1);
     }
 
-    int const first = starpu_sched_get_max_priority(); // others wait for them
+    // .get(): a variadic function of C converts nothing
+    int const early = starpu_sched_get_max_priority(); // others wait for them
     for (box& b : boxes)
       insert(&p2m_codelet, STARPU_R, b.x.get(), STARPU_R, b.y.get(), STARPU_R, b.z.get(), STARPU_R,
-             b.q.get(), STARPU_W, b.multipole_data.get(), STARPU_PRIORITY, first);
+             b.q.get(), STARPU_W, b.multipole_data.get(), STARPU_PRIORITY, early);
 
     nf::starpu::p2p<nf::one_over_r<>, double> p2p;
     for (std::size_t t = 0; t < boxes.size(); ++t)
@@ -203,9 +204,10 @@ namespace
       }
       insert(&l2p_codelet, STARPU_R, to.local_data.get(), commute, to.phi.get());
     }
-    p2p.wait();
+    p2p.wait(); // for the other tasks too
 
-    for (box& b : boxes) // results come back to the arrays
+    // unregistered, before the arbiter goes: results come back to the arrays
+    for (box& b : boxes)
       for (handle* data : {&b.x, &b.y, &b.z, &b.q, &b.phi, &b.multipole_data, &b.local_data})
         *data = handle();
     starpu_arbiter_destroy(arbiter);

@@ -38,8 +38,9 @@ namespace nearfield::starpu::detail
     for (std::size_t b = 0; b < handles.size(); ++b)
     {
       if (!handles[b])
-        throw error(std::string(codelet) + ": handle " + std::to_string(b) +
-                    " is null; register the data first");
+        throw error(
+            std::string(codelet) + ": handle " + std::to_string(b) +
+            " (counted from 0, over all that the task is given) is null; register the data first");
       add(handles[b], modes[b], starpu_data_get_interface_on_node(handles[b], STARPU_MAIN_RAM));
     }
     choose_layout(expected);
@@ -104,7 +105,9 @@ namespace nearfield::starpu::detail
     if (buffer.element_size != 0 && buffer.element_size != size_of_real)
       throw error(std::string(codelet_) + ": " + what + " has " +
                   values_of(buffer.bytes / buffer.element_size, buffer.element_size) +
-                  "; the codelet is that of reals of " + std::to_string(size_of_real) + " bytes");
+                  ", the tasks are those of reals of " + std::to_string(size_of_real) +
+                  " bytes; give handles of " + (size_of_real == 4 ? "float" : "double") +
+                  ", or take p2p<K, " + (size_of_real == 4 ? "double" : "float") + ">");
     if (buffer.bytes % size_of_real != 0)
       throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(buffer.bytes) +
                   " bytes, no whole number of reals of " + std::to_string(size_of_real) + " bytes");
@@ -182,8 +185,9 @@ namespace nearfield::starpu::detail
                                          static_cast<std::byte const*>(other.first), other.bytes));
     };
     if (std::ranges::count_if(buffers_, shares_memory) > 1)
-      throw error(std::string(codelet_) + ": " + what +
-                  " is given twice, as an output and in another role; give outputs handles of "
-                  "their own");
+      throw error(
+          std::string(codelet_) + ": " + what +
+          " shares its memory with another x, q or out of the task; give each output a handle of "
+          "its own (and a box with itself to the inner codelet)");
   }
 }

@@ -13,9 +13,12 @@ namespace nf = nearfield;
 #include <nearfield/starpu/p2p.hpp>
 // [own_graph]
 
+// [own_interaction]
+#include <nearfield/p2p/simd.hpp>
+// [own_interaction]
+
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
-#include <nearfield/p2p/simd.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
@@ -27,6 +30,8 @@ namespace nf = nearfield;
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <type_traits>
 #include <vector>
 
 namespace
@@ -92,6 +97,8 @@ namespace
          z2 = nf::test::values(m, 7), q2 = nf::test::values(m, 8);
     std::vector<double> phi(n), phi2(m), expected(n), expected2(m);
     nf::starpu::runtime const starpu;
+    std::unique_ptr<std::remove_pointer_t<starpu_arbiter_t>, void (*)(starpu_arbiter_t)>
+        destroy_at_end(nullptr, &starpu_arbiter_destroy);
     {
       auto const of = [](auto& column)
       {
@@ -102,6 +109,12 @@ namespace
       starpu_data_handle_t const hx = ax, hy = ay, hz = az, hq = aq, hphi = aphi;
       starpu_data_handle_t const tx = bx, ty = by, tz = bz, tq = bq, tphi = bphi;
       // clang-format off
+      // [own_arbiter]
+      starpu_arbiter_t const arbiter = starpu_arbiter_create();
+      starpu_data_assign_arbiter(hphi, arbiter);      // right after it was registered, before any task
+      starpu_data_assign_arbiter(tphi, arbiter);
+      // [own_arbiter]
+      destroy_at_end.reset(arbiter);
       // [own_graph]
 
       // hx, hy, hz, hq, hphi: starpu_data_handle_t, vectors of the columns of a box; tx ...: of another box
@@ -109,7 +122,7 @@ namespace
       p2p.insert_inner({hx, hy, hz}, {hq}, {hphi}, {.tag = 41});
       p2p.insert_outer_mutual({hx, hy, hz}, {hq}, {hphi}, {tx, ty, tz}, {tq}, {tphi},
                               {.priority = 1, .tag = 42, .after = {41}});
-      p2p.wait();             // or starpu_task_wait_for_all() of yours, and then p2p.rethrow()
+      p2p.wait();             // for all tasks, yours too; or wait as you do, and then p2p.rethrow()
       // [own_graph]
       nf::p2p_inner(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{expected});
 

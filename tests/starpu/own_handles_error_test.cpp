@@ -77,7 +77,8 @@ namespace
   {
     own_columns<K, float> f(50);
     EXPECT_THAT(inner(f.hx, f.hq, f.hout),
-                AllOf(HasSubstr("x has 50 values of 4 bytes"), HasSubstr("reals of 8 bytes")));
+                AllOf(HasSubstr("x has 50 values of 4 bytes"),
+                      HasSubstr("give handles of double, or take p2p<K, float>")));
     std::vector<std::byte> bytes(1204);
     starpu_data_handle_t variable;
     starpu_variable_data_register(&variable, STARPU_MAIN_RAM,
@@ -95,25 +96,26 @@ namespace
                                 sizeof(double));
     EXPECT_THAT(inner(matrix, a.hq[0], a.hout[0]), HasSubstr("neither a vector nor a variable"));
     starpu_data_unregister(matrix);
-    EXPECT_THAT(inner(nullptr, a.hq[0], a.hout[0]), HasSubstr("handle 0 is null"));
+    EXPECT_THAT(inner(nullptr, a.hq[0], a.hout[0]),
+                AllOf(HasSubstr("handle 0 "), HasSubstr("is null")));
     EXPECT_THAT(inner({}, a.hq[0], a.hout[0]), HasSubstr("found 2 buffers"));
   }
 
   TEST_F(own_handles_errors, an_output_that_is_an_input)
   {
     EXPECT_THAT(inner(a.hx, {a.hq[0]}, {a.hq[0]}),
-                AllOf(HasSubstr("out is given twice"), HasSubstr("handles of their own")));
-    EXPECT_THAT(inner(a.hx, {a.hq[0]}, {a.hx[1]}), HasSubstr("out is given twice"));
+                AllOf(HasSubstr("out shares its memory"), HasSubstr("a handle of its own")));
+    EXPECT_THAT(inner(a.hx, {a.hq[0]}, {a.hx[1]}), HasSubstr("out shares its memory"));
     EXPECT_THAT(
         message_of([&] { p2p.insert_outer_mutual(a.hx, a.hq, a.hout, a.hx, a.hq, a.hout); }),
-        HasSubstr("x_out is given twice"));
+        HasSubstr("x_out shares its memory"));
   }
 
   TEST_F(own_handles_errors, an_output_in_the_memory_of_an_input)
   {
     std::vector<double> shared(60);
     handle const q = handle::of(shared.data(), 50), out = handle::of(shared.data() + 10, 50);
-    EXPECT_THAT(inner(a.hx, {q}, {out}), HasSubstr("out is given twice"));
+    EXPECT_THAT(inner(a.hx, {q}, {out}), HasSubstr("out shares its memory"));
   }
 
   TEST_F(own_handles_errors, of_a_raw_task_reach_wait)
@@ -144,7 +146,7 @@ namespace
                                      c.hout[0].get(), STARPU_CL_ARGS_NFREE, p2p.argument(),
                                      p2p.argument_size(), 0),
                   "starpu_task_insert");
-    EXPECT_THAT(message_of([&] { p2p.wait(); }), HasSubstr("out is given twice"));
+    EXPECT_THAT(message_of([&] { p2p.wait(); }), HasSubstr("out shares its memory"));
   }
 
   TEST_F(own_handles_errors, an_argument_of_something_else_reaches_the_runtime)

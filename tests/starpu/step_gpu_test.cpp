@@ -268,13 +268,18 @@ namespace
     check(y_out, m, reference(gradient{}, y.view(), x.view(), xq.view(), all_pairs));
   }
 
-  TEST(starpu_p2p_on_gpus, sizes_that_do_not_fit_reach_wait)
+  TEST(starpu_p2p_on_gpus, sizes_that_do_not_fit_reach_the_wait_of_raw_tasks)
   {
     std::vector<double> x(30), q(10), out(9);
     auto const hx = handle::of(x.data(), x.size()), hq = handle::of(q.data(), q.size());
     auto const hout = handle::of(out.data(), out.size());
     starpu::p2p<K, double> p2p(K{}, backend_choice::cuda);
-    p2p.insert_inner(hx, hq, hout);
+    EXPECT_THROW(p2p.insert_inner(hx, hq, hout), error);
+    EXPECT_NO_THROW(p2p.wait());
+    starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, hx.get(), STARPU_R, hq.get(), STARPU_RW,
+                                     hout.get(), STARPU_CL_ARGS_NFREE, p2p.argument(),
+                                     p2p.argument_size(), 0),
+                  "starpu_task_insert");
     EXPECT_THROW(p2p.wait(), error);
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
+
 /// \file
 /// What shared libraries show.
 

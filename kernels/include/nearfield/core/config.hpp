@@ -3,6 +3,11 @@
 /// \file
 /// Compiler-dependent words, in one place.
 
+#if !defined(__cpp_concepts)
+#error                                                                                             \
+    "nearfield is C++20: compile with -std=c++20 (CMake does so for who links nearfield's targets)"
+#endif
+
 /// \namespace nearfield
 /// The near field: interactions, kernels, trees, cell lists, searches, readers and writers.
 
