@@ -70,7 +70,8 @@ namespace nearfield
   ///
   /// or the radial form with a second argument `V const& inv_r`. It returns `mat` with a member
   /// `symmetry`, or a map with both ways, `to(q)` = K(r) q and `back(q)` = K(-r) q. NEARFIELD_FN forces it
-  /// inline, so that files of different instruction sets share no copy of it.
+  /// inline, so that files of different instruction sets share no copy of it. `name` stands in messages, in
+  /// tables, and in the names of StarPU's codelets and performance models.
   template <class K>
   concept interaction = has_shape<K> &&
       (detail::callable_with_r<K, double> || radial_interaction<K>);
