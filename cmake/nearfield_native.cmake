@@ -6,5 +6,8 @@ if(NOT NEARFIELD_NATIVE)
 endif()
 message(STATUS "NEARFIELD_NATIVE: for this machine only; there is nothing to install")
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-march=native>)
-install(CODE [[message(FATAL_ERROR "this build of nearfield is for the machine it was made on "
-  "(NEARFIELD_NATIVE=ON): configure with -DNEARFIELD_NATIVE=OFF to install it")]])
+# A project that includes nearfield and does not install it may install itself.
+if(NEARFIELD_INSTALL)
+  install(CODE [[message(FATAL_ERROR "this build of nearfield is for the machine it was made on "
+    "(NEARFIELD_NATIVE=ON): configure with -DNEARFIELD_NATIVE=OFF to install it")]] ALL_COMPONENTS)
+endif()

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Is every C++ block of the documents a region of a file that CMake compiles and tests run?
+"""Is every C++ and CMake block of the documents a region of a file that tests compile and run?
 
     tools/check_snippets.py            exit status: 0 yes, 1 no, with a line for each block without region
 
-A region is what stands between two lines `// [name]` of an example or of a test below tests/docs; several
-pieces of one name in a file are one region. A block (```cpp, ```c++, ```cuda) of README.md, CONTRIBUTING.md
-or docs/*.md is the text of a region, but for white space and comments.
+A region is what stands between two lines `// [name]` of an example or of a test below tests/docs, or between
+two lines `# [name]` of a project that tests/consumer configures; several pieces of one name in a file are one
+region. A block (```cpp, ```c++, ```cuda, ```cmake) of README.md, CONTRIBUTING.md or docs/*.md is the text of a
+region, but for white space and comments.
 """
 
 import re
@@ -14,14 +15,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = ("README.md", "CONTRIBUTING.md", "docs/*.md")
-SOURCES = ("examples/*/*", "tests/docs/*")
-MARKER = re.compile(r"^\s*// \[([\w/]+)\]$")
+SOURCES = ("examples/*/*", "tests/docs/*", "tests/consumer/*/CMakeLists.txt")
+MARKER = re.compile(r"^\s*(?://|#) \[([\w/]+)\]$")
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*([\w+]*)")
 
 
 def essence(lines):
     """What the compiler sees, without white space"""
-    text = re.sub(r"//[^\n]*|/\*.*?\*/", "", "\n".join(lines), flags=re.DOTALL)
+    text = re.sub(r"(?<!:)//[^\n]*|/\*.*?\*/", "", "\n".join(lines), flags=re.DOTALL)
     return re.sub(r"\s", "", text)
 
 
@@ -33,7 +34,7 @@ def blocks(path):
         if inside is None and fence:
             inside, language, lines, begin = fence[1], fence[2].lower(), [], number
         elif inside is not None and line.strip() == inside:
-            if language in ("cpp", "c++", "cc", "cxx", "cuda", "cu"):
+            if language in ("cpp", "c++", "cc", "cxx", "cuda", "cu", "cmake"):
                 found.append((begin, lines))
             inside = None
         elif inside is not None:
@@ -63,7 +64,11 @@ def regions(path):
 
 
 def is_built(path):
-    """Whether the CMakeLists.txt of its folder, or of the one above, names the file or its folder"""
+    """Whether the CMakeLists.txt of its folder, or of the one above, names the file or its folder; of a project
+    of tests/consumer, whether one of the scripts there does"""
+    if path.name == "CMakeLists.txt":
+        scripts = path.parent.parent.glob("*.cmake"), [path.parent.parent / "CMakeLists.txt"]
+        return any(f"/{path.parent.name}" in script.read_text() for found in scripts for script in found)
     for folder, name in ((path.parent, path.name), (path.parent.parent, path.parent.name)):
         lists = folder / "CMakeLists.txt"
         if lists.exists() and re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", lists.read_text()):
@@ -75,7 +80,7 @@ def main():
     good, texts, used = True, {}, set()
     for pattern in SOURCES:
         for path in sorted(ROOT.glob(pattern)):
-            if path.suffix not in (".cpp", ".cu", ".hpp", ".cuh"):
+            if path.suffix not in (".cpp", ".cu", ".hpp", ".cuh") and path.name != "CMakeLists.txt":
                 continue
             for name, lines in regions(path).items():
                 where = f"{path.relative_to(ROOT)} [{name}]"
@@ -92,7 +97,7 @@ def main():
                 if text and text in texts:
                     used.add(text)
                 else:
-                    print(f"{path.relative_to(ROOT)}:{number}: this block is no region of an example or of tests/docs")
+                    print(f"{path.relative_to(ROOT)}:{number}: this block is no region of a tested file")
                     good = False
     for text in texts.keys() - used:
         print(f"{texts[text]}: no document has this region")

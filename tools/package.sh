@@ -71,6 +71,6 @@ export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 cmake -S "$source/tests/consumer/project" -B "$build/packages/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$root/usr" \
   -DCMAKE_BUILD_TYPE=Debug -DCOMPONENTS=kernels,cuda,tree,io,starpu -DEXPECT_CUDA=OFF >/dev/null
 cmake --build "$build/packages/consumer" >/dev/null
-"$build/packages/consumer/consumer" || fail "the consumer fails"
+"$build/packages/consumer/mine" || fail "the consumer fails"
 rm -rf "$root" "$build/packages/consumer" "$build/packages/_CPack_Packages"
 printf '%s\n' "${file[@]}"

@@ -8,4 +8,4 @@ execute_process(
   COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --config "${CONFIG}"
   COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND "${folder}/consumer" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${folder}/mine" COMMAND_ERROR_IS_FATAL ANY)

@@ -14,8 +14,9 @@ endforeach()
 
 # Both ways make the same targets: one is built.
 set(folder "${folder}/add_subdirectory")
-execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --target consumer COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND "${folder}/consumer" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --target mine uses_shown COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${folder}/mine" COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${folder}/uses_shown" COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB_RECURSE libraries "${folder}/nearfield/*.a" "${folder}/nearfield/*.so")
 list(FILTER libraries EXCLUDE REGEX "libnearfield_kernels")
 if(libraries)

@@ -84,6 +84,20 @@ namespace nearfield::test
     for (double const value : g.out[0]) EXPECT_EQ(value, g.initial);
   }
 
+  // More leaves than one call of a kernel takes.
+  TEST(scalfmm_errors, come_before_anything_is_written_for_many_neighbours)
+  {
+    group_type g(1);
+    leaf without_output = changed(g, [](auto& it) { no_output(it); });
+    std::array<leaf*, 40> neighbours;
+    neighbours.fill(&g.leaves[0]);
+    neighbours.back() = &without_output;
+    EXPECT_THAT([&] { p2p_full_mutual(mk, g.leaves[4], neighbours, 40, open, 1.); },
+                complains_of("p2p_full_mutual", "output 3", "source leaf"));
+    for (auto const& column : g.out)
+      for (double const value : column) EXPECT_EQ(value, g.initial);
+  }
+
   TEST(scalfmm_errors, do_not_ask_for_what_is_not_used)
   {
     group_type g(1);

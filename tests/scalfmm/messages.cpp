@@ -29,6 +29,9 @@ struct periodic
   };
 };
 
+struct of_unknown_borders
+{};
+
 int main()
 {
 #if defined(CASE_few_outputs)
@@ -52,6 +55,8 @@ int main()
   near_field<particle<1, double>>(nf::test::softened{.eps2 = 1});
 #elif defined(CASE_periodic_tbfmm)
   nf::tbfmm::kernel<periodic, nf::one_over_r<3>> const kernel;
+#elif defined(CASE_unknown_tbfmm)
+  nf::tbfmm::kernel<of_unknown_borders, nf::one_over_r<3>> const kernel;
 #else
   near_field<particle<4, double>>(nf::val_grad_one_over_r<3>{});
 #endif

@@ -46,13 +46,13 @@ int main()
   std::vector<double> phi(3), own(3);
   nf::p2p_inner(nf::simd, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi});
   expect(agree(phi[0], 10 / 5. + 100 / 2.), "kernels: a potential of two charges");
-  nf::p2p_inner(nf::simd, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
+  nf::p2p_inner(nf::simd, my::softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
   expect(agree(own[0], 10 / 6. + 100 / std::sqrt(15)), "kernels: a softened potential");
 #ifdef WITH_every_isa
   for (nf::isa const which : nf::available_isas())
   {
     std::vector<double> same(3);
-    nf::p2p_inner(nf::simd_backend{which}, softened{11}, nf::soa{x, y, z}, nf::soa{q},
+    nf::p2p_inner(nf::simd_backend{which}, my::softened{11}, nf::soa{x, y, z}, nf::soa{q},
                   nf::soa{same});
     expect(agree(same[0], own[0]), "kernels: the same on every instruction set");
   }
@@ -70,7 +70,7 @@ int main()
 #ifndef NEARFIELD_HAS_CUDA
   try
   {
-    nf::p2p_inner(nf::cuda, softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
+    nf::p2p_inner(nf::cuda, my::softened{11}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{own});
     expect(false, "cuda: without CUDA a call throws");
   }
   catch (nf::error const&)

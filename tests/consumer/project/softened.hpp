@@ -3,21 +3,24 @@
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/every_isa.hpp>
 
-/// An interaction of a user: 1 / sqrt(r^2 + eps2).
-struct softened
+namespace my
 {
-  static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 9;
-  static constexpr auto symmetry = nearfield::parity::even;
-  static constexpr auto name = "softened";
-  double eps2;
-
-  template <class V>
-  NEARFIELD_FN auto operator()(nearfield::vec<V, dim> const& r) const -> nearfield::mat<V, 1, 1>
+  /// An interaction of a user: 1 / sqrt(r^2 + eps2).
+  struct softened
   {
-    return {{{nearfield::rsqrt(dot(r, r) + V(eps2))}}};
-  }
-};
+    static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 9;
+    static constexpr auto symmetry = nearfield::parity::even;
+    static constexpr auto name = "softened";
+    double eps2;
+
+    template <class V>
+    NEARFIELD_FN auto operator()(nearfield::vec<V, dim> const& r) const -> nearfield::mat<V, 1, 1>
+    {
+      return {{{nearfield::rsqrt(dot(r, r) + V(eps2))}}};
+    }
+  };
+}
 
 #if defined(WITH_every_isa) // by nearfield_add_interaction(); else in the file that uses it
-NEARFIELD_INTERACTION(softened)
+NEARFIELD_INTERACTION(my::softened)
 #endif

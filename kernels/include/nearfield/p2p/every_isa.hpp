@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/api.hpp>
 #include <nearfield/p2p/isa.hpp>
 #include <nearfield/p2p/job.hpp>
 
@@ -34,13 +35,14 @@ namespace nearfield::detail
 }
 
 /// Says that nearfield_add_interaction() compiles the kernels of an interaction. Stands at global scope, below
-/// its definition and in the same header, so that all files agree.
+/// its definition and in the same header, so that all files agree. A shared library that compiles them shows them, whatever
+/// it hides else.
 #define NEARFIELD_INTERACTION(...)                                                                 \
   template <>                                                                                      \
   inline constexpr bool nearfield::detail::is_registered<__VA_ARGS__> = true;                      \
   template <>                                                                                      \
-  nearfield::p2p_kernels<float> nearfield::detail::registered_kernels<__VA_ARGS__, float>(         \
-      nearfield::isa);                                                                             \
+  NEARFIELD_API nearfield::p2p_kernels<float>                                                      \
+      nearfield::detail::registered_kernels<__VA_ARGS__, float>(nearfield::isa);                   \
   template <>                                                                                      \
-  nearfield::p2p_kernels<double> nearfield::detail::registered_kernels<__VA_ARGS__, double>(       \
-      nearfield::isa);
+  NEARFIELD_API nearfield::p2p_kernels<double>                                                     \
+      nearfield::detail::registered_kernels<__VA_ARGS__, double>(nearfield::isa);

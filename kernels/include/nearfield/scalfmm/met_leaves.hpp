@@ -19,6 +19,9 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     using columns_type = leaf_columns<T, K::dim, int{MatrixKernel::km}, int{MatrixKernel::kn}>;
 
   public:
+    /// The leaf after these runs the kernel first.
+    static constexpr std::size_t most = 32;
+
     met_leaves(K const& k, columns_type const& target) : k_(k), target_(target)
     {
       p2p_kernels<T> const kernels = kernels_of<T, K>(simd);
@@ -75,7 +78,6 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     }
 
   private:
-    static constexpr std::size_t most = 32;
     static constexpr std::size_t n_rhs = MatrixKernel::km / K::n_in;
 
     /// The columns of one right-hand side of a leaf, behind those of the leaves before it.

@@ -48,9 +48,18 @@ namespace nearfield::scalfmm3
               ShiftOf&& shift_of)
     {
       using T = real_of_leaf<Target>;
+      using met_type = met_leaves<MatrixKernel, T, Mutual>;
       if (target.size() == 0) return;
-      met_leaves<MatrixKernel, T, Mutual> met(
-          mk.interaction, columns_of<OfTarget, MatrixKernel, T>(function, "target", target));
+      met_type met(mk.interaction,
+                   columns_of<OfTarget, MatrixKernel, T>(function, "target", target));
+      // One call of the kernel is made when all its leaves are checked; more calls need a look ahead.
+      if (n > int{met_type::most})
+      {
+        auto ahead = source;
+        for (int i = 0; i < n; ++i, ++ahead)
+          if ((**ahead).size() != 0)
+            columns_of<OfSource, MatrixKernel, T>(function, "source", **ahead);
+      }
       for (int i = 0; i < n; ++i, ++source)
       {
         auto& leaf = **source;

@@ -1,0 +1,2 @@
+// The same program.
+#include "../project/main.cpp"
