@@ -54,7 +54,12 @@ using yukawa_interaction = nearfield::scalfmm3::interaction_of<yukawa, point3>;
 /// The name of one of TBFMM's kernels; what it does to cells is of no matter here.
 template <class Real, int Order>
 struct FRotationKernel
-{};
+{
+  struct SpaceIndexType
+  {
+    static constexpr bool IsPeriodic = false;
+  };
+};
 
 // clang-format off
 // [tbfmm]
