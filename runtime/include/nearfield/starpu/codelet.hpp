@@ -54,12 +54,12 @@ namespace nearfield::starpu
     /// Those. Throws error for none.
     backend_set(std::initializer_list<backend_choice> several);
 
-    [[nodiscard]] bool has_scalar() const
-    {
-      return (bits_ & 1u) != 0;
-    }                                                                 ///< plain C++ on CPU workers
-    [[nodiscard]] bool has_simd() const { return (bits_ & 2u) != 0; } ///< SIMD on CPU workers
-    [[nodiscard]] bool has_cuda() const { return (bits_ & 4u) != 0; } ///< CUDA on GPU workers
+    /// plain C++ on CPU workers
+    [[nodiscard]] bool has_scalar() const { return (bits_ & 1u) != 0; }
+    /// SIMD on CPU workers
+    [[nodiscard]] bool has_simd() const { return (bits_ & 2u) != 0; }
+    /// CUDA on GPU workers
+    [[nodiscard]] bool has_cuda() const { return (bits_ & 4u) != 0; }
     /// Whether cuda was named, and not only meant by automatic: then it must be there.
     [[nodiscard]] bool names_cuda() const { return names_cuda_; }
     /// 1 to 7, another one for each set of implementations.
@@ -136,7 +136,7 @@ namespace nearfield::starpu::detail
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-
+  /// The codelets of an operation, one for each set of back-ends.
   template <class Operation>
   class codelet : public codelet_base
   {
@@ -316,8 +316,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static uint32_t footprint(starpu_task* task)
     {
       auto const* const argument = static_cast<task_argument<K> const*>(task->cl_arg);
-      return work_bin(argument && argument->interactions > 0 ? argument->interactions
-                                                             : Operation::interactions(task));
+      bool const is_stated =
+          argument && task->cl_arg_size == sizeof(task_argument<K>) && argument->interactions > 0;
+      return work_bin(is_stated ? argument->interactions : Operation::interactions(task));
     }
   };
 
