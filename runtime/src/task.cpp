@@ -2,11 +2,11 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/monitor.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <new>
 #include <string>
 
 namespace nearfield::starpu::detail
@@ -21,6 +21,22 @@ namespace nearfield::starpu::detail
             "before tasks are inserted");
       return starpu_task_create();
     }
+
+    /// What the callback of an owned task needs; StarPU frees it with the task.
+    struct owned_callback
+    {
+      monitor* owner;
+      void (*then)(void*);
+      void* argument;
+
+      // after StarPU has updated its models, which reads the argument of the task
+      static void call(void* self) noexcept
+      {
+        owned_callback const mine = *static_cast<owned_callback const*>(self);
+        if (mine.then) mine.then(mine.argument);
+        mine.owner->ended(); // the last that is heard of the owner, which may be gone then
+      }
+    };
   }
 
   task::task(starpu_codelet& codelet, unsigned n_buffers) : task_(create())
@@ -78,7 +94,22 @@ namespace nearfield::starpu::detail
     }
     else if (!options.after.empty())
       throw error("after: the task waits for tags and has none itself; give it a tag");
+    if (options.tag && std::ranges::count(options.after, *options.tag) > 0)
+      throw error("after: the task waits for its own tag, " + std::to_string(*options.tag));
+    if (std::ranges::count(options.after_tasks, nullptr) > 0)
+      throw error("after_tasks: found a null pointer; name tasks");
     options_ = &options;
+  }
+
+  void task::set_owner(monitor& owner)
+  {
+    auto* const callback = static_cast<owned_callback*>(std::malloc(sizeof(owned_callback)));
+    if (!callback) throw std::bad_alloc();
+    *callback = {&owner, task_->callback_func, task_->callback_arg};
+    task_->callback_func = &owned_callback::call;
+    task_->callback_arg = callback;
+    task_->callback_arg_free = 1;
+    owner_ = &owner;
   }
 
   void task::set_priority(int priority)
@@ -130,7 +161,10 @@ namespace nearfield::starpu::detail
     // StarPU may run the task and free it before the call returns
     std::string const what =
         "starpu_task_submit(" + std::string(task_->name ? task_->name : "task") + ")";
-    check(starpu_task_submit(task_), what);
+    if (owner_) owner_->submitted();
+    int const code = starpu_task_submit(task_);
+    if (code != 0 && owner_) owner_->ended();
+    check(code, what);
     task_ = nullptr;
   }
 }

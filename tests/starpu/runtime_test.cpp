@@ -57,6 +57,7 @@ namespace
     ASSERT_FALSE(starpu_is_initialized());
     starpu::p2p<one_over_r<3>, double> p2p;
     EXPECT_FALSE(starpu_is_initialized());
+    EXPECT_NO_THROW(p2p.wait());
     EXPECT_THAT(message_of([&] { p2p.insert_inner(nullptr, nullptr, nullptr); }),
                 HasSubstr("StarPU is not running: call starpu_init"));
     EXPECT_FALSE(starpu_is_initialized());

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -196,6 +197,43 @@ namespace
     EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
   }
 
+  TEST(starpu_own_tasks, and_their_callbacks_outlive_no_object)
+  {
+    points_of_a_user a(50);
+    struct inserts_more
+    {
+      explicit inserts_more(points_of_a_user& of) : points(of) {}
+      points_of_a_user& points;
+      std::string said_of_wait;
+      starpu::p2p<K, double> p2p; // last: it waits for the callbacks
+      static void call(void* self)
+      {
+        auto& here = *static_cast<inserts_more*>(self);
+        here.p2p.insert_inner(here.points.hx, here.points.hq, here.points.hout);
+        here.said_of_wait = message_of([&] { here.p2p.wait(); });
+      }
+    };
+    constexpr int rounds = 200;
+    for (int round = 0; round < rounds; ++round)
+    {
+      std::string said;
+      {
+        inserts_more own(a);
+        own.p2p.insert_inner(a.hx, a.hq, a.hout,
+                             {.callback = &inserts_more::call, .callback_argument = &own});
+        own.p2p.wait();
+        said = own.said_of_wait;
+      }
+      EXPECT_THAT(said, HasSubstr("wait: called by a worker"));
+      auto const own = std::make_unique<inserts_more>(a);
+      own->p2p.insert_inner(a.hx, a.hq, a.hout,
+                            {.callback = &inserts_more::call, .callback_argument = own.get()});
+    }
+    auto expected = a.from_itself();
+    for (int t = 1; t < 4 * rounds; ++t) expected = expected + a.from_itself();
+    EXPECT_LE(a.error(expected), tolerance<double>);
+  }
+
   TEST(starpu_own_tasks, commute)
   {
     // the second of two tasks with one output lets the first begin
@@ -221,6 +259,8 @@ namespace
       return message_of([&] { p2p.insert_inner(a.hx, a.hq, a.hout, options); });
     };
     EXPECT_THAT(with({.worker = 1000}), AllOf(HasSubstr("worker: found 1000"), HasSubstr("has 2")));
+    EXPECT_THAT(with({.tag = 5, .after = {5}}), HasSubstr("waits for its own tag"));
+    EXPECT_THAT(with({.after_tasks = {nullptr}}), HasSubstr("after_tasks: found a null pointer"));
     EXPECT_THAT(with({.after = {5}}), HasSubstr("give it a tag"));
     EXPECT_NO_THROW(p2p.wait());
     EXPECT_EQ(a.out.columns[0], std::vector<double>(50, 1.)) << "no task was submitted";

@@ -6,6 +6,12 @@
 
 namespace nearfield::starpu
 {
+  namespace detail
+  {
+    /// Waits for all tasks, if StarPU is running. Throws error where a worker calls it.
+    NEARFIELD_API void wait_for_all_tasks();
+  }
+
   /// Throws error when a StarPU function returned a code other than 0; `what` is the function and what
   /// it was called for. StarPU returns negative values of errno.
   NEARFIELD_API void check(int code, std::string const& what);

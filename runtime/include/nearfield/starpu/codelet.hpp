@@ -86,8 +86,6 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     bool ranges_may_coincide = false;
     /// of a task with a list
     nearfield::detail::task_head const* head = nullptr;
-    /// the monitor was told of the task when it was submitted, and waits for it
-    bool is_awaited = false;
   };
 
   /// Whether codelets of K have a CUDA implementation: a built-in interaction has, one of your own where it
@@ -277,12 +275,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       range const here("near field");
       monitor* watch = &monitor::of_process();
-      bool is_awaited = false;
       try
       {
         auto const* const argument = argument_of(starpu_task_get_current());
         if (argument && argument->watch) watch = argument->watch;
-        is_awaited = argument && argument->is_awaited;
         watch->count(which);
         // the copy that may throw is made here, where it can be reported
         run(argument ? task_argument<K>(*argument) : task_argument<K>{default_interaction()});
@@ -291,8 +287,6 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       {
         watch->caught();
       }
-      // the last that is heard of the owner, which may be gone then
-      if (is_awaited) watch->ended();
     }
 
     template <implementation I>

@@ -30,7 +30,7 @@ namespace nearfield::starpu
       return made;
     }
 
-    /// n values that StarPU allocates where a task first writes them.
+    /// n values that StarPU allocates where a task first writes them; to add to them is not to write them first.
     template <class T>
     static handle of_size(std::size_t n)
     {

@@ -51,7 +51,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// values, q n_in, an output n_out; q and outputs of k right-hand sides k times as many. Either each column
   /// is a handle, or x, q and outputs are one handle each, whose columns stand one after the other. Tasks add to
   /// their outputs, which they access as STARPU_RW | STARPU_COMMUTE: with one another and with your own codelets
-  /// that do the same, they run in any order.
+  /// that do the same, they run in any order. Outputs must have been written before, by you or by a task: StarPU
+  /// aborts where one reads data that nobody has written. K and its copies must not throw.
   ///
   ///     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
   ///     p2p.insert_outer(x, y, q, phi);
@@ -72,12 +73,12 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     /// Throws error when the instruction set asked for is not available, when cuda is named and K or this
     /// build of nearfield has no CUDA kernels, and when cuda alone is named and StarPU has no GPU.
     explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
-        : argument_{k, &monitor_}, awaited_argument_(argument_), backends_(backends)
+        : argument_{k, &monitor_}, backends_(backends)
     {
-      awaited_argument_.is_awaited = true;
       static_cast<void>(inner()); // throws here rather than in an insert function
     }
-    /// Waits for the tasks of the insert functions.
+    /// Waits for the tasks of the insert functions and for their callbacks, for ever where a task waits for a tag
+    /// that nobody submits. Not to be called by a worker (in a codelet or a callback), which would wait for itself.
     ~p2p() { monitor_.wait(); }
     p2p(p2p const&) = delete;
     p2p& operator=(p2p const&) = delete;
@@ -122,10 +123,11 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
           {{x}, {x_q}, {x_out, true}, {y}, {y_q}, {y_out, true}}, options);
     }
 
-    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object.
+    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object. Throws error
+    /// where a worker calls it, in a codelet or a callback, which would wait for itself.
     void wait()
     {
-      check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
+      detail::wait_for_all_tasks();
       rethrow();
     }
     /// Rethrows the first exception of those tasks of this object that have ended, and forgets it: for who
@@ -170,22 +172,14 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       // throws here what the task would
       static_cast<void>(Operation<K, T>::interactions(handles, modes, counts));
       for (std::size_t b = 0; b < handles.size(); ++b) task.add(handles[b], modes[b]);
-      task.set_argument(&awaited_argument_, sizeof(awaited_argument_));
+      task.set_argument(&argument_, sizeof(argument_));
       task.set_options(options);
-      monitor_.submitted();
-      try
-      {
-        task.submit();
-      }
-      catch (...)
-      {
-        monitor_.ended();
-        throw;
-      }
+      task.set_owner(monitor_);
+      task.submit();
     }
 
     monitor monitor_;
-    task_argument<K> argument_, awaited_argument_;
+    task_argument<K> argument_;
     backend_set backends_;
   };
 }

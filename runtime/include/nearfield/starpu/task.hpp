@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/starpu/monitor.hpp>
 #include <nearfield/starpu/task_options.hpp>
 
 #include <starpu.h>
@@ -23,6 +24,8 @@ namespace nearfield::starpu::detail
     void set_options(task_options const& options);
     /// Where the priority of the scheduler ends is where this one is cut.
     void set_priority(int priority);
+    /// The owner is told when the task is submitted and when it has ended, its callback too.
+    void set_owner(monitor& owner);
     /// The argument must live until the task has ended.
     void set_argument(void* argument, std::size_t size);
 
@@ -37,5 +40,6 @@ namespace nearfield::starpu::detail
     unsigned n_ = 0;
     // its dependencies are declared when the task is submitted: StarPU keeps those of a task that never is
     task_options const* options_ = nullptr;
+    monitor* owner_ = nullptr;
   };
 }
