@@ -1,7 +1,7 @@
 // The other searches that the radius search on a GPU is timed beside: the pair list in Thrust, and piNNS.
 
 #include "baselines/pinns.hpp"
-#include "search_cuda_rows.hpp"
+#include "search_cuda_rows.cuh"
 
 #include <algorithm>
 #include <numeric>

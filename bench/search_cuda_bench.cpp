@@ -8,7 +8,7 @@
 // lists.
 
 #include "cuda_timing.hpp"
-#include "search_cuda_rows.hpp"
+#include "search_cuda_rows.cuh"
 
 #include <nearfield/cuda/stream_array.hpp>
 #include <nearfield/search/cuda.hpp>
