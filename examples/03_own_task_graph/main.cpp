@@ -145,7 +145,8 @@ namespace
     sorted.phi.resize(n);
     for (int b = 0; b < n_boxes; ++b)
     {
-      auto const [first, last] = std::ranges::equal_range(all, b, {}, number);
+      auto const first = std::ranges::lower_bound(all, b, {}, number);
+      auto const last = std::ranges::lower_bound(all, b + 1, {}, number);
       box& one = boxes.emplace_back();
       one.place = {b / (boxes_per_side * boxes_per_side), b / boxes_per_side % boxes_per_side,
                    b % boxes_per_side};
