@@ -206,13 +206,33 @@ namespace scalfmm
 
   namespace algorithms
   {
-    /// The near field of one set of leaves, as the passes of ScalFMM compute it.
+    /// A local of a pass that has returned, as the tasks of ScalFMM's OpenMP passes hold the periods
+    /// and the width of the box. Whoever reads one is found out.
+    struct gone
+    {
+      template <class T>
+      operator T() const // NOLINT(google-explicit-constructor)
+      {
+        throw std::logic_error("a local of a pass that has returned was read");
+      }
+      bool operator[](std::size_t) const { return *this; }
+    };
+
+    /// The near field of one set of leaves, as the passes of ScalFMM compute it. They have periods
+    /// and a width to give where scalfmm_BUILD_PBC is defined.
     template <class Leaves, class NearField, class Array, class Value>
-    void direct(Leaves& leaves, NearField const& near_field, Array const& period, Value box_width)
+    void direct(Leaves& leaves, NearField const& near_field, [[maybe_unused]] Array const& periods,
+                [[maybe_unused]] Value width)
     {
       using operators::p2p_full_mutual;
       using operators::p2p_inner;
       using operators::p2p_outer;
+#ifdef scalfmm_BUILD_PBC
+      Array const& period = periods;
+      Value const& box_width = width;
+#else
+      gone const period, box_width;
+#endif
       auto const& matrix_kernel = near_field.matrix_kernel();
       for (auto& leaf : leaves)
       {

@@ -16,6 +16,9 @@
 /// add to the outputs of their leaves and run the library's SIMD kernels on the leaves' own
 /// columns.
 ///
+/// Periods and the width of the box are used where scalfmm_BUILD_PBC is defined, as in ScalFMM, which
+/// has periodic boxes only then. Like ScalFMM's own macro it is defined for a whole program or not.
+///
 /// A pair at distance zero adds nothing where the interaction is singular, in place of an infinity.
 /// They throw error for a null column of a leaf that is not empty. An interaction of your own needs
 /// <nearfield/p2p/simd.hpp>.
@@ -26,17 +29,23 @@ namespace nearfield::scalfmm3
   {
     /// The multiple of the box's width that brings the source leaf next to the target leaf along
     /// the periodic axes: width * round((target - source) / width), as ScalFMM's index::get_shift.
+    /// Without scalfmm_BUILD_PBC no axis is periodic, and neither argument may be read: in the tasks
+    /// of ScalFMM's OpenMP passes both refer to locals of a function that has returned.
     template <int Dim, class Target, class Source, class Periodic, class Width>
-    std::array<double, 3> shift_between(Target const& target, Source const& source,
-                                        Periodic const& periodic, Width const& box_width)
+    std::array<double, 3> shift_between([[maybe_unused]] Target const& target,
+                                        [[maybe_unused]] Source const& source,
+                                        [[maybe_unused]] Periodic const& periodic,
+                                        [[maybe_unused]] Width const& box_width)
     {
       std::array<double, 3> shift{};
+#ifdef scalfmm_BUILD_PBC
       double const width = static_cast<double>(box_width);
       for (std::size_t d = 0; d < Dim; ++d)
         if (periodic[d])
           shift[d] =
               width *
               std::round(static_cast<double>(target.center()[d] - source.center()[d]) / width);
+#endif
       return shift;
     }
 
