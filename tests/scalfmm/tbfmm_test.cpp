@@ -89,37 +89,87 @@ namespace nearfield::test
     expect_three_ways<double>(one_way{});
   }
 
-  // TBFMM's own: fx, fy, fz = q_i grad_i, then the potential.
+  namespace
+  {
+    /// fx, fy, fz = q_i grad_i, then the potential, each beside the initial 0.375.
+    template <class Q>
+    reference_sums<4> as_held(reference_sums<4> const& sums, Q const& q)
+    {
+      reference_sums<4> held;
+      for (int c = 0; c < 4; ++c)
+      {
+        int const output = (c + 1) % 4;
+        for (std::size_t i = 0; i < q.size(); ++i)
+        {
+          long double const factor = output == 0 ? 1 : q[0][i];
+          held.value[c].push_back(factor * sums.value[output][i] + 0.375L);
+          held.scale[c].push_back(std::abs(factor) * sums.scale[output][i] + 0.375L);
+        }
+      }
+      return held;
+    }
+    guarded<double, 4> initial_results(std::size_t n)
+    {
+      guarded<double, 4> out(n);
+      for (int c = 0; c < 4; ++c)
+        for (double& value : out.column(c)) value = 0.375;
+      return out;
+    }
+  }
+
   TEST(tbfmm, results_may_be_the_force_and_the_potential_of_its_own_kernels)
   {
-    tbfmm::kernel<far_field, val_grad_one_over_r<3>, tbfmm::results::force_then_value> const kernel(
-        3);
+    using K = val_grad_one_over_r<3>;
+    tbfmm::kernel<far_field, K, tbfmm::results::force_then_value> const kernel(3);
+    leaf_data const leaf;
     auto const x = some_points<double, 3>(cloud::uniform, 40, 1);
-    auto const q = some_values<double, 1>(40, 3);
-    auto const data = data_of<double, 4>(x, q);
-    guarded<double, 4> out(40);
-    for (double& value : out.column(3)) value = 0.375;
-    auto rhs = results_of(out);
-    kernel.P2PInner(leaf_data{}, nullptr, data, rhs, 40);
-    auto sums = reference(val_grad_one_over_r<3>{}, x.view(), x.view(), q.view(), other_points);
-    reference_sums<4> held;
-    for (int d = 0; d < 3; ++d)
-    {
-      held.value[d] = sums.value[1 + d];
-      held.scale[d] = sums.scale[1 + d];
-      for (std::size_t i = 0; i < 40; ++i)
-      {
-        held.value[d][i] *= static_cast<long double>(q.view()[0][i]);
-        held.scale[d][i] *= std::abs(static_cast<long double>(q.view()[0][i]));
-      }
-    }
-    held.value[3] = sums.value[0], held.scale[3] = sums.scale[0];
-    for (std::size_t i = 0; i < 40; ++i) held.value[3][i] += 0.375L, held.scale[3][i] += 0.375L;
-    EXPECT_LE(error_of(out.view(), held), tolerance<double>);
+    auto const y = some_points<double, 3>(cloud::uniform, 19, 2);
+    auto const q = some_values<double, 1>(40, 3), y_q = some_values<double, 1>(19, 4);
+    auto const data = data_of<double, 4>(x, q), sources = data_of<double, 4>(y, y_q);
+    auto inner = initial_results(40), one_way = initial_results(40);
+    auto x_out = initial_results(40), y_out = initial_results(19);
+    auto inner_rhs = results_of(inner), one_way_rhs = results_of(one_way);
+    auto x_rhs = results_of(x_out), y_rhs = results_of(y_out);
+    kernel.P2PInner(leaf, nullptr, data, inner_rhs, 40);
+    kernel.P2PTsm(leaf, nullptr, sources, 19, leaf, nullptr, data, one_way_rhs, 40);
+    kernel.P2P(leaf, nullptr, sources, y_rhs, 19, leaf, nullptr, data, x_rhs, 40);
+    auto const x_sums = reference(K{}, x.view(), y.view(), y_q.view(), all_pairs);
+    auto const y_sums = reference(K{}, y.view(), x.view(), q.view(), all_pairs);
+    auto const own_sums = reference(K{}, x.view(), x.view(), q.view(), other_points);
+    EXPECT_LE(error_of(inner.view(), as_held(own_sums, q.view())), tolerance<double>);
+    EXPECT_LE(error_of(one_way.view(), as_held(x_sums, q.view())), tolerance<double>);
+    EXPECT_LE(error_of(x_out.view(), as_held(x_sums, q.view())), tolerance<double>);
+    EXPECT_LE(error_of(y_out.view(), as_held(y_sums, y_q.view())), tolerance<double>);
+    EXPECT_TRUE(inner.is_intact() && one_way.is_intact() && x_out.is_intact() && y_out.is_intact());
 
-    rhs[1] = nullptr;
-    EXPECT_THAT([&] { kernel.P2PInner(leaf_data{}, nullptr, data, rhs, 40); },
+    inner_rhs[1] = nullptr;
+    EXPECT_THAT([&] { kernel.P2PInner(leaf, nullptr, data, inner_rhs, 40); },
                 complains_of("column 1 is null", "40 values"));
+  }
+
+  namespace
+  {
+    template <class K, tbfmm::results Results>
+    void expect_own_neighbour_is_refused()
+    {
+      tbfmm::kernel<far_field, K, Results> const kernel(3);
+      auto const x = some_points<double, K::dim>(cloud::uniform, 5, 1);
+      auto const q = some_values<double, K::n_in>(5, 3);
+      auto const data = data_of<double, K::dim + K::n_in>(x, q);
+      guarded<double, K::n_out> out(5);
+      auto rhs = results_of(out);
+      leaf_data const leaf;
+      EXPECT_THAT([&] { kernel.P2P(leaf, nullptr, data, rhs, 5, leaf, nullptr, data, rhs, 5); },
+                  complains_of("P2P", "overlaps column 0 of the neighbour's results"));
+    }
+  }
+
+  TEST(tbfmm, a_leaf_that_is_its_own_neighbour_is_refused)
+  {
+    using tbfmm::results;
+    expect_own_neighbour_is_refused<val_grad_one_over_r<3>, results::in_order>();
+    expect_own_neighbour_is_refused<val_grad_one_over_r<3>, results::force_then_value>();
+    expect_own_neighbour_is_refused<one_way, results::in_order>(); // two one-sided calls
   }
 
   TEST(tbfmm, null_columns_are_refused)

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -31,9 +32,10 @@ namespace nearfield::tbfmm
     /// results.
     ///
     /// The data of a particle are its dim coordinates and then n_in inputs. A pair at distance zero
-    /// adds nothing where K is singular. FarField names its space system as SpaceIndexType, as the kernels
-    /// of TBFMM do, and a periodic one is refused: TBFMM leaves the shifts to the kernel. Throws error for a null column of a leaf that is not
-    /// empty.
+    /// adds nothing where K is singular. FarField names its space system as SpaceIndexType, as the
+    /// kernels of TBFMM do, and a periodic one is refused: TBFMM leaves the shifts to the kernel.
+    /// Throws error for a null column of a leaf that is not empty, and for a leaf that is its own
+    /// neighbour.
     template <class FarField, interaction K, results Results = results::in_order>
     class kernel : public FarField
     {
@@ -54,8 +56,8 @@ namespace nearfield::tbfmm
           : FarField(std::forward<Arguments>(arguments)...), k_(k)
       {}
 
-      /// Two leaves of one tree, both ways. `More` is the place of the neighbour, in the versions
-      /// that pass it.
+      /// Two different leaves of one tree, both ways. `More` is the place of the neighbour, in the
+      /// versions that pass it.
       template <class Leaf, class Data, class Rhs, class... More>
       void P2P(Leaf const&, long const[], Data const& neighbours, Rhs& neighbours_rhs,
                long n_neighbours, Leaf const&, long const[], Data const& targets, Rhs& targets_rhs,
@@ -63,20 +65,18 @@ namespace nearfield::tbfmm
       {
         auto const x = positions(targets, n_targets), y = positions(neighbours, n_neighbours);
         auto const x_q = inputs(targets, n_targets), y_q = inputs(neighbours, n_neighbours);
-        into(targets, targets_rhs, n_targets,
-             [&](auto const& x_out)
+        auto const x_held = results_of(x, targets_rhs), y_held = results_of(y, neighbours_rhs);
+        nearfield::detail::check_apart("P2P", x_held, "the neighbour's results", y_held);
+        into(std::array{receiver<Data>{targets, x_held}, receiver<Data>{neighbours, y_held}},
+             [&](auto const& x_out, auto const& y_out)
              {
-               into(neighbours, neighbours_rhs, n_neighbours,
-                    [&](auto const& y_out)
-                    {
-                      if constexpr (nearfield::detail::has_way_back<K>)
-                        p2p_outer_mutual(simd, interaction(), x, x_q, y, y_q, x_out, y_out);
-                      else
-                      {
-                        p2p_outer(simd, interaction(), x, y, y_q, x_out);
-                        p2p_outer(simd, interaction(), y, x, x_q, y_out);
-                      }
-                    });
+               if constexpr (nearfield::detail::has_way_back<K>)
+                 p2p_outer_mutual(simd, interaction(), x, x_q, y, y_q, x_out, y_out);
+               else
+               {
+                 p2p_outer(simd, interaction(), x, y, y_q, x_out);
+                 p2p_outer(simd, interaction(), y, x, x_q, y_out);
+               }
              });
       }
 
@@ -87,12 +87,10 @@ namespace nearfield::tbfmm
                   TargetLeaf const&, long const[], Targets const& targets, Rhs& targets_rhs,
                   long n_targets, More...) const
       {
-        into(targets, targets_rhs, n_targets,
+        auto const x = positions(targets, n_targets), y = positions(sources, n_sources);
+        into(std::array{receiver<Targets>{targets, results_of(x, targets_rhs)}},
              [&](auto const& out)
-             {
-               p2p_outer(simd, interaction(), positions(targets, n_targets),
-                         positions(sources, n_sources), inputs(sources, n_sources), out);
-             });
+             { p2p_outer(simd, interaction(), x, y, inputs(sources, n_sources), out); });
       }
 
       /// One leaf with itself.
@@ -102,7 +100,7 @@ namespace nearfield::tbfmm
       {
         auto const x = positions(targets, n_targets);
         auto const q = inputs(targets, n_targets);
-        into(targets, targets_rhs, n_targets,
+        into(std::array{receiver<Data>{targets, results_of(x, targets_rhs)}},
              [&](auto const& out)
              {
                if constexpr (nearfield::detail::has_way_back<K>)
@@ -148,28 +146,59 @@ namespace nearfield::tbfmm
         return columns<K::n_in, K::dim, real<Data> const>(data, n);
       }
 
-      /// Calls compute(out), where out reaches the leaf's results as they are to be held.
-      template <class Data, class Rhs, class Compute>
-      static void into(Data const& data, Rhs& rhs, long n, Compute&& compute)
+      /// The columns of a leaf's results.
+      template <class T, class Rhs>
+      static soa<T, K::n_out> results_of(soa<T const, K::dim> const& x, Rhs& rhs)
+      {
+        auto const results = columns<K::n_out, 0, T>(rhs, static_cast<long>(x.size()));
+        nearfield::detail::check_view("P2P", "results", results, x.size());
+        return results;
+      }
+
+      /// A leaf that a call adds to.
+      template <class Data>
+      struct receiver
+      {
+        Data const& data;
+        soa<real<Data>, K::n_out> out;
+      };
+
+      /// Calls compute(out...), with an out for each leaf that reaches its results as they are to be
+      /// held.
+      template <class Data, std::size_t N, class Compute>
+      static void into(std::array<receiver<Data>, N> const& leaves, Compute&& compute)
       {
         using T = real<Data>;
-        auto const held = columns<K::n_out, 0, T>(rhs, n);
+        auto const compute_into = [&](auto const& of)
+        {
+          std::apply([&](auto const&... leaf) { compute(leaf.out...); }, of);
+        };
         if constexpr (Results == results::in_order)
-          compute(held);
+          compute_into(leaves);
         else
         {
-          std::size_t const size = held.size();
-          nearfield::detail::check_view("P2P", "results", held, size);
-          std::vector<T> sums(size * K::n_out);
-          std::array<T*, K::n_out> out;
-          for (int o = 0; o < K::n_out; ++o)
-            out[o] = sums.data() + static_cast<std::size_t>(o) * size;
-          compute(soa<T, K::n_out>(out, size));
-          T const* const q = data[K::dim];
-          for (std::size_t i = 0; i < size; ++i)
+          std::size_t size = 0;
+          for (auto const& leaf : leaves) size += leaf.out.size();
+          thread_local std::vector<T> memory; // kept, since small leaves feel an allocation
+          memory.assign(size * K::n_out, T(0));
+          T* unused = memory.data();
+          auto sums = leaves;
+          for (auto& leaf : sums)
           {
-            for (int d = 0; d < K::dim; ++d) held[d][i] += q[i] * out[1 + d][i];
-            held[K::dim][i] += out[0][i];
+            std::array<T*, K::n_out> out;
+            for (T*& column : out) column = std::exchange(unused, unused + leaf.out.size());
+            leaf.out = soa<T, K::n_out>(out, leaf.out.size());
+          }
+          compute_into(sums);
+          for (std::size_t l = 0; l < N; ++l)
+          {
+            T const* const q = leaves[l].data[K::dim];
+            auto const &held = leaves[l].out, &sum = sums[l].out;
+            for (std::size_t i = 0; i < held.size(); ++i)
+            {
+              for (int d = 0; d < K::dim; ++d) held[d][i] += q[i] * sum[1 + d][i];
+              held[K::dim][i] += sum[0][i];
+            }
           }
         }
       }
