@@ -32,6 +32,9 @@ function(nearfield_add_interaction target)
   if(EXISTS "${beside}")
     set(header "\"${beside}\"")
   endif()
+  # Only the compiler knows all folders that are searched, and what is written there before it runs.
+  string(CONCAT include_header "#if !__has_include(${header})\n#error \"${where}there is no HEADER ${arg_HEADER}; "
+    "give a file beside the CMakeLists.txt or in an include directory of the target\"\n#endif\n#include ${header}")
   string(REGEX REPLACE "^::" "" type "${arg_TYPE}")
   string(PREPEND type "::")
   # k<3> and k_3_ make one identifier
