@@ -2,48 +2,38 @@
 
 #include <nearfield/kernels/builtin.hpp>
 
+#include <type_traits>
+
 /// \file
 /// What ScalFMM's interpolation of the far field may know of an interaction.
 
 namespace nearfield::scalfmm3::far_field
 {
-  /// The value of homogeneity_tag: it compares equal to, and converts to, the enumerator of
-  /// ScalFMM's matrix_kernels::homogeneity, whose header is not needed for that.
-  struct homogeneity
+  /// What homogeneity_tag and symmetry_tag say: it compares equal to, and converts to, the enumerator
+  /// of ScalFMM's matrix_kernels::homogeneity or symmetry, whose header is not needed for that.
+  struct tag
   {
-    /// whether K(a r) = a^degree K(r)
-    bool homogeneous;
+    /// whether the kernel is homogeneous, or symmetric
+    bool holds;
 
-    /// the enumerator
+    /// the enumerator of homogeneity
     template <class Enum>
     requires requires { Enum::homogenous, Enum::non_homogenous; }
     constexpr operator Enum() const // NOLINT(google-explicit-constructor)
     {
-      return homogeneous ? Enum::homogenous : Enum::non_homogenous;
+      return holds ? Enum::homogenous : Enum::non_homogenous;
     }
-    /// whether the tag means the enumerator b
-    template <class Enum>
-    requires requires { Enum::homogenous, Enum::non_homogenous; }
-    friend constexpr bool operator==(homogeneity a, Enum b) { return Enum(a) == b; }
-  };
-
-  /// The same for symmetry_tag and matrix_kernels::symmetry.
-  struct symmetry
-  {
-    /// whether K has one output that depends on |r| alone
-    bool symmetric;
-
-    /// the enumerator
+    /// the enumerator of symmetry
     template <class Enum>
     requires requires { Enum::symmetric, Enum::non_symmetric; }
     constexpr operator Enum() const // NOLINT(google-explicit-constructor)
     {
-      return symmetric ? Enum::symmetric : Enum::non_symmetric;
+      return holds ? Enum::symmetric : Enum::non_symmetric;
     }
     /// whether the tag means the enumerator b
     template <class Enum>
-    requires requires { Enum::symmetric, Enum::non_symmetric; }
-    friend constexpr bool operator==(symmetry a, Enum b) { return Enum(a) == b; }
+    requires std::is_enum_v<Enum>
+    friend constexpr bool operator==(tag a, Enum b) { return Enum(a) == b; }
   };
 
   /// What of K an interpolation may use: whether it has one output that depends on |r| alone, and,

@@ -31,10 +31,10 @@ namespace nearfield::scalfmm3
     /// of space
     static constexpr int dim = K::dim;
 
-    /// matrix_kernels::homogeneity of K
-    static constexpr far_field::homogeneity homogeneity_tag{far_field::traits<K>::homogeneous};
-    /// matrix_kernels::symmetry of K
-    static constexpr far_field::symmetry symmetry_tag{far_field::traits<K>::symmetric};
+    /// matrix_kernels::homogeneity of K: whether K(a r) = a^degree K(r)
+    static constexpr far_field::tag homogeneity_tag{far_field::traits<K>::homogeneous};
+    /// matrix_kernels::symmetry of K: whether it has one output that depends on |r| alone
+    static constexpr far_field::tag symmetry_tag{far_field::traits<K>::symmetric};
     /// the number of inputs
     static constexpr std::size_t km = std::size_t{K::n_in} * RightHandSides;
     /// the number of outputs
