@@ -182,9 +182,6 @@ namespace nearfield
   {
     NEARFIELD_API void check_same_stream(cuda_stream where, cuda_stream of_list);
 
-    /// For benchmarks: called when the work of a stage has been given to the stream.
-    inline void (*search_stage_hook)(char const* stage, cuda_stream stream) = nullptr;
-
     template <class T, int Dim>
     NEARFIELD_API device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what);
     template <class T, int Dim>

@@ -2,6 +2,7 @@
 
 #include "expand.hpp"
 #include "search_run.cuh"
+#include "trace.hpp"
 
 #include <nearfield/search/check.hpp>
 
