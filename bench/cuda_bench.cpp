@@ -9,6 +9,7 @@
 #include "cuda_problem.hpp"
 #include "cuda_timing.hpp"
 #include "rates.hpp"
+#include "run.hpp"
 
 #include <nearfield/cuda/device.hpp>
 
@@ -40,8 +41,6 @@ namespace
     constexpr char const* names[] = {"one_sided", "mutual", "classic"};
     return names[static_cast<int>(f)];
   }
-
-  bool wrong = false;
 
   /// The classic kernel adds up all sources in one sum, whose rounding grows with their number.
   template <class T>
@@ -164,10 +163,9 @@ namespace
     state.counters["max_relative_error"] = error;
     if (!(error <= tolerance<T>(f)))
     {
-      wrong = true;
       std::ostringstream message;
       message << "max_relative_error is " << error << ", more than " << tolerance<T>(f);
-      state.SkipWithError(message.str().c_str());
+      bench::fail(state, message.str());
     }
   }
 
@@ -273,6 +271,5 @@ int main(int argc, char** argv)
     add_peak(name, "op/s", [which = which] { return baseline::launch_peak(which); });
   add_all<float>();
   add_all<double>();
-  benchmark::RunSpecifiedBenchmarks();
-  return wrong ? 1 : 0;
+  return bench::run_benchmarks();
 }

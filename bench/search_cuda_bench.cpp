@@ -21,6 +21,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace
 {
@@ -120,6 +121,11 @@ namespace
         [&] { search.forget(device_memory::pooled); });
     for (auto const& [stage, sum] : milliseconds)
       state.counters[stage + " ms"] = sum / bench::iterations;
+    std::vector<std::string> expected{"bounds", "count"};
+    if (!std::is_same_v<Sink, nf::count_pairs>)
+      expected.insert(expected.end(), {"scan and wait", "expand rows"});
+    for (std::string const& stage : expected)
+      if (!milliseconds.contains(stage)) bench::fail(state, "no time of the stage " + stage);
   }
 
   template <class T>
@@ -153,6 +159,5 @@ int main(int argc, char** argv)
     add_nearfield<double>(c);
     bench::add_search_baselines<double>(c);
   }
-  benchmark::RunSpecifiedBenchmarks();
-  return bench::wrong ? 1 : 0;
+  return bench::run_benchmarks();
 }

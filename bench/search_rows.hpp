@@ -1,6 +1,7 @@
 #pragma once
 
 #include "clouds.hpp"
+#include "run.hpp"
 #include "search_clouds.hpp"
 
 #include <benchmark/benchmark.h>
@@ -20,8 +21,8 @@ namespace bench
   }
 
   /// Half pairs a second, and the number of half pairs: a row that finds another number than the
-  /// rows of its cloud before it is an error. Returns whether it agrees.
-  inline bool report_half_pairs(benchmark::State& state, std::string const& name,
+  /// rows of its cloud before it is an error.
+  inline void report_half_pairs(benchmark::State& state, std::string const& name,
                                 std::uint64_t half_pairs)
   {
     using benchmark::Counter;
@@ -31,10 +32,8 @@ namespace bench
         Counter(static_cast<double>(half_pairs) * static_cast<double>(state.iterations()),
                 Counter::kIsRate);
     std::uint64_t const expected = known.try_emplace(name, half_pairs).first->second;
-    if (half_pairs == expected) return true;
-    state.SkipWithError(("found " + std::to_string(half_pairs) + " half pairs, where another row " +
-                         "found " + std::to_string(expected))
-                            .c_str());
-    return false;
+    if (half_pairs != expected)
+      fail(state, "found " + std::to_string(half_pairs) + " half pairs, where another row found " +
+                      std::to_string(expected));
   }
 }

@@ -4,6 +4,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "run.hpp"
 #include "timing.hpp"
 
 #include <nearfield/kernels/one_over_r.hpp>
@@ -93,6 +94,5 @@ int main(int argc, char** argv)
     add<float>(std::min(workers, most));
     add<double>(std::min(workers, most));
   }
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
+  return bench::run_benchmarks();
 }

@@ -88,7 +88,7 @@ namespace
   template <class T>
   void run_slabs(benchmark::State& state, bench::search_case const& c, int slabs_per_gpu)
   {
-    if (starpu().n_gpus() == 0) return state.SkipWithError("no GPU");
+    if (starpu().n_gpus() == 0) return bench::fail(state, "no GPU");
     auto const& cloud = bench::search_cloud_of<T>(c, 1);
     nf::cell_list<T, 3> const cells(view_of(cloud), c.cutoff);
     std::vector<nf::starpu::handle> columns;
