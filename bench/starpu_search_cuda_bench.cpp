@@ -16,6 +16,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,9 +44,10 @@ namespace
     double counted, filled;
   };
 
-  /// Times search(), which gives what it found, after two times that nobody looks at.
-  template <class T, class F>
-  void time(benchmark::State& state, bench::search_case const& c, F const& search)
+  /// Times search(), which gives what it found, after two times that nobody looks at; then compares the
+  /// last list() with that of a CPU.
+  template <class T, class F, class List>
+  void time(benchmark::State& state, bench::search_case const& c, F const& search, List const& list)
   {
     std::uint64_t pairs = 0;
     std::vector<double> counted, filled;
@@ -62,6 +64,11 @@ namespace
     state.counters["count_ms"] = 1e3 * bench::median(counted);
     state.counters["median_ms"] = 1e3 * bench::median(filled);
     bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), pairs);
+    nf::cell_list<T, 3> const cells(view_of(bench::search_cloud_of<T>(c, 1)), c.cutoff);
+    auto const expected = nf::radius_search(nf::simd, cells, nf::to_coo{});
+    nf::coo<T, 3> const found = list();
+    if (!std::ranges::equal(found.i, expected.i) || !std::ranges::equal(found.j, expected.j))
+      bench::fail(state, "a CPU finds another list");
   }
 
   template <class T>
@@ -71,18 +78,22 @@ namespace
     auto const& cloud = bench::search_cloud_of<T>(c, 1);
     nf::device_columns<T, 3> const points(view_of(cloud));
     nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
-    time<T>(state, c,
-            [&]() -> found
-            {
-              double const begin = bench::seconds();
-              cells.rebuild(points.view());
-              auto const pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
-              double const counted = bench::seconds();
-              cells.rebuild(points.view());
-              auto const list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
-              nf::synchronize(nf::cuda.stream);
-              return {pairs, counted - begin, bench::seconds() - counted};
-            });
+    nf::device_coo<T, 3> list;
+    time<T>(
+        state, c,
+        [&]() -> found
+        {
+          list = {};
+          double const begin = bench::seconds();
+          cells.rebuild(points.view());
+          auto const pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
+          double const counted = bench::seconds();
+          cells.rebuild(points.view());
+          list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
+          nf::synchronize(nf::cuda.stream);
+          return {pairs, counted - begin, bench::seconds() - counted};
+        },
+        [&] { return list.to_host(); });
   }
 
   template <class T>
@@ -103,17 +114,24 @@ namespace
     nf::starpu::pair_slabs<T, 3> list(starpu(), cells, {columns[0], columns[1], columns[2]},
                                       options);
     list.fill();
-    time<T>(state, c,
-            [&]() -> found
-            {
-              double const begin = bench::seconds();
-              list.recount(cells);
-              auto const pairs = list.n_pairs();
-              double const counted = bench::seconds();
-              list.fill();
-              list.wait();
-              return {pairs, counted - begin, bench::seconds() - begin};
-            });
+    time<T>(
+        state, c,
+        [&]() -> found
+        {
+          double const begin = bench::seconds();
+          list.recount(cells);
+          auto const pairs = list.n_pairs();
+          double const counted = bench::seconds();
+          list.fill();
+          list.wait();
+          return {pairs, counted - begin, bench::seconds() - begin};
+        },
+        [&]
+        {
+          nf::coo<T, 3> host;
+          list.to_host(host);
+          return host;
+        });
   }
 
   template <class T>
