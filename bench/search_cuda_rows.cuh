@@ -31,7 +31,7 @@ namespace bench
   public:
     device_clouds(search_case const& c, int n) : sorted_(c.n)
     {
-      for (int k = 0; k < n; ++k) given_.emplace_back(host(search_cloud_of<T>(c, k + 1)));
+      for (int k = 0; k < n; ++k) given_.emplace_back(search_cloud_of<T>(c, k + 1).view());
     }
 
     [[nodiscard]] int size() const { return static_cast<int>(given_.size()); }
@@ -48,11 +48,6 @@ namespace bench
     }
 
   private:
-    static nearfield::soa<T const, 3> host(search_cloud<T> const& cloud)
-    {
-      return {{cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, cloud.x[0].size()};
-    }
-
     std::vector<nearfield::device_columns<T, 3>> given_;
     nearfield::device_columns<T, 3> sorted_;
   };

@@ -6,7 +6,6 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/search/pairs.hpp>
 
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -39,20 +38,12 @@ namespace bench
     kind_input(search_kind const& kind, std::size_t n)
     {
       search_case const c{"search_kinds", search_shape::uniform, n, 0, 2};
-      points = columns(search_cloud_of<T>(c, 1));
-      queries = kind.two_sets ? columns(search_cloud_of<T>(c, 2)) : points;
+      points = search_cloud_of<T>(c, 1).template view<Dim>();
+      queries = kind.two_sets ? search_cloud_of<T>(c, 2).template view<Dim>() : points;
       double const of_unit_ball = Dim == 3 ? 4 * std::numbers::pi / 3 : std::numbers::pi;
       cutoff = static_cast<T>(std::pow(110 / of_unit_ball / static_cast<double>(n), 1. / Dim));
       // a coordinate below 1 may be 1 in float
       if (kind.periodic) options.period.fill(1 + std::numeric_limits<T>::epsilon());
-    }
-
-  private:
-    static nearfield::soa<T const, Dim> columns(search_cloud<T> const& cloud)
-    {
-      std::array<T const*, Dim> pointers;
-      for (int a = 0; a < Dim; ++a) pointers[a] = cloud.x[a].data();
-      return {pointers, cloud.x[0].size()};
     }
   };
 

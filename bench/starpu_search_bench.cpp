@@ -114,10 +114,7 @@ namespace
   template <class T, class Output>
   void run(benchmark::State& state, bench::search_case const& c)
   {
-    auto const& cloud = bench::search_cloud_of<T>(c, 1);
-    nf::cell_list const cells{
-        nf::soa<T const, 3>({cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, c.n),
-        c.cutoff};
+    nf::cell_list const cells{bench::search_cloud_of<T>(c, 1).view(), c.cutoff};
     Output one, all;
     all.run(starpu(), cells);
     one.run(nf::simd, cells);

@@ -31,12 +31,6 @@ namespace
     return instance;
   }
 
-  template <class T>
-  nf::soa<T const, 3> view_of(bench::search_cloud<T> const& cloud)
-  {
-    return {{cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, cloud.x[0].size()};
-  }
-
   /// One search: its half pairs, and the seconds until they were counted and until they were there.
   struct found
   {
@@ -64,7 +58,7 @@ namespace
     state.counters["count_ms"] = 1e3 * bench::median(counted);
     state.counters["median_ms"] = 1e3 * bench::median(filled);
     bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), pairs);
-    nf::cell_list<T, 3> const cells(view_of(bench::search_cloud_of<T>(c, 1)), c.cutoff);
+    nf::cell_list<T, 3> const cells(bench::search_cloud_of<T>(c, 1).view(), c.cutoff);
     auto const expected = nf::radius_search(nf::simd, cells, nf::to_coo{});
     nf::coo<T, 3> const found = list();
     if (!std::ranges::equal(found.i, expected.i) || !std::ranges::equal(found.j, expected.j))
@@ -75,8 +69,7 @@ namespace
   void run_direct(benchmark::State& state, bench::search_case const& c)
   {
     starpu(); // the device is in the same state for all rows
-    auto const& cloud = bench::search_cloud_of<T>(c, 1);
-    nf::device_columns<T, 3> const points(view_of(cloud));
+    nf::device_columns<T, 3> const points(bench::search_cloud_of<T>(c, 1).view());
     nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
     nf::device_coo<T, 3> list;
     time<T>(
@@ -101,7 +94,7 @@ namespace
   {
     if (starpu().n_gpus() == 0) return bench::fail(state, "no GPU");
     auto const& cloud = bench::search_cloud_of<T>(c, 1);
-    nf::cell_list<T, 3> const cells(view_of(cloud), c.cutoff);
+    nf::cell_list<T, 3> const cells(cloud.view(), c.cutoff);
     std::vector<nf::starpu::handle> columns;
     for (auto const& column : cloud.x)
       columns.push_back(nf::starpu::handle::of(column.data(), column.size()));
