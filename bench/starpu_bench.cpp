@@ -4,6 +4,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "starpu_runtime.hpp"
 #include "sums.hpp"
 #include "timing.hpp"
 
@@ -24,14 +25,9 @@ namespace
   namespace nf = nearfield;
   using bench::median;
   using bench::seconds;
+  using bench::starpu;
 
   constexpr int level = 5;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
 
   /// One core and all workers in turn, so that both meet the same machine.
   template <class K, class T>

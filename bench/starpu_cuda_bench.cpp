@@ -6,6 +6,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "starpu_runtime.hpp"
 #include "sums.hpp"
 #include "timing.hpp"
 
@@ -28,13 +29,8 @@ namespace
   namespace nf = nearfield;
   using bench::median;
   using bench::seconds;
+  using bench::starpu;
   using nf::starpu::form_choice;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
 
   /// Seconds of f's work on the default stream of the first GPU.
   template <class F>

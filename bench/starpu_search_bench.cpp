@@ -4,6 +4,7 @@
 // over that of all threads a worker, which others on the machine lengthen less.
 
 #include "search_rows.hpp"
+#include "starpu_runtime.hpp"
 #include "timing.hpp"
 
 #include <nearfield/starpu/radius_search.hpp>
@@ -20,12 +21,7 @@
 namespace
 {
   namespace nf = nearfield;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
+  using bench::starpu;
 
   struct clocks
   {

@@ -4,6 +4,7 @@
 // last number is the slabs of each GPU.
 
 #include "search_rows.hpp"
+#include "starpu_runtime.hpp"
 #include "timing.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -24,12 +25,7 @@
 namespace
 {
   namespace nf = nearfield;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
+  using bench::starpu;
 
   /// One search: its half pairs, and the seconds until they were counted and until they were there.
   struct found
