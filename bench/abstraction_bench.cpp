@@ -4,6 +4,7 @@
 #include "baselines/handwritten.hpp"
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "sums.hpp"
 
 #include <nearfield/p2p/p2p.hpp>
 
@@ -39,28 +40,46 @@ namespace
     }
   };
 
-  template <class K>
-  void by_hand(benchmark::State& state, baseline::outer_function kernel)
+  template <class K, class F>
+  void time(benchmark::State& state, F const& add)
   {
     two_sets<K> sets;
     for (auto _ : state)
     {
-      kernel(n, sets.x().data(), sets.y().data(), sets.q().data(), sets.out.view().data());
+      add(sets);
       benchmark::ClobberMemory();
     }
     bench::report<K>(state, static_cast<double>(n) * n);
+    sets.out.clear();
+    add(sets);
+    bench::check_sums(
+        state, bench::tolerance<float>(), n,
+        [&](std::size_t i)
+        {
+          bench::plain_sum<K> sum;
+          sum.add(K{}, bench::point(sets.x(), i), bench::no_self, sets.y(), sets.q(), {0, n});
+          return sum;
+        },
+        [&](int o, std::size_t i) { return sets.out.columns[o][i]; });
+  }
+
+  template <class K>
+  void by_hand(benchmark::State& state, baseline::outer_function kernel)
+  {
+    time<K>(state,
+            [=](two_sets<K>& sets) {
+              kernel(n, sets.x().data(), sets.y().data(), sets.q().data(), sets.out.view().data());
+            });
   }
 
   template <class K>
   void ours(benchmark::State& state, nf::isa which)
   {
-    two_sets<K> sets;
-    for (auto _ : state)
-    {
-      nf::p2p_outer(nf::simd_backend{which}, K{}, sets.x(), sets.y(), sets.q(), sets.out.view());
-      benchmark::ClobberMemory();
-    }
-    bench::report<K>(state, static_cast<double>(n) * n);
+    time<K>(state,
+            [=](two_sets<K>& sets) {
+              nf::p2p_outer(nf::simd_backend{which}, K{}, sets.x(), sets.y(), sets.q(),
+                            sets.out.view());
+            });
   }
 
   template <class K>

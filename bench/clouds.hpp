@@ -2,6 +2,7 @@
 
 #include <nearfield/core/soa.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -67,6 +68,10 @@ namespace bench
     explicit outputs(std::size_t n)
     {
       for (auto& column : columns) column.resize(n);
+    }
+    void clear()
+    {
+      for (auto& column : columns) std::ranges::fill(column, T(0));
     }
     [[nodiscard]] nearfield::soa<T, N> view()
     {

@@ -1,19 +1,17 @@
 #pragma once
 
 #include "clouds.hpp"
+#include "sums.hpp"
 
-#include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
 
-#include <algorithm>
+#include <any>
 #include <cmath>
 #include <map>
 #include <memory>
-#include <numbers>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -103,26 +101,24 @@ namespace bench
     /// on the host
     [[nodiscard]] std::vector<T> const& q() const { return points_.q; }
 
-    /// The targets that are checked.
-    static constexpr std::size_t n_samples = 100;
-    [[nodiscard]] std::size_t sample(std::size_t s) const
-    {
-      return (2 * s + 1) * size() / (2 * n_samples);
-    }
-
-    /// Of the samples, computed in double by plain loops: each output, and the sum of the magnitudes of
-    /// its terms, which an error is measured by.
-    struct reference
-    {
-      std::vector<double> value, magnitude;
-    };
+    /// Of the samples, which are computed once.
     template <class K>
-    reference const& reference_of(K const& k)
+    std::vector<plain_sum<K>> const& sums_of(K const& k)
     {
-      auto const [at, is_new] = references_.try_emplace(K::name);
-      if (is_new)
-        for (std::size_t s = 0; s < n_samples; ++s) add_reference(k, sample(s), at->second);
-      return at->second;
+      std::any& kept = sums_[K::name];
+      if (!kept.has_value())
+      {
+        auto const q = inputs<K::n_in>(points_.q);
+        std::vector<plain_sum<K>> sums;
+        for (std::size_t s = 0; s < n_samples; ++s)
+        {
+          std::size_t const i = sample(s, size());
+          sums.push_back(tree_ ? sum_of_tree(k, i, *tree_, points_.positions(), q)
+                               : sum_of_box(k, i, points_.positions(), q));
+        }
+        kept = std::move(sums);
+      }
+      return std::any_cast<std::vector<plain_sum<K>> const&>(kept);
     }
 
   private:
@@ -137,61 +133,11 @@ namespace bench
       return points;
     }
 
-    template <class K>
-    void add_reference(K const& k, std::size_t i, reference& to) const
-    {
-      std::vector<nearfield::source_range> ranges;
-      if (tree_)
-      {
-        auto const offsets = tree_->targets().offsets;
-        auto const b = static_cast<nearfield::index_type>(
-            std::upper_bound(offsets.begin(), offsets.end(), i) - offsets.begin() - 1);
-        auto const list = tree_->interactions();
-        ranges.push_back(list.own[b]);
-        for (auto const& range : list.neighbours(b)) ranges.push_back(range);
-      }
-      else
-        ranges.push_back({0, static_cast<nearfield::index_type>(size())});
-
-      bool const singular = nearfield::is_singular(k);
-      nearfield::vec<double, K::n_out> value{}, magnitude{};
-      for (auto const& range : ranges)
-        // short sums, so that rounding does not grow with the number of terms
-        for (std::size_t begin = range.begin; begin < range.end; begin += 256)
-        {
-          nearfield::vec<double, K::n_out> part{}, part_magnitude{};
-          std::size_t const end = std::min<std::size_t>(begin + 256, range.end);
-          for (std::size_t j = begin; j < end; ++j)
-          {
-            if (j == i) continue;
-            nearfield::vec<double, Dim> r;
-            for (int d = 0; d < Dim; ++d) r[d] = double(points_.x[d][i]) - double(points_.x[d][j]);
-            nearfield::vec<double, K::n_in> q;
-            for (int c = 0; c < K::n_in; ++c) q[c] = points_.q[j];
-            // points of f32 may coincide
-            if (singular && dot(r, r) == 0) continue;
-            auto const term = nearfield::detail::evaluate(k, r).to(q);
-            for (int o = 0; o < K::n_out; ++o)
-            {
-              part[o] += term[o];
-              part_magnitude[o] += std::abs(term[o]);
-            }
-          }
-          value += part;
-          magnitude += part_magnitude;
-        }
-      for (int o = 0; o < K::n_out; ++o)
-      {
-        to.value.push_back(value[o]);
-        to.magnitude.push_back(magnitude[o]);
-      }
-    }
-
     cloud<T, Dim> points_;
     std::optional<nearfield::tree<Dim>> tree_;
     std::optional<nearfield::cuda_list> one_sided_, mutual_;
     std::optional<nearfield::device_columns<T, Dim>> x_;
-    std::map<std::string_view, reference> references_;
+    std::map<std::string_view, std::any> sums_;
   };
 
   /// The problem, which stays for the rows that follow it.

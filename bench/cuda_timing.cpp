@@ -1,7 +1,7 @@
 #include "cuda_timing.hpp"
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/cuda_trace.hpp>
 
 #include <benchmark/benchmark.h>
 
@@ -45,14 +45,6 @@ namespace bench
       cudaEvent_t event_ = nullptr;
     };
 
-    /// An event at the start, and one behind each stage.
-    struct stage_times
-    {
-      std::deque<event> events;
-      std::vector<std::string> names;
-    };
-    stage_times* current_stages = nullptr;
-
     void add_context()
     {
       nf::gpu const gpu = nf::gpus().at(0);
@@ -78,20 +70,22 @@ namespace bench
 
   std::map<std::string, double> stages_of_search(std::function<void()> const& f)
   {
-    stage_times stages;
-    stages.events.emplace_back().record();
-    current_stages = &stages;
-    nf::detail::search_stage_hook = [](char const* stage, nf::cuda_stream)
+    std::deque<event> events; // one at the start, and one behind each stage
+    std::vector<std::string> names;
+    auto const end_stage = [&](char const* stage, nf::cuda_stream)
     {
-      current_stages->events.emplace_back().record();
-      current_stages->names.emplace_back(stage);
+      events.emplace_back().record();
+      names.emplace_back(stage);
     };
-    f();
-    nf::detail::search_stage_hook("end", nullptr);
-    nf::detail::search_stage_hook = nullptr;
+    events.emplace_back().record();
+    {
+      nf::detail::search_trace const trace(end_stage);
+      f();
+    }
+    end_stage("end", nullptr);
     std::map<std::string, double> seconds;
-    for (std::size_t s = 0; s < stages.names.size(); ++s)
-      seconds[stages.names[s]] += stages.events[s + 1].seconds_since(stages.events[s]);
+    for (std::size_t s = 0; s < names.size(); ++s)
+      seconds[names[s]] += events[s + 1].seconds_since(events[s]);
     return seconds;
   }
 

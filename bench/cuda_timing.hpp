@@ -12,8 +12,8 @@ namespace bench
   /// Between two CUDA events on the default stream, around what `f` gives it. Waits.
   double seconds_on_gpu(std::function<void()> const& f);
 
-  /// The stages of one search on the default stream, which `f` starts: seconds by what
-  /// search_stage_hook calls them, each from the end of the one before.
+  /// The stages of one search on the default stream, which `f` starts: seconds by the names that a
+  /// search_trace hears, each from the end of the one before; "end" is what follows the last.
   std::map<std::string, double> stages_of_search(std::function<void()> const& f);
 
   /// Starts Google Benchmark with the GPU, the driver, the commit and the compilers in its context.

@@ -3,6 +3,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "sums.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
@@ -11,6 +12,7 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <utility>
 
 namespace
 {
@@ -39,6 +41,14 @@ namespace
       benchmark::ClobberMemory();
     }
     bench::report<K>(state, static_cast<double>(tree.interaction_count()));
+    bench::check_sums(
+        state, bench::tolerance<T>(), n,
+        [&](std::size_t i)
+        {
+          return bench::sum_of_tree<K, T>(K{}, i, tree, std::as_const(x).view(),
+                                          std::as_const(q).view());
+        },
+        [&](int o, std::size_t i) { return out.columns[o][i]; });
   }
 
   template <class K, class T>

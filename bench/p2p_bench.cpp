@@ -5,6 +5,7 @@
 #include "baselines/seed.hpp"
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "sums.hpp"
 
 #include <nearfield/p2p/p2p.hpp>
 
@@ -37,6 +38,20 @@ namespace
     }
   }
 
+  /// Rates, and whether these are the sums.
+  template <class K, class T>
+  void report(benchmark::State& state, bench::cloud<T, K::dim> const& points,
+              bench::outputs<T, K::n_out> const& out, double tolerance)
+  {
+    std::size_t const n = points.q.size();
+    bench::report<K>(state, static_cast<double>(n) * static_cast<double>(n - 1));
+    bench::check_sums(
+        state, tolerance, n,
+        [&](std::size_t i)
+        { return bench::sum_of_box(K{}, i, points.positions(), points.charges()); },
+        [&](int o, std::size_t i) { return out.columns[o][i]; });
+  }
+
   template <class K, class T>
   void run_baseline(benchmark::State& state, baseline::inner_function<T> kernel)
   {
@@ -48,7 +63,8 @@ namespace
       kernel(n, points.positions().data(), points.q.data(), out.view().data());
       benchmark::ClobberMemory();
     }
-    bench::report<K>(state, static_cast<double>(n) * static_cast<double>(n - 1));
+    // one sum of all terms, whose rounding grows with their number
+    report<K>(state, points, out, bench::tolerance<T>(50 + double(n) / 64));
   }
 
   template <class K, class T>
@@ -58,15 +74,21 @@ namespace
     bench::cloud<T, K::dim> const points(n);
     bench::outputs<T, K::n_out> out(n);
     nf::simd_backend const backend{which};
-    for (auto _ : state)
+    auto const sum = [&]
     {
       if (mutual)
         nf::p2p_inner_mutual(backend, K{}, points.positions(), points.charges(), out.view());
       else
         nf::p2p_inner(backend, K{}, points.positions(), points.charges(), out.view());
+    };
+    for (auto _ : state)
+    {
+      sum();
       benchmark::ClobberMemory();
     }
-    bench::report<K>(state, static_cast<double>(n) * static_cast<double>(n - 1));
+    out.clear();
+    sum();
+    report<K>(state, points, out, bench::tolerance<T>());
   }
 
   template <class K, class T>

@@ -81,7 +81,7 @@ class Run:
         repetitions, aggregates = defaultdict(lambda: defaultdict(list)), {}
         for entry in content["benchmarks"]:
             if entry.get("error_occurred"):
-                continue
+                raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
             name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time|real_time)", "", entry["run_name"])
             row = {key: value for key, value in entry.items() if isinstance(value, (int, float))}
             row["seconds"] = entry["real_time"] * self.UNITS[entry["time_unit"]]

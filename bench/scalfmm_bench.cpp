@@ -3,6 +3,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "sums.hpp"
 
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/scalfmm.hpp>
@@ -62,6 +63,42 @@ namespace bench
 
   using interaction = nearfield::val_grad_one_over_r<3>;
 
+  /// Times what adds to the first leaf and, where it is not alone, to its neighbours; then looks at the
+  /// sums of all leaves.
+  template <class T, class F>
+  void time(benchmark::State& state, leaves<T>& l, F const& add)
+  {
+    auto const n = static_cast<std::size_t>(state.range(0));
+    bool const alone = state.range(1) == 0;
+    for (auto _ : state)
+    {
+      add();
+      benchmark::ClobberMemory();
+    }
+    report<interaction>(state, static_cast<double>(alone ? n * (n - 1) : 2 * n_neighbours * n * n));
+    l.out.clear();
+    add();
+    auto const range_of = [&](std::size_t leaf, std::size_t n_leaves = 1)
+    {
+      auto const place = [&](std::size_t at)
+      {
+        return static_cast<nearfield::index_type>(1 + at * n);
+      };
+      return nearfield::source_range{place(leaf), place(leaf + n_leaves)};
+    };
+    check_sums(
+        state, tolerance<T>(), alone ? n : (1 + n_neighbours) * n,
+        [&](std::size_t i)
+        {
+          plain_sum<interaction> sum;
+          auto const from = alone || i >= n ? range_of(0) : range_of(1, n_neighbours);
+          auto const x = l.points.positions();
+          sum.add(interaction{}, point(x, 1 + i), 1 + i, x, l.points.charges(), from);
+          return sum;
+        },
+        [&](int o, std::size_t i) { return l.out.columns[o][1 + i]; });
+  }
+
   template <class T>
   void arrays(benchmark::State& state)
   {
@@ -73,20 +110,19 @@ namespace bench
       return std::tuple{nearfield::soa<T const, 3>(a.x, n), nearfield::soa<T const, 1>(a.q, n),
                         nearfield::soa<T, 4>(a.out, n)};
     };
-    for (auto _ : state)
-    {
-      auto const [x, q, out] = views(l.all[0]);
-      if (alone)
-        nearfield::p2p_inner_mutual(nearfield::simd, interaction{}, x, q, out);
-      else
-        for (std::size_t i = 1; i <= n_neighbours; ++i)
-        {
-          auto const [y, p, y_out] = views(l.all[i]);
-          nearfield::p2p_outer_mutual(nearfield::simd, interaction{}, x, q, y, p, out, y_out);
-        }
-      benchmark::ClobberMemory();
-    }
-    report<interaction>(state, static_cast<double>(alone ? n * (n - 1) : 2 * n_neighbours * n * n));
+    time(state, l,
+         [&]
+         {
+           auto const [x, q, out] = views(l.all[0]);
+           if (alone)
+             nearfield::p2p_inner_mutual(nearfield::simd, interaction{}, x, q, out);
+           else
+             for (std::size_t i = 1; i <= n_neighbours; ++i)
+             {
+               auto const [y, p, y_out] = views(l.all[i]);
+               nearfield::p2p_outer_mutual(nearfield::simd, interaction{}, x, q, y, p, out, y_out);
+             }
+         });
   }
 
   template <class T>
@@ -99,15 +135,14 @@ namespace bench
     for (std::size_t i = 0; i < n_neighbours; ++i) neighbours[i] = &l.all[i + 1];
     nearfield::scalfmm3::matrix_kernel<interaction> const mk;
     std::array const open{false, false, false};
-    for (auto _ : state)
-    {
-      if (alone)
-        p2p_inner(mk, l.all[0]);
-      else
-        p2p_full_mutual(mk, l.all[0], neighbours, int{n_neighbours}, open, 1.);
-      benchmark::ClobberMemory();
-    }
-    report<interaction>(state, static_cast<double>(alone ? n * (n - 1) : 2 * n_neighbours * n * n));
+    time(state, l,
+         [&]
+         {
+           if (alone)
+             p2p_inner(mk, l.all[0]);
+           else
+             p2p_full_mutual(mk, l.all[0], neighbours, int{n_neighbours}, open, 1.);
+         });
   }
 
   void sizes(benchmark::internal::Benchmark* b)

@@ -1,7 +1,8 @@
 // The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write
 // to memory that the process has never touched, and pay for its pages; `reused` rows write to what
 // the call before left behind. A call begins with the caller's points and includes the grid, the
-// sort or the tree. Rows of one cloud must find the same number of pairs.
+// sort or the tree. Rows of one cloud must find the same number of pairs. `search_kinds` rows are
+// nearfield's alone: in a periodic box, in two dimensions, and of two sets.
 
 #include "baselines/cpu_search.hpp"
 #include "peak_memory.hpp"
@@ -170,6 +171,48 @@ namespace
       }
   }
 
+  /// Reused buffers.
+  template <class T, int Dim, class What>
+  void run_kind(benchmark::State& state, bench::search_kind const& kind, What const& what)
+  {
+    bench::kind_input<T, Dim> const in(kind, 100'000);
+    auto cells = kind.two_sets ? nf::cell_list<T, Dim>(in.queries, in.points, in.cutoff, in.options)
+                               : nf::cell_list<T, Dim>(in.points, in.cutoff, in.options);
+    auto result = nf::radius_search(nf::simd, cells, what);
+    for (auto _ : state)
+    {
+      double const start = bench::seconds();
+      if (kind.two_sets)
+        cells.rebuild(in.queries, in.points);
+      else
+        cells.rebuild(in.points);
+      nf::radius_search(nf::simd, cells, what, result);
+      state.SetIterationTime(bench::seconds() - start);
+    }
+    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_pairs(state, bench::kind_name<T>("search_kinds", kind), bench::n_pairs(result));
+  }
+
+  template <class T>
+  void add_kinds()
+  {
+    bench::for_each_kind(
+        [](bench::search_kind const& kind, auto const& what, std::string const& output)
+        {
+          auto const name = bench::kind_name<T>("search_kinds", kind) + "/nearfield/" + output;
+          auto const run = [=](auto& state)
+          {
+            if (kind.dim == 2)
+              run_kind<T, 2>(state, kind, what);
+            else
+              run_kind<T, 3>(state, kind, what);
+          };
+          benchmark::RegisterBenchmark(name.c_str(), run)
+              ->UseManualTime()
+              ->Unit(benchmark::kMillisecond);
+        });
+  }
+
   bool const registered = []
   {
     for (auto const& c : bench::search_cases)
@@ -178,6 +221,8 @@ namespace
         add<float>(c, seed);
         add<double>(c, seed);
       }
+    add_kinds<float>();
+    add_kinds<double>();
     return true;
   }();
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/soa.hpp>
+
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -65,6 +67,15 @@ namespace bench
         double const across = radius * std::sqrt(1 - height * height);
         push_back({across * std::cos(angle), across * std::sin(angle), radius * height});
       }
+    }
+
+    /// The first Dim columns.
+    template <int Dim = 3>
+    [[nodiscard]] nearfield::soa<T const, Dim> view() const
+    {
+      std::array<T const*, Dim> columns;
+      for (std::size_t d = 0; d < Dim; ++d) columns[d] = x[d].data();
+      return {columns, x[0].size()};
     }
 
   private:

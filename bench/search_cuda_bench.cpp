@@ -5,7 +5,8 @@
 // what they need, `pooled` rows find it where the call before left it; `stages` rows count the
 // milliseconds of each stage, whose events cost some time of their own. Rows of one cloud must find
 // the same number of pairs; piNNS, which tests no distance and so finds others, says how many it
-// lists.
+// lists. `search_cuda_kinds` rows are nearfield's alone: in a periodic box, in two
+// dimensions, and of two sets.
 
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
@@ -21,6 +22,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace
 {
@@ -120,6 +122,11 @@ namespace
         [&] { search.forget(device_memory::pooled); });
     for (auto const& [stage, sum] : milliseconds)
       state.counters[stage + " ms"] = sum / bench::iterations;
+    std::vector<std::string> expected{"bounds", "count"};
+    if (!std::is_same_v<Sink, nf::count_pairs>)
+      expected.insert(expected.end(), {"scan and wait", "expand rows"});
+    for (std::string const& stage : expected)
+      if (!milliseconds.contains(stage)) bench::fail(state, "no time of the stage " + stage);
   }
 
   template <class T>
@@ -143,6 +150,56 @@ namespace
   }
 }
 
+namespace
+{
+  /// Pooled memory.
+  template <class T, int Dim, class What>
+  void run_kind(benchmark::State& state, bench::search_kind const& kind, What const& what)
+  {
+    bench::kind_input<T, Dim> const in(kind, 1'000'000);
+    nf::device_columns<T, Dim> const points(in.points);
+    nf::device_columns<T, Dim> const queries(in.queries);
+    auto cells = kind.two_sets
+                     ? nf::cuda_cell_list<T, Dim>(nf::cuda, queries.view(), points.view(),
+                                                  in.cutoff, in.options)
+                     : nf::cuda_cell_list<T, Dim>(nf::cuda, points.view(), in.cutoff, in.options);
+    auto result = nf::radius_search(nf::cuda, cells, what);
+    for (auto _ : state)
+    {
+      result = {};
+      state.SetIterationTime(bench::seconds_on_gpu(
+          [&]
+          {
+            if (kind.two_sets)
+              cells.rebuild(queries.view(), points.view());
+            else
+              cells.rebuild(points.view());
+            result = nf::radius_search(nf::cuda, cells, what);
+          }));
+    }
+    bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind),
+                        bench::n_pairs(result));
+  }
+
+  template <class T>
+  void add_kinds()
+  {
+    bench::for_each_kind(
+        [](bench::search_kind const& kind, auto const& what, std::string const& output)
+        {
+          bench::add_search_row(bench::kind_name<T>("search_cuda_kinds", kind) + "/nearfield/" +
+                                    output + "/pooled",
+                                [=](auto& state)
+                                {
+                                  if (kind.dim == 2)
+                                    run_kind<T, 2>(state, kind, what);
+                                  else
+                                    run_kind<T, 3>(state, kind, what);
+                                });
+        });
+  }
+}
+
 int main(int argc, char** argv)
 {
   if (int const status = bench::start_cuda_benchmarks(argc, argv); status != 0) return status;
@@ -153,6 +210,7 @@ int main(int argc, char** argv)
     add_nearfield<double>(c);
     bench::add_search_baselines<double>(c);
   }
-  benchmark::RunSpecifiedBenchmarks();
-  return bench::wrong ? 1 : 0;
+  add_kinds<float>();
+  add_kinds<double>();
+  return bench::run_benchmarks();
 }

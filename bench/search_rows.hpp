@@ -1,7 +1,9 @@
 #pragma once
 
 #include "clouds.hpp"
+#include "run.hpp"
 #include "search_clouds.hpp"
+#include "search_kinds.hpp"
 
 #include <benchmark/benchmark.h>
 
@@ -19,22 +21,31 @@ namespace bench
            precision_name<T>;
   }
 
-  /// Half pairs a second, and the number of half pairs: a row that finds another number than the
-  /// rows of its cloud before it is an error. Returns whether it agrees.
-  inline bool report_half_pairs(benchmark::State& state, std::string const& name,
-                                std::uint64_t half_pairs)
+  /// prefix/kind/precision: the same for search_kinds.
+  template <class T>
+  std::string kind_name(char const* prefix, search_kind const& kind)
+  {
+    return std::string(prefix) + "/" + kind.name + "/" + precision_name<T>;
+  }
+
+  /// Pairs a second, and the number of pairs, which `counter` is called: a row that finds another
+  /// number than the rows of its cloud before it is an error.
+  inline void report_pairs(benchmark::State& state, std::string const& name, std::uint64_t pairs,
+                           std::string const& counter = "pairs")
   {
     using benchmark::Counter;
     static std::map<std::string, std::uint64_t> known;
-    state.counters["half_pairs"] = static_cast<double>(half_pairs);
-    state.counters["half_pairs/s"] =
-        Counter(static_cast<double>(half_pairs) * static_cast<double>(state.iterations()),
-                Counter::kIsRate);
-    std::uint64_t const expected = known.try_emplace(name, half_pairs).first->second;
-    if (half_pairs == expected) return true;
-    state.SkipWithError(("found " + std::to_string(half_pairs) + " half pairs, where another row " +
-                         "found " + std::to_string(expected))
-                            .c_str());
-    return false;
+    state.counters[counter] = static_cast<double>(pairs);
+    state.counters[counter + "/s"] = Counter(
+        static_cast<double>(pairs) * static_cast<double>(state.iterations()), Counter::kIsRate);
+    std::uint64_t const expected = known.try_emplace(name, pairs).first->second;
+    if (pairs != expected)
+      fail(state, "found " + std::to_string(pairs) + " pairs, where another row found " +
+                      std::to_string(expected));
+  }
+  inline void report_half_pairs(benchmark::State& state, std::string const& name,
+                                std::uint64_t half_pairs)
+  {
+    report_pairs(state, name, half_pairs, "half_pairs");
   }
 }

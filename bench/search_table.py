@@ -72,7 +72,7 @@ def one_core(rows, machine):
 def gpu(rows, machine):
     print(f"\n{machine}; ms\n")
     print_head(["cloud", "precision", "half pairs", "half COO", "full CSR", "count",
-                "Thrust, cudaMalloc", "Thrust, pooled", "piNNS walk", "MB, COO", "CSR", "count"])
+                "Thrust, cudaMalloc", "Thrust, pooled", "piNNS walk", "piNNS table", "MB, COO", "CSR", "count"])
     for start, (cloud, precision) in clouds_of(rows, "search_cuda").items():
 
         def ms(name):
@@ -96,8 +96,18 @@ def gpu(rows, machine):
         pairs = rows[f"{start}/nearfield/half_coo/pooled"]["half_pairs"]
         print_row([cloud, precision, f"{pairs / 1e6:.1f}", shown("nearfield/half_coo/pooled"),
                    shown("nearfield/full_csr/pooled"), shown("nearfield/count/pooled"),
-                   thrust("fresh"), thrust("pooled"), shown("pinns/walk/tested"),
+                   thrust("fresh"), thrust("pooled"), shown("pinns/walk/tested"), shown("pinns/table/tested"),
                    memory("half_coo"), memory("full_csr"), memory("count")])
+
+
+def kinds(rows):
+    """Searches other than half pairs of one set in an open box, one core's or a GPU's."""
+    print()
+    print_head(["search", "precision", "result", "pairs", "ms"])
+    for name, row in rows.items():
+        _, kind, precision, _, result, *_ = name.split("/")
+        print_row([kind.replace("_", " "), precision, result.replace("_", " "), f"{row['pairs'] / 1e6:.1f}e6",
+                   f"{row['us'] / 1e3:.3g}"])
 
 
 def starpu(rows, machine):
@@ -116,8 +126,13 @@ def main():
     for path in parser.parse_args().json:
         rows, context = read(path)
         machine = context.get("gpu") or context.get("cpu", "")
-        first = next(iter(rows)).split("/")[0]
-        {"search": one_core, "search_cuda": gpu, "starpu_search": starpu}[first](rows, machine)
+        others = {name: row for name, row in rows.items() if "_kinds/" in name}
+        clouds = {name: row for name, row in rows.items() if name not in others}
+        if clouds:
+            first = next(iter(clouds)).split("/")[0]
+            {"search": one_core, "search_cuda": gpu, "starpu_search": starpu}[first](clouds, machine)
+        if others:
+            kinds(others)
 
 
 if __name__ == "__main__":

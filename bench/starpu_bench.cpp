@@ -4,6 +4,8 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "starpu_runtime.hpp"
+#include "sums.hpp"
 #include "timing.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
@@ -15,6 +17,7 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace
@@ -22,14 +25,9 @@ namespace
   namespace nf = nearfield;
   using bench::median;
   using bench::seconds;
+  using bench::starpu;
 
   constexpr int level = 5;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
 
   /// One core and all workers in turn, so that both meet the same machine.
   template <class K, class T>
@@ -62,6 +60,17 @@ namespace
       step_times.push_back(end - serial_end);
       state.SetIterationTime(end - serial_end);
     }
+    auto const sum_of = [&](std::size_t i)
+    {
+      return bench::sum_of_tree<K, T>(K{}, i, tree, std::as_const(x).view(),
+                                      std::as_const(q).view());
+    };
+    auto const check = [&](auto const& found)
+    {
+      bench::check_sums(state, bench::tolerance<T>(), n, sum_of, found);
+    };
+    check([&](int o, std::size_t i) { return serial_out.columns[o][i]; });
+    check([&](int o, std::size_t i) { return out.columns[o][tree.target_order()[i]]; });
     double const serial = median(serial_times), parallel = median(step_times);
     int const workers = starpu().n_workers();
     bench::report<K>(state, static_cast<double>(tree.interaction_count()));

@@ -6,6 +6,8 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "starpu_runtime.hpp"
+#include "sums.hpp"
 #include "timing.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
@@ -19,6 +21,7 @@
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace
@@ -26,13 +29,8 @@ namespace
   namespace nf = nearfield;
   using bench::median;
   using bench::seconds;
+  using bench::starpu;
   using nf::starpu::form_choice;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
 
   /// Seconds of f's work on the default stream of the first GPU.
   template <class F>
@@ -138,6 +136,16 @@ namespace
       step.wait();
       with_delivery.push_back(seconds() - begin);
     }
+    auto const x = nf::gather(tree.target_order(), points.positions());
+    auto const q = nf::gather(tree.target_order(), points.charges());
+    bench::check_sums(
+        state, bench::tolerance<T>(500), points.q.size(),
+        [&](std::size_t i)
+        {
+          return bench::sum_of_tree<K, T>(K{}, i, tree, std::as_const(x).view(),
+                                          std::as_const(q).view());
+        },
+        [&](int o, std::size_t i) { return out.columns[o][tree.target_order()[i]]; });
     double const typical = median(times);
     bench::report<K>(state, static_cast<double>(tree.interaction_count()));
     state.counters["gpus"] = starpu().n_gpus();

@@ -4,6 +4,8 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "run.hpp"
+#include "sums.hpp"
 #include "timing.hpp"
 
 #include <nearfield/kernels/one_over_r.hpp>
@@ -50,7 +52,8 @@ namespace
   {
     nf::starpu::runtime const starpu{{.workers = workers, .gpus = 0}};
     nf::starpu::p2p<K, T> p2p;
-    pieces<T> box{bench::cloud<T, 3>(n_points)};
+    bench::cloud<T, 3> const points(n_points);
+    pieces<T> box{points};
     for (auto _ : state)
     {
       double const begin = bench::seconds();
@@ -68,6 +71,13 @@ namespace
     }
     bench::report<K>(state, static_cast<double>(n_points) * (n_points - 1));
     state.counters["workers"] = starpu.n_workers();
+    box.hout.clear(); // StarPU gives the array back
+    bench::check_sums(
+        state, bench::tolerance<T>(), n_points,
+        [&](std::size_t i)
+        { return bench::sum_of_box(K{}, i, points.positions(), points.charges()); },
+        [&](int, std::size_t i)
+        { return double(box.out[i]) / static_cast<double>(state.iterations()); });
   }
 
   template <class T>
@@ -93,6 +103,5 @@ int main(int argc, char** argv)
     add<float>(std::min(workers, most));
     add<double>(std::min(workers, most));
   }
-  benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
+  return bench::run_benchmarks();
 }

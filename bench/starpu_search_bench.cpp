@@ -4,6 +4,7 @@
 // over that of all threads a worker, which others on the machine lengthen less.
 
 #include "search_rows.hpp"
+#include "starpu_runtime.hpp"
 #include "timing.hpp"
 
 #include <nearfield/starpu/radius_search.hpp>
@@ -12,6 +13,7 @@
 #include <benchmark/benchmark.h>
 #include <starpu.h>
 
+#include <algorithm>
 #include <ctime>
 #include <string>
 #include <vector>
@@ -19,12 +21,7 @@
 namespace
 {
   namespace nf = nearfield;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
+  using bench::starpu;
 
   struct clocks
   {
@@ -40,6 +37,11 @@ namespace
     nf::coo<T, 3> result;
     void run(auto where, auto const& cells) { radius_search(where, cells, nf::to_coo{}, result); }
     [[nodiscard]] std::uint64_t half_pairs() const { return result.size(); }
+    [[nodiscard]] bool is_same(coo_output const& other) const
+    {
+      return std::ranges::equal(result.i, other.result.i) &&
+             std::ranges::equal(result.j, other.result.j);
+    }
   };
 
   template <class T>
@@ -49,6 +51,11 @@ namespace
     nf::csr<T, 3> result;
     void run(auto where, auto const& cells) { radius_search(where, cells, nf::to_csr{}, result); }
     [[nodiscard]] std::uint64_t half_pairs() const { return result.columns.size() / 2; }
+    [[nodiscard]] bool is_same(csr_output const& other) const
+    {
+      return std::ranges::equal(result.offsets, other.result.offsets) &&
+             std::ranges::equal(result.columns, other.result.columns);
+    }
   };
 
   template <class T>
@@ -61,6 +68,10 @@ namespace
       radius_search(where, cells, nf::count_pairs{}, result);
     }
     [[nodiscard]] std::uint64_t half_pairs() const { return result.total; }
+    [[nodiscard]] bool is_same(count_output const& other) const
+    {
+      return result.total == other.result.total;
+    }
   };
 
   /// Pairs and the sum of their r2, of which the pairs are reported.
@@ -90,15 +101,16 @@ namespace
                                         }});
     }
     [[nodiscard]] std::uint64_t half_pairs() const { return result.pairs; }
+    [[nodiscard]] bool is_same(reduce_output const& other) const
+    {
+      return result.pairs == other.result.pairs && result.r2 == other.result.r2;
+    }
   };
 
   template <class T, class Output>
   void run(benchmark::State& state, bench::search_case const& c)
   {
-    auto const& cloud = bench::search_cloud_of<T>(c, 1);
-    nf::cell_list const cells{
-        nf::soa<T const, 3>({cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, c.n),
-        c.cutoff};
+    nf::cell_list const cells{bench::search_cloud_of<T>(c, 1).view(), c.cutoff};
     Output one, all;
     all.run(starpu(), cells);
     one.run(nf::simd, cells);
@@ -128,8 +140,8 @@ namespace
     state.counters["speedup"] = bench::median(walls[0]) / bench::median(walls[1]);
     state.counters["cpu_speedup"] = workers * bench::median(cpus[0]) / bench::median(cpus[1]);
     state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
-    bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), one.half_pairs());
     bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), all.half_pairs());
+    if (!all.is_same(one)) bench::fail(state, "one core found something else");
   }
 
   template <class T, class Output>

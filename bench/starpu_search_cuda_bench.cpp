@@ -4,6 +4,7 @@
 // last number is the slabs of each GPU.
 
 #include "search_rows.hpp"
+#include "starpu_runtime.hpp"
 #include "timing.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -16,6 +17,7 @@
 
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,18 +25,7 @@
 namespace
 {
   namespace nf = nearfield;
-
-  nf::starpu::runtime& starpu()
-  {
-    static nf::starpu::runtime instance;
-    return instance;
-  }
-
-  template <class T>
-  nf::soa<T const, 3> view_of(bench::search_cloud<T> const& cloud)
-  {
-    return {{cloud.x[0].data(), cloud.x[1].data(), cloud.x[2].data()}, cloud.x[0].size()};
-  }
+  using bench::starpu;
 
   /// One search: its half pairs, and the seconds until they were counted and until they were there.
   struct found
@@ -43,9 +34,10 @@ namespace
     double counted, filled;
   };
 
-  /// Times search(), which gives what it found, after two times that nobody looks at.
-  template <class T, class F>
-  void time(benchmark::State& state, bench::search_case const& c, F const& search)
+  /// Times search(), which gives what it found, after two times that nobody looks at; then compares the
+  /// last list() with that of a CPU.
+  template <class T, class F, class List>
+  void time(benchmark::State& state, bench::search_case const& c, F const& search, List const& list)
   {
     std::uint64_t pairs = 0;
     std::vector<double> counted, filled;
@@ -62,35 +54,43 @@ namespace
     state.counters["count_ms"] = 1e3 * bench::median(counted);
     state.counters["median_ms"] = 1e3 * bench::median(filled);
     bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), pairs);
+    nf::cell_list<T, 3> const cells(bench::search_cloud_of<T>(c, 1).view(), c.cutoff);
+    auto const expected = nf::radius_search(nf::simd, cells, nf::to_coo{});
+    nf::coo<T, 3> const found = list();
+    if (!std::ranges::equal(found.i, expected.i) || !std::ranges::equal(found.j, expected.j))
+      bench::fail(state, "a CPU finds another list");
   }
 
   template <class T>
   void run_direct(benchmark::State& state, bench::search_case const& c)
   {
     starpu(); // the device is in the same state for all rows
-    auto const& cloud = bench::search_cloud_of<T>(c, 1);
-    nf::device_columns<T, 3> const points(view_of(cloud));
+    nf::device_columns<T, 3> const points(bench::search_cloud_of<T>(c, 1).view());
     nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
-    time<T>(state, c,
-            [&]() -> found
-            {
-              double const begin = bench::seconds();
-              cells.rebuild(points.view());
-              auto const pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
-              double const counted = bench::seconds();
-              cells.rebuild(points.view());
-              auto const list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
-              nf::synchronize(nf::cuda.stream);
-              return {pairs, counted - begin, bench::seconds() - counted};
-            });
+    nf::device_coo<T, 3> list;
+    time<T>(
+        state, c,
+        [&]() -> found
+        {
+          list = {};
+          double const begin = bench::seconds();
+          cells.rebuild(points.view());
+          auto const pairs = nf::radius_search(nf::cuda, cells, nf::count_pairs{}).total;
+          double const counted = bench::seconds();
+          cells.rebuild(points.view());
+          list = nf::radius_search(nf::cuda, cells, nf::to_coo{});
+          nf::synchronize(nf::cuda.stream);
+          return {pairs, counted - begin, bench::seconds() - counted};
+        },
+        [&] { return list.to_host(); });
   }
 
   template <class T>
   void run_slabs(benchmark::State& state, bench::search_case const& c, int slabs_per_gpu)
   {
-    if (starpu().n_gpus() == 0) return state.SkipWithError("no GPU");
+    if (starpu().n_gpus() == 0) return bench::fail(state, "no GPU");
     auto const& cloud = bench::search_cloud_of<T>(c, 1);
-    nf::cell_list<T, 3> const cells(view_of(cloud), c.cutoff);
+    nf::cell_list<T, 3> const cells(cloud.view(), c.cutoff);
     std::vector<nf::starpu::handle> columns;
     for (auto const& column : cloud.x)
       columns.push_back(nf::starpu::handle::of(column.data(), column.size()));
@@ -103,17 +103,24 @@ namespace
     nf::starpu::pair_slabs<T, 3> list(starpu(), cells, {columns[0], columns[1], columns[2]},
                                       options);
     list.fill();
-    time<T>(state, c,
-            [&]() -> found
-            {
-              double const begin = bench::seconds();
-              list.recount(cells);
-              auto const pairs = list.n_pairs();
-              double const counted = bench::seconds();
-              list.fill();
-              list.wait();
-              return {pairs, counted - begin, bench::seconds() - begin};
-            });
+    time<T>(
+        state, c,
+        [&]() -> found
+        {
+          double const begin = bench::seconds();
+          list.recount(cells);
+          auto const pairs = list.n_pairs();
+          double const counted = bench::seconds();
+          list.fill();
+          list.wait();
+          return {pairs, counted - begin, bench::seconds() - begin};
+        },
+        [&]
+        {
+          nf::coo<T, 3> host;
+          list.to_host(host);
+          return host;
+        });
   }
 
   template <class T>

@@ -20,6 +20,8 @@ def medians(path):
         content = json.load(file)
     rates = {}
     for entry in content["benchmarks"]:
+        if entry.get("error_occurred"):
+            raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
         if entry.get("aggregate_name") == "median" and "pairs/s" in entry:
             rates[entry["run_name"]] = entry["pairs/s"]
     if not rates:

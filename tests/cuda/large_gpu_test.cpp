@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <future>
 
 namespace nearfield::test
 {
@@ -159,6 +160,8 @@ namespace nearfield::test
         tolerance<float>);
   }
 
+  // Its work waits behind a function that waits; on the default stream, whose copies wait for nobody, it
+  // would be done.
   TEST(cuda_backend, computes_on_the_stream_that_it_is_given)
   {
     std::size_t const n = 300;
@@ -168,11 +171,29 @@ namespace nearfield::test
     guarded<double, 1> host_out(n);
     device_columns<double, 3> const x(host_x.view());
     device_columns<double, 1> const q(host_q.view()), out(host_out.view());
+    auto const add = [&](cuda_backend where, device_columns<double, 1> const& to)
+    {
+      nearfield::p2p_inner(where, k, x.view(), q.view(), to.view());
+      nearfield::p2p_inner_mutual(where, k, x.view(), q.view(), to.view());
+    };
+    // a kernel that is launched for the first time is loaded, which may wait for all streams
+    add(cuda, device_columns<double, 1>(host_out.view()));
+    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+
     cudaStream_t stream = nullptr;
     check_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-    cuda_backend const on_stream{reinterpret_cast<cuda_stream>(stream)};
-    nearfield::p2p_inner(on_stream, k, x.view(), q.view(), out.view());
-    nearfield::p2p_inner_mutual(on_stream, k, x.view(), q.view(), out.view());
+    std::promise<void> go;
+    std::future<void> gone = go.get_future();
+    auto const wait = [](void* future)
+    {
+      static_cast<std::future<void>*>(future)->wait();
+    };
+    check_cuda(cudaLaunchHostFunc(stream, wait, &gone), "cudaLaunchHostFunc");
+    add({reinterpret_cast<cuda_stream>(stream)}, out);
+    out.copy_to(host_out.view());
+    EXPECT_EQ(std::ranges::count(host_out.column(0), 0.), std::ptrdiff_t(n))
+        << "nothing is there yet";
+    go.set_value();
     check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     check_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
     out.copy_to(host_out.view());

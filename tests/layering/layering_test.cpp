@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <string>
@@ -155,6 +156,16 @@ namespace
     return reached;
   }
 
+  // A variable that lives as long as the program, and changes: `x = ...`, `(*f)(...) = ...`, `x;`.
+  bool is_state(std::string const& line)
+  {
+    static std::regex const variable{R"(^\s*(template\s*<.*>\s*)?(inline|static|thread_local)\s+)"
+                                     R"(([^(]*[^=]=[^=]|.*\(\*\w+\)\(.*\)\s*=|[^()]*;$))"};
+    static std::regex const other{
+        R"(\b(constexpr|namespace|operator)\b|\bconst \w+(\[\w*\])?\s*=)"};
+    return std::regex_search(line, variable) && !std::regex_search(line, other);
+  }
+
   TEST(layering, includes_go_one_way)
   {
     auto const files = all_sources();
@@ -175,6 +186,31 @@ namespace
       for (auto const& reached : reached_from(name, files))
         EXPECT_FALSE(is_xsimd(reached)) << name << " reaches <" << reached << ">";
     }
+  }
+
+  // Symbols of headers are hidden in shared libraries (core/api.hpp): each would have a copy of its own.
+  TEST(layering, public_headers_keep_no_state)
+  {
+    std::size_t n_headers = 0;
+    for (auto const& file : all_sources())
+    {
+      if (file.path.find("/include/nearfield/") == std::string::npos) continue;
+      ++n_headers;
+      std::ifstream text{fs::path(NEARFIELD_SOURCE_DIR) / file.path};
+      for (std::string line; std::getline(text, line);)
+        EXPECT_FALSE(is_state(line)) << file.path << ": " << line;
+    }
+    EXPECT_GT(n_headers, 50U);
+    for (auto const* state :
+         {"    inline void (*stage_hook)(char const* stage, cuda_stream stream) = nullptr;",
+          "  inline int n_calls = 0;", "  static std::map<int, int> known;",
+          "  thread_local bool busy{};", "  template <class T> inline T last = T(0);"})
+      EXPECT_TRUE(is_state(state)) << state;
+    for (auto const* other :
+         {"  inline constexpr int width = 4;", "  static T const value = f(x);",
+          "  static auto* const made = new codelet;", "  static int count(unsigned mask = 0);",
+          "  inline char const* name_of(kind k)", "  static void run(K const& k) { f(k); }"})
+      EXPECT_FALSE(is_state(other)) << other;
   }
 
   TEST(layering, a_planted_line_is_judged)

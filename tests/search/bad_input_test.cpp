@@ -7,10 +7,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <limits>
+#include <algorithm>
+#include <iterator>
+#include <type_traits>
 
 namespace nearfield::test
 {
+  namespace
+  {
+    constexpr isa all_isas[] = {isa::sse2, isa::avx2, isa::avx512, isa::neon64};
+  }
+
   TEST(bad_search, names_the_size_of_a_result_that_is_too_large)
   {
     auto const x = make_points<double, 3>(cloud::uniform, 200);
@@ -66,11 +73,37 @@ namespace nearfield::test
         refused);
   }
 
+  TEST(bad_search, leaves_results_as_they_were_or_empty)
+  {
+    auto const x = make_points<double, 2>(cloud::uniform, 40);
+    cell_list<double, 2> const cells(x.view(), 0.4);
+    auto const isas = available_isas();
+    auto const missing = std::ranges::find_if(all_isas, [&](isa which)
+                                              { return std::ranges::count(isas, which) == 0; });
+    ASSERT_NE(missing, std::end(all_isas));
+    simd_backend const nowhere{*missing};
+    auto const expect_nothing = [&]<class Result>(Result result, auto const& what)
+    {
+      EXPECT_THROW(radius_search(nowhere, cells, what, result), error);
+      if constexpr (std::is_same_v<Result, pair_counts>)
+        EXPECT_TRUE(result.per_point.empty() && result.total == 0);
+      else
+        EXPECT_EQ(result.size(), 0u);
+    };
+    expect_nothing(pair_counts{}, count_pairs{.per_point = true});
+    for (bool const sorted : {false, true})
+    {
+      expect_nothing(coo<double, 2>{}, to_coo{.sorted = sorted, .displacements = true});
+      expect_nothing(csr<double, 2>{}, to_csr{.sorted = sorted, .displacements = true});
+    }
+    expect_nothing(neighbour_table{}, to_table{});
+  }
+
   TEST(bad_search, refuses_an_instruction_set_that_is_not_here)
   {
     auto const x = make_points<double, 2>(cloud::uniform, 10);
     cell_list<double, 2> const cells(x.view(), 0.4);
-    for (isa const which : {isa::sse2, isa::avx2, isa::avx512, isa::neon64})
+    for (isa const which : all_isas)
     {
       if (std::ranges::count(available_isas(), which) > 0) continue;
       EXPECT_THAT([&] { (void)radius_search(simd_backend{which}, cells, count_pairs{}); },

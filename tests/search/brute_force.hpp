@@ -43,7 +43,7 @@ namespace nearfield::test
 
     [[nodiscard]] T difference(int a, std::size_t i, std::size_t j) const
     {
-      T const d = x[a][i] - y[a][j], length = period[a];
+      T const d = (x[a][i] + T(0)) - (y[a][j] + T(0)), length = period[a]; // -0 is 0
       return length > 0 ? d - length * std::round(d / length) : d;
     }
     [[nodiscard]] T r2(std::size_t i, std::size_t j) const

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <iterator>
 #include <span>
@@ -103,8 +104,12 @@ namespace nearfield::test
       ASSERT_EQ(found.r2[p], reference.definition.r2(i, j))
           << "entry " << p << ", " << reference.about(i, j);
       for (int a = 0; a < Dim; ++a)
-        ASSERT_EQ(found.displacements[a][p], reference.definition.difference(a, i, j))
+      {
+        T const d = found.displacements[a][p], expected = reference.definition.difference(a, i, j);
+        ASSERT_EQ(d, expected) << "entry " << p << ", axis " << a << ", " << reference.about(i, j);
+        ASSERT_EQ(std::signbit(d), std::signbit(expected))
             << "entry " << p << ", axis " << a << ", " << reference.about(i, j);
+      }
     }
   }
 

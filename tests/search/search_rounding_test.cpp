@@ -71,6 +71,24 @@ namespace nearfield::test
     }
   }
 
+  TYPED_TEST(search_rounding, gives_displacements_of_zero_one_sign)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    constexpr T coordinates[] = {T(0.5), T(0), -T(0), T(0.25)};
+    search_case<T, dim> search{.cutoff = 0.3, .how_many = outputs::every};
+    for (int i = 0; i < (dim == 2 ? 32 : 128); ++i)
+      for (int a = 0; a < dim; ++a)
+        search.x.columns[a].push_back(coordinates[(5 * i + 3) >> 2 * a & 3]);
+    // open axes, of cells, and of one cell: minimum images
+    for (double const period : {0., 2., 0.7})
+    {
+      SCOPED_TRACE(period);
+      search.options.period.fill(T(period));
+      EXPECT_GT(check_search(search), 0u);
+    }
+  }
+
   TYPED_TEST(search_rounding, takes_points_on_cell_borders)
   {
     using T = typename TypeParam::real;

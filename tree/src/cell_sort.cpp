@@ -31,6 +31,13 @@ namespace nearfield::detail
       return grid.key(at);
     }
 
+    /// 0 for -0, so that displacements of zero have one sign: no difference of other numbers is -0.
+    template <class T>
+    T positive_zero(T x)
+    {
+      return x + T(0);
+    }
+
     template <class T, int Dim>
     void count_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                           sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch)
@@ -66,7 +73,7 @@ namespace nearfield::detail
       {
         T const* const from = points[d];
         T* const to = sorted.x[d].data();
-        for (std::size_t p = 0; p < n; ++p) to[p] = from[order[p]];
+        for (std::size_t p = 0; p < n; ++p) to[p] = positive_zero(from[order[p]]);
       }
     }
 
@@ -90,7 +97,8 @@ namespace nearfield::detail
         sorted.order[p] = keyed[p].index;
       }
       for (int d = 0; d < Dim; ++d)
-        for (std::size_t p = 0; p < n; ++p) sorted.x[d][p] = points[d][sorted.order[p]];
+        for (std::size_t p = 0; p < n; ++p)
+          sorted.x[d][p] = positive_zero(points[d][sorted.order[p]]);
     }
   }
 

@@ -35,6 +35,21 @@ namespace nearfield::detail
     return {};
   }
 
+  /// What `write` throws leaves an empty result, rather than one of values that nobody wrote.
+  template <class Result, class F>
+  void write_or_empty(Result& result, F const& write)
+  {
+    try
+    {
+      write();
+    }
+    catch (...)
+    {
+      result = {};
+      throw;
+    }
+  }
+
   /// Throws error for a half list of two sets.
   template <class T, int Dim>
   void check_pairs(cell_view<T, Dim> const& cells, pairs which)

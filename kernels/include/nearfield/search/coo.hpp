@@ -155,27 +155,26 @@ namespace nearfield
       counted = true;
     };
     if (most > what.max_bytes / per_pair) count();
-    if (what.sorted)
+    auto const write = [&]
     {
-      if (what.which == pairs::half)
-        detail::search_sorted_half(where, job, what, result);
-      else
-        detail::search_sorted_full(backend, cells, what, result);
-      return;
-    }
-    if (!detail::reserve(result, what, most))
-    {
-      if (!counted) count();
-      result = {}; // some columns may hold much of what the system has
-    }
-    // as large as it may become, so that columns are seen to be there
-    detail::resize(result, what, most);
-    bool const plain = detail::content_of(what) == detail::row_content::indices;
-    detail::coo_writer<T, Dim> sink{result.i.data(), result.j.data(), plain ? nullptr : &result};
-    detail::search_rows(where, job, detail::content_of(what), &detail::coo_writer<T, Dim>::row,
-                        &sink);
-    sink.stream.finish();
-    detail::resize(result, what, sink.size);
+      if (what.sorted && what.which == pairs::half)
+        return detail::search_sorted_half(where, job, what, result);
+      if (what.sorted) return detail::search_sorted_full(backend, cells, what, result);
+      if (!detail::reserve(result, what, most))
+      {
+        if (!counted) count();
+        result = {}; // some columns may hold much of what the system has
+      }
+      // as large as it may become, so that columns are seen to be there
+      detail::resize(result, what, most);
+      bool const plain = detail::content_of(what) == detail::row_content::indices;
+      detail::coo_writer<T, Dim> sink{result.i.data(), result.j.data(), plain ? nullptr : &result};
+      detail::search_rows(where, job, detail::content_of(what), &detail::coo_writer<T, Dim>::row,
+                          &sink);
+      sink.stream.finish();
+      detail::resize(result, what, sink.size);
+    };
+    detail::write_or_empty(result, write);
   }
 
   /// A list of pairs, as a new object.

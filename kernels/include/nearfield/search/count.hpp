@@ -12,9 +12,14 @@ namespace nearfield
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    result.per_point.resize(what.per_point ? view.target_order.size() : 0);
-    result.total = detail::count_rows(detail::isa_of(backend), detail::whole(view, what.which),
-                                      what.per_point ? result.per_point.data() : nullptr);
+    detail::write_or_empty(result,
+                           [&]
+                           {
+                             result.per_point.resize(what.per_point ? view.target_order.size() : 0);
+                             result.total = detail::count_rows(
+                                 detail::isa_of(backend), detail::whole(view, what.which),
+                                 what.per_point ? result.per_point.data() : nullptr);
+                           });
   }
 
   /// How many pairs there are, and how many each point has, as a new object.

@@ -75,9 +75,14 @@ namespace nearfield
     detail::search_job<T, Dim> const job = detail::whole(view, what.which);
     std::vector<index_type> counts(view.target_order.size());
     detail::count_rows(where, job, counts.data());
-    detail::size_rows(result, what, counts);
-    detail::search_rows(where, job, detail::content_of(what), &detail::put_row<T, Dim>, &result);
-    if (what.sorted) detail::sort_rows(result, 0, result.size());
+    detail::write_or_empty(result,
+                           [&]
+                           {
+                             detail::size_rows(result, what, counts);
+                             detail::search_rows(where, job, detail::content_of(what),
+                                                 &detail::put_row<T, Dim>, &result);
+                             if (what.sorted) detail::sort_rows(result, 0, result.size());
+                           });
   }
 
   /// A list with one row for every point, as a new object.

@@ -43,14 +43,19 @@ namespace nearfield
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    detail::size_table(result, what, view.target_order.size());
     auto const row = [](void* sink, auto const& hits)
     {
       detail::put_table_row(sink, hits);
     };
-    detail::search_rows(detail::isa_of(backend), detail::whole(view, what.which),
-                        detail::row_content::indices, detail::row_of(view, row), &result);
-    detail::find_overflow(result);
+    detail::write_or_empty(result,
+                           [&]
+                           {
+                             detail::size_table(result, what, view.target_order.size());
+                             detail::search_rows(
+                                 detail::isa_of(backend), detail::whole(view, what.which),
+                                 detail::row_content::indices, detail::row_of(view, row), &result);
+                             detail::find_overflow(result);
+                           });
   }
 
   /// A table with room for `what.width` neighbours of each point, as a new object.

@@ -4,6 +4,7 @@
 #include "pinned.hpp"
 #include "search_input.cuh"
 #include "sorted_points.cuh"
+#include "trace.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>

@@ -4,6 +4,7 @@
 #include "geometry.hpp"
 #include "pinned.hpp"
 #include "sorted_points.cuh"
+#include "trace.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>

@@ -2,6 +2,7 @@
 
 #include "expand.hpp"
 #include "search_run.cuh"
+#include "trace.hpp"
 
 #include <nearfield/search/check.hpp>
 
@@ -48,7 +49,8 @@ namespace nearfield::detail
       if (r2) __stcs(r2 + p, pair.distance_squared(i[p], j[p]));
       if (displacements[0])
 #pragma unroll
-        for (int a = 0; a < Dim; ++a) __stcs(displacements[a] + p, pair.difference(a, i[p], j[p]));
+        for (int a = 0; a < Dim; ++a) // 0 - -0 and -0 - 0 are both 0
+          __stcs(displacements[a] + p, pair.difference(a, i[p], j[p]) + T(0));
     }
   }
 

@@ -2,7 +2,6 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/search/cuda.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -42,10 +41,5 @@ namespace nearfield::detail
     check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
                "cudaDeviceGetAttribute");
     return static_cast<unsigned>(count);
-  }
-
-  void end_stage(char const* stage, cuda_stream stream)
-  {
-    if (search_stage_hook) search_stage_hook(stage, stream);
   }
 }

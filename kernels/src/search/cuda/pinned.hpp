@@ -37,7 +37,4 @@ namespace nearfield::detail
 
   /// Of the current device.
   unsigned multiprocessors();
-
-  /// Tells search_stage_hook that the work of a stage has been given to the stream.
-  void end_stage(char const* stage, cuda_stream stream);
 }

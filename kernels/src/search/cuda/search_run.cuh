@@ -2,6 +2,7 @@
 
 #include "cells.cuh"
 #include "search_kernel.cuh"
+#include "trace.hpp"
 
 namespace nearfield::detail
 {

@@ -2,6 +2,7 @@
 
 #include "build.cuh"
 #include "primitives.hpp"
+#include "trace.hpp"
 
 #include <nearfield/cuda/device.hpp>
 

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <nearfield/starpu/runtime.hpp>
+
+namespace bench
+{
+  /// StarPU, started by the first row that needs it.
+  inline nearfield::starpu::runtime& starpu()
+  {
+    static nearfield::starpu::runtime instance;
+    return instance;
+  }
+}

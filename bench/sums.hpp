@@ -1,0 +1,150 @@
+#pragma once
+
+#include "run.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/interaction.hpp>
+#include <nearfield/core/soa.hpp>
+
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <sstream>
+#include <vector>
+
+/// \file
+/// What the sums of a row are compared with.
+
+namespace bench
+{
+  /// What one target receives, computed in double by plain loops: each output, and the sum of the
+  /// magnitudes of its terms, which an error is measured by.
+  template <class K>
+  struct plain_sum
+  {
+    static constexpr int n_out = K::n_out;
+    nearfield::vec<double, n_out> value{}, magnitude{};
+
+    /// The sources [range.begin, range.end), less number `self`.
+    template <class T>
+    void add(K const& k, std::array<T, K::dim> const& target, std::size_t self,
+             nearfield::soa<T const, K::dim> const& x, nearfield::soa<T const, K::n_in> const& q,
+             nearfield::source_range const& range)
+    {
+      bool const singular = nearfield::is_singular(k);
+      // short sums, so that rounding does not grow with the number of terms
+      for (std::size_t begin = range.begin; begin < range.end; begin += 256)
+      {
+        nearfield::vec<double, K::n_out> part{}, part_magnitude{};
+        std::size_t const end = std::min<std::size_t>(begin + 256, range.end);
+        for (std::size_t j = begin; j < end; ++j)
+        {
+          if (j == self) continue;
+          nearfield::vec<double, K::dim> r;
+          for (int d = 0; d < K::dim; ++d) r[d] = double(target[d]) - double(x[d][j]);
+          nearfield::vec<double, K::n_in> inputs;
+          for (int c = 0; c < K::n_in; ++c) inputs[c] = q[c][j];
+          // points of f32 may coincide
+          if (singular && dot(r, r) == 0) continue;
+          auto const term = nearfield::detail::evaluate(k, r).to(inputs);
+          for (int o = 0; o < K::n_out; ++o)
+          {
+            part[o] += term[o];
+            part_magnitude[o] += std::abs(term[o]);
+          }
+        }
+        value += part;
+        magnitude += part_magnitude;
+      }
+    }
+
+    /// Of a found output; infinite where it is no number.
+    [[nodiscard]] double error(int o, double found) const
+    {
+      double const difference = std::abs(found - value[o]);
+      if (difference == 0) return 0;
+      double const relative = difference / magnitude[o];
+      return std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
+    }
+  };
+
+  /// The targets that are looked at: 100 of n.
+  inline constexpr std::size_t n_samples = 100;
+  inline std::size_t sample(std::size_t s, std::size_t n)
+  {
+    return (2 * s + 1) * n / (2 * n_samples);
+  }
+
+  /// No source of plain_sum::add is left out.
+  inline constexpr std::size_t no_self = -1;
+
+  template <class T, int Dim>
+  std::array<T, Dim> point(nearfield::soa<T const, Dim> const& x, std::size_t i)
+  {
+    std::array<T, Dim> result;
+    for (int d = 0; d < Dim; ++d) result[d] = x[d][i];
+    return result;
+  }
+
+  /// What target i of all n points receives from the others.
+  template <class K, class T>
+  plain_sum<K> sum_of_box(K const& k, std::size_t i, nearfield::soa<T const, K::dim> const& x,
+                          nearfield::soa<T const, K::n_in> const& q)
+  {
+    plain_sum<K> sum;
+    sum.add(k, point(x, i), i, x, q, {0, static_cast<nearfield::index_type>(x.size())});
+    return sum;
+  }
+
+  /// What target i receives in a tree of one set, all in the order of its boxes.
+  template <class K, class T, class Tree>
+  plain_sum<K> sum_of_tree(K const& k, std::size_t i, Tree const& tree,
+                           nearfield::soa<T const, K::dim> const& x,
+                           nearfield::soa<T const, K::n_in> const& q)
+  {
+    auto const offsets = tree.targets().offsets;
+    auto const box = static_cast<nearfield::index_type>(
+        std::upper_bound(offsets.begin(), offsets.end(), i) - offsets.begin() - 1);
+    auto const list = tree.interactions();
+    plain_sum<K> sum;
+    sum.add(k, point(x, i), i, x, q, list.own[box]);
+    for (auto const& range : list.neighbours(box)) sum.add(k, point(x, i), i, x, q, range);
+    return sum;
+  }
+
+  /// Reports the largest error, and fails where it is more than `tolerance`.
+  inline void report_error(benchmark::State& state, double error, double tolerance)
+  {
+    state.counters["max_relative_error"] = error;
+    if (error <= tolerance) return;
+    std::ostringstream message;
+    message << "max_relative_error is " << error << ", more than " << tolerance;
+    fail(state, message.str());
+  }
+
+  /// That many roundings: kernels of CPUs stay below 10, those of GPUs in double below 450.
+  template <class T>
+  constexpr double tolerance(double roundings = 50)
+  {
+    return roundings * double(std::numeric_limits<T>::epsilon());
+  }
+
+  /// Compares the samples of n targets with sum_of(i); found(o, i) is output o of target i.
+  template <class SumOf, class Found>
+  void check_sums(benchmark::State& state, double tolerance, std::size_t n, SumOf const& sum_of,
+                  Found const& found)
+  {
+    double largest = 0;
+    for (std::size_t s = 0; s < n_samples; ++s)
+    {
+      std::size_t const i = sample(s, n);
+      auto sum = sum_of(i);
+      for (int o = 0; o < decltype(sum)::n_out; ++o)
+        largest = std::max(largest, sum.error(o, found(o, i)));
+    }
+    report_error(state, largest, tolerance);
+  }
+}
