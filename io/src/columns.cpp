@@ -130,7 +130,7 @@ namespace nearfield
     {
     public:
       column_reader(std::string_view content, std::string const& name, read_options const& options)
-          : lines_(without_mark(content)), name_(name), options_(options)
+          : lines_(without_mark(content, name)), name_(name), options_(options)
       {
         if (!options.columns.empty())
           map_ = map_of(options.columns, options.dim,

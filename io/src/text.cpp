@@ -106,8 +106,10 @@ namespace nearfield::detail::io
     return text;
   }
 
-  std::string_view without_mark(std::string_view text)
+  std::string_view without_mark(std::string_view text, std::string const& name)
   {
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+      fail_at_line(name, 1, "UTF-16", "UTF-8 or ASCII");
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     return text;
   }

@@ -314,6 +314,34 @@ INSTANTIATE_TEST_SUITE_P(
                  "'mass'",
                  "x y z",
                  {.columns = {"mass"}}},
+        bad_file{parse_columns, "1 2\r3 4\r5 x\r", "line 3", "'x' for y", "a number"},
         bad_file{parse_columns, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0.), "line 1", "column '\\x08",
                  "x y z"},
         bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "x y z"}));
+
+// UTF-16, as Windows writes it, would otherwise be called whatever its first bytes look like.
+INSTANTIATE_TEST_SUITE_P(
+    utf_16, bad_files,
+    testing::Values(bad_file{parse_columns,
+                             {"\xff\xfe"
+                              "1\0,\0"
+                              "2\0",
+                              8},
+                             "line 1",
+                             "UTF-16",
+                             "UTF-8"},
+                    bad_file{parse_fma,
+                             {"\xff\xfe"
+                              "8\0",
+                              4},
+                             "line 1",
+                             "UTF-16",
+                             "UTF-8"},
+                    bad_file{parse_pqr, {"\xfe\xff\0A", 4}, "line 1", "UTF-16", "UTF-8"},
+                    bad_file{parse_lammps,
+                             {"\xff\xfe"
+                              "a\0",
+                              4},
+                             "line 1",
+                             "UTF-16",
+                             "UTF-8"}));

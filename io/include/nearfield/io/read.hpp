@@ -27,9 +27,10 @@ namespace nearfield
   /// Reads the points of `path`, whose name says the format: .fma (text), .bfma (binary), .pqr,
   /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns).
   ///
-  /// Positions, inputs and outputs come in the file's order. Positions and inputs are finite. Throws
-  /// error, in one line that names the file, the line (from 1) or byte (from 0), what was found and
-  /// what was expected. Cost: the file is read whole; memory is its size and 8 bytes a value.
+  /// Positions, inputs and outputs come in the file's order. Positions and inputs are finite. Texts
+  /// are ASCII or UTF-8, with lines that end in LF, CR LF or CR. Throws error, in one line that names the file, the line (from 1) or byte
+  /// (from 0), what was found and what was expected. Cost: the file is read whole; memory is its size
+  /// and 8 bytes a value.
   NEARFIELD_API point_set read_points(std::filesystem::path const& path,
                                       read_options const& options = {});
 
