@@ -67,7 +67,8 @@ namespace nearfield::detail::io
   };
 
   /// Reads all of `text` as a decimal number, without regard to the locale, rounded once to Real;
-  /// below the smallest value it is zero. nan and inf are numbers here.
+  /// below the smallest value it is zero. The exponent follows an e or, as Fortran writes double
+  /// precision, a d. nan and inf are numbers here; hexadecimal is not.
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value);
 

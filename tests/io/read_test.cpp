@@ -126,6 +126,20 @@ TEST(read, lines_end_in_any_way)
     }
 }
 
+TEST(read, exponents_of_Fortran_are_read_in_every_text)
+{
+  for (auto const& points :
+       {parse_fma("8 4 3 1\n1 3D0 0d0 0 0\n1d0 2D+00 .3d1 4.0D0\n", "a.fma"),
+        parse_pqr("ATOM 1 N LYS 1 1d0 2D+00 .3d1 4.0D0 1.5D0\n", "a.pqr"),
+        parse_lammps("title\n1 atoms\nAtoms # charge\n\n1 1 4.0D0 1d0 2D+00 .3d1\n", "a.data"),
+        parse_columns("1d0 2D+00 .3d1 4.0D0\n", "a.txt")})
+  {
+    using columns = std::vector<std::vector<double>>;
+    EXPECT_EQ(points.positions, (columns{{1}, {2}, {3}}));
+    EXPECT_EQ(points.inputs, (columns{{4}}));
+  }
+}
+
 TEST(read, places_without_a_file_are_named)
 {
   temporary_folder const folder;
