@@ -6,8 +6,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include <fcntl.h>
@@ -72,6 +74,19 @@ namespace nearfield
       ::raise(signal);
     }
 
+    // The descriptor that `target` names, /dev/stdout or /dev/fd/3; -1 for the name of a file.
+    int open_descriptor(std::filesystem::path const& target)
+    {
+      if (target == "/dev/stdout") return STDOUT_FILENO;
+      if (target == "/dev/stderr") return STDERR_FILENO;
+      std::int64_t number = -1;
+      bool const named = target.parent_path() == "/dev/fd" &&
+                         detail::io::parse_number(target.filename().string(), number) ==
+                             detail::io::number_status::good &&
+                         number >= 0 && number <= std::numeric_limits<int>::max();
+      return named ? static_cast<int>(number) : -1;
+    }
+
     // What `place` names in the end, whether it exists or not.
     std::filesystem::path behind_links(std::filesystem::path place)
     {
@@ -87,7 +102,8 @@ namespace nearfield
 
   struct atomic_file::state
   {
-    int folder = -1; ///< where the file gets its name; -1 for a pipe or a device
+    int folder =
+        -1; ///< where the file gets its name; -1 for what has no name to give: a pipe, a device
     std::string name;
     int descriptor = -1;
     registration* temporary = nullptr; ///< the name until then, where there is one
@@ -174,6 +190,14 @@ namespace nearfield
   atomic_file::atomic_file(std::filesystem::path target)
       : target_(std::move(target)), state_(std::make_unique<state>())
   {
+    if (int const open = open_descriptor(target_); open >= 0)
+    {
+      // goes on where it is, also if it is a file
+      state_->descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
+      if (state_->descriptor < 0) fail(target_);
+      return;
+    }
+
     struct stat there = {};
     bool const exists = ::stat(target_.c_str(), &there) == 0;
     // a name that is too long, a link to itself: known now, and not when the name is given
@@ -187,10 +211,6 @@ namespace nearfield
     }
 
     auto const place = behind_links(target_);
-    std::error_code unknown;
-    // /dev/stdout can be one: the system then calls it "name (deleted)", and would make such a file
-    if (exists && !std::filesystem::exists(place, unknown))
-      fail(target_, "found a deleted file, expected one with a name");
     if (!place.has_filename()) fail(target_, "found no file name, expected one");
     auto const folder = place.has_parent_path() ? place.parent_path() : ".";
     state_->name = place.filename().string();

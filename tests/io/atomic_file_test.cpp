@@ -247,16 +247,19 @@ TEST(atomic_file, what_is_no_file_is_written_in_place)
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
 }
 
-TEST(atomic_file, a_deleted_file_that_is_open_is_refused)
+TEST(atomic_file, an_open_descriptor_is_written_where_it_stands)
 {
   temporary_folder const folder;
-  write_text(folder / "a", "text");
-  auto const descriptor = ::open((folder / "a").c_str(), O_RDWR | O_CLOEXEC);
-  std::filesystem::remove(folder / "a");
-  EXPECT_THAT(message_of([&] { atomic_file file("/proc/self/fd/" + std::to_string(descriptor)); }),
-              testing::HasSubstr("cannot be written: found a deleted file"));
+  auto const path = folder / "a";
+  auto const descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  auto const name = "/dev/fd/" + std::to_string(descriptor);
+  EXPECT_EQ(::write(descriptor, "one ", 4), 4);
+  write_atomically(name, "two ");
+  EXPECT_EQ(::write(descriptor, "three", 5), 5);
+  EXPECT_EQ(read_text(path), "one two three");
   ::close(descriptor);
-  EXPECT_EQ(folder.n_files(), 0);
+  EXPECT_EQ(message_of([&] { atomic_file file(name); }),
+            name + ": cannot be written: Bad file descriptor");
 }
 
 TEST(atomic_file, a_full_disk_is_reported)
