@@ -99,7 +99,7 @@ TEST(read, lines_end_in_any_way)
            text{"a.pqr", "REMARK\nATOM 1 N LYS 1 1 2 3 4 1.5\nATOM 2 N LYS 1 5 6 7 8 1.5\n"},
            text{"a.data", "title\n2 atoms\nAtoms # charge\n\n1 1 4 1 2 3\n2 1 8 5 6 7\n"},
        })
-    for (std::string const& end : {"\n", "\r\n", "\r", "mixed"})
+    for (std::string const end : {"\n", "\r\n", "\r", "mixed"})
     {
       std::string written;
       std::size_t line = 0;
@@ -157,6 +157,9 @@ TEST(read, places_without_a_file_are_named)
   expect(folder / "a.png", "'.png'");
   write_text(folder / "a", "x");
   expect(folder / "a", "extension ''");
+  // longer than names can be: whether it is a folder cannot be known
+  EXPECT_THAT(message_of([&] { read_points(folder / std::string(300, 'a')); }),
+              testing::HasSubstr("found extension '', expected"));
   for (auto const* name : {"a.fma", "a.bfma", "a.pqr", "a.data", "a.csv"})
   {
     write_text(folder / name, "");

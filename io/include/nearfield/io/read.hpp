@@ -37,6 +37,10 @@ namespace nearfield
   NEARFIELD_API point_set read_points(std::filesystem::path const& path,
                                       read_options const& options = {});
 
+  /// Whether read_points takes `path` for LAMMPS data: of several files, those that an atom style is
+  /// for.
+  NEARFIELD_API bool has_atom_style(std::filesystem::path const& path);
+
   /// Reads FMA, text or binary as the first bytes say, version 1 (3D, one input) or 2. `name` stands
   /// for the file in messages. Source of the format: ScalFMM's FFmaGenericLoader.
   NEARFIELD_API point_set parse_fma(std::string_view content, std::string const& name,
