@@ -247,7 +247,7 @@ namespace nearfield
   {
     write({}); // a pipe that was given nothing is opened, and closed: its reader finds the end
     auto const done = std::move(state_);
-    // network file systems report a full disk when a file is closed; this one is needed for its name
+    // network file systems report a full disk when a file is closed; it must be open for its name
     auto const copy = ::dup(done->descriptor);
     if (copy < 0 || ::close(copy) != 0) fail(target_);
     if (done->folder >= 0 && !done->give_name()) fail(target_);

@@ -14,13 +14,15 @@ namespace nearfield
   ///     file.write(text);
   ///     file.commit();
   ///
-  /// Until commit() the bytes are in a file of the same folder that has no name, and of which nothing
-  /// is left however the process ends; where the file system has no such files, in a temporary file
-  /// that the destructor removes. An older file of that name stays as it is until then, and hands on
-  /// its mode. A link stays, and what it names is written, whether it exists or not. A pipe or a
-  /// device is not replaced: it is opened by the first write() and takes the bytes at once, as do
-  /// /dev/stdout, /dev/stderr and /dev/fd/N, whatever they are. One thread uses an atomic_file;
-  /// several may each have their own.
+  /// Until commit() the bytes are in a file of the same folder without a name, of which nothing is
+  /// left however the process ends; on a file system that has no such files, in a temporary one
+  /// that the destructor removes. An older file of that name stays as it is until then, and hands
+  /// on its mode. A link stays, and what it names is written, whether it exists or not.
+  ///
+  /// A pipe or a device is not replaced: it is opened by the first write() and takes the bytes at
+  /// once, as do /dev/stdout, /dev/stderr and /dev/fd/N, whatever they are.
+  ///
+  /// One thread uses an atomic_file; several may each have their own.
   class NEARFIELD_API atomic_file
   {
   public:

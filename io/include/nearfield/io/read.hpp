@@ -18,9 +18,9 @@ namespace nearfield
     int dim = 0;
     /// The columns of a CSV or white-space file from left to right: x y z for positions, q or
     /// q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz for outputs, _ for a column to skip.
-    /// Empty: the names of the file's header line; without one, x y [z] and inputs. With names given,
-    /// the first row is skipped as a header if it has a name above each column that is read: a word
-    /// that begins with a letter or _, other than NA, null, inf and the like.
+    /// Empty: the names of the file's header line; without one, x y [z] and inputs.
+    /// With names given, the first row is skipped as a header if it has a name above each column
+    /// that is read: a word that begins with a letter or _, other than NA, null, inf and the like.
     std::vector<std::string> columns = {};
     /// The LAMMPS atom style; empty: the one in the file's `Atoms # style` comment.
     std::string atom_style = {};
@@ -30,15 +30,17 @@ namespace nearfield
   /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns).
   ///
   /// Positions, inputs and outputs come in the file's order. Positions and inputs are finite. Texts
-  /// are ASCII or UTF-8, with lines that end in LF, CR LF or CR. Numbers are decimal; an exponent may
-  /// be Fortran's (1.0D+00). Throws error, in one line that names the file, the line (from 1) or byte
-  /// (from 0), what was found and what was expected. Cost: the file is read whole; memory is its size
-  /// and 8 bytes a value.
+  /// are ASCII or UTF-8, and their lines end in LF, CR LF or CR. Numbers are decimal, an exponent
+  /// may be Fortran's (1.0D+00). Cost: the file is read whole; memory is its size and 8 bytes a
+  /// value.
+  ///
+  /// Throws error, in one line that names the file, the line (from 1) or byte (from 0), what was
+  /// found and what was expected.
   NEARFIELD_API point_set read_points(std::filesystem::path const& path,
                                       read_options const& options = {});
 
-  /// Whether read_points takes `path` for LAMMPS data: of several files, those that an atom style is
-  /// for.
+  /// Whether read_points takes `path`, by its name, for LAMMPS data, to which an atom style
+  /// belongs.
   NEARFIELD_API bool has_atom_style(std::filesystem::path const& path);
 
   /// Reads FMA, text or binary as the first bytes say, version 1 (3D, one input) or 2. `name` stands
