@@ -3,12 +3,12 @@
 #include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
 
-#include <algorithm>
 #include <clocale>
 #include <locale>
 #include <ostream>
 #include <sys/stat.h>
 #include <thread>
+#include <utility>
 
 using namespace nearfield;
 using namespace nearfield::test;
@@ -84,45 +84,40 @@ TEST(read, the_locale_does_not_matter)
   EXPECT_EQ(csv, "x,y\n1.5,2500.5\n0,0\n");
 }
 
-// LF, CR LF and CR alone, also in one text, and lines counted alike
+// LF, CR LF and CR alone, also in one text; a message counts lines alike
 TEST(read, lines_end_in_any_way)
 {
-  struct text
-  {
-    std::string name;
-    std::string content;
-  };
-  for (auto const& [name, content] : {
-           text{"a.csv", "# made by hand\nx,y,z,q\n1,2,3,4\n5,6,7,8\n"},
-           text{"a.txt", "1 2 3 4\n5 6 7 8"},
-           text{"a.fma", "8 4 3 1\n2 9 0 0 0\n1 2 3 4\n5 6 7 8\n"},
-           text{"a.pqr", "REMARK\nATOM 1 N LYS 1 1 2 3 4 1.5\nATOM 2 N LYS 1 5 6 7 8 1.5\n"},
-           text{"a.data", "title\n2 atoms\nAtoms # charge\n\n1 1 4 1 2 3\n2 1 8 5 6 7\n"},
-       })
-    for (std::string const end : {"\n", "\r\n", "\r", "mixed"})
+  using columns = std::vector<std::vector<double>>;
+  for (auto const& file :
+       {named_file{"a.csv", "# made by hand\nx,y,z,q\n1,2,3,4\n5,6,7,8\n"},
+        named_file{"a.txt", "1 2 3 4\n5 6 7 8"},
+        named_file{"a.fma", "8 4 3 1\n2 9 0 0 0\n1 2 3 4\n5 6 7 8\n"},
+        named_file{"a.pqr", "REMARK\nATOM 1 N LYS 1 1 2 3 4 .5\nATOM 2 N LYS 1 5 6 7 8 .5\n"},
+        named_file{"a.data", "title\n2 atoms\nAtoms # charge\n\n1 1 4 1 2 3\n2 1 8 5 6 7\n"}})
+    for (auto const& [odd, even] :
+         {std::pair{"\n", "\n"}, {"\r\n", "\r\n"}, {"\r", "\r"}, {"\n", "\r"}})
     {
-      std::string written;
-      std::size_t line = 0;
-      for (char const c : content)
+      std::string text;
+      std::size_t line = 1, bad_line = 0;
+      for (char const c : std::string_view(file.content))
+      {
+        if (c == '6') bad_line = line;
         if (c != '\n')
-          written += c;
+          text += c;
         else
-          written += end != "mixed" ? end : ++line % 2 == 0 ? "\r" : "\n";
+          text += line++ % 2 == 0 ? even : odd;
+      }
       temporary_folder const folder;
-      write_text(folder / name, written);
-      auto const points = read_points(folder / name);
-      using columns = std::vector<std::vector<double>>;
-      EXPECT_EQ(points.positions, (columns{{1, 5}, {2, 6}, {3, 7}})) << name << " " << written;
-      EXPECT_EQ(points.inputs, (columns{{4, 8}})) << name << " " << written;
+      auto const path = folder / file.name;
+      write_text(path, text);
+      auto const points = read_points(path);
+      EXPECT_EQ(points.positions, (columns{{1, 5}, {2, 6}, {3, 7}})) << text;
+      EXPECT_EQ(points.inputs, (columns{{4, 8}})) << text;
 
-      write_text(folder / name, written.substr(0, written.find('6')) + "x" +
-                                    (written.substr(written.find('6') + 1)));
-      auto const n_lines =
-          1 + std::count(content.begin(),
-                         content.begin() + static_cast<std::ptrdiff_t>(content.find('6')), '\n');
-      EXPECT_THAT(message_of([&] { read_points(folder / name); }),
-                  testing::HasSubstr(": line " + std::to_string(n_lines) + ": found 'x'"))
-          << written;
+      text[text.find('6')] = 'x';
+      write_text(path, text);
+      EXPECT_THAT(message_of([&] { read_points(path); }),
+                  testing::HasSubstr(": line " + std::to_string(bad_line) + ": found 'x'"));
     }
 }
 
