@@ -15,10 +15,15 @@ namespace nearfield::app
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)
   {
     std::error_code none;
-    auto const place = [&](std::filesystem::path const& path)
+    auto const place = [&](std::filesystem::path path)
     {
       // absolute first: of a name without a folder that does not exist yet nothing is canonical
-      return std::filesystem::weakly_canonical(std::filesystem::absolute(path), none);
+      path = std::filesystem::absolute(path, none);
+      // nor of a link whose target does not
+      while (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found &&
+             std::filesystem::is_symlink(path, none))
+        path = path.parent_path() / std::filesystem::read_symlink(path, none);
+      return std::filesystem::weakly_canonical(path, none);
     };
     return std::filesystem::equivalent(a, b, none) || place(a) == place(b);
   }

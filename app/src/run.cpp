@@ -70,11 +70,17 @@ namespace nearfield::app
       return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
     }
 
-    named_points read(std::filesystem::path const& path, int dim,
-                      std::vector<std::string> const& columns, std::string const& atom_style)
+    named_points read(run_options const& options, std::filesystem::path const& path, int dim,
+                      std::vector<std::string> const& columns)
     {
+      // of two files, those that have one are meant; where neither has, the reader refuses it
+      bool const is_for_the_other =
+          options.sources && !has_atom_style(path) &&
+          (has_atom_style(options.input) || has_atom_style(*options.sources));
       return {path.string(),
-              read_points(path, {.dim = dim, .columns = columns, .atom_style = atom_style})};
+              read_points(path, {.dim = dim,
+                                 .columns = columns,
+                                 .atom_style = is_for_the_other ? "" : options.atom_style})};
     }
 
     template <class T>
@@ -174,11 +180,10 @@ namespace nearfield::app
     check_early(options);
 
     auto const start = std::chrono::steady_clock::now();
-    auto targets = read(options.input, options.dim, options.columns, options.atom_style);
+    auto targets = read(options, options.input, options.dim, options.columns);
     std::optional<named_points> sources;
     if (options.sources)
-      sources =
-          read(*options.sources, targets.points.dim, options.source_columns, options.atom_style);
+      sources = read(options, *options.sources, targets.points.dim, options.source_columns);
     double const read_seconds = seconds_since(start);
 
     named_points const* const other = sources ? &*sources : nullptr;

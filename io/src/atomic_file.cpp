@@ -5,9 +5,12 @@
 
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <csignal>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <limits>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -15,49 +18,6 @@
 
 namespace nearfield
 {
-  // A node of a list that only grows: nodes are reused and never freed, so that a signal handler
-  // can walk the list whatever the program was doing.
-  struct atomic_file::registration
-  {
-    std::atomic<bool> taken{true};
-    std::atomic<bool> live{false};
-    char path[PATH_MAX] = {};
-    registration* next = nullptr;
-
-    static inline std::atomic<registration*> head{nullptr};
-
-    static registration* take()
-    {
-      for (auto* node = head.load(); node; node = node->next)
-      {
-        bool free = false;
-        if (node->taken.compare_exchange_strong(free, true)) return node;
-      }
-      auto* node = new registration;
-      node->next = head.load();
-      while (!head.compare_exchange_weak(node->next, node))
-      {}
-      return node;
-    }
-
-    void release()
-    {
-      live = false;
-      taken = false;
-    }
-
-    /// async-signal-safe: loads, unlink, signal and raise only
-    static void on_signal(int signal)
-    {
-      for (auto const* node = head.load(); node; node = node->next)
-        if (node->live) ::unlink(node->path);
-      // SA_RESETHAND has done so, unless another library, as StarPU does, has put this handler back
-      // by itself; the default action takes effect when the handler returns
-      std::signal(signal, SIG_DFL);
-      ::raise(signal);
-    }
-  };
-
   namespace
   {
     [[noreturn]] void fail(std::filesystem::path const& target, std::string const& what)
@@ -65,93 +25,238 @@ namespace nearfield
       throw error(detail::io::printable(target.string()) + ": cannot be written: " + what);
     }
 
-    std::string system_message()
+    [[noreturn]] void fail(std::filesystem::path const& target)
     {
-      return std::strerror(errno);
+      fail(target, std::strerror(errno));
     }
-  }
 
-  atomic_file::atomic_file(std::filesystem::path target) : target_(std::move(target))
-  {
-    std::error_code unusable, ignored;
-    auto const there = std::filesystem::status(target_, unusable);
-    // a name that is too long, a link to itself: known now, and not when the name is given
-    if (there.type() == std::filesystem::file_type::none) fail(target_, unusable.message());
-    if (std::filesystem::is_directory(there))
-      fail(target_, "found a folder, expected a file's name");
-    if (!target_.has_filename()) fail(target_, "found no file name, expected one");
-    // a link stays, and what it names is replaced; a device or a pipe would be replaced by a file
-    if (std::filesystem::exists(there))
+    // A node of a list that only grows: nodes are reused and never freed, so that a signal handler
+    // can walk the list whatever the program was doing.
+    struct registration
     {
-      if (!std::filesystem::is_regular_file(there))
-        fail(target_, "found a device or a pipe, expected a file");
-      target_ = std::filesystem::canonical(target_, ignored);
-    }
-    target_ = std::filesystem::absolute(target_);
-    auto const folder = target_.parent_path();
+      std::atomic<bool> taken{true};
+      std::atomic<bool> live{false};
+      int folder = -1;
+      char name[64] = {};
+      registration* next = nullptr;
 
-    static std::atomic<unsigned> counter{0};
-    temporary_ = registration::take();
-    for (;;)
-    {
-      // the name does not hold the target's, which may be as long as names can be
-      auto const path = (folder / (".nearfield-" + std::to_string(::getpid()) + "-" +
-                                   std::to_string(counter++) + ".tmp"))
-                            .string();
-      if (path.size() >= sizeof temporary_->path)
+      static inline std::atomic<registration*> head{nullptr};
+
+      static registration* take()
       {
-        temporary_->release();
-        fail(target_, "its folder's name is too long");
+        for (auto* node = head.load(); node; node = node->next)
+        {
+          bool free = false;
+          if (node->taken.compare_exchange_strong(free, true)) return node;
+        }
+        auto* node = new registration;
+        node->next = head.load();
+        while (!head.compare_exchange_weak(node->next, node))
+        {}
+        return node;
       }
-      std::memcpy(temporary_->path, path.c_str(), path.size() + 1);
-      // registered first: a signal between the two lines finds it
-      temporary_->live = true;
-      descriptor_ = ::open(temporary_->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-      if (descriptor_ >= 0) return;
-      temporary_->live = false;
-      if (errno == EEXIST) continue;
-      auto const reason = system_message();
-      temporary_->release();
-      fail(target_, reason);
+
+      void release()
+      {
+        live = false;
+        taken = false;
+      }
+    };
+
+    /// async-signal-safe: loads, unlinkat, signal and raise only
+    void on_signal(int signal)
+    {
+      for (auto const* node = registration::head.load(); node; node = node->next)
+        if (node->live) ::unlinkat(node->folder, node->name, 0);
+      // SA_RESETHAND has done so, unless another library, as StarPU does, has put this handler back
+      // by itself; the default action takes effect when the handler returns
+      std::signal(signal, SIG_DFL);
+      ::raise(signal);
+    }
+
+    // The descriptor that `target` names, /dev/stdout or /dev/fd/3; -1 for the name of a file.
+    int open_descriptor(std::filesystem::path const& target)
+    {
+      if (target == "/dev/stdout") return STDOUT_FILENO;
+      if (target == "/dev/stderr") return STDERR_FILENO;
+      std::int64_t number = -1;
+      bool const named = target.parent_path() == "/dev/fd" &&
+                         detail::io::parse_number(target.filename().string(), number) ==
+                             detail::io::number_status::good &&
+                         number >= 0 && number <= std::numeric_limits<int>::max();
+      return named ? static_cast<int>(number) : -1;
+    }
+
+    // What `place` names in the end, whether it exists or not.
+    std::filesystem::path behind_links(std::filesystem::path place)
+    {
+      for (;;)
+      {
+        std::error_code no_link;
+        auto const next = std::filesystem::read_symlink(place, no_link);
+        if (no_link) return place;
+        place = place.parent_path() / next;
+      }
     }
   }
 
-  atomic_file::~atomic_file()
+  struct atomic_file::state
   {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    if (!temporary_) return;
-    ::unlink(temporary_->path);
-    temporary_->release();
+    int folder =
+        -1; ///< where the file gets its name; -1 for what has no name to give: a pipe, a device
+    std::string name;
+    int descriptor = -1;
+    registration* temporary = nullptr; ///< the name until then, where there is one
+
+    state() = default;
+    ~state()
+    {
+      if (temporary)
+      {
+        ::unlinkat(folder, temporary->name, 0);
+        temporary->release();
+      }
+      for (int const open : {descriptor, folder})
+        if (open >= 0) ::close(open);
+    }
+    state(state const&) = delete;
+    state& operator=(state const&) = delete;
+
+    /// Gives `make` names until one is free. Returns false, with errno, where it fails for another
+    /// reason.
+    template <class Make>
+    bool make_temporary(Make const& make)
+    {
+      static std::atomic<unsigned> counter{0};
+      auto* const node = registration::take();
+      node->folder = folder;
+      do {
+        // the name does not hold the target's, which may be as long as names can be
+        std::snprintf(node->name, sizeof node->name, ".nearfield-%d-%u.tmp", int(::getpid()),
+                      counter++);
+        node->live = true; // before it exists: a signal in between finds it
+        if (make(node->name))
+        {
+          temporary = node;
+          return true;
+        }
+        node->live = false;
+      } while (errno == EEXIST);
+      node->release();
+      return false;
+    }
+
+    /// the name by which the system knows an open file that has none
+    [[nodiscard]] std::string open_file() const
+    {
+      return "/proc/self/fd/" + std::to_string(descriptor);
+    }
+
+    void open(mode_t mode)
+    {
+      descriptor = ::openat(folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
+      // not every file system has files without a name, nor every container a /proc to name them
+      if (descriptor >= 0 && ::access(open_file().c_str(), F_OK) != 0)
+        ::close(std::exchange(descriptor, -1));
+      if (descriptor < 0)
+        make_temporary(
+            [&](char const* path)
+            {
+              descriptor = ::openat(folder, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+              return descriptor >= 0;
+            });
+    }
+
+    bool link(char const* path)
+    {
+      return ::linkat(AT_FDCWD, open_file().c_str(), folder, path, AT_SYMLINK_FOLLOW) == 0;
+    }
+
+    bool give_name()
+    {
+      if (!temporary)
+      {
+        if (link(name.c_str())) return true;
+        // a link does not replace a file, a new name for an old one does
+        if (errno != EEXIST || !make_temporary([&](char const* path) { return link(path); }))
+          return false;
+      }
+      if (::renameat(folder, temporary->name, folder, name.c_str()) != 0) return false;
+      std::exchange(temporary, nullptr)->release();
+      return true;
+    }
+  };
+
+  atomic_file::atomic_file(std::filesystem::path target)
+      : target_(std::move(target)), state_(std::make_unique<state>())
+  {
+    if (int const open = open_descriptor(target_); open >= 0)
+    {
+      // goes on where it is, also if it is a file
+      state_->descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
+      if (state_->descriptor < 0) fail(target_);
+      return;
+    }
+
+    struct stat there = {};
+    bool const exists = ::stat(target_.c_str(), &there) == 0;
+    // a name that is too long, a link to itself: known now, and not when the name is given
+    if (!exists && errno != ENOENT) fail(target_);
+    if (exists && S_ISDIR(there.st_mode)) fail(target_, "found a folder, expected a file's name");
+    if (exists && !S_ISREG(there.st_mode))
+    {
+      // opened later, as a pipe waits for its reader
+      if (::access(target_.c_str(), W_OK) != 0) fail(target_);
+      return;
+    }
+
+    auto const place = behind_links(target_);
+    if (!place.has_filename()) fail(target_, "found no file name, expected one");
+    auto const folder = place.has_parent_path() ? place.parent_path() : ".";
+    state_->name = place.filename().string();
+    state_->folder = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (state_->folder < 0) fail(target_);
+
+    mode_t const permissions = S_IRWXU | S_IRWXG | S_IRWXO;
+    state_->open(exists ? there.st_mode & permissions : 0666);
+    if (state_->descriptor < 0) fail(target_);
+    if (!exists) return;
+    // as far as the system lets: the file of another user stays theirs only where root writes it
+    [[maybe_unused]] auto const owner = ::fchown(state_->descriptor, there.st_uid, there.st_gid);
+    [[maybe_unused]] auto const mode = ::fchmod(state_->descriptor, there.st_mode & permissions);
   }
+
+  atomic_file::~atomic_file() = default;
 
   void atomic_file::write(std::string_view bytes)
   {
-    if (descriptor_ < 0) fail(target_, "it was committed already");
+    if (!state_) fail(target_, "it was committed already");
+    auto& descriptor = state_->descriptor;
+    if (descriptor < 0) descriptor = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    if (descriptor < 0) fail(target_);
     while (!bytes.empty())
     {
-      auto const n = ::write(descriptor_, bytes.data(), bytes.size());
+      auto const n = ::write(descriptor, bytes.data(), bytes.size());
       if (n < 0 && errno == EINTR) continue;
-      if (n < 0) fail(target_, system_message());
+      if (n < 0) fail(target_);
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
   }
 
   void atomic_file::commit()
   {
-    if (descriptor_ < 0) fail(target_, "it was committed already");
-    auto const closed = ::close(descriptor_);
-    descriptor_ = -1;
-    // network file systems report a full disk here
-    if (closed != 0) fail(target_, system_message());
-    if (::rename(temporary_->path, target_.c_str()) != 0) fail(target_, system_message());
-    temporary_->release();
-    temporary_ = nullptr;
+    write({}); // a pipe that was given nothing is opened, and closed: its reader finds the end
+    auto const done = std::move(state_);
+    // network file systems report a full disk when a file is closed; it must be open for its name
+    auto const copy = ::dup(done->descriptor);
+    if (copy < 0 || ::close(copy) != 0) fail(target_);
+    if (done->folder >= 0 && !done->give_name()) fail(target_);
   }
 
   void remove_temporaries_on_signal()
   {
     struct sigaction action = {};
-    action.sa_handler = atomic_file::registration::on_signal;
+    action.sa_handler = on_signal;
     action.sa_flags = static_cast<int>(SA_RESETHAND);
     sigemptyset(&action.sa_mask);
     for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU})

@@ -15,7 +15,7 @@ namespace nearfield
     // Which field of a row is what.
     struct column_map
     {
-      std::size_t n_fields = 0;
+      std::vector<std::string> names;
       std::vector<std::size_t> positions, inputs, outputs;
       std::vector<std::string> input_names, output_names;
     };
@@ -55,7 +55,7 @@ namespace nearfield
       if (names.size() > max_values_per_point)
         fail(count_of(names.size(), "column"), "at most " + std::to_string(max_values_per_point));
       column_map map;
-      map.n_fields = names.size();
+      map.names = names;
       std::size_t axes[3] = {absent, absent, absent};
       std::vector<std::size_t> inputs;
       std::set<std::string_view> seen;
@@ -126,11 +126,30 @@ namespace nearfield
                          });
     }
 
+    std::string_view unquoted(std::string_view text)
+    {
+      bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+      return quoted ? text.substr(1, text.size() - 2) : text;
+    }
+
+    // What may stand above a column whose name is known. A value that is missing or cannot be read
+    // must not pass for a name: its row would be lost without a word.
+    bool is_name(std::string_view field)
+    {
+      field = unquoted(field);
+      if (field.empty() || !(is_letter(field[0]) || field[0] == '_')) return false;
+      auto const word = lower(field);
+      for (auto const* missing :
+           {"na", "n/a", "nan", "nil", "none", "null", "missing", "undefined", "inf", "infinity"})
+        if (word == missing) return false;
+      return true;
+    }
+
     class column_reader
     {
     public:
       column_reader(std::string_view content, std::string const& name, read_options const& options)
-          : lines_(without_mark(content)), name_(name), options_(options)
+          : lines_(without_mark(content, name)), name_(name), options_(options)
       {
         if (!options.columns.empty())
           map_ = map_of(options.columns, options.dim,
@@ -147,24 +166,27 @@ namespace nearfield
         bool first = true;
         while (lines_.next(line))
         {
-          line = trimmed(line);
-          if (line.empty()) continue;
-          if (line[0] == '#')
+          auto const row = trimmed(line);
+          if (row.empty()) continue;
+          if (row[0] == '#')
           {
-            if (first && !map_) read_commented_names(line);
+            if (first && !map_) read_commented_names(row);
             continue;
           }
           if (first)
           {
             first = false;
-            split(line, delimiter_of(line), fields_);
+            split(row, delimiter_of(row), fields_);
             if (!has_number(fields_))
             {
-              if (!map_) use_names(fields_);
+              if (map_)
+                check_header(line);
+              else
+                use_names(fields_);
               continue;
             }
           }
-          add_row(line);
+          add_row(row);
         }
         if (!map_) fail_at_line(name_, lines_.line() + 1, "the end of the file", "rows of numbers");
         if (points_.positions.empty()) start();
@@ -172,6 +194,27 @@ namespace nearfield
       }
 
     private:
+      // The names are known: a first row without numbers is skipped if it has a name above each
+      // column that is read.
+      void check_header(std::string_view line)
+      {
+        // names that tabs divide may have blanks, or be empty
+        if (fields_.size() != map_->names.size() && line.find('\t') != std::string_view::npos)
+          split(line, '\t', fields_);
+        check_count();
+        for (std::size_t c = 0; c < fields_.size(); ++c)
+          if (map_->names[c] != "_" && !is_name(fields_[c]))
+            fail_at_line(name_, lines_.line(), in_quotes(fields_[c]) + " for " + map_->names[c],
+                         "a number, or a name above each column");
+      }
+
+      void check_count()
+      {
+        if (fields_.size() != map_->names.size())
+          fail_at_line(name_, lines_.line(), count_of(fields_.size(), "field"),
+                       std::to_string(map_->names.size()));
+      }
+
       void use_names(std::vector<std::string_view> const& names)
       {
         map_ =
@@ -219,9 +262,7 @@ namespace nearfield
           start();
         }
         split(line, delimiter_, fields_);
-        if (fields_.size() != map_->n_fields)
-          fail_at_line(name_, lines_.line(), count_of(fields_.size(), "field"),
-                       std::to_string(map_->n_fields));
+        check_count();
         place const where{name_, lines_.line()};
         for (std::size_t a = 0; a < map_->positions.size(); ++a)
           points_.positions[a].push_back(read_finite(fields_[map_->positions[a]], where,

@@ -254,7 +254,7 @@ namespace nearfield
     point_set parse_fma_text(std::string_view content, std::string const& name,
                              read_options const& options)
     {
-      return fma_text_reader(without_mark(content), name, options).points();
+      return fma_text_reader(without_mark(content, name), name, options).points();
     }
   }
 

@@ -158,7 +158,7 @@ namespace nearfield
 
     point_set points;
     three_coordinates coordinates(points, options);
-    line_cursor lines(without_mark(content));
+    line_cursor lines(without_mark(content, name));
     std::string_view line;
     std::vector<std::string_view> fields;
     std::vector<atom_id> ids;

@@ -55,7 +55,7 @@ namespace nearfield
     points.inputs.resize(1);
     points.input_names = {"q"};
     three_coordinates coordinates(points, options);
-    line_cursor lines(without_mark(content));
+    line_cursor lines(without_mark(content, name));
     std::string_view line;
     std::vector<std::string_view> fields;
     std::optional<shape> first;

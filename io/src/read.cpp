@@ -43,6 +43,8 @@ namespace nearfield
       return content;
     }
 
+    using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
+
     // The name says which it is, so that a mistaken file is not read as something else.
     point_set read_fma(std::string_view content, std::string const& name,
                        read_options const& options, bool binary)
@@ -54,37 +56,47 @@ namespace nearfield
         fail_at_line(name, 1, "a binary file", "text (.fma; the name of a binary ends in .bfma)");
       return parse_fma(content, name, options);
     }
+
+    // Null for a name that no reader knows.
+    parser parser_for(std::filesystem::path const& path)
+    {
+      auto const extension = lower(path.extension().string());
+      auto const is_one_of = [&](auto... known)
+      {
+        return ((extension == known) || ...);
+      };
+      if (is_one_of(".fma"))
+        return [](auto content, auto const& name, auto const& options)
+        {
+          return read_fma(content, name, options, false);
+        };
+      if (is_one_of(".bfma"))
+        return [](auto content, auto const& name, auto const& options)
+        {
+          return read_fma(content, name, options, true);
+        };
+      if (is_one_of(".pqr")) return parse_pqr;
+      if (is_one_of(".csv", ".tsv", ".txt", ".dat", ".xyz")) return parse_columns;
+      if (is_one_of(".data", ".lmp", ".lammps") || path.filename().string().starts_with("data."))
+        return parse_lammps;
+      return nullptr;
+    }
+  }
+
+  bool has_atom_style(std::filesystem::path const& path)
+  {
+    return parser_for(path) == parse_lammps;
   }
 
   point_set read_points(std::filesystem::path const& path, read_options const& options)
   try
   {
     auto const name = path.string();
-    auto const extension = lower(path.extension().string());
-    auto const is_one_of = [&](auto... known)
-    {
-      return ((extension == known) || ...);
-    };
-    using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
-    parser parse = nullptr;
-    if (is_one_of(".fma"))
-      parse = [](auto content, auto const& file, auto const& o)
-      {
-        return read_fma(content, file, o, false);
-      };
-    else if (is_one_of(".bfma"))
-      parse = [](auto content, auto const& file, auto const& o)
-      {
-        return read_fma(content, file, o, true);
-      };
-    else if (is_one_of(".pqr"))
-      parse = parse_pqr;
-    else if (is_one_of(".csv", ".tsv", ".txt", ".dat", ".xyz"))
-      parse = parse_columns;
-    else if (is_one_of(".data", ".lmp", ".lammps") || path.filename().string().starts_with("data."))
-      parse = parse_lammps;
-    if (!parse && !std::filesystem::is_directory(path))
-      throw error(printable(name) + ": found extension " + in_quotes(extension) +
+    auto const parse = parser_for(path);
+    std::error_code ignored;
+    if (!parse && !std::filesystem::is_directory(path, ignored))
+      throw error(printable(name) + ": found extension " +
+                  in_quotes(lower(path.extension().string())) +
                   ", expected .fma .bfma .pqr .data .lmp .lammps (or a name data.*) .csv .tsv .txt "
                   ".dat .xyz");
     auto const content = read_file(path, name);

@@ -106,8 +106,10 @@ namespace nearfield::detail::io
     return text;
   }
 
-  std::string_view without_mark(std::string_view text)
+  std::string_view without_mark(std::string_view text, std::string const& name)
   {
+    if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff"))
+      fail_at_line(name, 1, "UTF-16", "UTF-8 or ASCII");
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
     return text;
   }
@@ -119,6 +121,12 @@ namespace nearfield::detail::io
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     auto const* const last = text.data() + text.size();
     auto const [end, status] = std::from_chars(text.data(), last, value);
+    if (end != last && (*end == 'D' || *end == 'd'))
+    {
+      std::string in_c(text);
+      in_c[static_cast<std::size_t>(end - text.data())] = 'e';
+      return parse_number(std::string_view(in_c), value);
+    }
     if (end != last || text.empty()) return number_status::not_a_number;
     if (status == std::errc{}) return number_status::good;
     if (status != std::errc::result_out_of_range) return number_status::not_a_number;

@@ -42,7 +42,7 @@ namespace nearfield::detail::io
 
   constexpr bool is_blank(char c)
   {
-    return c == ' ' || c == '\t' || c == '\r';
+    return c == ' ' || c == '\t';
   }
   constexpr bool is_digit(char c)
   {
@@ -56,8 +56,8 @@ namespace nearfield::detail::io
   /// `text` without the blanks at its ends
   std::string_view trimmed(std::string_view text);
 
-  /// `text` without a byte-order mark in front
-  std::string_view without_mark(std::string_view text);
+  /// `text` without a byte-order mark in front. Throws error for that of UTF-16.
+  std::string_view without_mark(std::string_view text, std::string const& name);
 
   enum class number_status
   {
@@ -67,14 +67,15 @@ namespace nearfield::detail::io
   };
 
   /// Reads all of `text` as a decimal number, without regard to the locale, rounded once to Real;
-  /// below the smallest value it is zero. nan and inf are numbers here.
+  /// below the smallest value it is zero. The exponent follows an e or, as Fortran writes double
+  /// precision, a d. nan and inf are numbers here; hexadecimal is not.
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value);
 
   /// Reads all of `text` as an integer.
   number_status parse_number(std::string_view text, std::int64_t& value);
 
-  /// Walks over a text line by line and counts the lines from 1.
+  /// Walks over a text line by line and counts the lines from 1. A line ends in LF, CR LF or CR.
   class line_cursor
   {
   public:
@@ -84,9 +85,12 @@ namespace nearfield::detail::io
     bool next(std::string_view& line)
     {
       if (rest_.empty()) return false;
-      auto const end = rest_.find('\n');
+      // a loop and not find(), which for each line would look for a CR in all of the rest
+      std::size_t end = 0;
+      while (end < rest_.size() && rest_[end] != '\n' && rest_[end] != '\r') ++end;
       line = rest_.substr(0, end);
-      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
+      rest_.remove_prefix(end);
+      rest_.remove_prefix(rest_.starts_with("\r\n") ? 2 : rest_.empty() ? 0 : 1);
       ++line_;
       return true;
     }

@@ -239,6 +239,28 @@ TEST(command_line, output_is_input_through_a_link)
   EXPECT_EQ(read_text(folder / "a.csv"), good);
 }
 
+TEST(command_line, one_output_is_another_through_a_link)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", good);
+  std::filesystem::create_symlink("b.csv", folder / "link.json"); // which is not there yet
+  expect_refusal(
+      run_program({"run", (folder / "a.csv").string(), "--output", (folder / "b.csv").string(),
+                   "--json", (folder / "link.json").string()}),
+      "--json: .*link.json is also .*b.csv");
+}
+
+TEST(command_line, a_working_directory_that_is_gone)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", good);
+  std::filesystem::create_directory(folder / "gone");
+  expect_refusal(run_in_shell("cd " + (folder / "gone").string() + " && rmdir ../gone && " +
+                              program_path() + " run " + (folder / "a.csv").string() +
+                              " --output b.csv --json c.json"),
+                 "b.csv: cannot be written: No such file");
+}
+
 TEST(command_line, unknown_instruction_set)
 {
   temporary_folder const folder;

@@ -270,6 +270,25 @@ TEST(run, columns_are_those_of_sources_too_where_the_extension_is_the_same)
   EXPECT_EQ(phi("b.fma"), (std::vector<double>{4}));
 }
 
+TEST(run, an_atom_style_is_for_those_of_two_files_that_have_one)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "0,0,0,1\n");
+  write_text(folder / "b.data", "title\n1 atoms\nAtoms\n\n1 1 6 2 0 0\n");
+  auto const phi = [&](char const* targets, char const* sources)
+  {
+    return compute(folder, targets,
+                   {"--atom-style", "charge", "--sources", (folder / sources).string()})
+        .points.outputs.at(0);
+  };
+  EXPECT_EQ(phi("a.csv", "b.data"), (std::vector<double>{3}));
+  EXPECT_EQ(phi("b.data", "a.csv"), (std::vector<double>{0.5}));
+  EXPECT_EQ(phi("b.data", "b.data"), (std::vector<double>{0}));
+  expect_refusal(run_program({"run", (folder / "a.csv").string(), "--sources",
+                              (folder / "a.csv").string(), "--atom-style", "charge"}),
+                 "a.csv: found an atom style");
+}
+
 TEST(run, several_right_hand_sides)
 {
   temporary_folder const folder;

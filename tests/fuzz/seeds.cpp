@@ -54,6 +54,8 @@ namespace
             "4x y phi gx gy\n1 2 inf 4 5\n",
             "\x10"
             "1,H,2,3,4\n",
+            "\x10"
+            "a,H,b,c,d\r1.0D+00,H,2,3,4\r",
             "0x,y,_,q\n-1e-3,+2.5E4,O,0.1\n"};
   }
 }

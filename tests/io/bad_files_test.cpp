@@ -54,6 +54,12 @@ namespace
   {
     return "title\n2 atoms\n" + heading + "\n" + rows;
   }
+
+  bad_file with_names(std::vector<std::string> const& names, std::string const& content,
+                      std::string const& found, std::string const& expected)
+  {
+    return {parse_columns, content, "line 1", found, expected, {.columns = names}};
+  }
 }
 
 // Each message has the file's name, the place, what was found and what was expected, in one line.
@@ -314,6 +320,55 @@ INSTANTIATE_TEST_SUITE_P(
                  "'mass'",
                  "x y z",
                  {.columns = {"mass"}}},
+        bad_file{parse_columns, "# x y\nNA null\n1 2\n", "line 2", "'NA' for x", "a name above"},
+        bad_file{parse_columns, "1 2\n0x1p3 2\n", "line 2", "'0x1p3' for x", "a number"},
+        bad_file{parse_columns, "1 2\n1d400 2\n", "line 2", "'1d400' for x", "double precision"},
+        bad_file{parse_columns, "1 2\n1d 2\n", "line 2", "'1d' for x", "a number"},
+        bad_file{parse_columns, "1 2\n1d1d1 2\n", "line 2", "'1d1d1' for x", "a number"},
+        bad_file{parse_columns, "1 2\n1e1d1 2\n", "line 2", "'1e1d1' for x", "a number"},
+        bad_file{parse_columns, "1 2\r3 4\r5 x\r", "line 3", "'x' for y", "a number"},
         bad_file{parse_columns, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0.), "line 1", "column '\\x08",
                  "x y z"},
         bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "x y z"}));
+
+// Where names are given, only a row of names is skipped as a header.
+INSTANTIATE_TEST_SUITE_P(
+    columns_with_names, bad_files,
+    testing::Values(
+        with_names({"x", "y", "z"}, "NA,NA,NA\n1,2,3\n", "'NA' for x", "or a name above each"),
+        with_names({"x", "y", "z"}, "a,b,n/a\n1,2,3\n", "'n/a' for z", "or a name above each"),
+        with_names({"x", "y"}, "0x1p3 0x1p-1\n1 2\n", "'0x1p3' for x", "a number"),
+        with_names({"x", "y"}, "--- ---\n1 2\n", "'---' for x", "a number"),
+        // a minus sign of Unicode
+        with_names({"x", "y"}, "\xe2\x88\x92one two\n1 2\n", "'\\xe2\\x88\\x92one'", "a number"),
+        with_names({"_", "x", "y"}, "O,\"null\",b\nH,1,2\n", "'\"null\"' for x", "a number"),
+        with_names({"_", "x", "y"}, "O,,\nH,1,2\n", "'' for x", "a number"),
+        with_names({"_", "x", "y"}, "a 2 b\n1 2 3\n", "'b' for y", "a number"),
+        with_names({"x", "y", "z"}, "water box\n1 2 3\n", "2 fields", "3")));
+
+// UTF-16, as Windows writes it, would otherwise be called whatever its first bytes look like.
+INSTANTIATE_TEST_SUITE_P(
+    utf_16, bad_files,
+    testing::Values(bad_file{parse_columns,
+                             {"\xff\xfe"
+                              "1\0,\0"
+                              "2\0",
+                              8},
+                             "line 1",
+                             "UTF-16",
+                             "UTF-8"},
+                    bad_file{parse_fma,
+                             {"\xff\xfe"
+                              "8\0",
+                              4},
+                             "line 1",
+                             "UTF-16",
+                             "UTF-8"},
+                    bad_file{parse_pqr, {"\xfe\xff\0A", 4}, "line 1", "UTF-16", "UTF-8"},
+                    bad_file{parse_lammps,
+                             {"\xff\xfe"
+                              "a\0",
+                              4},
+                             "line 1",
+                             "UTF-16",
+                             "UTF-8"}));

@@ -62,6 +62,21 @@ TEST(columns, names_given_come_before_those_of_the_header)
   EXPECT_EQ(points.input_names, (names{"q1", "q2"}));
 }
 
+TEST(columns, with_names_given_a_header_has_a_name_above_each_column_that_is_read)
+{
+  auto const read = [](std::string_view text, names const& columns)
+  {
+    return parse_columns(text, "a.csv", {.columns = columns}).positions;
+  };
+  columns const points{{1, 3}, {2, 4}};
+  EXPECT_EQ(read("1,2\n3,4\n", {"x", "y"}), points);
+  EXPECT_EQ(read("Points:0,_b\n1,2\n3,4\n", {"x", "y"}), points);
+  EXPECT_EQ(read("\"x [nm]\",\"y [nm]\"\n1,2\n3,4\n", {"x", "y"}), points);
+  EXPECT_EQ(read("x [nm]\ty [nm]\n1\t2\n3\t4\n", {"x", "y"}), points);
+  EXPECT_EQ(read(",a,b\n0,1,2\n1,3,4\n", {"_", "x", "y"}), points);
+  EXPECT_EQ(read("\ta\tb\n0\t1\t2\n1\t3\t4\n", {"_", "x", "y"}), points);
+}
+
 TEST(columns, outputs_have_names_too)
 {
   auto const points = parse_columns("x,y,q,phi,gx,gy\n1,2,3,4,5,6\n", "a.csv");
@@ -85,4 +100,10 @@ TEST(columns, a_header_alone_is_no_points)
   EXPECT_EQ(points.dim, 2);
   EXPECT_EQ(points.size(), 0u);
   EXPECT_EQ(points.inputs.size(), 1u);
+}
+
+TEST(columns, exponents_of_Fortran_are_read)
+{
+  auto const points = parse_columns("1.0D+00,-2.5d-3\n+1D3,.5d0\n1d-999,-1D-999\n", "a.csv");
+  EXPECT_EQ(points.positions, (columns{{1, 1000, 0}, {-2.5e-3, 0.5, 0}}));
 }

@@ -8,6 +8,7 @@
 #include <ostream>
 #include <sys/stat.h>
 #include <thread>
+#include <utility>
 
 using namespace nearfield;
 using namespace nearfield::test;
@@ -83,6 +84,57 @@ TEST(read, the_locale_does_not_matter)
   EXPECT_EQ(csv, "x,y\n1.5,2500.5\n0,0\n");
 }
 
+// LF, CR LF and CR alone, also in one text; a message counts lines alike
+TEST(read, lines_end_in_any_way)
+{
+  using columns = std::vector<std::vector<double>>;
+  for (auto const& file :
+       {named_file{"a.csv", "# made by hand\nx,y,z,q\n1,2,3,4\n5,6,7,8\n"},
+        named_file{"a.txt", "1 2 3 4\n5 6 7 8"},
+        named_file{"a.fma", "8 4 3 1\n2 9 0 0 0\n1 2 3 4\n5 6 7 8\n"},
+        named_file{"a.pqr", "REMARK\nATOM 1 N LYS 1 1 2 3 4 .5\nATOM 2 N LYS 1 5 6 7 8 .5\n"},
+        named_file{"a.data", "title\n2 atoms\nAtoms # charge\n\n1 1 4 1 2 3\n2 1 8 5 6 7\n"}})
+    for (auto const& [odd, even] :
+         {std::pair{"\n", "\n"}, {"\r\n", "\r\n"}, {"\r", "\r"}, {"\n", "\r"}})
+    {
+      std::string text;
+      std::size_t line = 1, bad_line = 0;
+      for (char const c : std::string_view(file.content))
+      {
+        if (c == '6') bad_line = line;
+        if (c != '\n')
+          text += c;
+        else
+          text += line++ % 2 == 0 ? even : odd;
+      }
+      temporary_folder const folder;
+      auto const path = folder / file.name;
+      write_text(path, text);
+      auto const points = read_points(path);
+      EXPECT_EQ(points.positions, (columns{{1, 5}, {2, 6}, {3, 7}})) << text;
+      EXPECT_EQ(points.inputs, (columns{{4, 8}})) << text;
+
+      text[text.find('6')] = 'x';
+      write_text(path, text);
+      EXPECT_THAT(message_of([&] { read_points(path); }),
+                  testing::HasSubstr(": line " + std::to_string(bad_line) + ": found 'x'"));
+    }
+}
+
+TEST(read, exponents_of_Fortran_are_read_in_every_text)
+{
+  for (auto const& points :
+       {parse_fma("8 4 3 1\n1 3D0 0d0 0 0\n1d0 2D+00 .3d1 4.0D0\n", "a.fma"),
+        parse_pqr("ATOM 1 N LYS 1 1d0 2D+00 .3d1 4.0D0 1.5D0\n", "a.pqr"),
+        parse_lammps("title\n1 atoms\nAtoms # charge\n\n1 1 4.0D0 1d0 2D+00 .3d1\n", "a.data"),
+        parse_columns("1d0 2D+00 .3d1 4.0D0\n", "a.txt")})
+  {
+    using columns = std::vector<std::vector<double>>;
+    EXPECT_EQ(points.positions, (columns{{1}, {2}, {3}}));
+    EXPECT_EQ(points.inputs, (columns{{4}}));
+  }
+}
+
 TEST(read, places_without_a_file_are_named)
 {
   temporary_folder const folder;
@@ -100,6 +152,9 @@ TEST(read, places_without_a_file_are_named)
   expect(folder / "a.png", "'.png'");
   write_text(folder / "a", "x");
   expect(folder / "a", "extension ''");
+  // longer than names can be: whether it is a folder cannot be known
+  EXPECT_THAT(message_of([&] { read_points(folder / std::string(300, 'a')); }),
+              testing::HasSubstr("found extension '', expected"));
   for (auto const* name : {"a.fma", "a.bfma", "a.pqr", "a.data", "a.csv"})
   {
     write_text(folder / name, "");

@@ -73,6 +73,25 @@ INSTANTIATE_TEST_SUITE_P(write, round_trip,
                                           testing::Values(0u, 1u, 3u), testing::Values(0u, 2u)),
                          name_of_shape);
 
+TEST(write, outputs_that_are_not_finite_come_back)
+{
+  auto const infinity = std::numeric_limits<double>::infinity();
+  auto const nan = std::numeric_limits<double>::quiet_NaN();
+  point_set const points{.dim = 2,
+                         .positions = {{0, 1, 2, 3}, {0, 1, 2, 3}},
+                         .outputs = {{infinity, -infinity, nan, -nan}}};
+  temporary_folder const folder;
+  for (auto const* name : {"a.fma", "a.bfma", "a.csv"})
+    for (auto const precision : {file_precision::f32, file_precision::f64})
+    {
+      write_points(folder / name, points, {precision});
+      auto const back = read_points(folder / name).outputs.at(0);
+      EXPECT_EQ(back[0], infinity) << name;
+      EXPECT_EQ(back[1], -infinity) << name;
+      EXPECT_TRUE(std::isnan(back[2]) && std::isnan(back[3])) << name;
+    }
+}
+
 TEST(write, fma_text_is_version_2)
 {
   point_set points{

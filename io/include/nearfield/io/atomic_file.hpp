@@ -3,27 +3,31 @@
 #include <nearfield/core/api.hpp>
 
 #include <filesystem>
-#include <string>
+#include <memory>
 #include <string_view>
 
 namespace nearfield
 {
-  NEARFIELD_API void remove_temporaries_on_signal();
-
   /// A file that appears under its name only when it is complete.
   ///
   ///     nearfield::atomic_file file{"potential.csv"};
   ///     file.write(text);
   ///     file.commit();
   ///
-  /// Until commit() the bytes go to a temporary file in the same folder, which the destructor
-  /// removes. An older file of that name stays as it is until then. One thread uses an atomic_file;
-  /// several may each have their own.
+  /// Until commit() the bytes are in a file of the same folder without a name, of which nothing is
+  /// left however the process ends; on a file system that has no such files, in a temporary one
+  /// that the destructor removes. An older file of that name stays as it is until then, and hands
+  /// on its mode. A link stays, and what it names is written, whether it exists or not.
+  ///
+  /// A pipe or a device is not replaced: it is opened by the first write() and takes the bytes at
+  /// once, as do /dev/stdout, /dev/stderr and /dev/fd/N, whatever they are.
+  ///
+  /// One thread uses an atomic_file; several may each have their own.
   class NEARFIELD_API atomic_file
   {
   public:
-    /// Creates the temporary. Throws error where `target` is a folder, or its folder does not exist
-    /// or cannot be written.
+    /// Opens the file. Throws error where `target` is a folder, or its folder does not exist or
+    /// cannot be written.
     explicit atomic_file(std::filesystem::path target);
     ~atomic_file();
 
@@ -37,12 +41,10 @@ namespace nearfield
     void commit();
 
   private:
-    struct registration;
-    friend void remove_temporaries_on_signal();
+    struct state;
 
     std::filesystem::path target_;
-    registration* temporary_ = nullptr;
-    int descriptor_ = -1;
+    std::unique_ptr<state> state_; ///< null after commit()
   };
 
   /// Makes SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU remove the temporaries of all live
@@ -50,5 +52,5 @@ namespace nearfield
   /// signal). A signal that is ignored stays ignored. SIGXFSZ becomes ignored, so that a file beyond
   /// the limit (ulimit -f) is an error of write(). For the main function of a program; a library does
   /// not call it.
-  void remove_temporaries_on_signal();
+  NEARFIELD_API void remove_temporaries_on_signal();
 }

@@ -24,9 +24,10 @@ namespace nearfield
   /// Writes `points` to `path` as its extension says: .fma (FMA v2 text), .bfma (FMA v2 binary),
   /// .csv, .vtu (ParaView).
   ///
-  /// The file appears under its name only when it is complete. Throws error where the points fail
-  /// check(), a value does not fit the precision, the extension is another or the place cannot be
-  /// written.
+  /// The file appears under its name only when it is complete (see atomic_file). Outputs may be
+  /// nan, inf or -inf, which texts spell so and read_points reads back. Throws error where the
+  /// points fail check(), a value does not fit the precision, the extension is another or the place
+  /// cannot be written.
   NEARFIELD_API void write_points(std::filesystem::path const& path, point_set const& points,
                                   write_options const& options = {});
 
