@@ -66,17 +66,23 @@ function(nearfield_add_component name)
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
 endfunction()
 
-# nearfield_add_test(<name> LABEL unit|data|starpu|gpu SOURCES ... LINK ...)
+# nearfield_add_test(<name> LABEL unit|data|starpu|gpu [OWN_FLAGS] SOURCES ... LINK ...)
 #
-# Makes a GoogleTest program, a part of the target tests_<label>. Its tests run one by one, except where
-# NEARFIELD_TEST_BY_PROGRAM says otherwise, and under the labels starpu and gpu, where one start of StarPU or
-# CUDA, which takes longer than most tests, serves the whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the GPU to
-# itself.
+# Makes a GoogleTest program, a part of the target tests_<label>, compiled as tests/CMakeLists.txt says or, with
+# OWN_FLAGS, as the caller does. Its tests run one by one, except where NEARFIELD_TEST_BY_PROGRAM says otherwise,
+# and under the labels starpu and gpu, where one start of StarPU or CUDA, which takes longer than most tests,
+# serves the whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the
+# GPU to itself.
 function(nearfield_add_test name)
-  cmake_parse_arguments(arg "" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "OWN_FLAGS" "LABEL" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  if(NOT arg_OWN_FLAGS)
+    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-${NEARFIELD_TEST_LEVEL}>)
+    target_precompile_headers(${name} REUSE_FROM nearfield_test_headers_${NEARFIELD_TEST_LEVEL})
+  endif()
   if(NOT TARGET tests_${arg_LABEL})
     add_custom_target(tests_${arg_LABEL})
   endif()

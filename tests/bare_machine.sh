@@ -56,7 +56,9 @@ packages=$(find "$machine/var/cache/apt/archives" -name '*.deb' | wc -l)
 
 echo "== ./dev test"
 start=$SECONDS
-in_machine ./dev test 2>"$work/test.log" | tail -20 || { tail -40 "$work/test.log" >&2; exit 1; }
+in_machine ./dev test >"$work/test.out" 2>"$work/test.log" ||
+  { tail -40 "$work/test.log" "$work/test.out" >&2; exit 1; }
+grep -E 'tests passed|^Total Test time' "$work/test.out"
 
 echo "== $packages packages, $download MB downloaded; ./dev demo $demo s, ./dev test $((SECONDS - start)) s" \
   "on $(nproc) cores"
