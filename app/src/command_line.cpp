@@ -113,9 +113,7 @@ namespace nearfield::app
                       "one of those that 'nearfield info' lists")
           ->capture_default_str();
       run->add_option("--param", written.parameters, "sigma=0.5: a parameter of the interaction")
-          ->take_all()
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+          ->allow_extra_args(false); // one value each time: what comes behind it may be INPUT
       run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
       run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();

@@ -183,6 +183,17 @@ TEST(run, parameters_reach_the_formula)
   EXPECT_NEAR(value({"--interaction", "r_over_r3", "--param", "eps=1"}), -std::pow(2, -1.5), 1e-15);
 }
 
+TEST(run, the_input_may_stand_behind_any_option)
+{
+  temporary_folder const folder;
+  auto const input = (folder / "a.csv").string();
+  write_text(input, "0 0 0 1\n1 0 0 1\n");
+  for (auto const& [option, value] : std::map<std::string, std::string>{
+           {"--param", "sigma=1"}, {"--columns", "x,y,z,q"}, {"--box", "0,0,0,2"}, {"--dim", "3"}})
+    expect_success(
+        run_program({"run", "--interaction", "gaussian", option, value, input, "--workers", "0"}));
+}
+
 TEST(run, back_ends_and_tasks_agree)
 {
   temporary_folder const folder;
