@@ -11,6 +11,8 @@
 #include <nearfield/io/write.hpp>
 #include <nearfield/p2p/isa.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <limits>
@@ -84,6 +86,24 @@ namespace nearfield::app
         for (double& value : column) value = static_cast<double>(static_cast<T>(value));
     }
 
+    void count_not_finite(run_result& result)
+    {
+      for (auto const& column : result.outputs)
+        for (std::size_t i = 0; i < column.size(); ++i)
+          if (!std::isfinite(column[i]))
+            result.first_not_finite =
+                result.not_finite++ == 0 ? i : std::min(result.first_not_finite, i);
+    }
+
+    void report_not_finite(run_options const& options, run_result const& result)
+    {
+      std::cerr << "nearfield: results that are not finite: " << result.not_finite
+                << ", the first at point " << result.first_not_finite
+                << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
+                << (options.precision == precision::f32 ? "take --precision f64, or use " : "use ")
+                << "other units" << std::endl;
+    }
+
     std::string describe_step(run_options const& options, run_result const& result)
     {
       std::string text = name_of(options.step.backend);
@@ -152,6 +172,7 @@ namespace nearfield::app
         json.end_object();
       }
       json.end_array();
+      json.key("not_finite").value(result.not_finite);
       json.key("check");
       if (result.check)
       {
@@ -189,6 +210,7 @@ namespace nearfield::app
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
     auto result = compute_in(targets, other, options.interaction, cut, options.step, options.check);
+    count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 
     std::string const report = json_of(options, targets.points, other_points, result, read_seconds);
@@ -215,6 +237,8 @@ namespace nearfield::app
       std::cout << "written       " << options.json->string() << "\n";
     }
     files.commit();
-    return result.check && !result.check->passed() ? check_failed : success;
+    if (result.not_finite > 0) report_not_finite(options, result);
+    bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
+    return passed ? success : check_failed;
   }
 }

@@ -239,6 +239,7 @@ TEST(run, json_has_every_key)
   EXPECT_EQ(json.at("points"), "100");
   EXPECT_EQ(json.at("dim"), "2");
   EXPECT_EQ(json.at("check.targets"), "7");
+  EXPECT_EQ(json.at("not_finite"), "0");
   EXPECT_LE(std::stoi(json.at("max_leaf")), 10);
   EXPECT_LE(std::stod(json.at("check.max_relative_error")), 1e-13);
 }
@@ -397,6 +398,28 @@ TEST(run, a_check_that_fails_is_status_1)
       run_program({"run", (folder / "a.csv").string(), "--precision", "f32", "--check", "2"});
   EXPECT_EQ(end.status, 1) << end.err;
   EXPECT_THAT(end.out, testing::HasSubstr("FAIL"));
+}
+
+// The potentials of points 1 and 2 for the second charges are ten times as large as these.
+TEST(run, results_that_are_not_finite_are_counted_and_status_1)
+{
+  temporary_folder const folder;
+  for (auto const& [precision, charge] :
+       std::map<std::string, std::string>{{"f32", "1e38"}, {"f64", "1e308"}})
+  {
+    write_text(folder / "a.csv",
+               "x,y,z,q1,q2\n1000,0,0,1,1\n0,0,0,1," + charge + "\n0.1,0,0,1," + charge + "\n");
+    auto const end =
+        run_program({"run", (folder / "a.csv").string(), "--precision", precision, "--output",
+                     (folder / "b.csv").string(), "--json", (folder / "b.json").string()});
+    EXPECT_EQ(end.status, 1);
+    EXPECT_THAT(own_messages(end),
+                testing::MatchesRegex("nearfield: results that are not finite: 2, the first at "
+                                      "point 1; [^\n]*" +
+                                      precision + "[^\n]*\n"));
+    EXPECT_EQ(json_reader::read(read_text(folder / "b.json")).at("not_finite"), "2");
+    EXPECT_THAT(read_text(folder / "b.csv"), testing::HasSubstr("inf"));
+  }
 }
 
 TEST(info, names_what_is_built_in)
