@@ -121,8 +121,8 @@ namespace nearfield::app
                   written.backend + ", which the calling thread runs; leave one of them out");
     if (options.cells_per_cutoff > max_cells_per_cutoff)
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
-                  ", expected 1 ... " + std::to_string(max_cells_per_cutoff) +
-                  ", since (2 K + 1)^dim cells are looked into around each");
+                  ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
+                  ": more cells cost more than they save; leave it out for the default");
     options.radius = parse_radius(written.radius);
     if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
     if (!written.max_memory.empty()) options.max_memory = parse_bytes(written.max_memory);
