@@ -214,19 +214,15 @@ namespace nearfield::app
                      std::vector<demo_search_row> const& searches)
     {
       output_files files;
-      auto const write = [&](char const* name, std::string const& bytes)
-      {
-        files.write(folder / name, bytes);
-        std::cout << "written   " << (folder / name).string() << "\n";
-      };
       std::string const picture = encode_png(draw_potential(input, leaves, outputs[0]));
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};
-      write("near_field.vtu", format_vtu(points));
-      write("near_field.json", json_of(input, leaves, rows, searches));
-      write("near_field.png", picture);
-      files.commit();
+      files.write(folder / "near_field.vtu", format_vtu(points));
+      files.write(folder / "near_field.json", json_of(input, leaves, rows, searches));
+      files.write(folder / "near_field.png", picture);
+      show_progress("");
+      files.commit("written   ");
     }
   }
 

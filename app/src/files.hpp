@@ -56,17 +56,25 @@ namespace nearfield::app
     }
 
     /// A file that is written piece by piece, before commit(). Throws error.
-    atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path); }
+    atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path).file; }
 
-    /// Names the files, in the order in which they were written, when standard output has taken what
-    /// was printed: its failure is an error too, and an error leaves no file. Throws error.
-    void commit()
+    /// Prints the name of each file behind `label`, and gives the files their names when standard output
+    /// has taken what was printed: its failure is an error too, and an error leaves no file. Throws
+    /// error.
+    void commit(std::string_view label)
     {
+      for (output const& each : files_) std::cout << label << each.path.string() << "\n";
       flush_output();
-      for (atomic_file& file : files_) file.commit();
+      for (output& each : files_) each.file.commit();
     }
 
   private:
-    std::list<atomic_file> files_;
+    struct output
+    {
+      std::filesystem::path path;
+      atomic_file file;
+      explicit output(std::filesystem::path const& p) : path(p), file(p) {}
+    };
+    std::list<output> files_;
   };
 }

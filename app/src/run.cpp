@@ -213,7 +213,6 @@ namespace nearfield::app
     count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 
-    std::string const report = json_of(options, targets.points, other_points, result, read_seconds);
     output_files files;
     if (options.output)
     {
@@ -229,14 +228,11 @@ namespace nearfield::app
                                                  {.precision = options.precision == precision::f32
                                                                    ? file_precision::f32
                                                                    : file_precision::f64}));
-      std::cout << "written       " << options.output->string() << "\n";
     }
     if (options.json)
-    {
-      files.write(*options.json, report);
-      std::cout << "written       " << options.json->string() << "\n";
-    }
-    files.commit();
+      files.write(*options.json,
+                  json_of(options, targets.points, other_points, result, read_seconds));
+    files.commit("written       ");
     if (result.not_finite > 0) report_not_finite(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
     return passed ? success : check_failed;

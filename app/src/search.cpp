@@ -145,16 +145,10 @@ namespace nearfield::app
 
     output_files files;
     if (options.output)
-    {
       write_list(files.open(*options.output), *options.output, options.list, result);
-      std::cout << "written       " << options.output->string() << "\n";
-    }
     if (options.json)
-    {
       files.write(*options.json, json_of(options, from.points.dim, result, read_seconds));
-      std::cout << "written       " << options.json->string() << "\n";
-    }
-    files.commit();
+    files.commit("written       ");
     return success;
   }
 }

@@ -379,6 +379,26 @@ TEST(run, an_output_that_does_not_fit_leaves_no_file)
   }
 }
 
+// The limit is 512 or 1024 bytes, as the shell counts: more than the output and the summary, less than
+// the JSON, which has the name of the input.
+TEST(run, does_not_say_that_it_wrote_what_a_later_failure_takes_back)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "0 0 0 1\n1 0 0 1\n");
+  std::string input = "a.csv";
+  while (input.size() < 1024) input.insert(0, "./");
+  for (auto const* command : {"run --workers 0", "search --radius 2 --backend simd"})
+  {
+    expect_refusal(run_in_shell("cd '" + folder.path().string() +
+                                "'; ulimit -f 1; exec \"$PROGRAM\" " + command + " " + input +
+                                " --output b.csv --json b.json > printed"),
+                   "b.json: cannot be written: File too large");
+    EXPECT_THAT(read_text(folder / "printed"), testing::HasSubstr("points        2, 3D\n"));
+    EXPECT_THAT(read_text(folder / "printed"), testing::Not(testing::HasSubstr("written")));
+    EXPECT_EQ(folder.n_files(), 2);
+  }
+}
+
 TEST(run, json_is_utf8_whatever_the_name_of_the_file)
 {
   temporary_folder const folder;
