@@ -227,6 +227,33 @@ TEST(run, back_ends_and_tasks_agree)
 #endif
 }
 
+#if NEARFIELD_APP_HAS_STARPU
+// A scheduler with models that are not calibrated tries whatever there is.
+TEST(run, the_summary_names_the_implementations_that_ran)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(3, 3000, 10));
+  for (auto const* scheduler : {"dmda", "eager"})
+  {
+    auto const [end, points, json] =
+        compute(folder, "a.csv",
+                {"--scheduler", scheduler, "--leaves-per-group", "1", "--max-leaf-size", "30"});
+    std::map<std::string, int> tasks;
+    for (int entry = 0; json.contains("tasks." + std::to_string(entry) + ".tasks"); ++entry)
+    {
+      std::string const key = "tasks." + std::to_string(entry) + ".";
+      tasks[json.at(key + "implementation")] += std::stoi(json.at(key + "tasks"));
+    }
+    ASSERT_FALSE(tasks.empty());
+    std::string expected;
+    for (auto const& [name, n] : tasks)
+      expected += (expected.empty() ? "" : ", ") + name +
+                  (tasks.size() > 1 ? " for " + std::to_string(n) + " tasks" : "");
+    EXPECT_THAT(end.out, testing::HasSubstr("auto (" + expected + "), f64"));
+  }
+}
+#endif
+
 TEST(run, json_has_every_key)
 {
   temporary_folder const folder;
