@@ -233,6 +233,10 @@ namespace nearfield::app
   {
     return fail("this needs more memory than there is; give fewer points");
   }
+  catch (std::filesystem::filesystem_error const& e)
+  {
+    return fail(e.path1().string() + ": " + e.code().message());
+  }
   catch (std::exception const& e)
   {
     return fail(e.what());

@@ -15,10 +15,14 @@ namespace nearfield::app
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)
   {
     std::error_code none;
-    auto const place = [&](std::filesystem::path const& path)
+    auto const place = [&](std::filesystem::path path)
     {
+      // a link whose file does not exist yet is not resolved below; links may go round in circles
+      for (int links = 0; links < 40 && std::filesystem::is_symlink(path, none); ++links)
+        path = path.parent_path() / std::filesystem::read_symlink(path, none);
       // absolute first: of a name without a folder that does not exist yet nothing is canonical
-      return std::filesystem::weakly_canonical(std::filesystem::absolute(path), none);
+      auto const whole = std::filesystem::absolute(path, none);
+      return std::filesystem::weakly_canonical(none ? path : whole, none);
     };
     return std::filesystem::equivalent(a, b, none) || place(a) == place(b);
   }
