@@ -271,6 +271,14 @@ TEST(run, json_has_every_key)
   EXPECT_LE(std::stod(json.at("check.max_relative_error")), 1e-13);
 }
 
+TEST(run, a_number_with_leading_zeros_is_not_octal)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(2, 100, 6));
+  EXPECT_EQ(compute(folder, "a.csv", {"--check", "010"}).json.at("check.targets"), "10");
+  EXPECT_EQ(compute(folder, "a.csv", {"--level", "00"}).json.at("depth"), "0");
+}
+
 TEST(run, csv_has_the_shortest_decimals_in_input_order)
 {
   temporary_folder const folder;
