@@ -30,6 +30,8 @@ namespace nearfield::app
     // leaves large enough for a task of each to be worth its start
     constexpr cut_options cut{.max_leaf_size = 256};
     constexpr std::size_t n_check = 2000;
+    constexpr char vtu_name[] = "near_field.vtu", json_name[] = "near_field.json",
+                   png_name[] = "near_field.png";
 
     struct row
     {
@@ -218,9 +220,9 @@ namespace nearfield::app
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};
-      files.write(folder / "near_field.vtu", format_vtu(points));
-      files.write(folder / "near_field.json", json_of(input, leaves, rows, searches));
-      files.write(folder / "near_field.png", picture);
+      files.write(folder / vtu_name, format_vtu(points));
+      files.write(folder / json_name, json_of(input, leaves, rows, searches));
+      files.write(folder / png_name, picture);
       show_progress("");
       files.commit("written   ");
     }
@@ -242,7 +244,8 @@ namespace nearfield::app
     if (status)
       throw error("--out: " + options.folder.string() + ": " + status.message() +
                   "; give a folder that can be written");
-    check_writable_place(options.folder / "near_field.json");
+    for (auto const* name : {vtu_name, json_name, png_name})
+      check_writable_place(options.folder / name);
 
     demo_input input = choose_demo_input();
     std::cout << "input     " << input.description << std::endl;
