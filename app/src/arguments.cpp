@@ -24,7 +24,7 @@ namespace nearfield::app
     return parts;
   }
 
-  // CLI11 itself takes 010 for 8, and names no place for what is no number.
+  // CLI11 itself reads 010 as 8, and does not say what it expects.
   CLI::Validator whole_number(int least)
   {
     auto const read = [least](std::string& text)

@@ -148,7 +148,7 @@ namespace nearfield::app
       run->add_option("--atom-style", options.atom_style,
                       "of a LAMMPS file without a style comment");
       run->add_option("--check", options.check,
-                      "compare so many targets with plain sums in long double")
+                      "compare this many targets with plain sums in long double")
           ->transform(whole_number(1));
       run->add_option("--output", options.output,
                       "positions, inputs, outputs: .csv .fma .bfma .vtu");

@@ -68,8 +68,9 @@ namespace nearfield::app
         return sources && sources->box != targets.box ? std::nullopt : targets.box;
       if (options.box.size() != dim + 1)
         throw error("--box: found " + std::to_string(options.box.size()) +
-                    " numbers, expected the " + std::to_string(dim) +
-                    " coordinates of the centre and the half width");
+                    (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
+                    (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
+                    std::to_string(dim) + "D");
       return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
     }
 
