@@ -17,12 +17,13 @@ namespace nearfield::app
     std::error_code none;
     auto const place = [&](std::filesystem::path path)
     {
-      // a link whose file does not exist yet is not resolved below; links may go round in circles
-      for (int links = 0; links < 40 && std::filesystem::is_symlink(path, none); ++links)
-        path = path.parent_path() / std::filesystem::read_symlink(path, none);
       // absolute first: of a name without a folder that does not exist yet nothing is canonical
-      auto const whole = std::filesystem::absolute(path, none);
-      return std::filesystem::weakly_canonical(none ? path : whole, none);
+      if (auto const whole = std::filesystem::absolute(path, none); !none) path = whole;
+      // nor of a link whose target does not
+      while (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found &&
+             std::filesystem::is_symlink(path, none))
+        path = path.parent_path() / std::filesystem::read_symlink(path, none);
+      return std::filesystem::weakly_canonical(path, none);
     };
     return std::filesystem::equivalent(a, b, none) || place(a) == place(b);
   }
