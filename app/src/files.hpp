@@ -4,8 +4,10 @@
 #include <nearfield/io/atomic_file.hpp>
 
 #include <filesystem>
+#include <initializer_list>
 #include <iostream>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -34,13 +36,16 @@ namespace nearfield::app
     atomic_file const probe(path);
   }
 
-  /// Throws error where writing `path`, named by `option`, would destroy the file `read`.
-  inline void check_not_same(char const* option, std::filesystem::path const& path,
-                             std::filesystem::path const& read)
+  /// Throws error where an output, named by `option`, cannot be written there, or would destroy one of
+  /// the other files of the run.
+  inline void check_output(char const* option, std::filesystem::path const& path,
+                           std::initializer_list<std::optional<std::filesystem::path>> others)
   {
-    if (same_file(path, read))
-      throw error(std::string(option) + ": " + path.string() + " is also " + read.string() +
-                  ", which this run reads or writes; give another name");
+    for (auto const& other : others)
+      if (other && same_file(path, *other))
+        throw error(std::string(option) + ": " + path.string() + " is also " + other->string() +
+                    ", which this run reads or writes; give another name");
+    check_writable_place(path);
   }
 
   /// Throws error where standard output has not taken all that was printed.

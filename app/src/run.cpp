@@ -45,17 +45,10 @@ namespace nearfield::app
       if (options.output)
       {
         check_writable_format(*options.output);
-        check_not_same("--output", *options.output, options.input);
-        if (options.sources) check_not_same("--output", *options.output, *options.sources);
-        check_writable_place(*options.output);
+        check_output("--output", *options.output, {options.input, options.sources});
       }
       if (options.json)
-      {
-        check_not_same("--json", *options.json, options.input);
-        if (options.sources) check_not_same("--json", *options.json, *options.sources);
-        if (options.output) check_not_same("--json", *options.json, *options.output);
-        check_writable_place(*options.json);
-      }
+        check_output("--json", *options.json, {options.input, options.sources, options.output});
       if (options.step.backend != backend::scalar) (void)selected_isa();
     }
 

@@ -32,15 +32,9 @@ namespace nearfield::app
       if (options.output)
       {
         check_list_format(*options.output);
-        check_not_same("--output", *options.output, options.input);
-        check_writable_place(*options.output);
+        check_output("--output", *options.output, {options.input});
       }
-      if (options.json)
-      {
-        check_not_same("--json", *options.json, options.input);
-        if (options.output) check_not_same("--json", *options.json, *options.output);
-        check_writable_place(*options.json);
-      }
+      if (options.json) check_output("--json", *options.json, {options.input, options.output});
       if (options.backend != backend::scalar && options.backend != backend::cuda)
         (void)selected_isa();
     }
