@@ -230,8 +230,9 @@ namespace nearfield::app
 
   exit_status demo(demo_options const& options)
   {
+    auto const chosen = selected_isa(); // an error comes before the first line
     std::cout << "machine   " << cpu_name() << ", " << cpu_count() << " logical processors, "
-              << nearfield::name_of(selected_isa()) << ", " << std::flush;
+              << nearfield::name_of(chosen) << ", " << std::flush;
     // not kept: StarPU's idle workers would take time from the serial rows
     int const workers = session({.gpus = 0}).workers();
     std::cout << starpu_name();

@@ -299,8 +299,15 @@ TEST(command_line, unknown_instruction_set)
 {
   temporary_folder const folder;
   write_text(folder / "a.csv", good);
-  expect_refusal(run_program({"run", (folder / "a.csv").string()}, {{"NEARFIELD_ISA", "mmx"}}),
-                 "NEARFIELD_ISA.*mmx");
+  for (std::vector<std::string> const& arguments :
+       {std::vector<std::string>{"run", (folder / "a.csv").string()},
+        {"demo", "--out", folder.path().string()},
+        {"info"}})
+  {
+    auto const end = run_program(arguments, {{"NEARFIELD_ISA", "mmx"}});
+    expect_refusal(end, "NEARFIELD_ISA.*mmx");
+    EXPECT_EQ(end.out, "");
+  }
 }
 
 // Also on a machine with a GPU, which is hidden; and before the input, which is not there, is looked for.
