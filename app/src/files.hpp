@@ -36,8 +36,8 @@ namespace nearfield::app
     atomic_file const probe(path);
   }
 
-  /// Throws error where an output, named by `option`, cannot be written there, or would destroy one of
-  /// the other files of the run.
+  /// Throws error where an output, named by `option`, cannot be written there, or would destroy one
+  /// of the other files of the run.
   inline void check_output(char const* option, std::filesystem::path const& path,
                            std::initializer_list<std::optional<std::filesystem::path>> others)
   {
@@ -68,9 +68,9 @@ namespace nearfield::app
     /// A file that is written piece by piece, before commit(). Throws error.
     atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path).file; }
 
-    /// Prints the name of each file behind `label`, and gives the files their names when standard output
-    /// has taken what was printed: its failure is an error too, and an error leaves no file. Throws
-    /// error.
+    /// Prints the name of each file behind `label`, and gives the files their names when standard
+    /// output has taken what was printed: its failure is an error too, and an error leaves no file.
+    /// Throws error.
     void commit(std::string_view label)
     {
       for (output const& each : files_) std::cout << label << each.path.string() << "\n";

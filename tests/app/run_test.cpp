@@ -414,8 +414,8 @@ TEST(run, an_output_that_does_not_fit_leaves_no_file)
   }
 }
 
-// The limit is 512 or 1024 bytes, as the shell counts: more than the output and the summary, less than
-// the JSON, which has the name of the input.
+// The limit is 512 or 1024 bytes, as the shell counts: more than the output and the summary, less
+// than the JSON, which has the name of the input.
 TEST(run, does_not_say_that_it_wrote_what_a_later_failure_takes_back)
 {
   temporary_folder const folder;
