@@ -30,8 +30,6 @@ namespace nearfield::app
     // leaves large enough for a task of each to be worth its start
     constexpr cut_options cut{.max_leaf_size = 256};
     constexpr std::size_t n_check = 2000;
-    constexpr char vtu_name[] = "near_field.vtu", json_name[] = "near_field.json",
-                   png_name[] = "near_field.png";
 
     struct row
     {
@@ -210,6 +208,9 @@ namespace nearfield::app
                        std::to_string(leaves.size()) + " leaves, seen along z",
                    "phi" + unit, input.length_unit});
     }
+
+    constexpr char vtu_name[] = "near_field.vtu", json_name[] = "near_field.json",
+                   png_name[] = "near_field.png";
 
     void write_files(std::filesystem::path const& folder, demo_input& input, tree<3> const& leaves,
                      std::vector<std::vector<double>>&& outputs, std::vector<row> const& rows,
