@@ -20,14 +20,15 @@ namespace nearfield::app
     auto const place = [&](std::filesystem::path path)
     {
       // absolute first: of a name without a folder that does not exist yet nothing is canonical
-      if (auto const whole = std::filesystem::absolute(path, none); !none) path = whole;
+      path = std::filesystem::absolute(path, none);
       // nor of a link whose target does not
       while (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found &&
              std::filesystem::is_symlink(path, none))
         path = path.parent_path() / std::filesystem::read_symlink(path, none);
       return std::filesystem::weakly_canonical(path, none);
     };
-    return std::filesystem::equivalent(a, b, none) || place(a) == place(b);
+    // none has a place where they are relative to a working directory that is gone
+    return std::filesystem::equivalent(a, b, none) || (!place(a).empty() && place(a) == place(b));
   }
 
   /// Throws error where a file cannot be written there: a long computation asks before it starts.

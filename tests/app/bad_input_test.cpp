@@ -271,35 +271,6 @@ TEST(command_line, output_is_input_through_a_link)
   EXPECT_EQ(read_text(folder / "a.csv"), good);
 }
 
-TEST(command_line, a_link_to_itself)
-{
-  temporary_folder const folder;
-  write_text(folder / "a.csv", good);
-  std::filesystem::create_symlink("link.csv", folder / "link.csv");
-  auto const link = (folder / "link.csv").string(), file = (folder / "a.csv").string();
-  expect_refusal(run_program({"run", file, "--output", link}), "link.csv: .*symbolic links");
-  expect_refusal(run_program({"run", link, "--output", (folder / "b.csv").string()}), "link.csv: ");
-}
-
-TEST(command_line, names_relative_to_a_working_directory_that_is_gone)
-{
-  temporary_folder const folder;
-  auto const file = (folder / "a.csv").string(), gone = (folder / "gone").string();
-  write_text(file, good);
-  auto const in_gone = [&](std::string const& arguments)
-  {
-    return run_in_shell("mkdir " + gone + " && cd " + gone + " && rmdir " + gone +
-                        " && exec \"$PROGRAM\" " + arguments + " > /dev/null");
-  };
-  expect_refusal(in_gone("run a.csv --workers 0"), "a.csv: .*No such file");
-  expect_refusal(in_gone("run a.csv --workers 0 --json b.json"), "(a.csv|b.json): .*No such file");
-  expect_refusal(in_gone("search '" + file + "' --radius 1 --output b.csv"),
-                 "nearfield: b.csv: .*No such file");
-  expect_success(in_gone("run '" + file + "' --workers 0 --output '" + (folder / "b.csv").string() +
-                         "' --json '" + (folder / "b.json").string() + "'"));
-  EXPECT_EQ(folder.n_files(), 3);
-}
-
 TEST(command_line, unknown_instruction_set)
 {
   temporary_folder const folder;
@@ -335,4 +306,33 @@ TEST(command_line, cuda_without_a_gpu)
                  "--gpus: .*(without CUDA|NVIDIA)");
 #endif
   EXPECT_EQ(folder.n_files(), 0);
+}
+
+TEST(command_line, a_link_to_itself)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", good);
+  std::filesystem::create_symlink("link.csv", folder / "link.csv");
+  auto const link = (folder / "link.csv").string(), file = (folder / "a.csv").string();
+  expect_refusal(run_program({"run", file, "--output", link}), "link.csv: .*symbolic links");
+  expect_refusal(run_program({"run", link, "--output", (folder / "b.csv").string()}), "link.csv: ");
+}
+
+TEST(command_line, names_relative_to_a_working_directory_that_is_gone)
+{
+  temporary_folder const folder;
+  auto const file = (folder / "a.csv").string(), gone = (folder / "gone").string();
+  write_text(file, good);
+  auto const in_gone = [&](std::string const& arguments)
+  {
+    return run_in_shell("mkdir " + gone + " && cd " + gone + " && rmdir " + gone +
+                        " && exec \"$PROGRAM\" " + arguments + " > /dev/null");
+  };
+  expect_refusal(in_gone("run a.csv --workers 0"), "a.csv: .*No such file");
+  expect_refusal(in_gone("run a.csv --workers 0 --json b.json"), "(a.csv|b.json): .*No such file");
+  expect_refusal(in_gone("search '" + file + "' --radius 1 --output b.csv"),
+                 "nearfield: b.csv: .*No such file");
+  expect_success(in_gone("run '" + file + "' --workers 0 --output '" + (folder / "b.csv").string() +
+                         "' --json '" + (folder / "b.json").string() + "'"));
+  EXPECT_EQ(folder.n_files(), 3);
 }
