@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <sstream>
 
@@ -23,18 +24,21 @@ namespace nearfield::app
     return parts;
   }
 
-  // CLI11's own message names the largest double in full.
-  CLI::Validator at_least(int least)
+  // CLI11 itself reads 010 as 8, and does not say what it expects.
+  CLI::Validator whole_number(int least)
   {
-    auto const refuse = [least](std::string const& text)
+    auto const read = [least](std::string& text)
     {
-      bool const negative = text.starts_with('-');
-      bool const zero = text.find_first_not_of("+0") == std::string::npos;
-      return negative || (least > 0 && zero)
-                 ? "found '" + text + "', expected " + std::to_string(least) + " or more"
-                 : std::string();
+      bool const is_number = text.find_first_not_of("0123456789") == std::string::npos;
+      std::string const digits =
+          text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
+      if (!is_number || (least > 0 && digits == "0"))
+        return "found '" + text + "', expected a whole number, " + std::to_string(least) +
+               " or more";
+      text = digits;
+      return std::string();
     };
-    return {refuse, "", ""};
+    return {read, "", ""};
   }
 
   precision choose_precision(std::string const& text)

@@ -21,8 +21,8 @@ namespace nearfield::app
   /// The words between commas, empty ones too.
   std::vector<std::string> split(std::string const& text);
 
-  /// Refuses integers below `least`, which is 0 or 1.
-  CLI::Validator at_least(int least);
+  /// Refuses all but decimal digits, and a number below `least`, which is 0 or 1. For transform().
+  CLI::Validator whole_number(int least);
 
   /// The value of that name. Throws error, with the names that there are.
   template <class Enum>

@@ -113,9 +113,7 @@ namespace nearfield::app
                       "one of those that 'nearfield info' lists")
           ->capture_default_str();
       run->add_option("--param", written.parameters, "sigma=0.5: a parameter of the interaction")
-          ->take_all()
-          ->expected(1)
-          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+          ->allow_extra_args(false); // one value each time: what comes behind it may be INPUT
       run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
       run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
@@ -124,21 +122,23 @@ namespace nearfield::app
                       "cuda: GPUs only")
           ->capture_default_str();
       auto* level = run->add_option("--level", options.level,
-                                    "cut the box uniformly, 2^L leaves an axis; 0: the direct sum");
+                                    "cut the box uniformly, 2^L leaves an axis; 0: the direct sum")
+                        ->transform(whole_number(0));
       run->add_option("--max-leaf-size", options.max_leaf_size,
                       "cut until no leaf holds more points than this")
+          ->transform(whole_number(1))
           ->capture_default_str()
           ->excludes(level);
       run->add_option("--leaves-per-group", options.step.leaves_per_group,
                       "leaves that one StarPU task computes")
-          ->check(at_least(1));
+          ->transform(whole_number(1));
       run->add_option("--scheduler", options.step.scheduler,
                       "StarPU's: lws, eager, dmda, dmdas ...");
       run->add_option("--workers", options.step.workers,
                       "StarPU's CPU workers; 0: the calling thread, without StarPU")
-          ->check(at_least(0));
+          ->transform(whole_number(0));
       run->add_option("--gpus", options.step.gpus, "GPUs that compute, 0 or more; default: all")
-          ->check(at_least(0));
+          ->transform(whole_number(0));
       run->add_option("--box", written.box,
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
       run->add_option("--columns", written.columns,
@@ -148,8 +148,8 @@ namespace nearfield::app
       run->add_option("--atom-style", options.atom_style,
                       "of a LAMMPS file without a style comment");
       run->add_option("--check", options.check,
-                      "compare so many targets with plain sums in long double")
-          ->check(at_least(1));
+                      "compare this many targets with plain sums in long double")
+          ->transform(whole_number(1));
       run->add_option("--output", options.output,
                       "positions, inputs, outputs: .csv .fma .bfma .vtu");
       run->add_option("--json", options.json, "counts, times and the check");
@@ -234,6 +234,10 @@ namespace nearfield::app
   catch (std::bad_alloc const&)
   {
     return fail("this needs more memory than there is; give fewer points");
+  }
+  catch (std::filesystem::filesystem_error const& e)
+  {
+    return fail(e.path1().string() + ": " + e.code().message());
   }
   catch (std::exception const& e)
   {

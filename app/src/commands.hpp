@@ -8,7 +8,7 @@ namespace nearfield::app
   enum exit_status : int
   {
     success = 0,
-    check_failed = 1, ///< a row of the demo, or --check
+    check_failed = 1, ///< a row of the demo, --check, or results that are not finite
     failed = 2        ///< every other error
   };
 

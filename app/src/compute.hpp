@@ -16,6 +16,9 @@ namespace nearfield::app
   {
     std::vector<std::vector<double>> outputs;
     std::vector<std::string> output_names; ///< or none
+    /// outputs that overflowed, and the first point that has one
+    std::uint64_t not_finite = 0;
+    std::size_t first_not_finite = 0;
     std::uint64_t leaves = 0;
     int depth = 0;
     std::uint64_t max_leaf = 0;

@@ -209,31 +209,31 @@ namespace nearfield::app
                    "phi" + unit, input.length_unit});
     }
 
+    constexpr char vtu_name[] = "near_field.vtu", json_name[] = "near_field.json",
+                   png_name[] = "near_field.png";
+
     void write_files(std::filesystem::path const& folder, demo_input& input, tree<3> const& leaves,
                      std::vector<std::vector<double>>&& outputs, std::vector<row> const& rows,
                      std::vector<demo_search_row> const& searches)
     {
       output_files files;
-      auto const write = [&](char const* name, std::string const& bytes)
-      {
-        files.write(folder / name, bytes);
-        std::cout << "written   " << (folder / name).string() << "\n";
-      };
       std::string const picture = encode_png(draw_potential(input, leaves, outputs[0]));
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};
-      write("near_field.vtu", format_vtu(points));
-      write("near_field.json", json_of(input, leaves, rows, searches));
-      write("near_field.png", picture);
-      files.commit();
+      files.write(folder / vtu_name, format_vtu(points));
+      files.write(folder / json_name, json_of(input, leaves, rows, searches));
+      files.write(folder / png_name, picture);
+      show_progress("");
+      files.commit("written   ");
     }
   }
 
   exit_status demo(demo_options const& options)
   {
+    auto const chosen = selected_isa(); // an error comes before the first line
     std::cout << "machine   " << cpu_name() << ", " << cpu_count() << " logical processors, "
-              << nearfield::name_of(selected_isa()) << ", " << std::flush;
+              << nearfield::name_of(chosen) << ", " << std::flush;
     // not kept: StarPU's idle workers would take time from the serial rows
     int const workers = session({.gpus = 0}).workers();
     std::cout << starpu_name();
@@ -246,7 +246,8 @@ namespace nearfield::app
     if (status)
       throw error("--out: " + options.folder.string() + ": " + status.message() +
                   "; give a folder that can be written");
-    check_writable_place(options.folder / "near_field.json");
+    for (auto const* name : {vtu_name, json_name, png_name})
+      check_writable_place(options.folder / name);
 
     demo_input input = choose_demo_input();
     std::cout << "input     " << input.description << std::endl;

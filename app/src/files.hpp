@@ -4,8 +4,10 @@
 #include <nearfield/io/atomic_file.hpp>
 
 #include <filesystem>
+#include <initializer_list>
 #include <iostream>
 #include <list>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,7 +27,8 @@ namespace nearfield::app
         path = path.parent_path() / std::filesystem::read_symlink(path, none);
       return std::filesystem::weakly_canonical(path, none);
     };
-    return std::filesystem::equivalent(a, b, none) || place(a) == place(b);
+    // none has a place where they are relative to a working directory that is gone
+    return std::filesystem::equivalent(a, b, none) || (!place(a).empty() && place(a) == place(b));
   }
 
   /// Throws error where a file cannot be written there: a long computation asks before it starts.
@@ -34,13 +37,16 @@ namespace nearfield::app
     atomic_file const probe(path);
   }
 
-  /// Throws error where writing `path`, named by `option`, would destroy the file `read`.
-  inline void check_not_same(char const* option, std::filesystem::path const& path,
-                             std::filesystem::path const& read)
+  /// Throws error where an output, named by `option`, cannot be written there, or would destroy one
+  /// of the other files of the run.
+  inline void check_output(char const* option, std::filesystem::path const& path,
+                           std::initializer_list<std::optional<std::filesystem::path>> others)
   {
-    if (same_file(path, read))
-      throw error(std::string(option) + ": " + path.string() + " is also " + read.string() +
-                  ", which this run reads or writes; give another name");
+    for (auto const& other : others)
+      if (other && same_file(path, *other))
+        throw error(std::string(option) + ": " + path.string() + " is also " + other->string() +
+                    ", which this run reads or writes; give another name");
+    check_writable_place(path);
   }
 
   /// Throws error where standard output has not taken all that was printed.
@@ -61,17 +67,25 @@ namespace nearfield::app
     }
 
     /// A file that is written piece by piece, before commit(). Throws error.
-    atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path); }
+    atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path).file; }
 
-    /// Names the files, in the order in which they were written, when standard output has taken what
-    /// was printed: its failure is an error too, and an error leaves no file. Throws error.
-    void commit()
+    /// Prints the name of each file behind `label`, and gives the files their names when standard
+    /// output has taken what was printed: its failure is an error too, and an error leaves no file.
+    /// Throws error.
+    void commit(std::string_view label)
     {
+      for (output const& each : files_) std::cout << label << each.path.string() << "\n";
       flush_output();
-      for (atomic_file& file : files_) file.commit();
+      for (output& each : files_) each.file.commit();
     }
 
   private:
-    std::list<atomic_file> files_;
+    struct output
+    {
+      std::filesystem::path path;
+      atomic_file file;
+      explicit output(std::filesystem::path const& p) : path(p), file(p) {}
+    };
+    std::list<output> files_;
   };
 }

@@ -56,11 +56,12 @@ namespace nearfield::app
 
   exit_status info()
   {
+    auto const chosen = selected_isa(); // an error comes before the first line
     std::cout << "version       " << build.version << ", commit " << build.commit << "\n"
               << "build         " << build.compiler << ", " << build.build_type << "\n"
               << "built for     " << built_isas() << "\n"
               << "runs here     " << available_isa_names()
-              << "; chosen: " << nearfield::name_of(selected_isa()) << "\n"
+              << "; chosen: " << nearfield::name_of(chosen) << "\n"
               << "devices       " << cpu_name() << ", " << cpu_count() << " logical processors\n";
     print_gpus();
     std::cout << "tasks         " << tasks() << "\n"

@@ -11,9 +11,12 @@
 #include <nearfield/io/write.hpp>
 #include <nearfield/p2p/isa.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <limits>
+#include <map>
 
 namespace nearfield::app
 {
@@ -42,17 +45,10 @@ namespace nearfield::app
       if (options.output)
       {
         check_writable_format(*options.output);
-        check_not_same("--output", *options.output, options.input);
-        if (options.sources) check_not_same("--output", *options.output, *options.sources);
-        check_writable_place(*options.output);
+        check_output("--output", *options.output, {options.input, options.sources});
       }
       if (options.json)
-      {
-        check_not_same("--json", *options.json, options.input);
-        if (options.sources) check_not_same("--json", *options.json, *options.sources);
-        if (options.output) check_not_same("--json", *options.json, *options.output);
-        check_writable_place(*options.json);
-      }
+        check_output("--json", *options.json, {options.input, options.sources, options.output});
       if (options.step.backend != backend::scalar) (void)selected_isa();
     }
 
@@ -65,8 +61,9 @@ namespace nearfield::app
         return sources && sources->box != targets.box ? std::nullopt : targets.box;
       if (options.box.size() != dim + 1)
         throw error("--box: found " + std::to_string(options.box.size()) +
-                    " numbers, expected the " + std::to_string(dim) +
-                    " coordinates of the centre and the half width");
+                    (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
+                    (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
+                    std::to_string(dim) + "D");
       return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
     }
 
@@ -90,12 +87,46 @@ namespace nearfield::app
         for (double& value : column) value = static_cast<double>(static_cast<T>(value));
     }
 
+    void count_not_finite(run_result& result)
+    {
+      for (auto const& column : result.outputs)
+        for (std::size_t i = 0; i < column.size(); ++i)
+          if (!std::isfinite(column[i]))
+            result.first_not_finite =
+                result.not_finite++ == 0 ? i : std::min(result.first_not_finite, i);
+    }
+
+    void report_not_finite(run_options const& options, run_result const& result)
+    {
+      std::cerr << "nearfield: results that are not finite: " << result.not_finite
+                << ", the first at point " << result.first_not_finite
+                << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
+                << (options.precision == precision::f32 ? "take --precision f64, or use " : "use ")
+                << "other units" << std::endl;
+    }
+
+    // "avx512", or "avx512 for 5 tasks, scalar for 69 tasks": StarPU chooses for each task.
+    std::string implementations(run_options const& options, step_report const& step)
+    {
+      backend const asked = options.step.backend;
+      if (step.tasks.empty())
+        return asked == backend::automatic || asked == backend::simd
+                   ? std::string(nearfield::name_of(selected_isa()))
+                   : name_of(asked);
+      std::map<std::string, std::uint64_t> counts;
+      for (worker_tasks const& ran : step.tasks) counts[ran.implementation] += ran.tasks;
+      if (counts.size() == 1) return counts.begin()->first;
+      std::string text;
+      for (auto const& [name, tasks] : counts)
+        text += (text.empty() ? "" : ", ") + name + " for " + std::to_string(tasks) + " tasks";
+      return text;
+    }
+
     std::string describe_step(run_options const& options, run_result const& result)
     {
       std::string text = name_of(options.step.backend);
-      bool const is_simd =
-          options.step.backend == backend::automatic || options.step.backend == backend::simd;
-      if (is_simd) text += " (" + std::string(nearfield::name_of(selected_isa())) + ")";
+      if (auto const how = implementations(options, result.step); how != text)
+        text += " (" + how + ")";
       auto const count = [](int n, std::string const& what)
       {
         return ", " + std::to_string(n) + " " + what + (n == 1 ? "" : "s");
@@ -158,6 +189,7 @@ namespace nearfield::app
         json.end_object();
       }
       json.end_array();
+      json.key("not_finite").value(result.not_finite);
       json.key("check");
       if (result.check)
       {
@@ -194,9 +226,9 @@ namespace nearfield::app
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
     auto result = compute_in(targets, other, options.interaction, cut, options.step, options.check);
+    count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 
-    std::string const report = json_of(options, targets.points, other_points, result, read_seconds);
     output_files files;
     if (options.output)
     {
@@ -212,14 +244,13 @@ namespace nearfield::app
                                                  {.precision = options.precision == precision::f32
                                                                    ? file_precision::f32
                                                                    : file_precision::f64}));
-      std::cout << "written       " << options.output->string() << "\n";
     }
     if (options.json)
-    {
-      files.write(*options.json, report);
-      std::cout << "written       " << options.json->string() << "\n";
-    }
-    files.commit();
-    return result.check && !result.check->passed() ? check_failed : success;
+      files.write(*options.json,
+                  json_of(options, targets.points, other_points, result, read_seconds));
+    files.commit("written       ");
+    if (result.not_finite > 0) report_not_finite(options, result);
+    bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
+    return passed ? success : check_failed;
   }
 }

@@ -32,15 +32,9 @@ namespace nearfield::app
       if (options.output)
       {
         check_list_format(*options.output);
-        check_not_same("--output", *options.output, options.input);
-        check_writable_place(*options.output);
+        check_output("--output", *options.output, {options.input});
       }
-      if (options.json)
-      {
-        check_not_same("--json", *options.json, options.input);
-        if (options.output) check_not_same("--json", *options.json, *options.output);
-        check_writable_place(*options.json);
-      }
+      if (options.json) check_output("--json", *options.json, {options.input, options.output});
       if (options.backend != backend::scalar && options.backend != backend::cuda)
         (void)selected_isa();
     }
@@ -145,16 +139,10 @@ namespace nearfield::app
 
     output_files files;
     if (options.output)
-    {
       write_list(files.open(*options.output), *options.output, options.list, result);
-      std::cout << "written       " << options.output->string() << "\n";
-    }
     if (options.json)
-    {
       files.write(*options.json, json_of(options, from.points.dim, result, read_seconds));
-      std::cout << "written       " << options.json->string() << "\n";
-    }
-    files.commit();
+    files.commit("written       ");
     return success;
   }
 }

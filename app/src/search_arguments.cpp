@@ -5,7 +5,6 @@
 
 #include <nearfield/core/cell_grid.hpp>
 
-#include <charconv>
 #include <cmath>
 
 namespace nearfield::app
@@ -38,15 +37,6 @@ namespace nearfield::app
                     ", one for every axis and 0 for an open one");
       return lengths;
     }
-
-    std::uint64_t parse_bytes(std::string const& text)
-    {
-      std::uint64_t bytes = 0;
-      auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), bytes);
-      if (status != std::errc() || end != text.data() + text.size())
-        throw error("--max-memory: found '" + text + "', expected a number of bytes");
-      return bytes;
-    }
   }
 
   CLI::App* add_search(CLI::App& program, written_search& written)
@@ -67,7 +57,7 @@ namespace nearfield::app
     search
         ->add_option("--width", options.width,
                      "places of a row of --list table; default: the most neighbours of a point")
-        ->check(at_least(1));
+        ->transform(whole_number(1));
     search->add_option("--dim", options.dim, "2 or 3; default: as the file says")
         ->check(CLI::IsMember({2, 3}));
     search->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
@@ -81,17 +71,19 @@ namespace nearfield::app
             "--workers", options.workers,
             "StarPU's CPU workers, with --backend simd or auto, which is simd then; 0: the "
             "calling thread, without StarPU")
-        ->check(at_least(0))
+        ->transform(whole_number(0))
         ->capture_default_str();
     search
         ->add_option("--cells-per-cutoff", options.cells_per_cutoff,
                      "cells of the grid along the radius on every axis; default: 1, and 2 on the "
                      "last axis")
-        ->check(at_least(1));
+        ->transform(whole_number(1));
     search->add_option("--periodic", written.periodic,
                        "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
-    search->add_option("--max-memory", written.max_memory,
-                       "bytes; a list that takes more is refused; default: what is free");
+    search
+        ->add_option("--max-memory", options.max_memory,
+                     "bytes; a list that takes more is refused; default: what is free")
+        ->transform(whole_number(0));
     search->add_option("--columns", written.columns,
                        "the columns of INPUT, left to right: x y z, _ to skip");
     search->add_option("--atom-style", options.atom_style,
@@ -121,11 +113,10 @@ namespace nearfield::app
                   written.backend + ", which the calling thread runs; leave one of them out");
     if (options.cells_per_cutoff > max_cells_per_cutoff)
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
-                  ", expected 1 ... " + std::to_string(max_cells_per_cutoff) +
-                  ", since (2 K + 1)^dim cells are looked into around each");
+                  ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
+                  ": more cells cost more than they save; leave it out for the default");
     options.radius = parse_radius(written.radius);
     if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
-    if (!written.max_memory.empty()) options.max_memory = parse_bytes(written.max_memory);
     if (!written.columns.empty()) options.columns = split(written.columns);
     return options;
   }

@@ -15,7 +15,7 @@ namespace nearfield::app
   struct written_search
   {
     std::string precision = "f64", backend = "auto", list = "half";
-    std::string columns, radius, periodic, max_memory;
+    std::string columns, radius, periodic;
     search_options options;
   };
 

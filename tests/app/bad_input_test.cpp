@@ -92,6 +92,11 @@ namespace
        good,
        {"--interaction", "gaussian", "--param", "sigma=1", "--param", "sigma=2"},
        "--param: found sigma twice"},
+      {"parameters_behind_one_param",
+       "a.csv",
+       good,
+       {"--interaction", "gaussian", "--param", "sigma=1", "sigma=2"},
+       "not expected: sigma=2"},
       {"parameter_huge",
        "a.csv",
        good,
@@ -153,7 +158,16 @@ namespace
       {"level_negative", "a.csv", good, {"--level=-1"}, "level"},
       {"leaf_size_zero", "a.csv", good, {"--max-leaf-size", "0"}, "max.leaf.size"},
       {"dim_4", "a.csv", good, {"--dim", "4"}, "--dim"},
-      {"box_too_short", "a.csv", good, {"--box", "0,0,1"}, "--box: found 3 numbers"},
+      {"box_too_short",
+       "a.csv",
+       good,
+       {"--box", "0,0,1"},
+       "--box: found 3 numbers, expected 4: cx,cy,cz,half"},
+      {"box_of_3d",
+       "a.csv",
+       "0,0,1\n",
+       {"--columns", "x,y,q", "--box", "0,0,0,1"},
+       "found 4 numbers, expected 3: cx,cy,half"},
       {"box_not_numbers", "a.csv", good, {"--box", "0,0,0,b"}, "--box: found 'b'"},
       {"box_half_width",
        "a.csv",
@@ -167,7 +181,25 @@ namespace
        good,
        {"--box", "0,inf,0,1"},
        "--box: found 'inf', expected finite"},
+      {"wider_than_a_double",
+       "a.csv",
+       "-1.5e308,0,0,1\n1.5e308,0,0,1\n",
+       {},
+       "half width 1.5e.308; .*other units of length"},
       {"box_too_small", "a.csv", good, {"--box", "0,0,0,0.5"}, "a.csv: point 1 has x = 1, outside"},
+      {"check_with_an_exponent",
+       "a.csv",
+       good,
+       {"--check", "1e3"},
+       "--check: found '1e3', expected a whole number, 1 or more"},
+      {"workers_in_hexadecimal", "a.csv", good, {"--workers", "0x1"}, "--workers: found '0x1'"},
+      {"level_with_a_sign", "a.csv", good, {"--level", "+1"}, "--level: found '.1'"},
+      {"level_beyond_int", "a.csv", good, {"--level", "99999999999"}, "--level = 99999999999"},
+      {"leaf_size_of_zeros",
+       "a.csv",
+       good,
+       {"--max-leaf-size", "00"},
+       "--max-leaf-size: found '00'"},
       {"check_negative", "a.csv", good, {"--check", "-3"}, "--check: found '-3'"},
       {"unknown_option", "a.csv", good, {"--no-such-option"}, "--no-such-option"},
       {"empty_value", "a.csv", good, {"--json=", "--workers", "0"}, "--json: found nothing"},
@@ -265,8 +297,15 @@ TEST(command_line, unknown_instruction_set)
 {
   temporary_folder const folder;
   write_text(folder / "a.csv", good);
-  expect_refusal(run_program({"run", (folder / "a.csv").string()}, {{"NEARFIELD_ISA", "mmx"}}),
-                 "NEARFIELD_ISA.*mmx");
+  for (std::vector<std::string> const& arguments :
+       {std::vector<std::string>{"run", (folder / "a.csv").string()},
+        {"demo", "--out", folder.path().string()},
+        {"info"}})
+  {
+    auto const end = run_program(arguments, {{"NEARFIELD_ISA", "mmx"}});
+    expect_refusal(end, "NEARFIELD_ISA.*mmx");
+    EXPECT_EQ(end.out, "");
+  }
 }
 
 // Also on a machine with a GPU, which is hidden; and before the input, which is not there, is looked for.
@@ -289,4 +328,33 @@ TEST(command_line, cuda_without_a_gpu)
                  "--gpus: .*(without CUDA|NVIDIA)");
 #endif
   EXPECT_EQ(folder.n_files(), 0);
+}
+
+TEST(command_line, a_link_to_itself)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", good);
+  std::filesystem::create_symlink("link.csv", folder / "link.csv");
+  auto const link = (folder / "link.csv").string(), file = (folder / "a.csv").string();
+  expect_refusal(run_program({"run", file, "--output", link}), "link.csv: .*symbolic links");
+  expect_refusal(run_program({"run", link, "--output", (folder / "b.csv").string()}), "link.csv: ");
+}
+
+TEST(command_line, names_relative_to_a_working_directory_that_is_gone)
+{
+  temporary_folder const folder;
+  auto const file = (folder / "a.csv").string(), gone = (folder / "gone").string();
+  write_text(file, good);
+  auto const in_gone = [&](std::string const& arguments)
+  {
+    return run_in_shell("mkdir " + gone + " && cd " + gone + " && rmdir " + gone +
+                        " && exec \"$PROGRAM\" " + arguments + " > /dev/null");
+  };
+  expect_refusal(in_gone("run a.csv --workers 0"), "a.csv: .*No such file");
+  expect_refusal(in_gone("run a.csv --workers 0 --json b.json"), "(a.csv|b.json): .*No such file");
+  expect_refusal(in_gone("search '" + file + "' --radius 1 --output b.csv"),
+                 "nearfield: b.csv: .*No such file");
+  expect_success(in_gone("run '" + file + "' --workers 0 --output '" + (folder / "b.csv").string() +
+                         "' --json '" + (folder / "b.json").string() + "'"));
+  EXPECT_EQ(folder.n_files(), 3);
 }

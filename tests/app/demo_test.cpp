@@ -87,3 +87,12 @@ TEST(demo, a_folder_that_cannot_be_made)
   expect_refusal(run_program({"demo", "--out", (folder / "file" / "demo").string()}),
                  "--out: .*demo");
 }
+
+TEST(demo, a_file_that_cannot_be_written_is_found_before_the_table)
+{
+  temporary_folder const folder;
+  std::filesystem::create_directory(folder / "near_field.png");
+  auto const end = run_program({"demo", "--out", folder.path().string()});
+  expect_refusal(end, "near_field.png: .*folder");
+  EXPECT_THAT(end.out, testing::Not(testing::HasSubstr("table")));
+}

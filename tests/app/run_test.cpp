@@ -183,6 +183,17 @@ TEST(run, parameters_reach_the_formula)
   EXPECT_NEAR(value({"--interaction", "r_over_r3", "--param", "eps=1"}), -std::pow(2, -1.5), 1e-15);
 }
 
+TEST(run, the_input_may_stand_behind_any_option)
+{
+  temporary_folder const folder;
+  auto const input = (folder / "a.csv").string();
+  write_text(input, "0 0 0 1\n1 0 0 1\n");
+  for (auto const& [option, value] : std::map<std::string, std::string>{
+           {"--param", "sigma=1"}, {"--columns", "x,y,z,q"}, {"--box", "0,0,0,2"}, {"--dim", "3"}})
+    expect_success(
+        run_program({"run", "--interaction", "gaussian", option, value, input, "--workers", "0"}));
+}
+
 TEST(run, back_ends_and_tasks_agree)
 {
   temporary_folder const folder;
@@ -216,6 +227,33 @@ TEST(run, back_ends_and_tasks_agree)
 #endif
 }
 
+#if NEARFIELD_APP_HAS_STARPU
+// A scheduler with models that are not calibrated tries whatever there is.
+TEST(run, the_summary_names_the_implementations_that_ran)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(3, 3000, 10));
+  for (auto const* scheduler : {"dmda", "eager"})
+  {
+    auto const [end, points, json] =
+        compute(folder, "a.csv",
+                {"--scheduler", scheduler, "--leaves-per-group", "1", "--max-leaf-size", "30"});
+    std::map<std::string, int> tasks;
+    for (int entry = 0; json.contains("tasks." + std::to_string(entry) + ".tasks"); ++entry)
+    {
+      std::string const key = "tasks." + std::to_string(entry) + ".";
+      tasks[json.at(key + "implementation")] += std::stoi(json.at(key + "tasks"));
+    }
+    ASSERT_FALSE(tasks.empty());
+    std::string expected;
+    for (auto const& [name, n] : tasks)
+      expected += (expected.empty() ? "" : ", ") + name +
+                  (tasks.size() > 1 ? " for " + std::to_string(n) + " tasks" : "");
+    EXPECT_THAT(end.out, testing::HasSubstr("auto (" + expected + "), f64"));
+  }
+}
+#endif
+
 TEST(run, json_has_every_key)
 {
   temporary_folder const folder;
@@ -228,8 +266,17 @@ TEST(run, json_has_every_key)
   EXPECT_EQ(json.at("points"), "100");
   EXPECT_EQ(json.at("dim"), "2");
   EXPECT_EQ(json.at("check.targets"), "7");
+  EXPECT_EQ(json.at("not_finite"), "0");
   EXPECT_LE(std::stoi(json.at("max_leaf")), 10);
   EXPECT_LE(std::stod(json.at("check.max_relative_error")), 1e-13);
+}
+
+TEST(run, a_number_with_leading_zeros_is_not_octal)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", random_points(2, 100, 6));
+  EXPECT_EQ(compute(folder, "a.csv", {"--check", "010"}).json.at("check.targets"), "10");
+  EXPECT_EQ(compute(folder, "a.csv", {"--level", "00"}).json.at("depth"), "0");
 }
 
 TEST(run, csv_has_the_shortest_decimals_in_input_order)
@@ -386,6 +433,26 @@ TEST(run, an_output_that_does_not_fit_leaves_no_file)
   }
 }
 
+// The limit is 512 or 1024 bytes, as the shell counts: more than the output and the summary, less
+// than the JSON, which has the name of the input.
+TEST(run, does_not_say_that_it_wrote_what_a_later_failure_takes_back)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "0 0 0 1\n1 0 0 1\n");
+  std::string input = "a.csv";
+  while (input.size() < 1024) input.insert(0, "./");
+  for (auto const* command : {"run --workers 0", "search --radius 2 --backend simd"})
+  {
+    expect_refusal(run_in_shell("cd '" + folder.path().string() +
+                                "'; ulimit -f 1; exec \"$PROGRAM\" " + command + " " + input +
+                                " --output b.csv --json b.json > printed"),
+                   "b.json: cannot be written: File too large");
+    EXPECT_THAT(read_text(folder / "printed"), testing::HasSubstr("points        2, 3D\n"));
+    EXPECT_THAT(read_text(folder / "printed"), testing::Not(testing::HasSubstr("written")));
+    EXPECT_EQ(folder.n_files(), 2);
+  }
+}
+
 TEST(run, json_is_utf8_whatever_the_name_of_the_file)
 {
   temporary_folder const folder;
@@ -405,6 +472,28 @@ TEST(run, a_check_that_fails_is_status_1)
       run_program({"run", (folder / "a.csv").string(), "--precision", "f32", "--check", "2"});
   EXPECT_EQ(end.status, 1) << end.err;
   EXPECT_THAT(end.out, testing::HasSubstr("FAIL"));
+}
+
+// The potentials of points 1 and 2 for the second charges are ten times as large as these.
+TEST(run, results_that_are_not_finite_are_counted_and_status_1)
+{
+  temporary_folder const folder;
+  for (auto const& [precision, charge] :
+       std::map<std::string, std::string>{{"f32", "1e38"}, {"f64", "1e308"}})
+  {
+    write_text(folder / "a.csv",
+               "x,y,z,q1,q2\n1000,0,0,1,1\n0,0,0,1," + charge + "\n0.1,0,0,1," + charge + "\n");
+    auto const end =
+        run_program({"run", (folder / "a.csv").string(), "--precision", precision, "--output",
+                     (folder / "b.csv").string(), "--json", (folder / "b.json").string()});
+    EXPECT_EQ(end.status, 1);
+    EXPECT_THAT(own_messages(end),
+                testing::MatchesRegex("nearfield: results that are not finite: 2, the first at "
+                                      "point 1; [^\n]*" +
+                                      precision + "[^\n]*\n"));
+    EXPECT_EQ(json_reader::read(read_text(folder / "b.json")).at("not_finite"), "2");
+    EXPECT_THAT(read_text(folder / "b.csv"), testing::HasSubstr("inf"));
+  }
 }
 
 TEST(info, names_what_is_built_in)

@@ -282,7 +282,9 @@ namespace nearfield::test
     EXPECT_THAT(with(0.1, {.cells_per_cutoff = {1, -2, 1}}),
                 complains_of("cells_per_cutoff is -2 on axis 1"));
     EXPECT_THAT(with(0.1, {.cells_per_cutoff = {1, 1, 1 << 30}}),
-                complains_of("cells_per_cutoff is 1073741824 on axis 2", "1 to 100"));
+                complains_of("cells_per_cutoff is 1073741824 on axis 2", "1 to 8"));
+    EXPECT_THAT(with(0.1, {.cells_per_cutoff = {9, 1, 1}}), complains_of("is 9 on axis 0"));
+    EXPECT_NO_THROW(with(0.1, {.cells_per_cutoff = {8, 8, 8}})());
     EXPECT_THAT(with(0.1, {.period = {0, -1, 0}}), complains_of("period is -1 on axis 1"));
     EXPECT_THAT(with(0.1, {.period = {nan, 0, 0}}), complains_of("period is", "nan on axis 0"));
     EXPECT_THAT(with(0.51, {.period = {0, 0, 1}}),

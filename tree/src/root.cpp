@@ -55,7 +55,8 @@ namespace nearfield::detail
           std::ranges::all_of(root.centre, [](double x) { return std::isfinite(x); });
       if (!centred || !(root.half_width > 0) || !std::isfinite(root.width()))
         throw error("build_tree: the root has " + describe(root) +
-                    "; give a finite centre and a positive, finite width");
+                    "; give a finite centre and a positive, finite width, or use other units of "
+                    "length");
     }
 
     template <class T, int Dim>
