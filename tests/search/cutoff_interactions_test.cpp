@@ -262,6 +262,15 @@ namespace nearfield::test
     expect_sums_of<TypeParam, 3>(exact_sph_density<3>{});
   }
 
+  // In a small unit of length (sigma / 1)^12 is no float.
+  TYPED_TEST(cutoff_interactions, may_have_any_unit_of_length)
+  {
+    using T = TypeParam;
+    auto const x = fluid<T, 3>(6, 0.1, 1e4);
+    expect_sums(exact_lennard_jones<3>{{.sigma = 0.9e4, .epsilon = 0.7, .cutoff = 2e4}}, x, 0);
+    expect_sums(exact_grad_lennard_jones<3>{{.sigma = 0.9e4, .epsilon = 0.7, .cutoff = 2e4}}, x, 0);
+  }
+
   TYPED_TEST(cutoff_interactions, are_right_wherever_the_documents_say_so)
   {
     using T = TypeParam;
