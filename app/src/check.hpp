@@ -46,9 +46,9 @@ namespace nearfield::app
       return columns;
     }
 
-    /// max(|K|, sum_d |r_d dK/dr_d|) of every entry. The second is what a relative change of each coordinate
-    /// changes, in units of that change: the error of an entry that cancels (a dipole's), that crosses
-    /// zero (a logarithm) or that falls steeply (a Gaussian) follows it, and not |K|.
+    /// max(|K|, sum_d |r_d dK/dr_d|) of every entry. The second is what a relative change of each
+    /// coordinate changes, in units of that change: the error of an entry that cancels (a dipole's),
+    /// crosses zero (a logarithm) or falls steeply (a Gaussian) follows it, and not |K|.
     template <class K>
     wide_columns<K> term_sizes(K const& k, vec<long double, K::dim> const& r,
                                wide_columns<K> const& columns)

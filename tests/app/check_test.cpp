@@ -1,4 +1,4 @@
-// The measure of --check: what it passes is in run_test.cpp; here it must see an error that is planted.
+// The measure of --check must see an error that is planted; what it passes is in run_test.cpp.
 #include "check.hpp"
 
 #include "points.hpp"

@@ -377,8 +377,8 @@ TEST(run, json_is_utf8_whatever_the_name_of_the_file)
       testing::EndsWith("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\xff\\xc3\\xed\\xa0\\x80.csv"));
 }
 
-// Entries of K that cancel, K near a zero of its own, K that a rounding of |r|^2 changes by many roundings, K
-// below the normal numbers: none of that is an error of the sums.
+// Entries of K that cancel, K near a zero of its own, K that a rounding of |r|^2 changes by many
+// roundings, K below the normal numbers: none of that is an error of the sums.
 TEST(run, a_check_passes_where_K_is_small_or_ill_conditioned)
 {
   temporary_folder const folder;

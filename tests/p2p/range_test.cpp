@@ -21,7 +21,7 @@ namespace nearfield::test
       double from, to;
     };
 
-    /// From which to which |r| K is right in precision T: the table "Ranges" of docs/conventions.md.
+    /// From which to which |r| K is right in precision T: the ranges of docs/conventions.md.
     template <class K, class T>
     constexpr range stated_range()
     {
@@ -39,8 +39,8 @@ namespace nearfield::test
         return is_float ? range{3e-13, 4.3e12} : range{3e-102, 3.5e102};
     }
 
-    /// Distances of either sign in the range: its ends, the powers of ten, and others with random digits
-    /// up to n.
+    /// Distances of either sign in the range: its ends, the powers of ten, and others with random
+    /// digits up to n.
     template <class T>
     std::vector<T> distances(range within, std::size_t n)
     {
@@ -57,7 +57,7 @@ namespace nearfield::test
       return result;
     }
 
-    /// The size of a term as docs/conventions.md defines it: max(|K_oi|, sum_d |r_d dK_oi/dr_d|) |q_i|,
+    /// The size of a term as docs/conventions.md has it: max(|K_oi|, sum_d |r_d dK_oi/dr_d|) |q_i|,
     /// and no less than what underflow may cost; here for one pair and ones as inputs.
     template <class T, class K>
     std::array<long double, K::n_out> size_of_term(K const& k, long_vector<K::dim> const& r)
@@ -82,9 +82,9 @@ namespace nearfield::test
       return size;
     }
 
-    // Pairs one at a time, so that no larger term hides the error of a smaller one: every distance is a
-    // target of one source, and every one a source of one target, in each lane of a pack. Along each axis,
-    // and where the first entry of a dipole tensor is zero.
+    // Pairs one at a time, so that no larger term hides the error of a smaller one: every distance is
+    // a target of one source, and every one a source of one target, in each lane of a pack. Along
+    // each axis, and where the first entry of a dipole tensor is zero.
     template <class T, class K>
     void expect_right_pairs(K const& k, range within)
     {
@@ -186,7 +186,7 @@ namespace nearfield::test
   {};
   TYPED_TEST_SUITE(gaussian_in, reals);
 
-  // What is no normal number may be zero, a subnormal number or the smallest normal one, and nothing else.
+  // What is no normal number may be zero, subnormal or the least normal number, and nothing else.
   TYPED_TEST(gaussian_in, goes_to_zero_where_it_leaves_the_normal_numbers)
   {
     using T = TypeParam;

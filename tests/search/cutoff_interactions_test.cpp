@@ -197,7 +197,7 @@ namespace nearfield::test
       expect_sums(exact, fluid<T, Dim>(side, 0, exact.cutoff() / 3), 0);
     }
 
-    /// Pairs one at a time along the last axis, at the ends of the range and at powers of ten between them.
+    /// Pairs one at a time along the last axis, at the ends of the range and at powers of ten between.
     template <class T>
     void expect_right_pairs(auto const& exact, double from, double to)
     {

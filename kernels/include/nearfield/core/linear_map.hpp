@@ -91,8 +91,8 @@ namespace nearfield
     }
   };
 
-  /// K = c (a I + b r r^T), even in r: n_in = n_out = D. With the magnitude of K in c, and a and b |r|^2
-  /// near 1, nothing overflows or underflows before K does.
+  /// K = c (a I + b r r^T), even in r: n_in = n_out = D. With the magnitude of K in c, and a and
+  /// b |r|^2 near 1, nothing overflows or underflows before K does.
   template <class V, int D>
   struct isotropic
   {

@@ -115,8 +115,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack. The
-  /// test for distance zero leaves it out itself; where there is none K(0) is finite, and meets q = 0.
+  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack.
+  /// The test for distance zero leaves that out; where there is none K(0) is finite, and meets q = 0.
   template <bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_diagonal(K const& k, target_block<K, V, RT>& block, Panel const& sources,
                                    int pack, int lane)
