@@ -31,8 +31,7 @@ namespace nearfield::test
     return std::sqrt(sum);
   }
 
-  /// The formula of K: `at(k, r)`, for r != 0 where K is singular; `singular(k)`; and the highest power
-  /// of 1/|r| in it, which bounds the distances that a precision can serve. A user's own interaction
+  /// The formula of K: `at(k, r)`, for r != 0 where K is singular, and `singular(k)`. A user's own interaction
   /// specialises it.
   template <class K>
   struct formula;
@@ -40,7 +39,6 @@ namespace nearfield::test
   template <int Dim>
   struct formula<one_over_r<Dim>>
   {
-    static constexpr int power = 1;
     static bool singular(one_over_r<Dim>) { return true; }
     static long_matrix<1, 1> at(one_over_r<Dim>, long_vector<Dim> const& r)
     {
@@ -51,7 +49,6 @@ namespace nearfield::test
   template <int Dim>
   struct formula<grad_one_over_r<Dim>>
   {
-    static constexpr int power = 3;
     static bool singular(grad_one_over_r<Dim>) { return true; }
     static long_matrix<Dim, 1> at(grad_one_over_r<Dim>, long_vector<Dim> const& r)
     {
@@ -65,7 +62,6 @@ namespace nearfield::test
   template <int Dim>
   struct formula<val_grad_one_over_r<Dim>>
   {
-    static constexpr int power = 3;
     static bool singular(val_grad_one_over_r<Dim>) { return true; }
     static long_matrix<1 + Dim, 1> at(val_grad_one_over_r<Dim>, long_vector<Dim> const& r)
     {
@@ -80,7 +76,6 @@ namespace nearfield::test
   template <int Dim>
   struct formula<r_over_r3<Dim>>
   {
-    static constexpr int power = 3;
     static bool singular(r_over_r3<Dim> const& k) { return k.eps == 0; }
     static long_matrix<Dim, 1> at(r_over_r3<Dim> const& k, long_vector<Dim> const& r)
     {
@@ -95,7 +90,6 @@ namespace nearfield::test
   template <>
   struct formula<log_r>
   {
-    static constexpr int power = 1;
     static bool singular(log_r) { return true; }
     static long_matrix<1, 1> at(log_r, long_vector<2> const& r) { return {{{std::log(norm(r))}}}; }
   };
@@ -103,7 +97,6 @@ namespace nearfield::test
   template <>
   struct formula<grad_log_r>
   {
-    static constexpr int power = 2;
     static bool singular(grad_log_r) { return true; }
     static long_matrix<2, 1> at(grad_log_r, long_vector<2> const& r)
     {
@@ -115,7 +108,6 @@ namespace nearfield::test
   template <int Dim>
   struct formula<gaussian<Dim>>
   {
-    static constexpr int power = 0;
     static bool singular(gaussian<Dim> const&) { return false; }
     static long_matrix<1, 1> at(gaussian<Dim> const& k, long_vector<Dim> const& r)
     {
@@ -127,7 +119,6 @@ namespace nearfield::test
   template <int Dim>
   struct formula<dipole_tensor<Dim>>
   {
-    static constexpr int power = 5;
     static bool singular(dipole_tensor<Dim>) { return true; }
     static long_matrix<Dim, Dim> at(dipole_tensor<Dim>, long_vector<Dim> const& r)
     {

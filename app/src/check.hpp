@@ -5,6 +5,7 @@
 #include <nearfield/core/interaction.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -14,7 +15,7 @@ namespace nearfield::app
   struct check_report
   {
     std::size_t targets = 0;
-    /// max over targets and components of |got - ref| / sum_j |K_ij q_j|
+    /// max over targets and components of |got - ref| / sum_j S_j, see term_sizes
     double max_relative_error = 0;
     double limit = 0;
 
@@ -24,6 +25,51 @@ namespace nearfield::app
   /// What the error of a run may be.
   template <class T>
   inline constexpr double error_limit = sizeof(T) == 4 ? 2e-6 : 1e-13;
+
+  namespace detail
+  {
+    template <class K>
+    using wide_columns = std::array<vec<long double, K::n_out>, K::n_in>;
+
+    /// K(r), input by input.
+    template <class K>
+    wide_columns<K> columns_of(K const& k, vec<long double, K::dim> const& r)
+    {
+      auto const map = nearfield::detail::evaluate(k, r);
+      wide_columns<K> columns;
+      for (int c = 0; c < K::n_in; ++c)
+      {
+        vec<long double, K::n_in> unit{};
+        unit[c] = 1;
+        columns[c] = map.to(unit);
+      }
+      return columns;
+    }
+
+    /// max(|K|, sum_d |r_d dK/dr_d|) of every entry. The second is what a relative change of each
+    /// coordinate changes, in units of that change: the error of an entry that cancels (a dipole's),
+    /// crosses zero (a logarithm) or falls steeply (a Gaussian) follows it, and not |K|.
+    template <class K>
+    wide_columns<K> term_sizes(K const& k, vec<long double, K::dim> const& r,
+                               wide_columns<K> const& columns)
+    {
+      constexpr long double step = 0x1p-20L;
+      wide_columns<K> sizes{};
+      for (int d = 0; d < K::dim; ++d)
+      {
+        auto moved = r;
+        moved[d] *= 1 + step;
+        auto const there = columns_of(k, moved);
+        for (int c = 0; c < K::n_in; ++c)
+          for (int o = 0; o < K::n_out; ++o)
+            sizes[c][o] += std::abs(there[c][o] - columns[c][o]) / step;
+      }
+      for (int c = 0; c < K::n_in; ++c)
+        for (int o = 0; o < K::n_out; ++o)
+          sizes[c][o] = std::max(sizes[c][o], std::abs(columns[c][o]));
+      return sizes;
+    }
+  }
 
   /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long
   /// double over the same pairs, from the inputs as rounded to T.
@@ -40,6 +86,8 @@ namespace nearfield::app
     auto const place = inverse(on.leaves.target_order());
     bool const one_set = !on.sources;
     bool const singular = is_singular<T>(k);
+    // K and K q below the normal numbers of T may come out as zero
+    wide const least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
     std::size_t const n_rhs = on.inputs.size() / K::n_in;
 
     check_report report;
@@ -64,17 +112,15 @@ namespace nearfield::app
             vec<wide, K::dim> r;
             for (int d = 0; d < K::dim; ++d) r[d] = wide(x[d][i]) - wide(y[d][j]);
             if (singular && dot(r, r) == 0) continue;
-            auto const map = nearfield::detail::evaluate(k, r);
+            auto const columns = detail::columns_of(k, r);
+            auto const sizes = detail::term_sizes(k, r, columns);
             for (int c = 0; c < K::n_in; ++c)
             {
-              // input by input: those of a tensor cancel
-              vec<wide, K::n_in> charge{};
-              charge[c] = q[c][j];
-              auto const term = map.to(charge);
+              wide const charge = q[c][j], magnitude = std::abs(charge);
               for (int o = 0; o < K::n_out; ++o)
               {
-                sum[o] += term[o];
-                size[o] += std::abs(term[o]);
+                sum[o] += columns[c][o] * charge;
+                size[o] += std::max(sizes[c][o] * magnitude, least * std::max<wide>(magnitude, 1));
               }
             }
           }
@@ -85,9 +131,7 @@ namespace nearfield::app
         for (int o = 0; o < K::n_out; ++o)
         {
           wide const difference = std::abs(wide(outputs[rhs * K::n_out + o][i]) - sum[o]);
-          // terms below the normal numbers of T cannot be held to more
-          wide const scale = std::max<wide>(size[o], std::numeric_limits<T>::min());
-          auto const relative = static_cast<double>(difference / scale);
+          auto const relative = static_cast<double>(difference == 0 ? 0 : difference / size[o]);
           // a NaN must not pass for a small error
           if (!(relative <= report.max_relative_error))
             report.max_relative_error =

@@ -29,7 +29,7 @@ namespace nearfield::app
     constexpr val_grad_one_over_r<3> kernel{};
     // leaves large enough for a task of each to be worth its start
     constexpr cut_options cut{.max_leaf_size = 256};
-    constexpr std::size_t n_check = 2000;
+    constexpr std::size_t n_check = 500;
 
     struct row
     {

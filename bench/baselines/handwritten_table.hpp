@@ -107,10 +107,10 @@ namespace baseline
           batch const root = batch(0.5F) * twice_rsqrt<Arch>(r2);
           batch const root2 = root * root, root3 = root2 * root;
           batch const dot = xsimd::fma(dz, qz, xsimd::fma(dy, qy, dx * qx));
-          batch const along = batch(3.0F) * (root3 * root2) * dot;
-          fx[t] = xsimd::fma(along, dx, xsimd::fnma(root3, qx, fx[t]));
-          fy[t] = xsimd::fma(along, dy, xsimd::fnma(root3, qy, fy[t]));
-          fz[t] = xsimd::fma(along, dz, xsimd::fnma(root3, qz, fz[t]));
+          batch const along = batch(3.0F) * root2 * dot;
+          fx[t] = xsimd::fma(root3, xsimd::fms(along, dx, qx), fx[t]);
+          fy[t] = xsimd::fma(root3, xsimd::fms(along, dy, qy), fy[t]);
+          fz[t] = xsimd::fma(root3, xsimd::fms(along, dz, qz), fz[t]);
         }
       }
       for (int t = 0; t < targets; ++t)

@@ -38,9 +38,9 @@ namespace nearfield::test
 
   TEST(isotropic, is_the_matrix_of_its_formula)
   {
-    // 2 I - 3 r r^T
-    mat<double, 3, 3> const matrix{{{2 - 3, 6, -9}, {6, 2 - 12, 18}, {-9, 18, 2 - 27}}};
-    isotropic<double, 3> const map{2, -3, r};
+    // 5 (2 I - 3 r r^T)
+    mat<double, 3, 3> const matrix{{{-5, 30, -45}, {30, -50, 90}, {-45, 90, -125}}};
+    isotropic<double, 3> const map{5, 2, -3, r};
     for (int i = 0; i < 3; ++i)
     {
       vec<double, 3> q{};
@@ -61,7 +61,7 @@ namespace nearfield::test
     EXPECT_TRUE(same(value_radial<double, 3>{2, -3, r}.back(charge),
                      value_radial<double, 3>{2, -3, minus_r}.to(charge)));
     vec<double, 3> const q{7, 11, -13};
-    EXPECT_TRUE(
-        same(isotropic<double, 3>{2, -3, r}.back(q), isotropic<double, 3>{2, -3, minus_r}.to(q)));
+    EXPECT_TRUE(same(isotropic<double, 3>{5, 2, -3, r}.back(q),
+                     isotropic<double, 3>{5, 2, -3, minus_r}.to(q)));
   }
 }

@@ -6,6 +6,7 @@
 #include "reference.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/simd.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>
@@ -48,11 +49,11 @@ namespace nearfield::test
     {
       lennard_jones_cutoff<Dim> k{.sigma = 0.9, .epsilon = 0.7, .cutoff = 2};
       [[nodiscard]] double cutoff() const { return k.cutoff; }
-      [[nodiscard]] double value(double r, auto const&, int) const
+      [[nodiscard]] auto value(auto r, auto const&, int) const
       {
         return 4 * k.epsilon * (std::pow(k.sigma / r, 12) - std::pow(k.sigma / r, 6));
       }
-      [[nodiscard]] double change(double r) const
+      [[nodiscard]] auto change(auto r) const
       {
         return 4 * k.epsilon * (12 * std::pow(k.sigma / r, 12) + 6 * std::pow(k.sigma / r, 6));
       }
@@ -64,12 +65,12 @@ namespace nearfield::test
     {
       grad_lennard_jones_cutoff<Dim> k{.sigma = 0.9, .epsilon = 0.7, .cutoff = 2};
       [[nodiscard]] double cutoff() const { return k.cutoff; }
-      [[nodiscard]] double value(double r, auto const& d, int o) const
+      [[nodiscard]] auto value(auto r, auto const& d, int o) const
       {
         return -24 * k.epsilon * (2 * std::pow(k.sigma / r, 12) - std::pow(k.sigma / r, 6)) * d[o] /
                (r * r);
       }
-      [[nodiscard]] double change(double r) const
+      [[nodiscard]] auto change(auto r) const
       {
         return 24 * k.epsilon * (26 * std::pow(k.sigma / r, 12) + 7 * std::pow(k.sigma / r, 6)) / r;
       }
@@ -196,6 +197,46 @@ namespace nearfield::test
       expect_sums(exact, fluid<T, Dim>(side, 0, exact.cutoff() / 3), 0);
     }
 
+    /// Pairs one at a time along the last axis, at the ends of the range and at powers of ten between.
+    template <class T>
+    void expect_right_pairs(auto const& exact, double from, double to)
+    {
+      auto const& k = exact.k;
+      constexpr int dim = std::remove_cvref_t<decltype(k)>::dim;
+      constexpr int n_out = std::remove_cvref_t<decltype(k)>::n_out;
+      points<T, dim> x, origin;
+      origin.push_back({});
+      std::array<double, dim> at{};
+      for (int power = -300; power <= 300; ++power)
+        if (double const r = std::pow(10., power); r > from && r < to)
+        {
+          at[dim - 1] = r;
+          x.push_back(at);
+        }
+      for (double const r : {from, 0.3, 0.999, 1., 1.001, 1.5, 1.9999, to})
+      {
+        at[dim - 1] = -r;
+        x.push_back(at);
+      }
+      std::vector<T> const one{1};
+      for (tested_backend const& backend : tested_backends())
+      {
+        column_set<T, n_out> out;
+        for (auto& column : out.columns) column = std::vector<T>(x.size());
+        backend.run([&](auto where)
+                    { p2p_outer(where, k, x.view(), origin.view(), soa{one}, out.view()); });
+        for (std::size_t i = 0; i < x.size(); ++i)
+        {
+          std::array<long double, dim> d{};
+          d[dim - 1] = static_cast<long double>(x.columns[dim - 1][i]);
+          long double const r = std::abs(d[dim - 1]);
+          for (int o = 0; o < n_out; ++o)
+            ASSERT_NEAR(out.columns[o][i], exact.value(r, d, o), tolerance<T> * exact.change(r))
+                << k.name << ", " << backend.name << ", r = " << d[dim - 1] << ", output " << o;
+        }
+      }
+    }
+
     template <class Real>
     class cutoff_interactions : public testing::Test
     {};
@@ -219,6 +260,26 @@ namespace nearfield::test
   {
     expect_sums_of<TypeParam, 2>(exact_sph_density<2>{});
     expect_sums_of<TypeParam, 3>(exact_sph_density<3>{});
+  }
+
+  // In a small unit of length (sigma / 1)^12 is no float.
+  TYPED_TEST(cutoff_interactions, may_have_any_unit_of_length)
+  {
+    using T = TypeParam;
+    auto const x = fluid<T, 3>(6, 0.1, 1e4);
+    expect_sums(exact_lennard_jones<3>{{.sigma = 0.9e4, .epsilon = 0.7, .cutoff = 2e4}}, x, 0);
+    expect_sums(exact_grad_lennard_jones<3>{{.sigma = 0.9e4, .epsilon = 0.7, .cutoff = 2e4}}, x, 0);
+  }
+
+  TYPED_TEST(cutoff_interactions, are_right_wherever_the_documents_say_so)
+  {
+    using T = TypeParam;
+    bool const is_float = sizeof(T) == 4;
+    expect_right_pairs<T>(exact_lennard_jones<3>{{.cutoff = is_float ? 1e7 : 1e52}},
+                          is_float ? 7e-4 : 2.4e-26, is_float ? 2e6 : 1.8e51);
+    expect_right_pairs<T>(exact_grad_lennard_jones<3>{{.cutoff = is_float ? 1e7 : 1e52}},
+                          is_float ? 2.4e-3 : 1.3e-22, is_float ? 8e4 : 4.2e38);
+    expect_right_pairs<T>(exact_sph_density<3>{}, 1e-30, 1e30);
   }
 
   TEST(cutoff_interactions, are_zero_from_the_cutoff_on)

@@ -91,10 +91,12 @@ namespace nearfield
     }
   };
 
-  /// K = a I + b r r^T, even in r: n_in = n_out = D.
+  /// K = c (a I + b r r^T), even in r: n_in = n_out = D. With the magnitude of K in c, and a and
+  /// b |r|^2 near 1, nothing overflows or underflows before K does.
   template <class V, int D>
   struct isotropic
   {
+    V c;         ///< the factor of the whole
     V a;         ///< the factor of I
     V b;         ///< the factor of r r^T
     vec<V, D> r; ///< as it was given to K
@@ -104,7 +106,7 @@ namespace nearfield
       V const along = b * dot(r, q);
       vec<V, D> result;
       NEARFIELD_UNROLL
-      for (int d = 0; d < D; ++d) result[d] = along * r[d] + a * q[d];
+      for (int d = 0; d < D; ++d) result[d] = c * (along * r[d] + a * q[d]);
       return result;
     }
     NEARFIELD_FN constexpr vec<V, D> back(vec<V, D> const& q) const { return to(q); }

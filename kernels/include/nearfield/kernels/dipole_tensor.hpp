@@ -13,15 +13,15 @@ namespace nearfield
   struct dipole_tensor
   {
     static constexpr int dim = Dim, n_in = Dim, n_out = Dim;
-    static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 4 + (2 * Dim - 1) + 1 + 4 * Dim;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 3 + (2 * Dim - 1) + 1 + 4 * Dim;
     static constexpr auto name = "dipole_tensor";
 
     template <class V>
     NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> isotropic<V, dim>
     {
       V const inv_r2 = inv_r * inv_r;
-      V const inv_r3 = inv_r2 * inv_r;
-      return {-inv_r3, V(3) * (inv_r3 * inv_r2), r};
+      // not 3 / |r|^5, which leaves the range of floats long before K does
+      return {inv_r2 * inv_r, V(-1), V(3) * inv_r2, r};
     }
   };
 }

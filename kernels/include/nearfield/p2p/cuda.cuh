@@ -100,7 +100,7 @@ namespace nearfield::detail
     else if (job.n_items > 0)
     {
       index_type const blocks = (job.n_items + warps - 1) / warps;
-      bool const tested = job.always_tests || (from.ranges_may_coincide && from.tests_for_zero);
+      bool const tested = job.always_tests || (from.ranges_may_coincide && job.tests_own_points());
       if (tested)
         mutual_kernel<true, K, T><<<blocks, mutual_threads, 0, stream>>>(job, k);
       else

@@ -51,7 +51,6 @@ namespace nearfield
     {
       cuda_job<T> job;
       job.singular = is_singular<T>(k);
-      job.tests_for_zero = tests_for_zero<T>(k);
       job.stream = where.stream;
       return job;
     }

@@ -79,9 +79,7 @@ namespace nearfield
     bool own_is_self = false;
     /// pairs at distance zero may be in the ranges too
     bool ranges_may_coincide = false;
-    /// the interaction at distance zero (is_singular, detail::tests_for_zero)
-    bool singular = true;
-    bool tests_for_zero = true; ///< pairs at distance zero are looked for
+    bool singular = true; ///< the interaction at distance zero (is_singular)
 
     cuda_stream stream = nullptr; ///< null: the default stream
   };

@@ -48,7 +48,7 @@ namespace nearfield::detail
           n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items),
           n_targets(from.n_targets), n_sources(from.n_sources), piece(0), parts(1),
           own_is_self(from.own_is_self), singular(from.singular),
-          always_tests(from.tests_for_zero && !from.singular)
+          always_tests(radial_interaction<K> && !from.singular)
     {
       for (int d = 0; d < K::dim; ++d) targets.x[d] = from.target_x[d];
       for (int c = 0; c < K::n_in; ++c) targets.q[c] = from.target_q ? from.target_q[c] : nullptr;
@@ -66,7 +66,7 @@ namespace nearfield::detail
 
     /// Whether pairs at distance zero are looked for among the points of an item: a regular interaction
     /// counts them, a radial one gets 1/|r| = 0.
-    [[nodiscard]] __device__ bool tests_own_points() const
+    [[nodiscard]] __host__ __device__ bool tests_own_points() const
     {
       return radial_interaction<K> || singular;
     }
@@ -238,12 +238,15 @@ namespace nearfield::detail
       {
         auto distance = x[r] - source.x();
         auto q = source.q();
-        bool left_out = j == self + static_cast<index_type>(r) * stride_of_self;
+        // of a radial interaction the test leaves out the target itself, too
         if constexpr (!radial_interaction<K>)
-          left_out = left_out || (tested && dot(distance, distance) == T(0));
-        if (left_out) distance[0] = T(1);
-        NEARFIELD_UNROLL
-        for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
+        {
+          bool const at_zero = tested && dot(distance, distance) == T(0);
+          if (at_zero) distance[0] = T(1);
+          bool const left_out = at_zero || j == self + static_cast<index_type>(r) * stride_of_self;
+          NEARFIELD_UNROLL
+          for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
+        }
         interact<false, radial_interaction<K>>(k, distance, q, sum[r], none, nothing);
       }
     }

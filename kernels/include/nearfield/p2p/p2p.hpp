@@ -12,10 +12,10 @@
 /// after right-hand side.
 ///
 /// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a
-/// regular one; p2p_inner leaves i = j out in either case. Results hold wherever |r|^2 and the powers
-/// of 1/|r| in K are normal numbers of the precision, and 2^12 times the sums finite (a loop may leave a
-/// factor of 16 in the root). All of them are re-entrant. They throw error for views that differ in size,
-/// are null, or whose outputs overlap other columns.
+/// regular one; p2p_inner leaves i = j out in either case. Inputs must be finite; docs/conventions.md has
+/// the range of |r| in which results hold, for each interaction. The sums must stay finite when multiplied
+/// by 2^12 (a loop may leave a factor of 16 in the root). All functions are re-entrant. They throw error
+/// for views that differ in size, are null, or whose outputs overlap other columns.
 
 namespace nearfield
 {

@@ -104,33 +104,37 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       sweep_once<Mutual, Tested>(k, block, sources, first, last);
   }
 
-  /// width values from `value + width - 1 - lane` on are 1 in that lane and 0 in the others.
+  /// width values from `value + width - 1 - lane` on are 0 in that lane and 1 in the others.
   template <class T, int Width>
-  struct one_hot
+  struct all_but_one
   {
     T value[2 * Width - 1]{};
-    constexpr one_hot() { value[Width - 1] = T(1); }
+    constexpr all_but_one()
+    {
+      for (int i = 0; i < 2 * Width - 1; ++i) value[i] = T(i != Width - 1);
+    }
   };
 
-  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack,
-  /// and meets itself at distance one with q = 0.
+  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack.
+  /// The test for distance zero leaves that out; where there is none K(0) is finite, and meets q = 0.
   template <bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_diagonal(K const& k, target_block<K, V, RT>& block, Panel const& sources,
                                    int pack, int lane)
   {
     using T = real_of<V>;
     constexpr int width = math<V>::width;
-    static constexpr one_hot<T, width> table;
     int const j = pack * width;
+    auto const x = load_columns<V>(sources.x, j);
     NEARFIELD_UNROLL
     for (int t = 0; t < RT; ++t)
     {
-      V const self = math<V>::load(table.value + (width - 1 - lane - t));
-      V const others = V(T(1)) - self;
-      auto r = block.x[t] - load_columns<V>(sources.x, j);
-      r[0] = r[0] + self;
-      auto const q = others * load_columns<V>(sources.q, j);
-      interact<false, Tested>(k, r, q, block.out[t], q, block.out[t]);
+      auto q = load_columns<V>(sources.q, j);
+      if constexpr (!Tested)
+      {
+        static constexpr all_but_one<T, width> table;
+        q = math<V>::load(table.value + (width - 1 - lane - t)) * q;
+      }
+      interact<false, Tested>(k, block.x[t] - x, q, block.out[t], q, block.out[t]);
     }
   }
 

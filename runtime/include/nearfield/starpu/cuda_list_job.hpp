@@ -77,7 +77,6 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       job.n_items = head_.n_items;
       job.own_is_self = head_.target_buffer < head_.n_sources;
       job.singular = is_singular<T>(k);
-      job.tests_for_zero = nearfield::detail::tests_for_zero<T>(k);
       job.stream = stream_;
       return job;
     }

@@ -1,0 +1,77 @@
+// The measure of --check must see an error that is planted; what it passes is in run_test.cpp.
+#include "check.hpp"
+
+#include "points.hpp"
+#include "reference.hpp"
+
+#include <gtest/gtest.h>
+
+using namespace nearfield;
+using namespace nearfield::app;
+using namespace nearfield::test;
+
+namespace
+{
+  // Right sums of 20 points, all pairs, and the problem that they belong to.
+  template <class T, class K>
+  struct solved
+  {
+    problem<T, K::dim> on;
+    std::vector<std::vector<T>> outputs;
+
+    explicit solved(K const& k) : on(unsolved())
+    {
+      auto const sums = reference(k, std::as_const(on.targets).view(), on.source_view(),
+                                  on.template input_view<K::n_in>(0), other_points);
+      for (auto const& column : sums.value) outputs.emplace_back(column.begin(), column.end());
+    }
+
+  private:
+    static problem<T, K::dim> unsolved()
+    {
+      std::size_t const n = 20;
+      named_points from{"points", {.dim = K::dim}};
+      for (auto const& column : make_points<T, K::dim>(cloud::uniform, n).columns)
+        from.points.positions.emplace_back(column.begin(), column.end());
+      random_numbers random(3);
+      for (int c = 0; c < K::n_in; ++c)
+      {
+        auto& column = from.points.inputs.emplace_back(n);
+        for (double& q : column) q = random.uniform(1, 2);
+      }
+      return make_problem<T, K::dim>(from, nullptr, {.level = 0});
+    }
+  };
+
+  template <class T>
+  struct check_measure : testing::Test
+  {};
+  using reals = testing::Types<float, double>;
+  TYPED_TEST_SUITE(check_measure, reals);
+}
+
+TYPED_TEST(check_measure, sees_an_error_of_a_thousandth_in_any_output)
+{
+  using T = TypeParam;
+  builtin_interactions::for_each(
+      []<class K>()
+      {
+        K const k{};
+        solved<T, K> right(k);
+        auto const report = check_outputs(right.on, k, right.outputs, 1000);
+        EXPECT_EQ(report.targets, 20u);
+        EXPECT_TRUE(report.passed()) << K::name << ": " << report.max_relative_error;
+        for (int o = 0; o < K::n_out; ++o)
+          for (std::size_t const i : {0, 7, 19})
+          {
+            T& value = right.outputs[static_cast<std::size_t>(o)][i];
+            T const before = value;
+            value *= T(1.001);
+            EXPECT_FALSE(check_outputs(right.on, k, right.outputs, 1000).passed())
+                << K::name << ", output " << o << " of point " << i;
+            value = std::numeric_limits<T>::quiet_NaN();
+            EXPECT_FALSE(check_outputs(right.on, k, right.outputs, 1000).passed()) << K::name;
+            value = before;
+          }
+      });
+}
