@@ -145,7 +145,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       for (std::size_t g = 0; g < out_.size(); ++g)
       {
         if (!is_written_[g]) continue; // StarPU aborts when data is read that no task has written
-        wait_for_writers(out_[g], "out");
+        detail::wait_for_writers(out_[g], "out");
       }
       monitor_.rethrow();
     }
@@ -166,7 +166,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       for (int set : {0, 1})
         if (is_collected_[set])
-          for (handle const& chunk : source_q_[set]) wait_for_writers(chunk, "q");
+          for (handle const& chunk : source_q_[set]) detail::wait_for_writers(chunk, "q");
     }
 
     /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
@@ -218,6 +218,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
           codelet_(form_ == form_choice::mutual ? mutual_codelet(backend_)
                                                 : gather_codelet::of(backend_))
     {
+      detail::check_may_wait("near_field"); // as its destructor does
       leaf_groups_view const views = groups.view();
       check_arguments(sets, views, x, y, q, out);
       nearfield::detail::planner const plan = form_ == form_choice::mutual
@@ -361,14 +362,6 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       task.set_priority(priority);
       task.submit();
       is_written_[g] = true;
-    }
-
-    static void wait_for_writers(starpu_data_handle_t data, char const* name)
-    {
-      // it stays in the memory where it is
-      check(starpu_data_acquire_on_node(data, STARPU_ACQUIRE_NO_NODE, STARPU_R),
-            "starpu_data_acquire_on_node(" + std::string(name) + ")");
-      starpu_data_release_on_node(data, STARPU_ACQUIRE_NO_NODE);
     }
 
     void deliver_results()
