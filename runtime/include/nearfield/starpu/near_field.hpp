@@ -216,7 +216,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
           backend_(choose_backend(starpu, options.backend)),
           form_(choose_form(groups, options.form, backend_)),
           codelet_(form_ == form_choice::mutual ? mutual_codelet(backend_)
-                                                : gather_codelet::of(backend_))
+                                                : gather_codelet::of(backend_)),
+          k_(k)
     {
       detail::check_may_wait("near_field"); // as its destructor does
       leaf_groups_view const views = groups.view();
@@ -254,7 +255,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
         if (form_ == form_choice::mutual)
           halo_.push_back(
               handle::of_size<T>(std::size_t(NOut) * std::max<index_type>(1, group.halo_size)));
-        arguments_.push_back({k, &monitor_, group.interactions * n_rhs, false, &group.head});
+        arguments_.push_back({&k_, &monitor_, group.interactions * n_rhs, false, &group.head});
         deliver_.push_back({out_columns_, views.target_order.subspan(group.targets.begin, n),
                             group.pieces, options.accumulate, &monitor_});
       }
@@ -388,6 +389,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     backend_choice backend_;
     form_choice form_;
     starpu_codelet& codelet_;
+    K k_;
     nearfield::detail::step_plan plan_;
     std::array<T const*, K::dim> source_x_columns_{}, target_x_columns_{};
     std::array<T const*, NQ> q_columns_{};
