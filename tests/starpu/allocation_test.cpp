@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -25,6 +26,11 @@ void* operator new(std::size_t bytes)
   void* const memory = std::malloc(std::max<std::size_t>(1, bytes));
   if (!memory) throw std::bad_alloc();
   return memory;
+}
+// AddressSanitizer has one of its own, whose memory operator delete could not free.
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept
+{
+  return std::malloc(std::max<std::size_t>(1, bytes));
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept
 {
