@@ -1,22 +1,38 @@
 #include <nearfield/starpu/check.hpp>
 
 #include <nearfield/core/error.hpp>
-
-#include <starpu.h>
+#include <nearfield/starpu/environment.hpp>
 
 #include <cerrno>
 #include <system_error>
 
 namespace nearfield::starpu
 {
-  void detail::wait_for_all_tasks()
+  void detail::check_may_wait(char const* what)
   {
-    if (!starpu_is_initialized()) return;
+    check_process();
     if (starpu_worker_get_id() >= 0)
       throw error(
-          "wait: called by a worker of StarPU, in a codelet or a callback, which would wait "
-          "for itself; wait in the thread that inserts tasks");
+          std::string(what) +
+          ": called by a worker of StarPU, in a codelet or a callback, which would wait for "
+          "itself; call it in the thread that inserts tasks");
+  }
+
+  void detail::wait_for_all_tasks()
+  {
+    check_may_wait("wait");
+    if (!starpu_is_initialized()) return;
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
+  }
+
+  void detail::wait_for_writers(starpu_data_handle_t data, char const* what)
+  {
+    check_may_wait("wait");
+    check_running();
+    check_room();
+    check(starpu_data_acquire_on_node(data, STARPU_ACQUIRE_NO_NODE, STARPU_R),
+          "starpu_data_acquire_on_node(" + std::string(what) + ")");
+    starpu_data_release_on_node(data, STARPU_ACQUIRE_NO_NODE);
   }
 
   void check(int code, std::string const& what)

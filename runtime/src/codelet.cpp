@@ -14,7 +14,8 @@ namespace nearfield::starpu
     for (backend_choice const one : several)
     {
       bool const all = one == backend_choice::automatic;
-      bits_ |= all || one == backend_choice::scalar ? 1u : 0u;
+      // scalar where it is named: SIMD is faster, but models that have not seen both yet would try
+      bits_ |= one == backend_choice::scalar ? 1u : 0u;
       bits_ |= all || one == backend_choice::simd ? 2u : 0u;
       bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
       names_cuda_ = names_cuda_ || one == backend_choice::cuda;

@@ -22,27 +22,37 @@ namespace nearfield::starpu::detail
   {
     starpu_task* const task = starpu_task_get_current();
     unsigned const n = STARPU_TASK_GET_NBUFFERS(task);
-    buffers_.reserve(n);
     for (unsigned b = 0; b < n; ++b)
       add(STARPU_TASK_GET_HANDLE(task, b), STARPU_TASK_GET_MODE(task, b), buffers[b]);
     choose_layout(expected);
   }
 
-  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected,
-                           std::span<starpu_data_handle_t const> handles,
-                           std::span<starpu_data_access_mode const> modes,
-                           std::span<std::size_t const> counts)
-      : codelet_(codelet), counts_(counts)
+  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected, starpu_task* task)
+      : codelet_(codelet)
   {
-    buffers_.reserve(handles.size());
-    for (std::size_t b = 0; b < handles.size(); ++b)
+    unsigned const n = STARPU_TASK_GET_NBUFFERS(task);
+    for (unsigned b = 0; b < n; ++b)
     {
-      if (!handles[b])
-        throw error(
-            std::string(codelet) + ": handle " + std::to_string(b) +
-            " (counted from 0, over all that the task is given) is null; register the data first");
-      add(handles[b], modes[b], starpu_data_get_interface_on_node(handles[b], STARPU_MAIN_RAM));
+      starpu_data_handle_t const data = STARPU_TASK_GET_HANDLE(task, b);
+      add(data, STARPU_TASK_GET_MODE(task, b),
+          starpu_data_get_interface_on_node(data, STARPU_MAIN_RAM));
     }
+    choose_layout(expected);
+  }
+
+  p2p_buffers::p2p_buffers(char const* codelet, layout const& expected,
+                           std::span<p2p_handles const> roles)
+      : codelet_(codelet), roles_(roles)
+  {
+    for (p2p_handles const& each : roles)
+      for (starpu_data_handle_t const data : each.handles)
+      {
+        if (!data)
+          throw error(std::string(codelet) + ": handle " + std::to_string(buffers_.size()) +
+                      " (counted from 0, over all that the task is given) is null; register the "
+                      "data first");
+        add(data, each.mode(), starpu_data_get_interface_on_node(data, STARPU_MAIN_RAM));
+      }
     choose_layout(expected);
   }
 
@@ -85,15 +95,15 @@ namespace nearfield::starpu::detail
 
   std::span<p2p_buffer const> p2p_buffers::take(char const* what, int n_columns, bool is_output)
   {
-    std::span<p2p_buffer const> const all(buffers_);
+    std::span<p2p_buffer const> const all(buffers_.begin(), buffers_.end());
     auto const taken = all.subspan(next_, is_packed_ ? 1 : static_cast<std::size_t>(n_columns));
     next_ += taken.size();
     std::size_t const number = next_role_++;
-    if (!counts_.empty() && counts_[number] != taken.size())
+    if (!roles_.empty() && roles_[number].handles.size() != taken.size())
       throw error(
-          std::string(codelet_) + ": " + what + " has " + std::to_string(counts_[number]) +
-          " handles; with " + std::to_string(buffers_.size()) + " in all it takes " +
-          std::to_string(taken.size()) +
+          std::string(codelet_) + ": " + what + " has " +
+          std::to_string(roles_[number].handles.size()) + " handles; with " +
+          std::to_string(buffers_.size()) + " in all it takes " + std::to_string(taken.size()) +
           ". Give one for each column and right-hand side, or one for each of x, q and out");
     for (p2p_buffer const& buffer : taken) check_access(what, buffer, is_output);
     return taken;

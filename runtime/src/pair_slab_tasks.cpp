@@ -82,6 +82,7 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   void pair_slab_tasks<T, Dim>::count(cell_view<T, Dim> const& view)
   {
+    check_may_wait("pair_slabs");
     nearfield::detail::check_pairs(view, options.which);
     if (std::size_t const n_handles = view.one_set ? Dim : 2 * Dim; x.size() != n_handles)
       throw error(std::string("pair_slabs: the cells have ") +
@@ -214,6 +215,7 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(std::size_t s)
   {
+    check_may_wait("pair_slabs");
     check(starpu_data_acquire(sizes[s], STARPU_R), "starpu_data_acquire(pair_slabs)");
     std::uint64_t const found = n_pairs[s];
     starpu_data_release(sizes[s]);

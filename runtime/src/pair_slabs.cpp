@@ -17,6 +17,7 @@ namespace nearfield::starpu
     public:
       explicit host_values(starpu_data_handle_t data) : data_(data)
       {
+        detail::check_may_wait("pair_slabs");
         check(starpu_data_acquire(data, STARPU_R), "starpu_data_acquire(pair_slabs)");
       }
       host_values(host_values const&) = delete;
@@ -32,13 +33,6 @@ namespace nearfield::starpu
     private:
       starpu_data_handle_t data_;
     };
-
-    void wait_for_writer(starpu_data_handle_t data)
-    {
-      check(starpu_data_acquire_on_node(data, STARPU_ACQUIRE_NO_NODE, STARPU_R),
-            "starpu_data_acquire(pair_slabs)");
-      starpu_data_release_on_node(data, STARPU_ACQUIRE_NO_NODE);
-    }
 
     template <class T, int Dim>
     void empty_geometry(pair_geometry<T, Dim>& list)
@@ -145,8 +139,8 @@ namespace nearfield::starpu
   {
     for (std::size_t s = 0; s < size(); ++s)
     {
-      wait_for_writer(tasks_->offsets[s]);
-      if (tasks_->j[s]) wait_for_writer(tasks_->j[s]);
+      detail::wait_for_writers(tasks_->offsets[s], "pair_slabs");
+      if (tasks_->j[s]) detail::wait_for_writers(tasks_->j[s], "pair_slabs");
     }
     tasks_->rethrow();
   }

@@ -5,18 +5,15 @@
 #include <nearfield/cuda/stream_array.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/conf.hpp>
+#include <nearfield/starpu/environment.hpp>
 #include <nearfield/starpu/monitor.hpp>
 
 #include <starpu.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <mutex>
 #include <set>
-
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace nearfield::starpu
 {
@@ -44,25 +41,6 @@ namespace nearfield::starpu
                   known + ", or a modular one");
     }
 
-    // StarPU keeps its measurements in STARPU_HOME or $HOME, and aborts where it cannot write there.
-    void give_a_home()
-    {
-      if (std::getenv("STARPU_HOME") || std::getenv("STARPU_PERF_MODEL_DIR")) return;
-      char const* const home = std::getenv("HOME");
-      if (home && access(home, W_OK) == 0) return;
-      std::error_code failed;
-      std::filesystem::path const folder = std::filesystem::temp_directory_path(failed) /
-                                           ("nearfield-starpu-" + std::to_string(geteuid()));
-      // others may write beside it and know its name: what is there must be ours, and no link
-      struct stat found;
-      if (failed || (mkdir(folder.c_str(), 0700) != 0 &&
-                     (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
-                      found.st_uid != geteuid())))
-        throw error("STARPU_HOME: " + folder.string() +
-                    " cannot be made or is not a folder of your own; set STARPU_HOME to one");
-      setenv("STARPU_HOME", folder.c_str(), 0);
-    }
-
     /// The GPUs that StarPU will find: all, unless STARPU_NCUDA or the options say less.
     int gpus_to_use(runtime_options const& options)
     {
@@ -81,8 +59,16 @@ namespace nearfield::starpu
       return options.gpus.value_or(there);
     }
 
+    /// An upper limit of the threads that StarPU will start.
+    int n_threads(starpu_conf const& conf, int n_gpus)
+    {
+      int const cpus = conf.ncpus >= 0 ? conf.ncpus : detail::allowed_cpus();
+      return std::min(cpus, int(STARPU_MAXCPUS)) + 2 * n_gpus;
+    }
+
     void start(runtime_options const& options)
     {
+      detail::check_variables();
       int const n_gpus = gpus_to_use(options);
       if (n_gpus > 0) setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
       if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
@@ -101,7 +87,9 @@ namespace nearfield::starpu
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
-      give_a_home();
+      detail::make_home();
+      detail::check_threads(n_threads(conf, n_gpus));
+      detail::check_room();
       // what StarPU prints is about its own calibration; what goes wrong is thrown
       setenv("STARPU_SILENT", "1", 0);
       // where it has not yet measured the buses of this machine, StarPU resets the GPUs after it has
@@ -113,6 +101,7 @@ namespace nearfield::starpu
 
     void stop()
     {
+      if (!detail::is_running()) return; // the program has stopped it, or this is a child of fork()
       nearfield::detail::release_pools();
       starpu_shutdown();
     }
@@ -150,7 +139,11 @@ namespace nearfield::starpu
   runtime::runtime(runtime_options const& options)
   {
     std::lock_guard const lock(mutex);
+    detail::check_process();
     bool const is_first = n_users == 0;
+    if (!is_first && !starpu_is_initialized())
+      throw error("runtime: starpu_shutdown() was called while another nearfield::starpu::runtime "
+                  "lived; end that one before");
     if (is_first)
     {
       started_here = !starpu_is_initialized();
@@ -208,7 +201,8 @@ namespace nearfield::starpu
 
   void runtime::wait()
   {
-    check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
+    detail::check_running();
+    detail::wait_for_all_tasks();
     monitor::of_process().rethrow();
   }
 

@@ -1,5 +1,6 @@
 #include <nearfield/starpu/slab_tasks.hpp>
 
+#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/codelet.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/monitor.hpp>
@@ -78,6 +79,7 @@ namespace nearfield::starpu::detail
                  std::function<void(std::size_t)> const& work)
   {
     if (n == 0) return;
+    check_may_wait("radius_search");
     slab_run run;
     run.work = &work;
     std::size_t const n_tasks = std::min<std::size_t>(n, tasks_per_worker * cpu_workers());

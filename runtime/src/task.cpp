@@ -2,12 +2,14 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/environment.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <new>
 #include <string>
+#include <utility>
 
 namespace nearfield::starpu::detail
 {
@@ -15,29 +17,30 @@ namespace nearfield::starpu::detail
   {
     starpu_task* create()
     {
-      if (!starpu_is_initialized())
-        throw error(
-            "StarPU is not running: call starpu_init, or keep a nearfield::starpu::runtime, "
-            "before tasks are inserted");
+      check_running();
+      check_room();
       return starpu_task_create();
     }
 
-    /// What the callback of an owned task needs; StarPU frees it with the task.
-    struct owned_callback
-    {
-      monitor* owner;
-      void (*then)(void*);
-      void* argument;
-
-      // after StarPU has updated its models, which reads the argument of the task
-      static void call(void* self) noexcept
-      {
-        owned_callback const mine = *static_cast<owned_callback const*>(self);
-        if (mine.then) mine.then(mine.argument);
-        mine.owner->ended(); // the last that is heard of the owner, which may be gone then
-      }
-    };
   }
+
+  /// What the callback of an owned task needs; StarPU frees its memory with the task.
+  struct task::owned_callback
+  {
+    std::shared_ptr<monitor> owner;
+    void (*then)(void*);
+    void* argument;
+
+    // after StarPU has updated its models, which reads the argument of the task
+    static void call(void* self) noexcept
+    {
+      auto& here = *static_cast<owned_callback*>(self);
+      owned_callback const mine = std::move(here);
+      here.~owned_callback();
+      if (mine.then) mine.then(mine.argument);
+      mine.owner->ended();
+    }
+  };
 
   task::task(starpu_codelet& codelet, unsigned n_buffers) : task_(create())
   {
@@ -61,6 +64,7 @@ namespace nearfield::starpu::detail
   task::~task()
   {
     if (!task_) return;
+    if (callback_) callback_->~owned_callback();
     task_->destroy = 0;
     starpu_task_destroy(task_);
   }
@@ -101,15 +105,15 @@ namespace nearfield::starpu::detail
     options_ = &options;
   }
 
-  void task::set_owner(monitor& owner)
+  void task::set_owner(std::shared_ptr<monitor> owner)
   {
-    auto* const callback = static_cast<owned_callback*>(std::malloc(sizeof(owned_callback)));
-    if (!callback) throw std::bad_alloc();
-    *callback = {&owner, task_->callback_func, task_->callback_arg};
+    void* const memory = std::malloc(sizeof(owned_callback));
+    if (!memory) throw std::bad_alloc();
+    callback_ =
+        new (memory) owned_callback{std::move(owner), task_->callback_func, task_->callback_arg};
     task_->callback_func = &owned_callback::call;
-    task_->callback_arg = callback;
+    task_->callback_arg = callback_;
     task_->callback_arg_free = 1;
-    owner_ = &owner;
   }
 
   void task::set_priority(int priority)
@@ -158,13 +162,16 @@ namespace nearfield::starpu::detail
     if (options_ && !options_->after_tasks.empty())
       starpu_task_declare_deps_array(task_, static_cast<unsigned>(options_->after_tasks.size()),
                                      const_cast<starpu_task**>(options_->after_tasks.data()));
-    // StarPU may run the task and free it before the call returns
-    std::string const what =
-        "starpu_task_submit(" + std::string(task_->name ? task_->name : "task") + ")";
-    if (owner_) owner_->submitted();
+    // StarPU may run the task and free it, its callback too, before the call returns
+    char const* const name = task_->name;
+    monitor* const owner = callback_ ? callback_->owner.get() : nullptr;
+    if (owner) owner->submitted();
     int const code = starpu_task_submit(task_);
-    if (code != 0 && owner_) owner_->ended();
-    check(code, what);
+    if (code != 0)
+    {
+      if (owner) owner->ended();
+      check(code, "starpu_task_submit(" + std::string(name ? name : "task") + ")");
+    }
     task_ = nullptr;
   }
 }

@@ -68,6 +68,9 @@ namespace
                                 {.form = form, .backend = backend}};
         step.submit();
         step.wait();
+        // also with schedulers that try all implementations before they know them
+        for (auto const& ran : step.statistics())
+          EXPECT_TRUE(ran.implementation != "scalar" || backend == backend_choice::scalar);
         return error_of(writable(out), expected);
       }
     };

@@ -162,6 +162,20 @@ namespace
         AllOf(HasSubstr("p2p_inner: the task's argument has"), HasSubstr("STARPU_CL_ARGS_NFREE")));
   }
 
+  TEST_F(own_handles_errors, an_argument_of_another_interaction_reaches_the_runtime)
+  {
+    starpu::p2p<gaussian<3>, double> other;
+    ASSERT_EQ(other.argument_size(), p2p.argument_size());
+    own_columns<K, double> c(50);
+    starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
+                                     STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_RW,
+                                     c.hout[0].get(), STARPU_CL_ARGS_NFREE, other.argument(),
+                                     other.argument_size(), 0),
+                  "starpu_task_insert");
+    EXPECT_THAT(message_of([] { one_runtime().wait(); }),
+                HasSubstr("p2p_inner: the task's argument is not that of a p2p of one_over_r"));
+  }
+
   /// A name that no file may have: StarPU keeps models by it.
   struct odd_name
   {

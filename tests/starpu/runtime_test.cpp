@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/conf.hpp>
+#include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
@@ -11,14 +12,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace
@@ -130,6 +136,70 @@ namespace
                 AllOf(HasSubstr("starpu_init"), HasSubstr("no worker"), HasSubstr("STARPU_NCPU")));
     setenv("STARPU_NCPU", "2", 1);
     EXPECT_FALSE(starpu_is_initialized());
+  }
+
+  /// What the error of f() says in a child of fork().
+  template <class F>
+  std::string said_in_a_child(F&& f)
+  {
+    int ends[2];
+    if (pipe(ends) != 0) return "no pipe";
+    pid_t const child = fork();
+    if (child == 0)
+    {
+      std::string const said = message_of(f);
+      bool const was_written = write(ends[1], said.data(), said.size()) > 0;
+      _exit(was_written ? 0 : 1);
+    }
+    close(ends[1]);
+    std::string said(1000, ' ');
+    // it would wait for ever
+    for (int time = 0; waitpid(child, nullptr, WNOHANG) == 0; ++time)
+    {
+      if (time == 3000) kill(child, SIGKILL);
+      usleep(10000);
+    }
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(0, read(ends[0], said.data(), 1000))));
+    close(ends[0]);
+    return said;
+  }
+
+  TEST(starpu_runtime, a_child_of_fork_has_no_workers)
+  {
+    auto const refused = HasSubstr("made by fork() while StarPU was running");
+    std::vector<double> values(10);
+    {
+      runtime first({.workers = 1});
+      starpu::p2p<one_over_r<3>, double> p2p;
+      auto data = std::make_optional(starpu::handle::of(values.data(), 10));
+      EXPECT_THAT(said_in_a_child([] { runtime const r; }), refused);
+      EXPECT_THAT(said_in_a_child([&] { first.wait(); }), refused);
+      EXPECT_THAT(said_in_a_child([&] { p2p.wait(); }), refused);
+      EXPECT_THAT(said_in_a_child([&] { p2p.insert_inner(*data, *data, *data); }), refused);
+      EXPECT_THAT(said_in_a_child([&] { starpu::handle::of(values.data(), 10); }), refused);
+      // what it has inherited may go
+      EXPECT_EQ(said_in_a_child([&] { data.reset(); }), "nothing was thrown");
+      EXPECT_EQ(said_in_a_child([&] { first.~runtime(); }), "nothing was thrown");
+    }
+    EXPECT_EQ(said_in_a_child([] { runtime const r({.workers = 1}); }), "nothing was thrown")
+        << "forked before StarPU starts";
+  }
+
+  TEST(starpu_runtime, a_starpu_that_the_program_has_stopped_is_missed)
+  {
+    auto const refused = HasSubstr("StarPU is not running");
+    std::vector<double> values(10);
+    {
+      runtime first({.workers = 1});
+      auto const data = starpu::handle::of(values.data(), 10);
+      starpu::p2p<one_over_r<3>, double> p2p;
+      starpu_shutdown();
+      EXPECT_THAT(message_of([] { runtime const r; }), HasSubstr("starpu_shutdown() was called"));
+      EXPECT_THAT(message_of([&] { first.wait(); }), refused);
+      EXPECT_THAT(message_of([&] { p2p.insert_inner(data, data, data); }), refused);
+      EXPECT_THAT(message_of([&] { starpu::handle::of(values.data(), 10); }), refused);
+    }
+    EXPECT_NO_THROW(runtime({.workers = 1}));
   }
 
   /// What leave_a_core makes of the configuration that the environment gives: ncpus, reserve_ncpus.

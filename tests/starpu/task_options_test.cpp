@@ -270,13 +270,25 @@ namespace
   {
     using starpu::backend_set;
     backend_set const all = backend_choice::automatic;
-    EXPECT_TRUE(all.has_scalar() && all.has_simd() && all.has_cuda());
+    EXPECT_TRUE(!all.has_scalar() && all.has_simd() && all.has_cuda());
     EXPECT_FALSE(all.names_cuda());
+    EXPECT_TRUE(backend_set({backend_choice::automatic, backend_choice::scalar}).has_scalar());
     backend_set const two{backend_choice::simd, backend_choice::cuda};
     EXPECT_TRUE(!two.has_scalar() && two.has_simd() && two.has_cuda());
     EXPECT_TRUE(two.names_cuda());
     EXPECT_THAT(message_of([] { backend_set const none(std::initializer_list<backend_choice>{}); }),
                 HasSubstr("backends: found none"));
+  }
+
+  TEST(starpu_backend_set, automatic_runs_no_scalar_task)
+  {
+    // a scheduler with models tries all implementations before it knows them
+    points_of_a_user a(50);
+    starpu::p2p<K, double> p2p;
+    for (int task = 0; task < 30; ++task) p2p.insert_inner(a.hx, a.hq, a.hout);
+    p2p.wait();
+    ASSERT_FALSE(p2p.statistics().empty());
+    for (auto const& ran : p2p.statistics()) EXPECT_NE(ran.implementation, "scalar");
   }
 
   TEST(starpu_backend_set, cuda_in_a_build_without_it_is_refused)

@@ -6,7 +6,6 @@
 #include <nearfield/starpu/p2p_buffers.hpp>
 
 #include <array>
-#include <cstddef>
 #include <span>
 #include <string>
 
@@ -150,7 +149,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       p2p_buffers from(Operation::name, Operation::layout, buffers);
       typename Operation::sides sides(from);
-      run_box(Operation::name, Operation::kernel(kernels), argument.k, sides.targets(),
+      run_box(Operation::name, Operation::kernel(kernels), *argument.k, sides.targets(),
               sides.sources());
     }
 
@@ -159,20 +158,15 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       p2p_buffers from(Operation::name, Operation::layout, buffers);
       typename Operation::sides sides(from);
-      run_box(Operation::name, Operation::kernel(kernels), argument.k, sides.targets(),
+      run_box(Operation::name, Operation::kernel(kernels), *argument.k, sides.targets(),
               sides.sources(), stream);
     }
 
     /// The directed pairs of a task with such buffers. Throws error where the task would.
-    static double interactions(std::span<starpu_data_handle_t const> handles,
-                               std::span<starpu_data_access_mode const> modes,
-                               std::span<std::size_t const> counts = {})
+    static double interactions(std::span<p2p_handles const> roles)
     {
-      p2p_buffers from(Operation::name, Operation::layout, handles, modes, counts);
-      typename Operation::sides sides(from);
-      array_side<K, T> const &targets = sides.targets(), &sources = sides.sources();
-      return right_hand_sides(Operation::name, targets, sources) *
-             Operation::pairs(targets.size(), sources.size());
+      p2p_buffers from(Operation::name, Operation::layout, roles);
+      return interactions(from);
     }
 
     /// 0 where the task will throw.
@@ -180,14 +174,22 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       try
       {
-        std::size_t const n = STARPU_TASK_GET_NBUFFERS(task);
-        return interactions({STARPU_TASK_GET_HANDLES(task), n},
-                            {task->dyn_modes ? task->dyn_modes : task->modes, n});
+        p2p_buffers from(Operation::name, Operation::layout, task);
+        return interactions(from);
       }
       catch (...)
       {
         return 0;
       }
+    }
+
+  private:
+    static double interactions(p2p_buffers& from)
+    {
+      typename Operation::sides sides(from);
+      array_side<K, T> const &targets = sides.targets(), &sources = sides.sources();
+      return right_hand_sides(Operation::name, targets, sources) *
+             Operation::pairs(targets.size(), sources.size());
     }
   };
 }

@@ -10,6 +10,7 @@
 
 #include <starpu.h>
 
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -38,8 +39,7 @@ namespace nearfield::starpu
   /// Which implementations a task may take.
   enum class backend_choice
   {
-    automatic, ///< what StarPU's scheduler takes: SIMD on CPU workers (or scalar, where a performance
-               ///< model finds it faster), CUDA on GPU workers
+    automatic, ///< SIMD on CPU workers, CUDA on GPU workers
     scalar,
     simd,
     cuda ///< GPU workers only
@@ -49,7 +49,7 @@ namespace nearfield::starpu
   class NEARFIELD_API backend_set
   {
   public:
-    /// That one; all that there are for automatic.
+    /// That one; simd and cuda for automatic.
     backend_set(backend_choice one); // NOLINT(google-explicit-constructor)
     /// Those. Throws error for none.
     backend_set(std::initializer_list<backend_choice> several);
@@ -71,13 +71,26 @@ namespace nearfield::starpu
   };
 }
 
+namespace nearfield::starpu::detail
+{
+  /// A number for a type, the same in every run of a program.
+  NEARFIELD_API uint32_t type_number(std::type_info const& type);
+
+  template <class K>
+  uint32_t type_number_of()
+  {
+    static uint32_t const number = type_number(typeid(K));
+    return number;
+  }
+}
+
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// What travels with a P2P task, by value.
+  /// What travels with a P2P task.
   template <interaction K>
   struct task_argument
   {
-    K k; ///< the interaction
+    K const* k = nullptr; ///< the interaction, which may be large: it stays where it is
     /// where the task reports; null: runtime::wait() of the process
     monitor* watch = nullptr;
     /// directed pairs, for the performance model; 0: to be found from the sizes of the buffers
@@ -86,6 +99,8 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     bool ranges_may_coincide = false;
     /// of a task with a list
     nearfield::detail::task_head const* head = nullptr;
+    /// by which a codelet knows the argument of another interaction
+    std::uint32_t type = detail::type_number_of<K>();
   };
 
   /// Whether codelets of K have a CUDA implementation: a built-in interaction has, one of your own where it
@@ -120,9 +135,6 @@ namespace nearfield::starpu::detail
     starpu_perfmodel model_{};
     starpu_codelet codelet_;
   };
-
-  /// A number for a type, the same in every run of a program.
-  NEARFIELD_API uint32_t type_number(std::type_info const& type);
 
   /// Tasks of like work share a bin: half octaves of the number of interactions.
   NEARFIELD_API uint32_t work_bin(double interactions);
@@ -181,7 +193,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     explicit codelet(backend_set which) : codelet_base(Operation::name, symbol(which), &footprint)
     {
-      // lws, eager and prio take the first one, whichever is faster
+      // lws, eager and prio take the first one, whichever is faster; others any until they have
+      // measured all
       int n = 0;
       starpu_codelet& to = get();
       if (which.has_simd())
@@ -230,7 +243,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       if (implementations.empty()) implementations = "_cuda";
       // two interactions of one name are two models
       std::string const type =
-          builtin_interaction<K> ? "" : "_" + std::to_string(type_number(typeid(K)));
+          builtin_interaction<K> ? "" : "_" + std::to_string(type_number_of<K>());
       return "nearfield_" + std::string(Operation::name) + "_" + std::string(K::name) + type + "_" +
              std::to_string(K::dim) + "d_" + (sizeof(T) == 4 ? "f32" : "f64") + implementations;
     }
@@ -248,10 +261,13 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       return compiled;
     }
 
-    static K default_interaction()
+    static K const& default_interaction()
     {
       if constexpr (std::is_default_constructible_v<K>)
-        return K();
+      {
+        static K const k{};
+        return k;
+      }
       else
         throw error(std::string(Operation::name) + ": a task without an argument, but " +
                     std::string(K::name) + " has parameters; pass those of p2p::argument()");
@@ -266,7 +282,12 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
                     std::to_string(task->cl_arg_size) + " bytes, that of " + std::string(K::name) +
                     " has " + std::to_string(sizeof(task_argument<K>)) +
                     "; pass STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()");
-      return static_cast<task_argument<K> const*>(task->cl_arg);
+      auto const* const argument = static_cast<task_argument<K> const*>(task->cl_arg);
+      if (argument->type != type_number_of<K>())
+        throw error(std::string(Operation::name) +
+                    ": the task's argument is not that of a p2p of " + std::string(K::name) +
+                    "; pass the argument of the object whose codelet it is");
+      return argument;
     }
 
     /// run(argument), whose exceptions are kept for wait().
@@ -280,8 +301,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
         auto const* const argument = argument_of(starpu_task_get_current());
         if (argument && argument->watch) watch = argument->watch;
         watch->count(which);
-        // the copy that may throw is made here, where it can be reported
-        run(argument ? task_argument<K>(*argument) : task_argument<K>{default_interaction()});
+        run(argument ? *argument : task_argument<K>{&default_interaction()});
       }
       catch (...)
       {
@@ -310,8 +330,8 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     static uint32_t footprint(starpu_task* task)
     {
       auto const* const argument = static_cast<task_argument<K> const*>(task->cl_arg);
-      bool const is_stated =
-          argument && task->cl_arg_size == sizeof(task_argument<K>) && argument->interactions > 0;
+      bool const is_stated = argument && task->cl_arg_size == sizeof(task_argument<K>) &&
+                             argument->type == type_number_of<K>() && argument->interactions > 0;
       return work_bin(is_stated ? argument->interactions : Operation::interactions(task));
     }
   };

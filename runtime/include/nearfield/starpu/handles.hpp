@@ -2,19 +2,22 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/starpu/environment.hpp>
 
 #include <starpu.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
 namespace nearfield::starpu
 {
-  /// A StarPU vector handle that unregisters itself. Columns stand one after the other: of n points and
-  /// c columns, value (i, column) is element column * n + i. Throws error for 2^32 values or more.
+  /// A StarPU vector handle that unregisters itself. Columns stand one after the other: of n points
+  /// and c columns, value (i, column) is element column * n + i. Throws error for 2^32 values or
+  /// more, and when StarPU is not running.
   class handle
   {
   public:
@@ -30,25 +33,38 @@ namespace nearfield::starpu
       return made;
     }
 
-    /// n values that StarPU allocates where a task first writes them; to add to them is not to write them first.
+    /// n values that have none until a task writes them; to add to them is not to write them first.
+    /// Beside GPUs StarPU allocates them where they are first written. Without, they are allocated
+    /// here, since StarPU tries for ever where a task's data does not fit into memory; throws
+    /// std::bad_alloc.
     template <class T>
     static handle of_size(std::size_t n)
     {
-      return handle(-1, nullptr, n, sizeof(T));
+      check_size(n);
+      if (starpu_worker_get_count() > starpu_cpu_worker_get_count())
+        return handle(-1, nullptr, n, sizeof(T));
+      auto memory = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
+      handle made(STARPU_MAIN_RAM, memory.get(), n, sizeof(T));
+      made.memory_ = std::move(memory);
+      return made;
     }
 
     /// Takes the data of the other one.
-    handle(handle&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    handle(handle&& other) noexcept
+        : memory_(std::move(other.memory_)), data_(std::exchange(other.data_, nullptr))
+    {}
     /// Exchanges data with the other one.
     handle& operator=(handle&& other) noexcept
     {
+      std::swap(memory_, other.memory_);
       std::swap(data_, other.data_);
       return *this;
     }
-    /// Waits for the tasks that use the data. Memory of the caller is brought up to date.
+    /// Waits for the tasks that use the data. Memory of the caller is brought up to date. Where
+    /// StarPU has been stopped before, nothing is done.
     ~handle()
     {
-      if (data_) starpu_data_unregister(data_);
+      if (data_ && detail::is_running()) starpu_data_unregister(data_);
     }
 
     /// StarPU's handle; null where this one is empty.
@@ -59,16 +75,24 @@ namespace nearfield::starpu
     explicit operator bool() const { return data_ != nullptr; }
 
   private:
-    handle(int home, void const* data, std::size_t n, std::size_t element_size)
+    static void check_size(std::size_t n)
     {
       if (n > std::numeric_limits<std::uint32_t>::max())
         throw error("handle: found " + std::to_string(n) +
                     " values, a StarPU vector has fewer than 2^32; give fewer points or fewer "
                     "right-hand sides in one handle");
+    }
+
+    handle(int home, void const* data, std::size_t n, std::size_t element_size)
+    {
+      check_size(n);
+      detail::check_running();
+      detail::check_room();
       starpu_vector_data_register(&data_, home, reinterpret_cast<std::uintptr_t>(data),
                                   static_cast<std::uint32_t>(n), element_size);
     }
 
+    std::unique_ptr<std::byte[]> memory_; ///< of of_size()
     starpu_data_handle_t data_ = nullptr;
   };
 

@@ -145,7 +145,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       for (std::size_t g = 0; g < out_.size(); ++g)
       {
         if (!is_written_[g]) continue; // StarPU aborts when data is read that no task has written
-        wait_for_writers(out_[g], "out");
+        detail::wait_for_writers(out_[g], "out");
       }
       monitor_.rethrow();
     }
@@ -166,7 +166,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {
       for (int set : {0, 1})
         if (is_collected_[set])
-          for (handle const& chunk : source_q_[set]) wait_for_writers(chunk, "q");
+          for (handle const& chunk : source_q_[set]) detail::wait_for_writers(chunk, "q");
     }
 
     /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
@@ -216,8 +216,10 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
           backend_(choose_backend(starpu, options.backend)),
           form_(choose_form(groups, options.form, backend_)),
           codelet_(form_ == form_choice::mutual ? mutual_codelet(backend_)
-                                                : gather_codelet::of(backend_))
+                                                : gather_codelet::of(backend_)),
+          k_(k)
     {
+      detail::check_may_wait("near_field"); // as its destructor does
       leaf_groups_view const views = groups.view();
       check_arguments(sets, views, x, y, q, out);
       nearfield::detail::planner const plan = form_ == form_choice::mutual
@@ -253,7 +255,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
         if (form_ == form_choice::mutual)
           halo_.push_back(
               handle::of_size<T>(std::size_t(NOut) * std::max<index_type>(1, group.halo_size)));
-        arguments_.push_back({k, &monitor_, group.interactions * n_rhs, false, &group.head});
+        arguments_.push_back({&k_, &monitor_, group.interactions * n_rhs, false, &group.head});
         deliver_.push_back({out_columns_, views.target_order.subspan(group.targets.begin, n),
                             group.pieces, options.accumulate, &monitor_});
       }
@@ -363,14 +365,6 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       is_written_[g] = true;
     }
 
-    static void wait_for_writers(starpu_data_handle_t data, char const* name)
-    {
-      // it stays in the memory where it is
-      check(starpu_data_acquire_on_node(data, STARPU_ACQUIRE_NO_NODE, STARPU_R),
-            "starpu_data_acquire_on_node(" + std::string(name) + ")");
-      starpu_data_release_on_node(data, STARPU_ACQUIRE_NO_NODE);
-    }
-
     void deliver_results()
     {
       for (std::size_t g = 0; g < plan_.groups.size(); ++g) submit_deliver(g);
@@ -395,6 +389,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     backend_choice backend_;
     form_choice form_;
     starpu_codelet& codelet_;
+    K k_;
     nearfield::detail::step_plan plan_;
     std::array<T const*, K::dim> source_x_columns_{}, target_x_columns_{};
     std::array<T const*, NQ> q_columns_{};

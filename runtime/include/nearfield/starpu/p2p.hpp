@@ -1,6 +1,8 @@
 #pragma once
 
 #include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/environment.hpp>
+#include <nearfield/starpu/inline_vector.hpp>
 #include <nearfield/starpu/p2p_inner.hpp>
 #include <nearfield/starpu/p2p_outer.hpp>
 #include <nearfield/starpu/p2p_outer_mutual.hpp>
@@ -11,7 +13,9 @@
 #include <concepts>
 #include <cstddef>
 #include <initializer_list>
+#include <memory>
 #include <ranges>
+#include <span>
 #include <vector>
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
@@ -26,10 +30,13 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     /// A packed handle.
     template <std::convertible_to<starpu_data_handle_t> Handle>
     column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
-        : handles_{packed}
-    {}
+    {
+      handles_.push_back(packed);
+    }
     /// Those of the columns, in their order; of several right-hand sides behind one another.
-    column_handles(std::initializer_list<starpu_data_handle_t> columns) : handles_(columns) {}
+    column_handles(std::initializer_list<starpu_data_handle_t> columns)
+        : handles_(columns.begin(), columns.end())
+    {}
     /// The same, of a vector of nearfield::starpu::handle, of an array ...
     template <std::ranges::input_range Columns>
     requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
@@ -39,10 +46,13 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     {}
 
     /// the handles
-    [[nodiscard]] std::vector<starpu_data_handle_t> const& get() const { return handles_; }
+    [[nodiscard]] std::span<starpu_data_handle_t const> get() const
+    {
+      return {handles_.begin(), handles_.end()};
+    }
 
   private:
-    std::vector<starpu_data_handle_t> handles_;
+    detail::inline_vector<starpu_data_handle_t, 8> handles_;
   };
 
   /// P2P tasks on handles of your own, in your own task graph.
@@ -73,13 +83,17 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     /// Throws error when the instruction set asked for is not available, when cuda is named and K or this
     /// build of nearfield has no CUDA kernels, and when cuda alone is named and StarPU has no GPU.
     explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
-        : argument_{k, &monitor_}, backends_(backends)
+        : shared_(std::make_shared<shared>(k)), backends_(backends)
     {
       static_cast<void>(inner()); // throws here rather than in an insert function
     }
-    /// Waits for the tasks of the insert functions and for their callbacks, for ever where a task waits for a tag
-    /// that nobody submits. Not to be called by a worker (in a codelet or a callback), which would wait for itself.
-    ~p2p() { monitor_.wait(); }
+    /// Waits for the tasks of the insert functions and for their callbacks, for ever where a task
+    /// waits for a tag that nobody submits. A worker (in a codelet or a callback), which would wait
+    /// for itself, does not wait: the tasks keep what they need, and what they throw is lost.
+    ~p2p()
+    {
+      if (detail::is_running() && starpu_worker_get_id() < 0) shared_->watch.wait();
+    }
     p2p(p2p const&) = delete;
     p2p& operator=(p2p const&) = delete;
 
@@ -93,9 +107,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       return codelet<detail::p2p_outer_mutual_operation>();
     }
     /// For STARPU_CL_ARGS_NFREE: the interaction of this object, and that tasks report to it.
-    [[nodiscard]] void* argument() { return &argument_; }
+    [[nodiscard]] void* argument() { return &shared_->argument; }
     /// in bytes
-    [[nodiscard]] std::size_t argument_size() const { return sizeof(argument_); }
+    [[nodiscard]] std::size_t argument_size() const { return sizeof(shared_->argument); }
 
     /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once. Throws error for
     /// handles that are no vectors or variables, of another precision, or whose sizes do not fit together; for
@@ -104,13 +118,14 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     void insert_inner(column_handles x, column_handles q, column_handles out,
                       task_options const& options = {})
     {
-      insert<detail::p2p_inner_operation>({{x}, {q}, {out, true}}, options);
+      insert<detail::p2p_inner_operation>({{x.get()}, {q.get()}, {out.get(), true}}, options);
     }
     /// out_i += sum_j K(x_i - y_j) q_j
     void insert_outer(column_handles x, column_handles y, column_handles q, column_handles out,
                       task_options const& options = {})
     {
-      insert<detail::p2p_outer_operation>({{x}, {y}, {q}, {out, true}}, options);
+      insert<detail::p2p_outer_operation>({{x.get()}, {y.get()}, {q.get()}, {out.get(), true}},
+                                          options);
     }
     /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Let outputs share an
     /// arbiter (starpu_data_assign_arbiter), or such tasks wait for each other.
@@ -119,8 +134,13 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
         column_handles y_q, column_handles y_out,
         task_options const& options = {}) requires nearfield::detail::has_way_back<K>
     {
-      insert<detail::p2p_outer_mutual_operation>(
-          {{x}, {x_q}, {x_out, true}, {y}, {y_q}, {y_out, true}}, options);
+      insert<detail::p2p_outer_mutual_operation>({{x.get()},
+                                                  {x_q.get()},
+                                                  {x_out.get(), true},
+                                                  {y.get()},
+                                                  {y_q.get()},
+                                                  {y_out.get(), true}},
+                                                 options);
     }
 
     /// Waits for all tasks of the process, and rethrows the first exception of a task of this object. Throws error
@@ -132,20 +152,24 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     }
     /// Rethrows the first exception of those tasks of this object that have ended, and forgets it: for who
     /// waits for tasks in another way.
-    void rethrow() { monitor_.rethrow(); }
+    void rethrow() { shared_->watch.rethrow(); }
 
     /// How many tasks each worker has run with each implementation.
     [[nodiscard]] std::vector<worker_tasks> statistics() const
     {
       using any = detail::codelet<detail::p2p_inner_operation<K, T>>;
-      return monitor_.tasks(any::implementation_names());
+      return shared_->watch.tasks(any::implementation_names());
     }
 
   private:
-    struct role
+    /// With the tasks: they may outlive this object.
+    struct shared
     {
-      column_handles handles;
-      bool is_output = false;
+      explicit shared(K const& of) : k(of) {}
+
+      K const k;
+      monitor watch;
+      task_argument<K> argument{&k, &watch};
     };
 
     template <template <class, class> class Operation>
@@ -155,31 +179,22 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     }
 
     template <template <class, class> class Operation>
-    void insert(std::initializer_list<role> roles, task_options const& options)
+    void insert(std::initializer_list<detail::p2p_handles> roles, task_options const& options)
     {
-      std::vector<starpu_data_handle_t> handles;
-      std::vector<starpu_data_access_mode> modes;
-      std::vector<std::size_t> counts;
-      for (role const& each : roles)
-      {
-        counts.push_back(each.handles.get().size());
-        handles.insert(handles.end(), each.handles.get().begin(), each.handles.get().end());
-        modes.resize(handles.size(), each.is_output ? static_cast<starpu_data_access_mode>(
-                                                          STARPU_RW | STARPU_COMMUTE)
-                                                    : STARPU_R);
-      }
-      detail::task task(*codelet<Operation>(), static_cast<unsigned>(handles.size()));
+      std::size_t n = 0;
+      for (auto const& role : roles) n += role.handles.size();
+      detail::task task(*codelet<Operation>(), static_cast<unsigned>(n));
       // throws here what the task would
-      static_cast<void>(Operation<K, T>::interactions(handles, modes, counts));
-      for (std::size_t b = 0; b < handles.size(); ++b) task.add(handles[b], modes[b]);
-      task.set_argument(&argument_, sizeof(argument_));
+      static_cast<void>(Operation<K, T>::interactions(std::span(roles.begin(), roles.size())));
+      for (auto const& role : roles)
+        for (starpu_data_handle_t const data : role.handles) task.add(data, role.mode());
+      task.set_argument(argument(), argument_size());
       task.set_options(options);
-      task.set_owner(monitor_);
+      task.set_owner({shared_, &shared_->watch});
       task.submit();
     }
 
-    monitor monitor_;
-    task_argument<K> argument_;
+    std::shared_ptr<shared> shared_;
     backend_set backends_;
   };
 }

@@ -2,12 +2,12 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/starpu/inline_vector.hpp>
 
 #include <starpu.h>
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 namespace nearfield::starpu::detail
 {
@@ -19,6 +19,19 @@ namespace nearfield::starpu::detail
     void* first = nullptr; ///< where the task runs
     std::size_t bytes = 0;
     std::size_t element_size = 0; ///< 0: a variable, whose elements have no size
+  };
+
+  /// What a task to be is given for one role.
+  struct p2p_handles
+  {
+    std::span<starpu_data_handle_t const> handles;
+    bool is_output = false;
+
+    [[nodiscard]] starpu_data_access_mode mode() const
+    {
+      return is_output ? static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE)
+                       : STARPU_R;
+    }
   };
 
   /// The buffers of a P2P task, taken one role (x, q, out) after the other. A role is either *packed*, one buffer
@@ -37,12 +50,13 @@ namespace nearfield::starpu::detail
     /// Those of the task that this thread runs. Throws error for a number of buffers that is neither that of
     /// packed roles nor that of columns, and for data that is neither vector nor variable.
     p2p_buffers(char const* codelet, layout const& expected, void** buffers);
-    /// Those of a task to be. Throws error for null handles too. Where the number of handles of each role is
-    /// known, in `counts`, a role that has more or fewer than the others ask for is refused when it is taken.
-    p2p_buffers(char const* codelet, layout const& expected,
-                std::span<starpu_data_handle_t const> handles,
-                std::span<starpu_data_access_mode const> modes,
-                std::span<std::size_t const> counts = {});
+    /// Those of a task that has not begun.
+    p2p_buffers(char const* codelet, layout const& expected, starpu_task* task);
+    /// Those of a task to be. Throws error for null handles too. A role that has more or fewer
+    /// handles than the others ask for is refused when it is taken.
+    p2p_buffers(char const* codelet, layout const& expected, std::span<p2p_handles const> roles);
+    p2p_buffers(p2p_buffers const&) = delete;
+    p2p_buffers& operator=(p2p_buffers const&) = delete;
 
     /// A role: its points, and where its columns are.
     class role
@@ -88,8 +102,8 @@ namespace nearfield::starpu::detail
     void check_access(char const* what, p2p_buffer const& buffer, bool is_output) const;
 
     char const* codelet_;
-    std::vector<p2p_buffer> buffers_;
-    std::span<std::size_t const> counts_;
+    inline_vector<p2p_buffer, 16> buffers_;
+    std::span<p2p_handles const> roles_;
     std::size_t next_ = 0, next_role_ = 0;
     bool is_packed_ = true;
     int n_rhs_ = 1; ///< of columns

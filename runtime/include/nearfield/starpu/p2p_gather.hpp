@@ -21,9 +21,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       list_job<K, T, false> task(*argument.head, buffers);
       for (int rhs = 0; rhs < task.n_rhs(); ++rhs)
       {
-        p2p_job<T> job = task.job(argument.k, rhs);
+        p2p_job<T> job = task.job(*argument.k, rhs);
         job.ranges_may_coincide = argument.ranges_may_coincide;
-        kernels.one_sided(&argument.k, job);
+        kernels.one_sided(argument.k, job);
       }
     }
 
@@ -33,9 +33,9 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       cuda_list_job<K, T, false> task(*argument.head, buffers, stream);
       for (int rhs = 0; rhs < task.n_rhs(); ++rhs)
       {
-        cuda_job<T> job = task.job(argument.k, rhs);
+        cuda_job<T> job = task.job(*argument.k, rhs);
         job.ranges_may_coincide = argument.ranges_may_coincide;
-        check_cuda(kernels.gather(&argument.k, job), name);
+        check_cuda(kernels.gather(argument.k, job), name);
       }
     }
 

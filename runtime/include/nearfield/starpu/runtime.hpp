@@ -36,11 +36,19 @@ namespace nearfield::starpu
   /// what was in their memory before the first runtime is gone then. StarPU prints nothing unless
   /// STARPU_SILENT=0 is set, and where neither STARPU_HOME is set nor $HOME can be written to, its
   /// measurements go to a folder of the user's below that for temporary files.
+  ///
+  /// StarPU aborts the process where it gets no memory. Handles and tasks of this library ask for
+  /// theirs first and throw std::bad_alloc; what StarPU's workers allocate beside them, and data of
+  /// tasks beside GPUs, cannot be asked for, so within some hundred kilobytes of a limit (ulimit
+  /// -v) it may still abort.
   class NEARFIELD_API runtime
   {
   public:
-    /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built for, for
-    /// more GPUs than there are, when StarPU finds no worker, and when it runs already with other options.
+    /// Throws error for an unknown scheduler, for workers < 0 or more than this StarPU was built
+    /// for, for more GPUs than there are, when StarPU finds no worker, and when it runs already
+    /// with other options. Where this object is to start StarPU, also for what StarPU would abort
+    /// at: environment variables of StarPU that it cannot read, a folder for its measurements that
+    /// it cannot write to, and threads that the system refuses.
     explicit runtime(runtime_options const& options = {});
     /// Another reference to the same StarPU.
     runtime(runtime const&);
@@ -58,7 +66,9 @@ namespace nearfield::starpu
     [[nodiscard]] std::string scheduler() const;
 
     /// Waits for every task of the process. Rethrows the first exception of those codelets of this
-    /// library that were inserted without an argument of their own.
+    /// library that were inserted without an argument of their own. Throws error where a worker
+    /// calls it, in a codelet or a callback, as every function of this library does that waits for
+    /// tasks.
     void wait();
   };
 

@@ -6,6 +6,8 @@
 
 #include <starpu.h>
 
+#include <memory>
+
 namespace nearfield::starpu::detail
 {
   /// A StarPU task under construction, of any number of buffers; destroyed unless it is submitted.
@@ -24,8 +26,9 @@ namespace nearfield::starpu::detail
     void set_options(task_options const& options);
     /// Where the priority of the scheduler ends is where this one is cut.
     void set_priority(int priority);
-    /// The owner is told when the task is submitted and when it has ended, its callback too.
-    void set_owner(monitor& owner);
+    /// The owner is told when the task is submitted and when it has ended, its callback too; it
+    /// lives until then.
+    void set_owner(std::shared_ptr<monitor> owner);
     /// The argument must live until the task has ended.
     void set_argument(void* argument, std::size_t size);
 
@@ -40,6 +43,7 @@ namespace nearfield::starpu::detail
     unsigned n_ = 0;
     // its dependencies are declared when the task is submitted: StarPU keeps those of a task that never is
     task_options const* options_ = nullptr;
-    monitor* owner_ = nullptr;
+    struct owned_callback;
+    owned_callback* callback_ = nullptr;
   };
 }

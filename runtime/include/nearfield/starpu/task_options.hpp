@@ -20,7 +20,7 @@ namespace nearfield::starpu
     /// the same, by tasks that are not submitted yet, or that StarPU keeps (destroy = 0 and detach = 0)
     std::vector<starpu_task*> after_tasks = {};
     /// called with callback_argument when the task has ended, on the thread that ran it; it must not throw or
-    /// wait, nor destroy the object that inserted the task
+    /// wait
     void (*callback)(void*) = nullptr;
     void* callback_argument = nullptr; ///< what callback is called with
     /// StarPU's number of the worker that runs it; negative: any that can

@@ -51,10 +51,10 @@ namespace nearfield::starpu
   ///     starpu_task_wait_for_all();
   ///     list.wait();
   ///
-  /// A slab is a run of cells, and so of positions of targets. A task counts the pairs of a slab; when its
-  /// count is known, handles of that size are made for them, without memory, and a second task fills them:
-  /// memory is taken where it runs. The slabs behind each other are the list of nearfield::radius_search to
-  /// the bit, whatever the slabs and whichever worker searched them.
+  /// A slab is a run of cells, and so of positions of targets. A task counts the pairs of a slab;
+  /// when its count is known, handles of that size are made for them, and a second task fills them:
+  /// beside GPUs, memory is taken where it runs. The slabs behind each other are the list of
+  /// nearfield::radius_search to the bit, whatever the slabs and whichever worker searched them.
   ///
   /// A CPU worker searches the cells; a GPU's worker sorts the columns by the same grid when it runs its
   /// first task, and keeps that list, 20 bytes a point and 8 a cell, beside the memory that StarPU manages;

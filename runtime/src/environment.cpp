@@ -1,0 +1,267 @@
+#include <nearfield/starpu/environment.hpp>
+
+#include <nearfield/core/error.hpp>
+
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <filesystem>
+#include <latch>
+#include <new>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include <pthread.h>
+#include <starpu.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    struct number
+    {
+      char const* name; ///< without STARPU_
+      long least = 0;
+    };
+
+    // Those that CPU and CUDA workers, memory, schedulers and models read when StarPU starts.
+    constexpr number numbers[] = {
+        {"BACKOFF_MAX"},
+        {"BACKOFF_MIN"},
+        {"BUS_CALIBRATE"},
+        {"BUS_STATS"},
+        {"CALIBRATE"},
+        {"CALIBRATE_MINIMUM"},
+        {"CATCH_SIGNALS"},
+        {"CUDA_PIPELINE"},
+        {"CUDA_THREAD_PER_DEV"},
+        {"CUDA_THREAD_PER_WORKER"},
+        {"DIDUSE_BARRIER"},
+        {"DISABLE_ASYNCHRONOUS_COPY"},
+        {"DISABLE_ASYNCHRONOUS_CUDA_COPY"},
+        {"DISABLE_KERNELS"},
+        {"DISABLE_PINNING"},
+        {"DISK_SWAP_SIZE"},
+        {"ENABLE_CUDA_GPU_GPU_DIRECT"},
+        {"FXT_TRACE"},
+        {"GENERATE_TRACE"},
+        {"GLOBAL_ARBITER"},
+        {"HISTORY_MAX_ERROR"},
+        {"LIMIT_BANDWIDTH"},
+        {"LIMIT_CPU_MEM"},
+        {"LIMIT_CPU_NUMA_MEM"},
+        {"LIMIT_CUDA_MEM"},
+        {"LIMIT_MAX_SUBMITTED_TASKS"},
+        {"LIMIT_MIN_SUBMITTED_TASKS"},
+        {"MAIN_THREAD_BIND"},
+        {"MAIN_THREAD_COREID"},
+        {"MAIN_THREAD_CPUID"},
+        {"MAX_MEMORY_USE"},
+        {"MAX_PRIO"},
+        {"MAX_WORKERSIZE"},
+        {"MEMORY_STATS"},
+        {"MINIMUM_AVAILABLE_MEM"},
+        {"MINIMUM_CLEAN_BUFFERS"},
+        {"MIN_PRIO"},
+        {"MIN_WORKERSIZE"},
+        {"NCPU"},
+        {"NCPUS"},
+        {"NCUDA"},
+        {"NHIP"},
+        {"NOPENCL"},
+        {"NTASKS_THRESHOLD"},
+        {"NTHREADS_PER_CORE", 1},
+        {"NWORKER_PER_CUDA", 1},
+        {"PCI_FLAT"},
+        {"PERF_MODEL_HOMOGENEOUS_CPU"},
+        {"PERF_MODEL_HOMOGENEOUS_CUDA"},
+        {"PREFETCH"},
+        {"RESERVE_NCPU"},
+        {"SILENT"},
+        {"SINGLE_COMBINED_WORKER"},
+        {"STATS"},
+        {"TARGET_AVAILABLE_MEM"},
+        {"TARGET_CLEAN_BUFFERS"},
+        {"TASK_PROGRESS"},
+        {"TRACE_BUFFER_SIZE"},
+        {"USE_NUMA"},
+        {"WATCHDOG_CRASH"},
+        {"WATCHDOG_DELAY"},
+        {"WORKERS_GETBIND"},
+        {"WORKERS_NOBIND"},
+        {"WORKER_TREE"},
+    };
+
+    constexpr char const* lists[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID",
+                                     "STARPU_WORKERS_CUDAID"};
+
+    // as StarPU reads it: nothing is 0
+    bool is_number(char const* text, long least)
+    {
+      char* end = nullptr;
+      errno = 0;
+      long const value = std::strtol(text, &end, 10);
+      return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
+    }
+
+    // "0 2", "0,2" or "0-3 6-"
+    bool is_list(std::string_view text)
+    {
+      auto const first = text.find_first_not_of(' ');
+      return first != text.npos && text[first] >= '0' && text[first] <= '9' &&
+             text.find_first_not_of("0123456789 ,-") == text.npos;
+    }
+
+    /// Where StarPU keeps its measurements, and the variable that says so.
+    struct measurements
+    {
+      std::string variable;
+      std::filesystem::path folder;
+    };
+
+    measurements find_measurements()
+    {
+      if (char const* const folder = std::getenv("STARPU_PERF_MODEL_DIR"))
+        return {"STARPU_PERF_MODEL_DIR", folder};
+      for (char const* const name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
+        if (char const* const home = std::getenv(name))
+          return {name, std::string(home) + "/.starpu/sampling"};
+      return {};
+    }
+
+    std::filesystem::path temporary_home()
+    {
+      std::error_code failed;
+      std::filesystem::path const folder = std::filesystem::temp_directory_path(failed) /
+                                           ("nearfield-starpu-" + std::to_string(geteuid()));
+      // others may write beside it and know its name: what is there must be ours, and no link
+      struct stat found;
+      if (failed || (mkdir(folder.c_str(), 0700) != 0 &&
+                     (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
+                      found.st_uid != geteuid())))
+        throw error("STARPU_HOME: " + folder.string() +
+                    " cannot be made or is not a folder of your own; set STARPU_HOME to one");
+      return folder;
+    }
+  }
+
+  void check_variables()
+  {
+    for (auto const& [name, least] : numbers)
+    {
+      std::string const variable = std::string("STARPU_") + name;
+      if (char const* const found = std::getenv(variable.c_str());
+          found && !is_number(found, least))
+        throw error(variable + ": found '" + found + "'; give a whole number, " +
+                    std::to_string(least) + " or more, or unset it");
+    }
+    for (char const* const variable : lists)
+      if (char const* const found = std::getenv(variable); found && !is_list(found))
+        throw error(std::string(variable) + ": found '" + found +
+                    "'; give numbers like '0 1' or '0-3', or unset it");
+    // a part of the names of files
+    if (char const* const host = std::getenv("STARPU_HOSTNAME");
+        host && std::string_view(host).find('/') != std::string_view::npos)
+      throw error("STARPU_HOSTNAME: found '" + std::string(host) +
+                  "'; give a name without a slash, or unset it");
+  }
+
+  void make_home()
+  {
+    namespace fs = std::filesystem;
+    measurements found = find_measurements();
+    if (found.variable.empty() ||
+        (found.variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
+    {
+      setenv("STARPU_HOME", temporary_home().c_str(), 1);
+      found = find_measurements();
+    }
+    for (char const* const part : {"bus", "codelets", "debug"})
+    {
+      fs::path const folder = found.folder / part;
+      std::error_code failed;
+      fs::create_directories(folder, failed);
+      if (!failed && access(folder.c_str(), W_OK | X_OK) != 0)
+        failed.assign(errno, std::generic_category());
+      if (failed)
+        throw error(found.variable + ": StarPU cannot write to " + folder.string() + ": " +
+                    failed.message() + "; set STARPU_HOME to a folder of your own");
+    }
+  }
+
+  void check_threads(int n)
+  {
+    std::vector<std::thread> threads;
+    std::latch all_started(1);
+    std::error_code failed;
+    try
+    {
+      threads.reserve(static_cast<std::size_t>(n));
+      while (static_cast<int>(threads.size()) < n)
+        threads.emplace_back(
+            [&all_started]
+            {
+              all_started.wait();
+              // The heap of a thread takes much of a small address space. Made now, beside the
+              // stacks of all threads, it is there for a worker, and leaves them their stacks.
+              void* volatile const anything = std::malloc(1); // else compiled away
+              std::free(anything);
+            });
+    }
+    catch (std::system_error const& failure)
+    {
+      failed = failure.code();
+    }
+    all_started.count_down();
+    std::size_t const n_started = threads.size();
+    for (std::thread& thread : threads) thread.join();
+    if (failed)
+      throw error("StarPU: found room for " + std::to_string(n_started) + " of " +
+                  std::to_string(n) + " threads (" + failed.message() +
+                  "); take fewer workers, or raise the limits of processes and of address space "
+                  "(ulimit -u, ulimit -v)");
+  }
+
+  namespace
+  {
+    bool is_child_of_workers = false;
+    [[maybe_unused]] int const watches_fork = pthread_atfork(
+        nullptr, nullptr, [] { is_child_of_workers |= starpu_is_initialized() != 0; });
+  }
+
+  bool is_running()
+  {
+    return starpu_is_initialized() && !is_child_of_workers;
+  }
+
+  void check_process()
+  {
+    if (is_child_of_workers)
+      throw error(
+          "StarPU: this process was made by fork() while StarPU was running, and has none of "
+          "its workers; start StarPU after fork(), or use it in the parent alone");
+  }
+
+  void check_running()
+  {
+    check_process();
+    if (!starpu_is_initialized())
+      throw error("StarPU is not running: call starpu_init, or keep a nearfield::starpu::runtime, "
+                  "as long as there are data and tasks");
+  }
+
+  void check_room()
+  {
+    // A handle takes forty pieces of memory, each of which may be a page in the end. As much is
+    // left to the workers, who allocate beside. A block of this size is cut from the end of the
+    // heap, at the cost of a small one.
+    constexpr std::size_t enough = std::size_t(1) << 18;
+    void* const volatile room = ::operator new(enough); // volatile: else compiled away
+    ::operator delete(room);
+  }
+}

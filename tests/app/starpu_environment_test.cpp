@@ -1,0 +1,95 @@
+// What StarPU does not get from its environment, where it would abort or wait for ever.
+#include "program.hpp"
+
+using namespace nearfield::test;
+
+#if NEARFIELD_APP_HAS_STARPU
+namespace
+{
+  struct variable
+  {
+    std::string name, value, expected;
+  };
+
+  void PrintTo(variable const& v, std::ostream* out)
+  {
+    *out << v.name << "=" << v.value;
+  }
+
+  class a_variable_of_starpu : public testing::TestWithParam<variable>
+  {
+  protected:
+    a_variable_of_starpu() { write_text(folder_ / "a.csv", "0,0,0,1\n1,0,0,2\n"); }
+    ending run(std::map<std::string, std::string> const& environment)
+    {
+      return run_program({"run", (folder_ / "a.csv").string(), "--workers", "1"}, environment);
+    }
+    temporary_folder folder_;
+  };
+
+  class starpu_environment : public a_variable_of_starpu
+  {};
+}
+
+TEST_P(a_variable_of_starpu, is_named_where_starpu_would_abort)
+{
+  auto const& [name, value, expected] = GetParam();
+  expect_refusal(run({{name, value}}), "^nearfield: " + name + ": .*" + expected);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    each, a_variable_of_starpu,
+    testing::Values(variable{"STARPU_NCPU", "foo", "found 'foo'; give a whole number, 0 or more"},
+                    variable{"STARPU_NCPU", "-5", "found '-5'"},
+                    variable{"STARPU_NCPU", "99999999999", "found '99999999999'"},
+                    variable{"STARPU_NCUDA", "1.5", "found '1.5'"},
+                    variable{"STARPU_CALIBRATE", "yes", "found 'yes'"},
+                    variable{"STARPU_LIMIT_CPU_MEM", "1G", "found '1G'"},
+                    variable{"STARPU_BACKOFF_MIN", "x", "found 'x'"},
+                    variable{"STARPU_NTHREADS_PER_CORE", "0", "1 or more"},
+                    variable{"STARPU_WORKERS_CPUID", "foo", "found 'foo'; give numbers like"},
+                    variable{"STARPU_WORKERS_COREID", "", "found ''"},
+                    variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
+                    variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
+                    variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
+                    variable{"XDG_CACHE_HOME", "/proc/x", "set STARPU_HOME"}),
+    [](auto const& of) { return std::to_string(of.index) + "_" + of.param.name; });
+
+TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
+{
+  expect_success(run({{"STARPU_NCPU", ""}, {"STARPU_CALIBRATE", " 0"}, {"STARPU_MIN_PRIO", "0"}}));
+  for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0"})
+    expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
+  auto const home = (folder_ / "new/home").string();
+  expect_success(run({{"STARPU_HOME", home}}));
+  EXPECT_TRUE(std::filesystem::exists(home + "/.starpu/sampling/codelets"));
+}
+
+// StarPU would ask for memory again and again.
+TEST_F(starpu_environment, memory_that_starpu_may_not_take_is_not_needed)
+{
+  std::string points;
+  for (int i = 0; i < 60000; ++i) points += std::to_string(i * 1e-4) + ",0,0,1\n";
+  write_text(folder_ / "a.csv", points);
+  program const running(
+      {"run", (folder_ / "a.csv").string(), "--workers", "2", "--backend", "simd"},
+      {{"STARPU_LIMIT_CPU_MEM", "1"}});
+  expect_success(running.wait_at_most(std::chrono::seconds(60)));
+}
+
+TEST_F(starpu_environment, threads_that_the_system_refuses)
+{
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers need more address space";
+#endif
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+  GTEST_SKIP() << "sanitizers need more address space";
+#endif
+#endif
+  // address space for the stack of one more thread, of 8 GB
+  expect_refusal(run_in_shell("ulimit -s 8000000; ulimit -v 12000000; exec \"$PROGRAM\" run '" +
+                              (folder_ / "a.csv").string() + "' --workers 2 --backend simd"),
+                 "StarPU: found room for [01] of 2 threads .*; take fewer workers");
+}
+#endif

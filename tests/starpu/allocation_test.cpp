@@ -1,0 +1,86 @@
+// Memory that tasks take, and tasks that get none.
+
+#include "own_graph.hpp"
+
+#include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace
+{
+  std::atomic<bool> workers_get_memory = true;
+  thread_local int n_allocations = 0;
+}
+
+void* operator new(std::size_t bytes)
+{
+  ++n_allocations;
+  if (!workers_get_memory && starpu_worker_get_id() >= 0) throw std::bad_alloc();
+  void* const memory = std::malloc(std::max<std::size_t>(1, bytes));
+  if (!memory) throw std::bad_alloc();
+  return memory;
+}
+// AddressSanitizer has one of its own, whose memory operator delete could not free.
+void* operator new(std::size_t bytes, std::nothrow_t const&) noexcept
+{
+  return std::malloc(std::max<std::size_t>(1, bytes));
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept
+{
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept
+{
+  std::free(memory);
+}
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+
+  TEST(starpu_allocation, that_fails_in_a_task_reaches_wait)
+  {
+    auto const x = make_points<double, 3>(cloud::plummer, 500);
+    auto const q = make_values<double>(500);
+    std::vector<double> out(500);
+    tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
+    auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
+    cell_list const cells{x.view(), 0.3};
+    for (auto const form : {starpu::form_choice::gather, starpu::form_choice::mutual})
+    {
+      starpu::near_field step{one_runtime(), groups,   one_over_r<>{}, x.view(),
+                              soa{q},        soa{out}, {.form = form}};
+      workers_get_memory = false;
+      step.submit();
+      EXPECT_THROW(step.wait(), std::bad_alloc);
+      workers_get_memory = true;
+      step.submit();
+      EXPECT_NO_THROW(step.wait());
+      EXPECT_LE(error_of(soa{out}, reference_near_field(one_over_r<>{}, leaves, x, x,
+                                                        soa<double const, 1>(soa{q}))),
+                tolerance<double>);
+    }
+  }
+
+  TEST(starpu_allocation, is_not_done_for_each_inserted_task)
+  {
+    using K = val_grad_one_over_r<3>;
+    own_columns<K, double> a(20), b(20);
+    starpu::p2p<K, double> p2p;
+    p2p.insert_outer_mutual(a.hx, a.hq, a.hout, b.hx, b.hq, b.hout);
+    n_allocations = 0;
+    constexpr int n_tasks = 10;
+    for (int task = 0; task < n_tasks; ++task)
+      p2p.insert_outer_mutual(a.hx, a.hq, a.hout, b.hx, b.hq, b.hout);
+    EXPECT_LE(n_allocations, n_tasks) << "but for the question whether there is memory";
+    p2p.wait();
+  }
+}
