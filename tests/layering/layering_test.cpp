@@ -162,7 +162,7 @@ namespace
     static std::regex const variable{R"(^\s*(template\s*<.*>\s*)?(inline|static|thread_local)\s+)"
                                      R"(([^(]*[^=]=[^=]|.*\(\*\w+\)\(.*\)\s*=|[^()]*;$))"};
     static std::regex const other{
-        R"(\b(constexpr|namespace|operator)\b|\bconst \w+(\[\w*\])?\s*=)"};
+        R"(\b(constexpr|namespace|operator)\b|\bconst \w+(\[\w*\])?\s*[={])"};
     return std::regex_search(line, variable) && !std::regex_search(line, other);
   }
 
@@ -208,8 +208,9 @@ namespace
       EXPECT_TRUE(is_state(state)) << state;
     for (auto const* other :
          {"  inline constexpr int width = 4;", "  static T const value = f(x);",
-          "  static auto* const made = new codelet;", "  static int count(unsigned mask = 0);",
-          "  inline char const* name_of(kind k)", "  static void run(K const& k) { f(k); }"})
+          "  static K const k{};", "  static auto* const made = new codelet;",
+          "  static int count(unsigned mask = 0);", "  inline char const* name_of(kind k)",
+          "  static void run(K const& k) { f(k); }"})
       EXPECT_FALSE(is_state(other)) << other;
   }
 
