@@ -79,14 +79,7 @@ TEST_F(starpu_environment, memory_that_starpu_may_not_take_is_not_needed)
 
 TEST_F(starpu_environment, threads_that_the_system_refuses)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need more address space";
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers need more address space";
-#endif
-#endif
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers need more address space";
   // address space for the stack of one more thread, of 8 GB
   expect_refusal(run_in_shell("ulimit -s 8000000; ulimit -v 12000000; exec \"$PROGRAM\" run '" +
                               (folder_ / "a.csv").string() + "' --workers 2 --backend simd"),
