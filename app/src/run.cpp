@@ -70,7 +70,7 @@ namespace nearfield::app
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::vector<std::string> const& columns)
     {
-      // of two files, those that have one are meant; where neither has, the reader refuses it
+      // with two files the style is for those in LAMMPS format; with none such, the reader refuses it
       bool const is_for_the_other =
           options.sources && !has_atom_style(path) &&
           (has_atom_style(options.input) || has_atom_style(*options.sources));
