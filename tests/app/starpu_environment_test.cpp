@@ -50,9 +50,11 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_WORKERS_CPUID", "foo", "found 'foo'; give numbers like"},
                     variable{"STARPU_WORKERS_COREID", "", "found ''"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
-                    variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
-                    variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
-                    variable{"XDG_CACHE_HOME", "/proc/x", "set STARPU_HOME"}),
+                    variable{"STARPU_HOME", "/proc/x",
+                             "cannot write to /proc/x/.starpu.*; set STARPU_HOME to"},
+                    variable{"STARPU_PERF_MODEL_DIR", "/proc/x",
+                             "cannot write to /proc/x/bus.*; set STARPU_PERF_MODEL_DIR to"},
+                    variable{"XDG_CACHE_HOME", "/proc/x", "; set XDG_CACHE_HOME to"}),
     [](auto const& of) { return std::to_string(of.index) + "_" + of.param.name; });
 
 TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
