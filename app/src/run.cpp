@@ -69,7 +69,7 @@ namespace nearfield::app
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::vector<std::string> const& columns)
     {
-      // with two files the style is for those in LAMMPS format; with none such, the reader refuses it
+      // with two files the style is for those in LAMMPS format; if none is, the reader refuses it
       bool const is_for_the_other =
           options.sources && !has_atom_style(path) &&
           (has_atom_style(options.input) || has_atom_style(*options.sources));
@@ -104,7 +104,7 @@ namespace nearfield::app
                 << "other units" << std::endl;
     }
 
-    // "avx512", "scalar" or "cuda". A step has one back-end, so its tasks all ran one implementation.
+    // "avx512", "scalar" or "cuda": a step has one back-end, so its tasks all ran the same.
     std::string implementation(run_options const& options, step_report const& step)
     {
       if (!step.tasks.empty()) return step.tasks.front().implementation;
