@@ -212,7 +212,7 @@ namespace nearfield::app
         else if (parse_error.get_exit_code() == 0)
           program.exit(parse_error, std::cout, std::cerr);
         else
-          return fail(std::string(parse_error.what()) + " (nearfield --help-all tells)");
+          return fail(std::string(parse_error.what()) + " (see nearfield --help-all)");
         return success;
       }
       if (info_command->parsed()) return info();
@@ -234,10 +234,6 @@ namespace nearfield::app
   catch (std::bad_alloc const&)
   {
     return fail("this needs more memory than there is; give fewer points");
-  }
-  catch (std::filesystem::filesystem_error const& e)
-  {
-    return fail(e.path1().string() + ": " + e.code().message());
   }
   catch (std::exception const& e)
   {

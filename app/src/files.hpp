@@ -16,19 +16,22 @@ namespace nearfield::app
   /// Whether both names lead to one file, also through links, or would.
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)
   {
-    std::error_code none;
+    std::error_code ignored;
     auto const place = [&](std::filesystem::path path)
     {
-      // absolute first: of a name without a folder that does not exist yet nothing is canonical
-      path = std::filesystem::absolute(path, none);
-      // nor of a link whose target does not
-      while (std::filesystem::status(path, none).type() == std::filesystem::file_type::not_found &&
-             std::filesystem::is_symlink(path, none))
-        path = path.parent_path() / std::filesystem::read_symlink(path, none);
-      return std::filesystem::weakly_canonical(path, none);
+      // weakly_canonical resolves only what exists: neither a plain name of a file to be made
+      path = std::filesystem::absolute(path, ignored);
+      // nor a link to one
+      while (std::filesystem::status(path, ignored).type() ==
+                 std::filesystem::file_type::not_found &&
+             std::filesystem::is_symlink(path, ignored))
+        path = path.parent_path() / std::filesystem::read_symlink(path, ignored);
+      return std::filesystem::weakly_canonical(path, ignored);
     };
-    // none has a place where they are relative to a working directory that is gone
-    return std::filesystem::equivalent(a, b, none) || (!place(a).empty() && place(a) == place(b));
+    auto const place_of_a = place(a);
+    // empty for a relative name where the working directory is gone
+    return std::filesystem::equivalent(a, b, ignored) ||
+           (!place_of_a.empty() && place_of_a == place(b));
   }
 
   /// Throws error where a file cannot be written there: a long computation asks before it starts.
@@ -37,8 +40,8 @@ namespace nearfield::app
     atomic_file const probe(path);
   }
 
-  /// Throws error where an output, named by `option`, cannot be written there, or would destroy one
-  /// of the other files of the run.
+  /// Throws error where an output, named by `option`, cannot be written there, or would overwrite
+  /// one of `others`, which the run reads or writes.
   inline void check_output(char const* option, std::filesystem::path const& path,
                            std::initializer_list<std::optional<std::filesystem::path>> others)
   {

@@ -18,16 +18,16 @@ namespace nearfield::app
   /// Where a step computes.
   enum class backend
   {
-    automatic, ///< on the GPUs that StarPU has, else as simd on its cores; without StarPU as simd
-    scalar,    ///< on the CPU, as the next one
-    simd,
-    cuda ///< on GPUs only
+    automatic, ///< cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
+    scalar,    ///< on the CPU
+    simd,      ///< on the CPU
+    cuda       ///< on GPUs only
   };
 
   /// How often a pair of points is evaluated.
   enum class pair_form
   {
-    automatic, ///< as it is faster
+    automatic, ///< the faster one
     one_sided, ///< for each point
     mutual     ///< once for both, where targets and sources are one set
   };

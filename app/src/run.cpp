@@ -16,7 +16,6 @@
 #include <iomanip>
 #include <iostream>
 #include <limits>
-#include <map>
 
 namespace nearfield::app
 {
@@ -70,7 +69,7 @@ namespace nearfield::app
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::vector<std::string> const& columns)
     {
-      // of two files, those that have one are meant; where neither has, the reader refuses it
+      // with two files the style is for those in LAMMPS format; if none is, the reader refuses it
       bool const is_for_the_other =
           options.sources && !has_atom_style(path) &&
           (has_atom_style(options.input) || has_atom_style(*options.sources));
@@ -105,27 +104,20 @@ namespace nearfield::app
                 << "other units" << std::endl;
     }
 
-    // "avx512", or "avx512 for 5 tasks, scalar for 69 tasks": StarPU chooses for each task.
-    std::string implementations(run_options const& options, step_report const& step)
+    // "avx512", "scalar" or "cuda": a step has one back-end, so its tasks all ran the same.
+    std::string implementation(run_options const& options, step_report const& step)
     {
+      if (!step.tasks.empty()) return step.tasks.front().implementation;
       backend const asked = options.step.backend;
-      if (step.tasks.empty())
-        return asked == backend::automatic || asked == backend::simd
-                   ? std::string(nearfield::name_of(selected_isa()))
-                   : name_of(asked);
-      std::map<std::string, std::uint64_t> counts;
-      for (worker_tasks const& ran : step.tasks) counts[ran.implementation] += ran.tasks;
-      if (counts.size() == 1) return counts.begin()->first;
-      std::string text;
-      for (auto const& [name, tasks] : counts)
-        text += (text.empty() ? "" : ", ") + name + " for " + std::to_string(tasks) + " tasks";
-      return text;
+      return asked == backend::automatic || asked == backend::simd
+                 ? std::string(nearfield::name_of(selected_isa()))
+                 : name_of(asked);
     }
 
     std::string describe_step(run_options const& options, run_result const& result)
     {
       std::string text = name_of(options.step.backend);
-      if (auto const how = implementations(options, result.step); how != text)
+      if (auto const how = implementation(options, result.step); how != text)
         text += " (" + how + ")";
       auto const count = [](int n, std::string const& what)
       {

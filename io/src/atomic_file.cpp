@@ -102,11 +102,11 @@ namespace nearfield
 
   struct atomic_file::state
   {
-    int folder =
-        -1; ///< where the file gets its name; -1 for what has no name to give: a pipe, a device
+    /// where the file gets its name; -1 for a pipe or a device, which has it already
+    int folder = -1;
     std::string name;
     int descriptor = -1;
-    registration* temporary = nullptr; ///< the name until then, where there is one
+    registration* temporary = nullptr; ///< its name until then, if it has one
 
     state() = default;
     ~state()
@@ -122,8 +122,8 @@ namespace nearfield
     state(state const&) = delete;
     state& operator=(state const&) = delete;
 
-    /// Gives `make` names until one is free. Returns false, with errno, where it fails for another
-    /// reason.
+    /// Calls make(name) with one name after another until one is free. Returns false, with errno,
+    /// where it fails for another reason.
     template <class Make>
     bool make_temporary(Make const& make)
     {
@@ -146,7 +146,7 @@ namespace nearfield
       return false;
     }
 
-    /// the name by which the system knows an open file that has none
+    /// the path of the open file, though it may have no name
     [[nodiscard]] std::string open_file() const
     {
       return "/proc/self/fd/" + std::to_string(descriptor);
@@ -192,7 +192,7 @@ namespace nearfield
   {
     if (int const open = open_descriptor(target_); open >= 0)
     {
-      // goes on where it is, also if it is a file
+      // written where it stands, even if it is a file
       state_->descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
       if (state_->descriptor < 0) fail(target_);
       return;
@@ -221,9 +221,11 @@ namespace nearfield
     state_->open(exists ? there.st_mode & permissions : 0666);
     if (state_->descriptor < 0) fail(target_);
     if (!exists) return;
-    // as far as the system lets: the file of another user stays theirs only where root writes it
-    [[maybe_unused]] auto const owner = ::fchown(state_->descriptor, there.st_uid, there.st_gid);
-    [[maybe_unused]] auto const mode = ::fchmod(state_->descriptor, there.st_mode & permissions);
+    // as far as the system allows: only root can leave a file to another user
+    auto const file = state_->descriptor;
+    [[maybe_unused]] auto const group = ::fchown(file, static_cast<uid_t>(-1), there.st_gid);
+    [[maybe_unused]] auto const owner = ::fchown(file, there.st_uid, static_cast<gid_t>(-1));
+    [[maybe_unused]] auto const mode = ::fchmod(file, there.st_mode & permissions);
   }
 
   atomic_file::~atomic_file() = default;

@@ -132,8 +132,8 @@ namespace nearfield
       return quoted ? text.substr(1, text.size() - 2) : text;
     }
 
-    // What may stand above a column whose name is known. A value that is missing or cannot be read
-    // must not pass for a name: its row would be lost without a word.
+    // Whether `field` can be a header of a column whose name is known. A value that is missing or
+    // cannot be read must not pass for one: its row would be lost silently.
     bool is_name(std::string_view field)
     {
       field = unquoted(field);
@@ -198,7 +198,7 @@ namespace nearfield
       // column that is read.
       void check_header(std::string_view line)
       {
-        // names that tabs divide may have blanks, or be empty
+        // names separated by tabs may contain blanks, or be empty
         if (fields_.size() != map_->names.size() && line.find('\t') != std::string_view::npos)
           split(line, '\t', fields_);
         check_count();

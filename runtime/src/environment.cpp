@@ -190,7 +190,9 @@ namespace nearfield::starpu::detail
         failed.assign(errno, std::generic_category());
       if (failed)
         throw error(found.variable + ": StarPU cannot write to " + folder.string() + ": " +
-                    failed.message() + "; set STARPU_HOME to a folder of your own");
+                    failed.message() + "; set " +
+                    (found.variable == "HOME" ? "STARPU_HOME" : found.variable) +
+                    " to a folder of your own");
     }
   }
 

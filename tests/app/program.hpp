@@ -25,6 +25,19 @@ namespace nearfield::test
     std::string out = {}, err = {};
   };
 
+  /// Whether AddressSanitizer or ThreadSanitizer is in this build.
+  constexpr bool is_sanitized()
+  {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    return true;
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+    return true;
+#endif
+#endif
+    return false;
+  }
+
   /// The program lies beside the tests, also in a bundle for another machine.
   inline std::string program_path()
   {

@@ -228,8 +228,8 @@ TEST(run, back_ends_and_tasks_agree)
 }
 
 #if NEARFIELD_APP_HAS_STARPU
-// A scheduler with models that are not calibrated tries whatever there is.
-TEST(run, the_summary_names_the_implementations_that_ran)
+// A scheduler with models that are not calibrated tries whatever it is offered.
+TEST(run, the_summary_names_the_implementation_of_all_tasks)
 {
   temporary_folder const folder;
   write_points(folder / "a.csv", random_points(3, 3000, 10));
@@ -238,18 +238,11 @@ TEST(run, the_summary_names_the_implementations_that_ran)
     auto const [end, points, json] =
         compute(folder, "a.csv",
                 {"--scheduler", scheduler, "--leaves-per-group", "1", "--max-leaf-size", "30"});
-    std::map<std::string, int> tasks;
-    for (int entry = 0; json.contains("tasks." + std::to_string(entry) + ".tasks"); ++entry)
-    {
-      std::string const key = "tasks." + std::to_string(entry) + ".";
-      tasks[json.at(key + "implementation")] += std::stoi(json.at(key + "tasks"));
-    }
-    ASSERT_FALSE(tasks.empty());
-    std::string expected;
-    for (auto const& [name, n] : tasks)
-      expected += (expected.empty() ? "" : ", ") + name +
-                  (tasks.size() > 1 ? " for " + std::to_string(n) + " tasks" : "");
-    EXPECT_THAT(end.out, testing::HasSubstr("auto (" + expected + "), f64"));
+    auto const ran = json.at("tasks.0.implementation");
+    EXPECT_NE(ran, "scalar");
+    for (int entry = 1; json.contains("tasks." + std::to_string(entry) + ".tasks"); ++entry)
+      EXPECT_EQ(json.at("tasks." + std::to_string(entry) + ".implementation"), ran);
+    EXPECT_THAT(end.out, testing::HasSubstr("auto (" + ran + "), f64"));
   }
 }
 #endif

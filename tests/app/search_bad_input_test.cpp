@@ -199,14 +199,7 @@ TEST(search_command_line, needs_an_input_and_a_radius)
 // A limit of the address space is one of the machine: what it refuses is an error, not a crash.
 TEST(search_command_line, memory_that_the_system_refuses)
 {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  GTEST_SKIP() << "sanitizers need more address space";
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-  GTEST_SKIP() << "sanitizers need more address space";
-#endif
-#endif
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers need more address space";
   temporary_folder const folder;
   auto const search_within = [&](int mebibytes, std::string const& input)
   {

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sys/prctl.h>
@@ -220,6 +221,36 @@ TEST(atomic_file, keeps_the_mode_of_the_file_that_it_replaces)
     EXPECT_EQ(read_text(folder / "new"), "again");
   }
   ::umask(umask_before);
+}
+
+TEST(atomic_file, keeps_the_group_of_a_file_that_is_another_users)
+{
+  uid_t const owner = 1, writer = 2;
+  gid_t const shared = 3, own = 4;
+  auto const become_writer = [&]
+  {
+    return ::setgroups(1, &shared) == 0 && ::setgid(own) == 0 && ::setuid(writer) == 0;
+  };
+  if (status_of_child(become_writer) != 0) GTEST_SKIP() << "only root can become another user";
+  temporary_folder const folder;
+  auto const path = folder / "a.txt";
+  write_text(path, "old");
+  ASSERT_EQ(::chown(path.c_str(), owner, shared), 0);
+  std::filesystem::permissions(path, std::filesystem::perms{0660});
+  std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
+  expect_of_child(
+      [&]
+      {
+        if (!become_writer()) return false;
+        write_atomically(path, "new");
+        return true;
+      });
+  EXPECT_EQ(read_text(path), "new");
+  struct stat there = {};
+  ASSERT_EQ(::stat(path.c_str(), &there), 0);
+  EXPECT_EQ(there.st_uid, writer);
+  EXPECT_EQ(there.st_gid, shared);
+  EXPECT_EQ(mode_of(path), 0660u);
 }
 
 TEST(atomic_file, what_is_no_file_is_written_in_place)

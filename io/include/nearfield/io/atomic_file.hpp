@@ -14,13 +14,14 @@ namespace nearfield
   ///     file.write(text);
   ///     file.commit();
   ///
-  /// Until commit() the bytes are in a file of the same folder without a name, of which nothing is
-  /// left however the process ends; on a file system that has no such files, in a temporary one
-  /// that the destructor removes. An older file of that name stays as it is until then, and hands
-  /// on its mode. A link stays, and what it names is written, whether it exists or not.
+  /// Until commit() the bytes are in a file without a name in the same folder, which is gone
+  /// however the process ends; where the file system has no such files, in a temporary one that the
+  /// destructor removes. An older file of that name stays as it is until then, and the new one gets
+  /// its mode and, as far as the system allows, its owner and group. A link stays, and the file it
+  /// names is written, whether it exists or not.
   ///
-  /// A pipe or a device is not replaced: it is opened by the first write() and takes the bytes at
-  /// once, as do /dev/stdout, /dev/stderr and /dev/fd/N, whatever they are.
+  /// A pipe or a device is not replaced: the first write() opens it, and bytes go to it at
+  /// once, as they do to /dev/stdout, /dev/stderr and /dev/fd/N, whatever those are.
   ///
   /// One thread uses an atomic_file; several may each have their own.
   class NEARFIELD_API atomic_file

@@ -39,8 +39,8 @@ namespace nearfield
   NEARFIELD_API point_set read_points(std::filesystem::path const& path,
                                       read_options const& options = {});
 
-  /// Whether read_points takes `path`, by its name, for LAMMPS data, to which an atom style
-  /// belongs.
+  /// Whether read_points reads `path` as LAMMPS data, judging by its name: the one format with an
+  /// atom style. The file need not exist.
   NEARFIELD_API bool has_atom_style(std::filesystem::path const& path);
 
   /// Reads FMA, text or binary as the first bytes say, version 1 (3D, one input) or 2. `name` stands

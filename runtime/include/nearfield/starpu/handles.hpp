@@ -33,10 +33,10 @@ namespace nearfield::starpu
       return made;
     }
 
-    /// n values that have none until a task writes them; to add to them is not to write them first.
-    /// Beside GPUs StarPU allocates them where they are first written. Without, they are allocated
-    /// here, since StarPU tries for ever where a task's data does not fit into memory; throws
-    /// std::bad_alloc.
+    /// n values, unset until a task writes them; the first task must not only add to them. On a
+    /// machine with GPUs StarPU allocates them where they are first written. Without GPUs they are
+    /// allocated here, since StarPU retries for ever if a task's data does not fit into memory;
+    /// throws std::bad_alloc.
     template <class T>
     static handle of_size(std::size_t n)
     {
