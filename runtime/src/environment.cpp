@@ -117,21 +117,48 @@ namespace nearfield::starpu::detail
              text.find_first_not_of("0123456789 ,-") == text.npos;
     }
 
-    /// Where StarPU keeps its measurements, and the variable that says so.
+    /// A folder of StarPU's measurements, and the variable that says so.
     struct measurements
     {
       std::string variable;
       std::filesystem::path folder;
     };
 
-    measurements find_measurements()
+    /// Those that StarPU makes; that of a home is the last.
+    std::vector<measurements> find_measurements()
     {
-      if (char const* const folder = std::getenv("STARPU_PERF_MODEL_DIR"))
-        return {"STARPU_PERF_MODEL_DIR", folder};
+      constexpr bool makes_both =
+          STARPU_MAJOR_VERSION > 1 || (STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION >= 4);
+      std::vector<measurements> found;
+      char const* const folder = std::getenv("STARPU_PERF_MODEL_DIR");
+      if (folder && !(makes_both && *folder == '\0'))
+        found.push_back({"STARPU_PERF_MODEL_DIR", std::string(folder) + "/"});
+      if (folder && !makes_both) return found;
       for (char const* const name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
         if (char const* const home = std::getenv(name))
-          return {name, std::string(home) + "/.starpu/sampling"};
-      return {};
+        {
+          found.push_back({name, std::string(home) + "/.starpu/sampling"});
+          break;
+        }
+      return found;
+    }
+
+    /// Makes the folder. Throws error where StarPU could not, or could not write to it; one that
+    /// holds something may be read-only: measurements that others have made.
+    void make(measurements const& of, std::filesystem::path const& folder)
+    {
+      std::error_code failed;
+      std::filesystem::create_directories(folder, failed);
+      if (!failed && access(folder.c_str(), W_OK | X_OK) != 0)
+      {
+        std::error_code const refused(errno, std::generic_category());
+        if (std::filesystem::is_empty(folder, failed)) failed = refused;
+      }
+      if (failed)
+        throw error(of.variable + ": StarPU cannot write to " + folder.string() + ": " +
+                    failed.message() + "; set " +
+                    (of.variable == "HOME" ? "STARPU_HOME" : of.variable) +
+                    " to a folder of your own");
     }
 
     std::filesystem::path temporary_home()
@@ -173,25 +200,15 @@ namespace nearfield::starpu::detail
 
   void make_home()
   {
-    namespace fs = std::filesystem;
-    measurements found = find_measurements();
-    if (found.variable.empty() ||
-        (found.variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
+    std::vector<measurements> found = find_measurements();
+    if (found.empty() ||
+        (found.back().variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
     {
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();
     }
-    for (char const* const part : {"bus", "codelets", "debug"})
-    {
-      fs::path const folder = found.folder / part;
-      std::error_code failed;
-      fs::create_directories(folder, failed);
-      if (!failed && access(folder.c_str(), W_OK | X_OK) != 0)
-        failed.assign(errno, std::generic_category());
-      if (failed)
-        throw error(found.variable + ": StarPU cannot write to " + folder.string() + ": " +
-                    failed.message() + "; set STARPU_HOME to a folder of your own");
-    }
+    for (measurements const& each : found)
+      for (char const* const part : {"bus", "codelets"}) make(each, each.folder / part);
   }
 
   void check_threads(int n)
@@ -216,6 +233,10 @@ namespace nearfield::starpu::detail
     catch (std::system_error const& failure)
     {
       failed = failure.code();
+    }
+    catch (std::bad_alloc const&) // those that have started are to be joined then, too
+    {
+      failed = std::make_error_code(std::errc::not_enough_memory);
     }
     all_started.count_down();
     std::size_t const n_started = threads.size();

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
                     variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
                     variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
-                    variable{"XDG_CACHE_HOME", "/proc/x", "set STARPU_HOME"}),
+                    variable{"XDG_CACHE_HOME", "/proc/x", "set XDG_CACHE_HOME to a"}),
     [](auto const& of) { return std::to_string(of.index) + "_" + of.param.name; });
 
 TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
