@@ -97,6 +97,10 @@ namespace nearfield::starpu::detail
         {"WORKER_TREE"},
     };
 
+    constexpr char const* reals[] = {"STARPU_EXP_LEN_THRESHOLD", "STARPU_IDLE_POWER",
+                                     "STARPU_SCHED_ALPHA",       "STARPU_SCHED_BETA",
+                                     "STARPU_SCHED_GAMMA",       "STARPU_WINDOW_TIME_SIZE"};
+
     constexpr char const* lists[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID",
                                      "STARPU_WORKERS_CUDAID"};
 
@@ -107,6 +111,13 @@ namespace nearfield::starpu::detail
       errno = 0;
       long const value = std::strtol(text, &end, 10);
       return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
+    }
+
+    bool is_real(char const* text)
+    {
+      char* end = nullptr;
+      static_cast<void>(std::strtof(text, &end));
+      return *end == '\0';
     }
 
     // "0 2", "0,2" or "0-3 6-"
@@ -187,6 +198,9 @@ namespace nearfield::starpu::detail
         throw error(variable + ": found '" + found + "'; give a whole number, " +
                     std::to_string(least) + " or more, or unset it");
     }
+    for (char const* const variable : reals)
+      if (char const* const found = std::getenv(variable); found && !is_real(found))
+        throw error(std::string(variable) + ": found '" + found + "'; give a number, or unset it");
     for (char const* const variable : lists)
       if (char const* const found = std::getenv(variable); found && !is_list(found))
         throw error(std::string(variable) + ": found '" + found +
