@@ -128,34 +128,26 @@ namespace nearfield::starpu::detail
              text.find_first_not_of("0123456789 ,-") == text.npos;
     }
 
-    /// A folder of StarPU's measurements, and the variable that says so.
+    /// Where StarPU keeps its measurements, and the variable that says so.
     struct measurements
     {
       std::string variable;
       std::filesystem::path folder;
     };
 
-    /// Those that StarPU makes; that of a home is the last.
-    std::vector<measurements> find_measurements()
+    measurements find_measurements()
     {
-      constexpr bool makes_both =
-          STARPU_MAJOR_VERSION > 1 || (STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION >= 4);
-      std::vector<measurements> found;
       char const* const folder = std::getenv("STARPU_PERF_MODEL_DIR");
-      if (folder && !(makes_both && *folder == '\0'))
-        found.push_back({"STARPU_PERF_MODEL_DIR", std::string(folder) + "/"});
-      if (folder && !makes_both) return found;
+      if (folder && *folder != '\0') return {"STARPU_PERF_MODEL_DIR", folder};
       for (char const* const name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
         if (char const* const home = std::getenv(name))
-        {
-          found.push_back({name, std::string(home) + "/.starpu/sampling"});
-          break;
-        }
-      return found;
+          return {name, std::string(home) + "/.starpu/sampling"};
+      return {};
     }
 
     /// Makes the folder. Throws error where StarPU could not, or could not write to it; one that
-    /// holds something may be read-only: measurements that others have made.
+    /// holds something may be read-only: measurements that others have made, which schedulers without
+    /// models leave as they are.
     void make(measurements const& of, std::filesystem::path const& folder)
     {
       std::error_code failed;
@@ -214,15 +206,14 @@ namespace nearfield::starpu::detail
 
   void make_home()
   {
-    std::vector<measurements> found = find_measurements();
-    if (found.empty() ||
-        (found.back().variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
+    measurements found = find_measurements();
+    if (found.variable.empty() ||
+        (found.variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
     {
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();
     }
-    for (measurements const& each : found)
-      for (char const* const part : {"bus", "codelets"}) make(each, each.folder / part);
+    for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
   }
 
   void check_threads(int n)

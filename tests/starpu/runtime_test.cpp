@@ -286,7 +286,7 @@ namespace
         EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
       }
 
-      // StarPU 1.4 needs the home beside it
+      // which takes the place of a home
       unsetenv("STARPU_HOME");
       setenv("HOME", "/proc/none", 1);
       setenv("STARPU_PERF_MODEL_DIR", (temporary + "/measured").c_str(), 1);

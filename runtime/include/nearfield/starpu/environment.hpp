@@ -10,10 +10,10 @@ namespace nearfield::starpu::detail
   /// Throws error for an environment variable of StarPU's whose value it cannot read.
   NEARFIELD_API void check_variables();
 
-  /// Makes the folders of StarPU's measurements: in STARPU_PERF_MODEL_DIR, or else, and from StarPU
-  /// 1.4 on in any case, in XDG_CACHE_HOME, STARPU_HOME or HOME. Sets STARPU_HOME to a folder below
-  /// that for temporary files where it would be HOME, which is not set or cannot be written to.
-  /// Throws error where StarPU could not make them, and for one that is empty and read-only.
+  /// Makes the folder of StarPU's measurements: in STARPU_PERF_MODEL_DIR, XDG_CACHE_HOME,
+  /// STARPU_HOME or HOME. Sets STARPU_HOME to one below that for temporary files where none of the
+  /// first three is set and HOME cannot be written to. Throws error where StarPU could not make it,
+  /// and where it is empty and read-only.
   NEARFIELD_API void make_home();
 
   /// Throws error where the system does not give this process n more threads, each with a stack and
