@@ -97,6 +97,10 @@ namespace nearfield::starpu::detail
         {"WORKER_TREE"},
     };
 
+    constexpr char const* reals[] = {"STARPU_EXP_LEN_THRESHOLD", "STARPU_IDLE_POWER",
+                                     "STARPU_SCHED_ALPHA",       "STARPU_SCHED_BETA",
+                                     "STARPU_SCHED_GAMMA",       "STARPU_WINDOW_TIME_SIZE"};
+
     constexpr char const* lists[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID",
                                      "STARPU_WORKERS_CUDAID"};
 
@@ -107,6 +111,13 @@ namespace nearfield::starpu::detail
       errno = 0;
       long const value = std::strtol(text, &end, 10);
       return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
+    }
+
+    bool is_real(char const* text)
+    {
+      char* end = nullptr;
+      static_cast<void>(std::strtof(text, &end));
+      return *end == '\0';
     }
 
     // "0 2", "0,2" or "0-3 6-"
@@ -126,12 +137,31 @@ namespace nearfield::starpu::detail
 
     measurements find_measurements()
     {
-      if (char const* const folder = std::getenv("STARPU_PERF_MODEL_DIR"))
-        return {"STARPU_PERF_MODEL_DIR", folder};
+      char const* const folder = std::getenv("STARPU_PERF_MODEL_DIR");
+      if (folder && *folder != '\0') return {"STARPU_PERF_MODEL_DIR", folder};
       for (char const* const name : {"XDG_CACHE_HOME", "STARPU_HOME", "HOME"})
         if (char const* const home = std::getenv(name))
           return {name, std::string(home) + "/.starpu/sampling"};
       return {};
+    }
+
+    /// Makes the folder. Throws error where StarPU could not, or could not write to it; one that
+    /// holds something may be read-only: measurements that others have made, which schedulers without
+    /// models leave as they are.
+    void make(measurements const& of, std::filesystem::path const& folder)
+    {
+      std::error_code failed;
+      std::filesystem::create_directories(folder, failed);
+      if (!failed && access(folder.c_str(), W_OK | X_OK) != 0)
+      {
+        std::error_code const refused(errno, std::generic_category());
+        if (std::filesystem::is_empty(folder, failed)) failed = refused;
+      }
+      if (failed)
+        throw error(of.variable + ": StarPU cannot write to " + folder.string() + ": " +
+                    failed.message() + "; set " +
+                    (of.variable == "HOME" ? "STARPU_HOME" : of.variable) +
+                    " to a folder of your own");
     }
 
     std::filesystem::path temporary_home()
@@ -160,6 +190,9 @@ namespace nearfield::starpu::detail
         throw error(variable + ": found '" + found + "'; give a whole number, " +
                     std::to_string(least) + " or more, or unset it");
     }
+    for (char const* const variable : reals)
+      if (char const* const found = std::getenv(variable); found && !is_real(found))
+        throw error(std::string(variable) + ": found '" + found + "'; give a number, or unset it");
     for (char const* const variable : lists)
       if (char const* const found = std::getenv(variable); found && !is_list(found))
         throw error(std::string(variable) + ": found '" + found +
@@ -173,7 +206,6 @@ namespace nearfield::starpu::detail
 
   void make_home()
   {
-    namespace fs = std::filesystem;
     measurements found = find_measurements();
     if (found.variable.empty() ||
         (found.variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
@@ -181,19 +213,7 @@ namespace nearfield::starpu::detail
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();
     }
-    for (char const* const part : {"bus", "codelets", "debug"})
-    {
-      fs::path const folder = found.folder / part;
-      std::error_code failed;
-      fs::create_directories(folder, failed);
-      if (!failed && access(folder.c_str(), W_OK | X_OK) != 0)
-        failed.assign(errno, std::generic_category());
-      if (failed)
-        throw error(found.variable + ": StarPU cannot write to " + folder.string() + ": " +
-                    failed.message() + "; set " +
-                    (found.variable == "HOME" ? "STARPU_HOME" : found.variable) +
-                    " to a folder of your own");
-    }
+    for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
   }
 
   void check_threads(int n)
@@ -218,6 +238,10 @@ namespace nearfield::starpu::detail
     catch (std::system_error const& failure)
     {
       failed = failure.code();
+    }
+    catch (std::bad_alloc const&) // those that have started are to be joined then, too
+    {
+      failed = std::make_error_code(std::errc::not_enough_memory);
     }
     all_started.count_down();
     std::size_t const n_started = threads.size();

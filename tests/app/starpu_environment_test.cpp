@@ -47,19 +47,21 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_LIMIT_CPU_MEM", "1G", "found '1G'"},
                     variable{"STARPU_BACKOFF_MIN", "x", "found 'x'"},
                     variable{"STARPU_NTHREADS_PER_CORE", "0", "1 or more"},
+                    variable{"STARPU_SCHED_ALPHA", "1,5", "found '1,5'; give a number"},
                     variable{"STARPU_WORKERS_CPUID", "foo", "found 'foo'; give numbers like"},
                     variable{"STARPU_WORKERS_COREID", "", "found ''"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
-                    variable{"STARPU_HOME", "/proc/x",
-                             "cannot write to /proc/x/.starpu.*; set STARPU_HOME to"},
-                    variable{"STARPU_PERF_MODEL_DIR", "/proc/x",
-                             "cannot write to /proc/x/bus.*; set STARPU_PERF_MODEL_DIR to"},
-                    variable{"XDG_CACHE_HOME", "/proc/x", "; set XDG_CACHE_HOME to"}),
+                    variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
+                    variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
+                    variable{"XDG_CACHE_HOME", "/proc/x", "set XDG_CACHE_HOME to a"}),
     [](auto const& of) { return std::to_string(of.index) + "_" + of.param.name; });
 
 TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
 {
-  expect_success(run({{"STARPU_NCPU", ""}, {"STARPU_CALIBRATE", " 0"}, {"STARPU_MIN_PRIO", "0"}}));
+  expect_success(run({{"STARPU_NCPU", ""},
+                      {"STARPU_CALIBRATE", " 0"},
+                      {"STARPU_MIN_PRIO", "0"},
+                      {"STARPU_SCHED_BETA", "1.5e-3"}}));
   for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0"})
     expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
   auto const home = (folder_ / "new/home").string();

@@ -63,17 +63,21 @@ namespace
 
   TEST(starpu_own_graph, several_right_hand_sides_are_columns_behind_one_another)
   {
-    own_columns<K, double> a(120, 4), b(120, 5); // b: other charges and outputs of the points of a
-    std::vector<starpu_data_handle_t> q(a.hq.begin(), a.hq.end()),
-        out(a.hout.begin(), a.hout.end());
-    for (handle const& one : b.hq) q.push_back(one);
-    for (handle const& one : b.hout) out.push_back(one);
+    // b and c: other charges and outputs of the points of a. Of so many handles not all are inline
+    own_columns<K, double> a(120, 4), b(120, 5), c(120, 6);
+    std::vector<starpu_data_handle_t> q, out;
+    for (auto const* const of : {&a, &b, &c})
+    {
+      q.insert(q.end(), of->hq.begin(), of->hq.end());
+      out.insert(out.end(), of->hout.begin(), of->hout.end());
+    }
     starpu::p2p<K, double> p2p(K(), backend);
     p2p.insert_inner(a.hx, q, out);
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
-    EXPECT_LE(b.error(reference(K(), a.x.view(), a.x.view(), b.q.view(), other_points)),
-              tolerance<double>);
+    for (auto* const other : {&b, &c})
+      EXPECT_LE(other->error(reference(K(), a.x.view(), a.x.view(), other->q.view(), other_points)),
+                tolerance<double>);
   }
 
   TEST(starpu_own_graph, variables_hold_packed_columns)

@@ -264,6 +264,7 @@ namespace
       environment variables;
       variables.set("STARPU_HOME", nullptr);
       variables.set("STARPU_PERF_MODEL_DIR", nullptr);
+      variables.set("XDG_CACHE_HOME", nullptr);
       variables.set("HOME", (temporary + "/none").c_str());
       variables.set("TMPDIR", temporary.c_str());
       auto const refused =
@@ -284,6 +285,13 @@ namespace
         EXPECT_EQ(message_of([] { runtime const r; }), "nothing was thrown");
         EXPECT_EQ(fs::status(folder).permissions(), fs::perms::owner_all);
       }
+
+      // which takes the place of a home
+      unsetenv("STARPU_HOME");
+      setenv("HOME", "/proc/none", 1);
+      setenv("STARPU_PERF_MODEL_DIR", (temporary + "/measured").c_str(), 1);
+      EXPECT_EQ(message_of([] { runtime const r; }), "nothing was thrown");
+      EXPECT_TRUE(fs::exists(temporary + "/measured/bus"));
     }
     fs::remove_all(temporary);
   }

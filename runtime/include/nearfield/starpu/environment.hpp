@@ -12,8 +12,8 @@ namespace nearfield::starpu::detail
 
   /// Makes the folder of StarPU's measurements: in STARPU_PERF_MODEL_DIR, XDG_CACHE_HOME,
   /// STARPU_HOME or HOME. Sets STARPU_HOME to one below that for temporary files where none of the
-  /// first three is set and HOME cannot be written to. Throws error where StarPU could not write
-  /// there.
+  /// first three is set and HOME cannot be written to. Throws error where StarPU could not make it,
+  /// and where it is empty and read-only.
   NEARFIELD_API void make_home();
 
   /// Throws error where the system does not give this process n more threads, each with a stack and

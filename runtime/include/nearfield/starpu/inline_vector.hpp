@@ -22,8 +22,13 @@ namespace nearfield::starpu::detail
 
     void push_back(T const& value)
     {
-      if (size_ == N) all_.assign(first_, first_ + N);
-      size_ < N ? void(first_[size_] = value) : all_.push_back(value);
+      if (size_ < N)
+        first_[size_] = value;
+      else
+      {
+        if (size_ == N) all_.assign(first_, first_ + N);
+        all_.push_back(value);
+      }
       ++size_;
     }
 
