@@ -80,7 +80,8 @@ namespace nearfield
       if (target == "/dev/stdout") return STDOUT_FILENO;
       if (target == "/dev/stderr") return STDERR_FILENO;
       std::int64_t number = -1;
-      bool const named = target.parent_path() == "/dev/fd" &&
+      auto const folder = target.parent_path();
+      bool const named = (folder == "/dev/fd" || folder == "/proc/self/fd") &&
                          detail::io::parse_number(target.filename().string(), number) ==
                              detail::io::number_status::good &&
                          number >= 0 && number <= std::numeric_limits<int>::max();
@@ -222,8 +223,11 @@ namespace nearfield
     if (state_->descriptor < 0) fail(target_);
     if (!exists) return;
     // as far as the system lets: the file of another user stays theirs only where root writes it
-    [[maybe_unused]] auto const owner = ::fchown(state_->descriptor, there.st_uid, there.st_gid);
-    [[maybe_unused]] auto const mode = ::fchmod(state_->descriptor, there.st_mode & permissions);
+    auto mode = there.st_mode & permissions;
+    if (::fchown(state_->descriptor, there.st_uid, there.st_gid) != 0 &&
+        ::fchown(state_->descriptor, uid_t(-1), there.st_gid) != 0)
+      mode &= ~mode_t(S_IRWXG); // what its group may do is not for ours
+    [[maybe_unused]] auto const changed = ::fchmod(state_->descriptor, mode);
   }
 
   atomic_file::~atomic_file() = default;

@@ -17,10 +17,11 @@ namespace nearfield
   /// Until commit() the bytes are in a file of the same folder without a name, of which nothing is
   /// left however the process ends; on a file system that has no such files, in a temporary one
   /// that the destructor removes. An older file of that name stays as it is until then, and hands
-  /// on its mode. A link stays, and what it names is written, whether it exists or not.
+  /// on its mode, without what its group may do where the system does not let the new one have that
+  /// group. A link stays, and what it names is written, whether it exists or not.
   ///
   /// A pipe or a device is not replaced: it is opened by the first write() and takes the bytes at
-  /// once, as do /dev/stdout, /dev/stderr and /dev/fd/N, whatever they are.
+  /// once, as do /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N, whatever they are.
   ///
   /// One thread uses an atomic_file; several may each have their own.
   class NEARFIELD_API atomic_file
