@@ -88,16 +88,19 @@ namespace nearfield
       return named ? static_cast<int>(number) : -1;
     }
 
-    // What `place` names in the end, whether it exists or not.
+    // What `place` names in the end, whether it exists or not: a file or an open descriptor. Of links
+    // that lead in a circle one of them, which cannot be opened.
     std::filesystem::path behind_links(std::filesystem::path place)
     {
-      for (;;)
+      int const most_links = 40; // those that Linux follows
+      for (int n = 0; n < most_links && open_descriptor(place) < 0; ++n)
       {
         std::error_code no_link;
         auto const next = std::filesystem::read_symlink(place, no_link);
-        if (no_link) return place;
+        if (no_link) break;
         place = place.parent_path() / next;
       }
+      return place;
     }
   }
 
@@ -191,7 +194,8 @@ namespace nearfield
   atomic_file::atomic_file(std::filesystem::path target)
       : target_(std::move(target)), state_(std::make_unique<state>())
   {
-    if (int const open = open_descriptor(target_); open >= 0)
+    auto const place = behind_links(target_);
+    if (int const open = open_descriptor(place); open >= 0)
     {
       // goes on where it is, also if it is a file
       state_->descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
@@ -211,7 +215,6 @@ namespace nearfield
       return;
     }
 
-    auto const place = behind_links(target_);
     if (!place.has_filename()) fail(target_, "found no file name, expected one");
     auto const folder = place.has_parent_path() ? place.parent_path() : ".";
     state_->name = place.filename().string();

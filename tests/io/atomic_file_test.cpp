@@ -288,8 +288,10 @@ TEST(atomic_file, an_open_descriptor_is_written_where_it_stands)
   EXPECT_EQ(::write(descriptor, "one ", 4), 4);
   write_atomically(name, "two ");
   write_atomically("/proc/self/fd/" + std::to_string(descriptor), "three ");
-  EXPECT_EQ(::write(descriptor, "four", 4), 4);
-  EXPECT_EQ(read_text(path), "one two three four");
+  std::filesystem::create_symlink(name, folder / "link");
+  write_atomically(folder / "link", "four ");
+  EXPECT_EQ(::write(descriptor, "five", 4), 4);
+  EXPECT_EQ(read_text(path), "one two three four five");
   ::close(descriptor);
   EXPECT_EQ(message_of([&] { atomic_file file(name); }),
             name + ": cannot be written: Bad file descriptor");

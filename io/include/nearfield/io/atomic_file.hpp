@@ -21,7 +21,8 @@ namespace nearfield
   /// group. A link stays, and what it names is written, whether it exists or not.
   ///
   /// A pipe or a device is not replaced: it is opened by the first write() and takes the bytes at
-  /// once, as do /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N, whatever they are.
+  /// once, as do /dev/stdout, /dev/stderr, /dev/fd/N and /proc/self/fd/N, whatever they
+  /// are, and links to them.
   ///
   /// One thread uses an atomic_file; several may each have their own.
   class NEARFIELD_API atomic_file
