@@ -235,13 +235,15 @@ TEST(atomic_file, of_another_user_keeps_its_group_or_loses_its_permissions)
   {
     write_text(path, "old");
     ASSERT_EQ(::chmod(path.c_str(), 0660), 0);
-    ASSERT_EQ(::chown(path.c_str(), 20001, group), 0);
+    if (::chown(path.c_str(), 20001, group) != 0) GTEST_SKIP() << "a container without users";
     expect_of_child(
         [&]
         {
-          if (::setgroups(1, &shared) != 0 || ::setgid(own) != 0 || ::setuid(20002) != 0)
+          // a name without folders, since those above may be closed to this user
+          if (::chdir(folder.path().c_str()) != 0 || ::setgroups(1, &shared) != 0 ||
+              ::setgid(own) != 0 || ::setuid(20002) != 0)
             return false;
-          write_atomically(path, "new");
+          write_atomically("a", "new");
           return true;
         });
     EXPECT_EQ(read_text(path), "new");
