@@ -80,23 +80,27 @@ namespace nearfield
       if (target == "/dev/stdout") return STDOUT_FILENO;
       if (target == "/dev/stderr") return STDERR_FILENO;
       std::int64_t number = -1;
-      bool const named = target.parent_path() == "/dev/fd" &&
+      auto const folder = target.parent_path();
+      bool const named = (folder == "/dev/fd" || folder == "/proc/self/fd") &&
                          detail::io::parse_number(target.filename().string(), number) ==
                              detail::io::number_status::good &&
                          number >= 0 && number <= std::numeric_limits<int>::max();
       return named ? static_cast<int>(number) : -1;
     }
 
-    // What `place` names in the end, whether it exists or not.
+    // What `place` names in the end, whether it exists or not: a file or an open descriptor. Of links
+    // that lead in a circle one of them, which cannot be opened.
     std::filesystem::path behind_links(std::filesystem::path place)
     {
-      for (;;)
+      int const most_links = 40; // those that Linux follows
+      for (int n = 0; n < most_links && open_descriptor(place) < 0; ++n)
       {
         std::error_code no_link;
         auto const next = std::filesystem::read_symlink(place, no_link);
-        if (no_link) return place;
+        if (no_link) break;
         place = place.parent_path() / next;
       }
+      return place;
     }
   }
 
@@ -190,7 +194,8 @@ namespace nearfield
   atomic_file::atomic_file(std::filesystem::path target)
       : target_(std::move(target)), state_(std::make_unique<state>())
   {
-    if (int const open = open_descriptor(target_); open >= 0)
+    auto const place = behind_links(target_);
+    if (int const open = open_descriptor(place); open >= 0)
     {
       // written where it stands, even if it is a file
       state_->descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
@@ -210,7 +215,6 @@ namespace nearfield
       return;
     }
 
-    auto const place = behind_links(target_);
     if (!place.has_filename()) fail(target_, "found no file name, expected one");
     auto const folder = place.has_parent_path() ? place.parent_path() : ".";
     state_->name = place.filename().string();
@@ -222,10 +226,11 @@ namespace nearfield
     if (state_->descriptor < 0) fail(target_);
     if (!exists) return;
     // as far as the system allows: only root can leave a file to another user
-    auto const file = state_->descriptor;
-    [[maybe_unused]] auto const group = ::fchown(file, static_cast<uid_t>(-1), there.st_gid);
-    [[maybe_unused]] auto const owner = ::fchown(file, there.st_uid, static_cast<gid_t>(-1));
-    [[maybe_unused]] auto const mode = ::fchmod(file, there.st_mode & permissions);
+    auto mode = there.st_mode & permissions;
+    if (::fchown(state_->descriptor, there.st_uid, there.st_gid) != 0 &&
+        ::fchown(state_->descriptor, uid_t(-1), there.st_gid) != 0)
+      mode &= ~mode_t(S_IRWXG); // those were for members of the older file's group
+    [[maybe_unused]] auto const changed = ::fchmod(state_->descriptor, mode);
   }
 
   atomic_file::~atomic_file() = default;

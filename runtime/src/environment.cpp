@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <climits>
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <latch>
@@ -29,7 +30,7 @@ namespace nearfield::starpu::detail
       long least = 0;
     };
 
-    // Those that CPU and CUDA workers, memory, schedulers and models read when StarPU starts.
+    // Those that StarPU reads when it starts, also for devices that it was built without.
     constexpr number numbers[] = {
         {"BACKOFF_MAX"},
         {"BACKOFF_MIN"},
@@ -44,9 +45,13 @@ namespace nearfield::starpu::detail
         {"DIDUSE_BARRIER"},
         {"DISABLE_ASYNCHRONOUS_COPY"},
         {"DISABLE_ASYNCHRONOUS_CUDA_COPY"},
+        {"DISABLE_ASYNCHRONOUS_MIC_COPY"},
+        {"DISABLE_ASYNCHRONOUS_MPI_MS_COPY"},
+        {"DISABLE_ASYNCHRONOUS_OPENCL_COPY"},
         {"DISABLE_KERNELS"},
         {"DISABLE_PINNING"},
         {"DISK_SWAP_SIZE"},
+        {"DISPLAY_BINDINGS"},
         {"ENABLE_CUDA_GPU_GPU_DIRECT"},
         {"FXT_TRACE"},
         {"GENERATE_TRACE"},
@@ -73,20 +78,36 @@ namespace nearfield::starpu::detail
         {"NCPUS"},
         {"NCUDA"},
         {"NHIP"},
+        {"NMIC"},
+        {"NMPI_MS"},
         {"NOPENCL"},
         {"NTASKS_THRESHOLD"},
         {"NTHREADS_PER_CORE", 1},
         {"NWORKER_PER_CUDA", 1},
+        {"OPENCL_ONLY_ON_CPUS"},
+        {"OPENCL_ON_CPUS"},
         {"PCI_FLAT"},
         {"PERF_MODEL_HOMOGENEOUS_CPU"},
         {"PERF_MODEL_HOMOGENEOUS_CUDA"},
+        {"PERF_MODEL_HOMOGENEOUS_MIC"},
+        {"PERF_MODEL_HOMOGENEOUS_MPI_MS"},
+        {"PERF_MODEL_HOMOGENEOUS_OPENCL"},
         {"PREFETCH"},
         {"RESERVE_NCPU"},
+        {"SCHED_GRAPH_TEST_DESCENDANTS"},
+        {"SCHED_READY"},
+        {"SCHED_SORTED_ABOVE"},
+        {"SCHED_SORTED_BELOW"},
         {"SILENT"},
+        {"SIMGRID"},
         {"SINGLE_COMBINED_WORKER"},
         {"STATS"},
         {"TARGET_AVAILABLE_MEM"},
         {"TARGET_CLEAN_BUFFERS"},
+        {"TASK_BREAK_ON_EXEC"},
+        {"TASK_BREAK_ON_POP"},
+        {"TASK_BREAK_ON_PUSH"},
+        {"TASK_BREAK_ON_SCHED"},
         {"TASK_PROGRESS"},
         {"TRACE_BUFFER_SIZE"},
         {"USE_NUMA"},
@@ -102,7 +123,7 @@ namespace nearfield::starpu::detail
                                      "STARPU_SCHED_GAMMA",       "STARPU_WINDOW_TIME_SIZE"};
 
     constexpr char const* lists[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID",
-                                     "STARPU_WORKERS_CUDAID"};
+                                     "STARPU_WORKERS_CUDAID", "STARPU_WORKERS_OPENCLID"};
 
     // as StarPU reads it: nothing is 0
     bool is_number(char const* text, long least)
@@ -113,19 +134,27 @@ namespace nearfield::starpu::detail
       return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
     }
 
+    // with an infinite weight a scheduler waits for ever
     bool is_real(char const* text)
     {
       char* end = nullptr;
-      static_cast<void>(std::strtof(text, &end));
-      return *end == '\0';
+      return std::isfinite(std::strtof(text, &end)) && *end == '\0';
     }
 
-    // "0 2", "0,2" or "0-3 6-"
+    // "0 2", "0,2" or "0-3 6-"; behind anything but a digit a dash is a sign, and StarPU crashes
     bool is_list(std::string_view text)
     {
+      auto const is_digit = [](char c)
+      {
+        return c >= '0' && c <= '9';
+      };
       auto const first = text.find_first_not_of(' ');
-      return first != text.npos && text[first] >= '0' && text[first] <= '9' &&
-             text.find_first_not_of("0123456789 ,-") == text.npos;
+      if (first == text.npos || !is_digit(text[first]) ||
+          text.find_first_not_of("0123456789 ,-") != text.npos)
+        return false;
+      for (auto dash = text.find('-'); dash != text.npos; dash = text.find('-', dash + 1))
+        if (!is_digit(text[dash - 1])) return false;
+      return true;
     }
 
     /// Where StarPU keeps its measurements, and the variable that says so.

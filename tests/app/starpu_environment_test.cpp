@@ -49,7 +49,14 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_NTHREADS_PER_CORE", "0", "1 or more"},
                     variable{"STARPU_SCHED_ALPHA", "1,5", "found '1,5'; give a number"},
                     variable{"STARPU_WORKERS_CPUID", "foo", "found 'foo'; give numbers like"},
+                    variable{"STARPU_WORKERS_CPUID", "0 -1", "found '0 -1'"},
                     variable{"STARPU_WORKERS_COREID", "", "found ''"},
+                    variable{"STARPU_WORKERS_OPENCLID", "foo", "found 'foo'"},
+                    variable{"STARPU_NMIC", "foo", "found 'foo'"},
+                    variable{"STARPU_DISPLAY_BINDINGS", "yes", "found 'yes'"},
+                    variable{"STARPU_TASK_BREAK_ON_EXEC", "-1", "found '-1'"},
+                    variable{"STARPU_WINDOW_TIME_SIZE", "foo", "found 'foo'; give a number"},
+                    variable{"STARPU_SCHED_ALPHA", "inf", "found 'inf'"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
                     variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
                     variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
@@ -58,10 +65,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
 {
-  expect_success(run({{"STARPU_NCPU", ""},
-                      {"STARPU_CALIBRATE", " 0"},
-                      {"STARPU_MIN_PRIO", "0"},
-                      {"STARPU_SCHED_BETA", "1.5e-3"}}));
+  expect_success(run({{"STARPU_NCPU", ""}, {"STARPU_CALIBRATE", " 0"}, {"STARPU_MIN_PRIO", "0"}}));
+  expect_success(run({{"STARPU_WINDOW_TIME_SIZE", "1e3"}, {"STARPU_SCHED_ALPHA", "-0.5"}}));
   for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0"})
     expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
   auto const home = (folder_ / "new/home").string();

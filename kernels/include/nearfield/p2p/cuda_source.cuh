@@ -238,15 +238,15 @@ namespace nearfield::detail
       {
         auto distance = x[r] - source.x();
         auto q = source.q();
-        // of a radial interaction the test leaves out the target itself, too
+        bool left_out = j == self + static_cast<index_type>(r) * stride_of_self;
         if constexpr (!radial_interaction<K>)
         {
           bool const at_zero = tested && dot(distance, distance) == T(0);
           if (at_zero) distance[0] = T(1);
-          bool const left_out = at_zero || j == self + static_cast<index_type>(r) * stride_of_self;
-          NEARFIELD_UNROLL
-          for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
+          left_out = left_out || at_zero;
         }
+        NEARFIELD_UNROLL
+        for (int c = 0; c < K::n_in; ++c) q[c] = left_out ? T(0) : q[c];
         interact<false, radial_interaction<K>>(k, distance, q, sum[r], none, nothing);
       }
     }

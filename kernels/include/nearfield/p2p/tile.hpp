@@ -116,24 +116,22 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   };
 
   /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack.
-  /// The test for distance zero leaves that out; where there is none K(0) is finite, and meets q = 0.
+  /// That pair has r = 0 and q = 0, and K is finite there: the test for distance zero has seen to that,
+  /// or K is not singular.
   template <bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_diagonal(K const& k, target_block<K, V, RT>& block, Panel const& sources,
                                    int pack, int lane)
   {
     using T = real_of<V>;
     constexpr int width = math<V>::width;
+    static constexpr all_but_one<T, width> table;
     int const j = pack * width;
     auto const x = load_columns<V>(sources.x, j);
     NEARFIELD_UNROLL
     for (int t = 0; t < RT; ++t)
     {
-      auto q = load_columns<V>(sources.q, j);
-      if constexpr (!Tested)
-      {
-        static constexpr all_but_one<T, width> table;
-        q = math<V>::load(table.value + (width - 1 - lane - t)) * q;
-      }
+      V const others = math<V>::load(table.value + (width - 1 - lane - t));
+      auto const q = others * load_columns<V>(sources.q, j);
       interact<false, Tested>(k, block.x[t] - x, q, block.out[t], q, block.out[t]);
     }
   }
