@@ -14,11 +14,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 
 # UndefinedBehaviorSanitizer's checks multiply in the unrolled loops, to minutes of compiling a file: the
-# vector kernels keep AddressSanitizer alone, the same loops of the scalar ones keep both, without optimisation.
-set(nearfield_scalar_flags "")
+# vector kernels keep AddressSanitizer alone, the same loops of the scalar ones keep both.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,-]*undefined")
   foreach(isa IN ITEMS sse2 avx2 avx512 neon64)
     list(APPEND nearfield_flags_${isa} -fno-sanitize=undefined)
   endforeach()
-  set(nearfield_scalar_flags -O0)
 endif()
