@@ -285,7 +285,7 @@ def gpu_time():
 
 
 def radius_search():
-    """Bars of time, published and measured here, of the case that the Thrust page publishes."""
+    """Bars of time, published and measured on one GPU and one CPU, of the case that the Thrust page publishes."""
     titles = {"gpu": "GPUs, data resident", "cpu": "one CPU core"}
     published = json.loads((RESULTS / "published-radius_search.json").read_text())
     bars = {"gpu": [], "cpu": []}
@@ -308,19 +308,19 @@ def radius_search():
         return True
 
     cloud = "search_cuda/uniform_1e6/f64/"
-    gpu = any([add("gpu", run, "seconds", 1, (
+    gpu = any(add("gpu", run, "seconds", 1, (
         ("nearfield, half COO", cloud + "nearfield/half_coo/pooled"),
         ("nearfield, full CSR", cloud + "nearfield/full_csr/pooled"),
         ("nearfield, count", cloud + "nearfield/count/pooled"),
         ("Thrust page, cudaMalloc", cloud + "thrust/k2/fresh"),
-        ("Thrust page, pooled memory", cloud + "thrust/k2/pooled"))) for run in runs("search_cuda_bench")])
+        ("Thrust page, pooled memory", cloud + "thrust/k2/pooled"))) for run in runs("search_cuda_bench"))
     cloud = "search/uniform_1e6/1/f64/"
-    cpu = any([add("cpu", run, "cpu_ms", 1e-3, (
+    cpu = any(add("cpu", run, "cpu_ms", 1e-3, (
         ("nearfield, full CSR", cloud + "nearfield/full_csr/reused"),
         ("nearfield, half COO", cloud + "nearfield/half_coo/reused"),
         ("nearfield, count", cloud + "nearfield/count/reused"),
         ("Thrust page's CPU form", cloud + "cell_pairs/k2/reused"),
-        ("nanoflann, full list", cloud + "nanoflann/leaf32/reused"))) for run in runs("search_bench") if "cpu" in run.context])
+        ("nanoflann, full list", cloud + "nanoflann/leaf32/reused"))) for run in runs("search_bench") if "cpu" in run.context)
     if not gpu or not cpu:
         raise Missing(" and ".join(benchmark(program, "--benchmark_repetitions=3") for program in (
             "build/cuda/bin/search_cuda_bench", "build/bench/bin/search_bench")))
