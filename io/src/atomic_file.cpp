@@ -229,7 +229,7 @@ namespace nearfield
     auto mode = there.st_mode & permissions;
     if (::fchown(state_->descriptor, there.st_uid, there.st_gid) != 0 &&
         ::fchown(state_->descriptor, uid_t(-1), there.st_gid) != 0)
-      mode &= ~mode_t(S_IRWXG); // those were for members of the older file's group
+      mode = (mode & ~mode_t(S_IRWXG)) | ((mode & S_IRWXO) << 3); // the older group is not this one
     [[maybe_unused]] auto const changed = ::fchmod(state_->descriptor, mode);
   }
 

@@ -232,28 +232,29 @@ TEST(atomic_file, of_another_user_keeps_its_group_or_loses_its_permissions)
   std::filesystem::permissions(folder.path(), std::filesystem::perms::all);
   gid_t const own = 20001, shared = 20002, foreign = 20003;
   for (gid_t const group : {shared, foreign})
-  {
-    write_text(path, "old");
-    ASSERT_EQ(::chmod(path.c_str(), 0660), 0);
-    if (::chown(path.c_str(), 20001, group) != 0) GTEST_SKIP() << "a container without users";
-    expect_of_child(
-        [&]
-        {
-          // a name without folders, since those above may be closed to this user
-          if (::chdir(folder.path().c_str()) != 0 || ::setgroups(1, &shared) != 0 ||
-              ::setgid(own) != 0 || ::setuid(20002) != 0)
-            return false;
-          write_atomically("a", "new");
-          return true;
-        });
-    EXPECT_EQ(read_text(path), "new");
-    struct stat found = {};
-    ASSERT_EQ(::stat(path.c_str(), &found), 0);
-    EXPECT_EQ(found.st_uid, 20002u);
-    EXPECT_EQ(found.st_gid, group == shared ? shared : own);
-    EXPECT_EQ(mode_of(path), group == shared ? 0660u : 0600u);
-    std::filesystem::remove(path);
-  }
+    for (unsigned const mode : {0660u, 0664u})
+    {
+      write_text(path, "old");
+      ASSERT_EQ(::chmod(path.c_str(), mode), 0);
+      if (::chown(path.c_str(), 20001, group) != 0) GTEST_SKIP() << "a container without users";
+      expect_of_child(
+          [&]
+          {
+            // a name without folders, since those above may be closed to this user
+            if (::chdir(folder.path().c_str()) != 0 || ::setgroups(1, &shared) != 0 ||
+                ::setgid(own) != 0 || ::setuid(20002) != 0)
+              return false;
+            write_atomically("a", "new");
+            return true;
+          });
+      EXPECT_EQ(read_text(path), "new");
+      struct stat found = {};
+      ASSERT_EQ(::stat(path.c_str(), &found), 0);
+      EXPECT_EQ(found.st_uid, 20002u);
+      EXPECT_EQ(found.st_gid, group == shared ? shared : own);
+      EXPECT_EQ(mode_of(path), group == shared ? mode : mode == 0660u ? 0600u : 0644u);
+      std::filesystem::remove(path);
+    }
 }
 
 TEST(atomic_file, what_is_no_file_is_written_in_place)

@@ -18,7 +18,7 @@ namespace nearfield
   /// however the process ends; where the file system has no such files, in a temporary one that the
   /// destructor removes. An older file of that name stays as it is until then, and the new one gets
   /// its mode and, as far as the system allows, its owner and group; without its group, it gives its
-  /// own group no permissions. A link stays, and the file it names is written, whether it exists or not.
+  /// own group what it gives to all others. A link stays, and the file it names is written, whether it exists or not.
   ///
   /// A pipe or a device is not replaced: the first write() opens it, and bytes go to it at once, as
   /// they do to /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N and links to them, whatever
