@@ -25,13 +25,19 @@ namespace nearfield::starpu
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
   }
 
+  void detail::acquire_to_read(starpu_data_handle_t data, int node, char const* what)
+  {
+    check_may_wait(what);
+    check_running();
+    check_room();
+    check(starpu_data_acquire_on_node(data, node, STARPU_R),
+          "starpu_data_acquire_on_node(" + std::string(what) + ")");
+  }
+
   void detail::wait_for_writers(starpu_data_handle_t data, char const* what)
   {
     check_may_wait("wait");
-    check_running();
-    check_room();
-    check(starpu_data_acquire_on_node(data, STARPU_ACQUIRE_NO_NODE, STARPU_R),
-          "starpu_data_acquire_on_node(" + std::string(what) + ")");
+    acquire_to_read(data, STARPU_ACQUIRE_NO_NODE, what);
     starpu_data_release_on_node(data, STARPU_ACQUIRE_NO_NODE);
   }
 

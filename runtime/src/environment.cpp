@@ -61,6 +61,7 @@ namespace nearfield::starpu::detail
         {"LIMIT_CPU_MEM"},
         {"LIMIT_CPU_NUMA_MEM"},
         {"LIMIT_CUDA_MEM"},
+        {"LIMIT_OPENCL_MEM"},
         {"LIMIT_MAX_SUBMITTED_TASKS"},
         {"LIMIT_MIN_SUBMITTED_TASKS"},
         {"MAIN_THREAD_BIND"},
@@ -102,6 +103,7 @@ namespace nearfield::starpu::detail
         {"SIMGRID"},
         {"SINGLE_COMBINED_WORKER"},
         {"STATS"},
+        {"SYNTHESIZE_ARITY_COMBINED_WORKER", 1},
         {"TARGET_AVAILABLE_MEM"},
         {"TARGET_CLEAN_BUFFERS"},
         {"TASK_BREAK_ON_EXEC"},
@@ -124,6 +126,19 @@ namespace nearfield::starpu::detail
 
     constexpr char const* lists[] = {"STARPU_WORKERS_CPUID", "STARPU_WORKERS_COREID",
                                      "STARPU_WORKERS_CUDAID", "STARPU_WORKERS_OPENCLID"};
+
+    // STARPU_LIMIT_CUDA_0_MEM and the like: one for each device
+    bool is_limit_of_a_device(std::string_view name)
+    {
+      if (!name.ends_with("_MEM")) return false;
+      name.remove_suffix(4);
+      for (std::string_view const start :
+           {"STARPU_LIMIT_CUDA_", "STARPU_LIMIT_CPU_NUMA_", "STARPU_LIMIT_OPENCL_"})
+        if (name.starts_with(start))
+          return name.find_first_not_of("0123456789", start.size()) == name.npos &&
+                 name.size() > start.size();
+      return false;
+    }
 
     // as StarPU reads it: nothing is 0
     bool is_number(char const* text, long least)
@@ -219,6 +234,15 @@ namespace nearfield::starpu::detail
         throw error(variable + ": found '" + found + "'; give a whole number, " +
                     std::to_string(least) + " or more, or unset it");
     }
+    for (char const* const* entry = environ; *entry; ++entry)
+    {
+      std::string_view const text = *entry;
+      auto const name = text.substr(0, text.find('='));
+      if (char const* const value = *entry + name.size() + 1;
+          is_limit_of_a_device(name) && !is_number(value, 0))
+        throw error(std::string(name) + ": found '" + value +
+                    "'; give a whole number, 0 or more, or unset it");
+    }
     for (char const* const variable : reals)
       if (char const* const found = std::getenv(variable); found && !is_real(found))
         throw error(std::string(variable) + ": found '" + found + "'; give a number, or unset it");
@@ -313,8 +337,8 @@ namespace nearfield::starpu::detail
   void check_room()
   {
     // A handle takes forty pieces of memory, each of which may be a page in the end. As much is
-    // left to the workers, who allocate beside. A block of this size is cut from the end of the
-    // heap, at the cost of a small one.
+    // left to the workers, who allocate beside. glibc maps the first block of this size and, once
+    // it is freed, cuts later ones from the heap, at the cost of a small one.
     constexpr std::size_t enough = std::size_t(1) << 18;
     void* const volatile room = ::operator new(enough); // volatile: else compiled away
     ::operator delete(room);

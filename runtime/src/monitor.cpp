@@ -46,7 +46,6 @@ namespace nearfield::starpu
 
   void monitor::ended() noexcept
   {
-    // notified under the lock: the owner may be gone as soon as it is released
     std::lock_guard const lock(mutex_);
     if (--running_ == 0) all_ended_.notify_all();
   }

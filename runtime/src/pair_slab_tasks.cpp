@@ -215,8 +215,7 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(std::size_t s)
   {
-    check_may_wait("pair_slabs");
-    check(starpu_data_acquire(sizes[s], STARPU_R), "starpu_data_acquire(pair_slabs)");
+    acquire_to_read(sizes[s], STARPU_MAIN_RAM, "pair_slabs");
     std::uint64_t const found = n_pairs[s];
     starpu_data_release(sizes[s]);
     rethrow();

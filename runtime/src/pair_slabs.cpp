@@ -17,8 +17,7 @@ namespace nearfield::starpu
     public:
       explicit host_values(starpu_data_handle_t data) : data_(data)
       {
-        detail::check_may_wait("pair_slabs");
-        check(starpu_data_acquire(data, STARPU_R), "starpu_data_acquire(pair_slabs)");
+        detail::acquire_to_read(data, STARPU_MAIN_RAM, "pair_slabs");
       }
       host_values(host_values const&) = delete;
       host_values& operator=(host_values const&) = delete;
@@ -99,6 +98,7 @@ namespace nearfield::starpu
   template <class T, int Dim>
   void pair_slabs<T, Dim>::fill()
   {
+    detail::check_may_wait("pair_slabs");
     tasks_->rethrow();
     if (tasks_->is_filled) return;
     tasks_->is_filled = true;

@@ -6,6 +6,8 @@
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <starpu.h>
 
@@ -193,11 +195,14 @@ namespace
       runtime first({.workers = 1});
       auto const data = starpu::handle::of(values.data(), 10);
       starpu::p2p<one_over_r<3>, double> p2p;
+      starpu::pair_slabs<double, 2> pairs(first, cell_list{soa{values, values}, 0.5}, {data, data});
+      first.wait();
       starpu_shutdown();
       EXPECT_THAT(message_of([] { runtime const r; }), HasSubstr("starpu_shutdown() was called"));
       EXPECT_THAT(message_of([&] { first.wait(); }), refused);
       EXPECT_THAT(message_of([&] { p2p.insert_inner(data, data, data); }), refused);
       EXPECT_THAT(message_of([&] { starpu::handle::of(values.data(), 10); }), refused);
+      EXPECT_THAT(message_of([&] { (void)pairs.n_pairs(); }), refused);
     }
     EXPECT_NO_THROW(runtime({.workers = 1}));
   }

@@ -86,9 +86,14 @@ namespace
       EXPECT_THAT(said([&] { (void)starpu::radius_search(one_runtime(), cells, count_pairs{}); }),
                   refused);
       EXPECT_THAT(said([&] { (void)pairs.n_pairs(); }), refused);
+      EXPECT_THAT(said([&] { pairs.fill(); }), refused);
       EXPECT_THAT(said([&] { pairs.wait(); }), refused);
       step.wait();
     }
+    // what was refused has not been half done
+    EXPECT_GT(pairs.n_pairs(), 0u);
+    pairs.fill();
+    EXPECT_TRUE(pairs.j(0));
     EXPECT_LE(error_of(soa{out}, reference_near_field(one_over_r<>{}, leaves, x, x,
                                                       soa<double const, 1>(soa{q}))),
               tolerance<double>);

@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <memory>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -33,17 +35,19 @@ namespace nearfield::starpu
       return made;
     }
 
-    /// n values, unset until a task writes them; the first task must not only add to them. On a
-    /// machine with GPUs StarPU allocates them where they are first written. Without GPUs they are
-    /// allocated here, since StarPU retries for ever if a task's data does not fit into memory;
-    /// throws std::bad_alloc.
+    /// n values that a task has to write before others read them or add to them. On a machine with
+    /// GPUs StarPU allocates them where they are first written, and aborts where they are read
+    /// before. Without GPUs they are allocated here, as zeros, since StarPU retries for ever if a
+    /// task's data does not fit into memory; throws std::bad_alloc.
     template <class T>
     static handle of_size(std::size_t n)
     {
       check_size(n);
       if (starpu_worker_get_count() > starpu_cpu_worker_get_count())
         return handle(-1, nullptr, n, sizeof(T));
-      auto memory = std::make_unique_for_overwrite<std::byte[]>(n * sizeof(T));
+      // pages of zeros, which come to be where a worker first touches them
+      owned_memory memory(std::calloc(n, sizeof(T)), &std::free);
+      if (!memory) throw std::bad_alloc();
       handle made(STARPU_MAIN_RAM, memory.get(), n, sizeof(T));
       made.memory_ = std::move(memory);
       return made;
@@ -75,6 +79,8 @@ namespace nearfield::starpu
     explicit operator bool() const { return data_ != nullptr; }
 
   private:
+    using owned_memory = std::unique_ptr<void, decltype(&std::free)>;
+
     static void check_size(std::size_t n)
     {
       if (n > std::numeric_limits<std::uint32_t>::max())
@@ -92,7 +98,7 @@ namespace nearfield::starpu
                                   static_cast<std::uint32_t>(n), element_size);
     }
 
-    std::unique_ptr<std::byte[]> memory_; ///< of of_size()
+    owned_memory memory_{nullptr, &std::free}; ///< of of_size()
     starpu_data_handle_t data_ = nullptr;
   };
 

@@ -38,7 +38,7 @@ namespace nearfield::starpu::detail
     [[nodiscard]] T const* end() const { return data() + size_; }
 
   private:
-    T first_[N];
+    T first_[N]{};
     std::vector<T> all_; ///< where there are more than N
     std::size_t size_ = 0;
   };

@@ -174,10 +174,12 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
     /// way; from then on pairs of different leaves are tested for distance zero too.
     void positions_changed()
     {
+      if (!arguments_.empty() && !arguments_[0].ranges_may_coincide)
+      {
+        wait();
+        for (auto& argument : arguments_) argument.ranges_may_coincide = true;
+      }
       positions_changed_ = true;
-      if (!arguments_.empty() && arguments_[0].ranges_may_coincide) return;
-      wait();
-      for (auto& argument : arguments_) argument.ranges_may_coincide = true;
     }
 
     /// The next submit() reads the caller's inputs again. There is room for those of two steps: gathering them
@@ -219,7 +221,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
                                                 : gather_codelet::of(backend_)),
           k_(k)
     {
-      detail::check_may_wait("near_field"); // as its destructor does
+      detail::check_may_wait("near_field"); // its destructor waits
       leaf_groups_view const views = groups.view();
       check_arguments(sets, views, x, y, q, out);
       nearfield::detail::planner const plan = form_ == form_choice::mutual

@@ -62,7 +62,7 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   /// is a handle, or x, q and outputs are one handle each, whose columns stand one after the other. Tasks add to
   /// their outputs, which they access as STARPU_RW | STARPU_COMMUTE: with one another and with your own codelets
   /// that do the same, they run in any order. Outputs must have been written before, by you or by a task: StarPU
-  /// aborts where one reads data that nobody has written. K and its copies must not throw.
+  /// aborts where one reads data that has a handle but no value yet.
   ///
   ///     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
   ///     p2p.insert_outer(x, y, q, phi);

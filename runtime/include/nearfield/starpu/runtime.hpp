@@ -68,7 +68,8 @@ namespace nearfield::starpu
     /// Waits for every task of the process. Rethrows the first exception of those codelets of this
     /// library that were inserted without an argument of their own. Throws error where a worker
     /// calls it, in a codelet or a callback, as every function of this library does that waits for
-    /// tasks.
+    /// tasks. Destructors cannot throw: StarPU aborts where a worker destroys a handle, a near_field,
+    /// pair_slabs or the last runtime.
     void wait();
   };
 
