@@ -66,22 +66,29 @@ function(nearfield_add_component name)
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
 endfunction()
 
-# nearfield_add_test(<name> LABEL unit|data|starpu|gpu [OWN_FLAGS] SOURCES ... LINK ...)
+# nearfield_add_test(<name> LABEL unit|data|starpu|gpu [ONCE] [LEVEL O0|O1|O2] SOURCES ... LINK ...)
 #
-# Makes a GoogleTest program, a part of the target tests_<label>, compiled as tests/CMakeLists.txt says or, with
-# OWN_FLAGS, as the caller does. Its tests run one by one, except where NEARFIELD_TEST_BY_PROGRAM says otherwise,
+# Makes a GoogleTest program, a part of the target tests_<label>, compiled at LEVEL (tests/CMakeLists.txt). ONCE:
+# its answer does not depend on how nearfield was compiled (a second label, `once`). Its tests run one by one, except where NEARFIELD_TEST_BY_PROGRAM says otherwise,
 # and under the labels starpu and gpu, where one start of StarPU or CUDA, which takes longer than most tests,
 # serves the whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the
 # GPU to itself.
 function(nearfield_add_test name)
-  cmake_parse_arguments(arg "OWN_FLAGS" "LABEL" "SOURCES;LINK" ${ARGN})
+  cmake_parse_arguments(arg "ONCE" "LABEL;LEVEL" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
   target_include_directories(${name} PRIVATE "${PROJECT_SOURCE_DIR}/tests")
   target_link_libraries(${name} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
   target_compile_features(${name} PRIVATE cxx_std_20)
-  if(NOT arg_OWN_FLAGS)
-    target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-${NEARFIELD_TEST_LEVEL}>)
-    target_precompile_headers(${name} REUSE_FROM nearfield_test_headers_${NEARFIELD_TEST_LEVEL})
+  if(NOT arg_LEVEL)
+    set(arg_LEVEL ${NEARFIELD_TEST_LEVEL})
+  endif()
+  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-${arg_LEVEL}>)
+  if(TARGET nearfield_test_headers_${arg_LEVEL})
+    target_precompile_headers(${name} REUSE_FROM nearfield_test_headers_${arg_LEVEL})
+  endif()
+  set(labels ${arg_LABEL})
+  if(arg_ONCE)
+    list(APPEND labels once)
   endif()
   if(NOT TARGET tests_${arg_LABEL})
     add_custom_target(tests_${arg_LABEL})
@@ -95,9 +102,9 @@ function(nearfield_add_test name)
     target_link_libraries(${name} PRIVATE nearfield::cuda ${NEARFIELD_CUDART})
     add_test(NAME ${name} COMMAND ${name})
     set_tests_properties(${name} PROPERTIES LABELS gpu SKIP_RETURN_CODE 77 RESOURCE_LOCK gpu)
-  elseif(NEARFIELD_TEST_BY_PROGRAM)
+  elseif(NEARFIELD_TEST_BY_PROGRAM OR arg_ONCE)
     add_test(NAME ${name} COMMAND ${name})
-    set_tests_properties(${name} PROPERTIES LABELS ${arg_LABEL})
+    set_tests_properties(${name} PROPERTIES LABELS "${labels}")
   else()
     gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
       PROPERTIES LABELS ${arg_LABEL})

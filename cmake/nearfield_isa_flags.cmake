@@ -15,8 +15,10 @@ endif()
 
 # UndefinedBehaviorSanitizer's checks multiply in the unrolled loops, to minutes of compiling a file: the
 # vector kernels keep AddressSanitizer alone, the same loops of the scalar ones keep both.
+set(nearfield_simd_sanitizers "")
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=[a-z,-]*undefined")
-  foreach(isa IN ITEMS sse2 avx2 avx512 neon64)
-    list(APPEND nearfield_flags_${isa} -fno-sanitize=undefined)
-  endforeach()
+  set(nearfield_simd_sanitizers -fno-sanitize=undefined)
 endif()
+foreach(isa IN ITEMS sse2 avx2 avx512 neon64)
+  list(APPEND nearfield_flags_${isa} ${nearfield_simd_sanitizers})
+endforeach()

@@ -19,9 +19,9 @@ namespace nearfield::app
     std::error_code ignored;
     auto const place = [&](std::filesystem::path path)
     {
-      // weakly_canonical resolves only what exists: neither a plain name of a file to be made
+      // weakly_canonical resolves what exists: other names are made absolute, and links without a
+      // target are followed, by hand
       path = std::filesystem::absolute(path, ignored);
-      // nor a link to one
       while (std::filesystem::status(path, ignored).type() ==
                  std::filesystem::file_type::not_found &&
              std::filesystem::is_symlink(path, ignored))

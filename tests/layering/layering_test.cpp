@@ -157,8 +157,11 @@ namespace
   }
 
   // A variable that lives as long as the program, and changes: `x = ...`, `(*f)(...) = ...`, `x;`.
-  bool is_state(std::string const& line)
+  bool is_state(std::string line)
   {
+    line = std::regex_replace(line, std::regex{R"(\s*//.*)"}, "");
+    // scratch: what it holds is of one call, so a copy in each library does no harm
+    if (line.ends_with("thread_local std::vector<T> memory;")) return false;
     static std::regex const variable{R"(^\s*(template\s*<.*>\s*)?(inline|static|thread_local)\s+)"
                                      R"(([^(]*[^=]=[^=]|.*\(\*\w+\)\(.*\)\s*=|[^()]*;$))"};
     static std::regex const other{
@@ -204,7 +207,8 @@ namespace
     for (auto const* state :
          {"    inline void (*stage_hook)(char const* stage, cuda_stream stream) = nullptr;",
           "  inline int n_calls = 0;", "  static std::map<int, int> known;",
-          "  thread_local bool busy{};", "  template <class T> inline T last = T(0);"})
+          "  thread_local bool busy{}; // since the last call",
+          "  template <class T> inline T last = T(0);"})
       EXPECT_TRUE(is_state(state)) << state;
     for (auto const* other :
          {"  inline constexpr int width = 4;", "  static T const value = f(x);",

@@ -21,7 +21,7 @@ namespace nearfield::test
       double from, to;
     };
 
-    /// From which to which |r| K is right in precision T: the ranges of docs/conventions.md.
+    /// From which to which |r| K is right in precision T: the table of docs/conventions.md, copied by hand.
     template <class K, class T>
     constexpr range stated_range()
     {
