@@ -36,14 +36,13 @@ namespace
   // The room that owns <nearfield/TOPIC/...>.
   std::map<std::string, std::string> const room_of_topic{
       {"core", "core"},       {"kernels", "kernels"}, {"p2p", "kernels"},     {"search", "kernels"},
-      {"simd", "kernels"},    {"cuda", "kernels"},    {"tree", "tree"},       {"io", "io"},
+      {"simd", "kernels"},    {"cuda", "core"},       {"tree", "tree"},       {"io", "io"},
       {"runtime", "runtime"}, {"starpu", "runtime"},  {"scalfmm", "kernels"},
   };
 
   std::string room_of(std::string const& path)
   {
-    return path.starts_with("kernels/include/nearfield/core/") ? "core"
-                                                               : path.substr(0, path.find('/'));
+    return path.substr(0, path.find('/'));
   }
 
   bool is_starpu(std::string const& include)
@@ -121,7 +120,7 @@ namespace
     std::vector<source_file> files;
     fs::path const root = NEARFIELD_SOURCE_DIR;
     for (auto const* room :
-         {"kernels", "tree", "io", "runtime", "app", "examples", "bench", "tests"})
+         {"core", "kernels", "tree", "io", "runtime", "app", "examples", "bench", "tests"})
     {
       if (!fs::exists(root / room)) continue;
       for (auto const& entry : fs::recursive_directory_iterator(root / room))
@@ -221,7 +220,7 @@ namespace
       std::string path, line;
       bool allowed;
     } const planted[]{
-        {"kernels/include/nearfield/core/soa.hpp", "#include <nearfield/p2p/inner.hpp>", false},
+        {"core/include/nearfield/core/soa.hpp", "#include <nearfield/p2p/inner.hpp>", false},
         {"kernels/include/nearfield/p2p/inner.hpp", "#include <nearfield/core/soa.hpp>", true},
         {"kernels/include/nearfield/p2p/inner.hpp", "  #  include \"nearfield/tree/tree.hpp\"",
          false},
@@ -233,12 +232,12 @@ namespace
         {"runtime/src/step.cpp", "#include <starpu.h>", true},
         {"runtime/include/nearfield/starpu/x.hpp", "#include <cuda_runtime.h>", false},
         {"kernels/src/near_field.cpp", "#include <starpu.h>", false},
-        {"kernels/include/nearfield/cuda/device.hpp", "#include <cuda_runtime.h>", false},
+        {"core/include/nearfield/cuda/device.hpp", "#include <cuda_runtime.h>", false},
         {"runtime/src/step.cpp", "#include <nearfield/cuda/device.hpp>", true},
         {"app/main.cpp", "#include <starpu.h>", false},
         {"app/main.cpp", "#include <nearfield/starpu/runtime.hpp>", true},
         {"kernels/include/nearfield/p2p/cuda.cuh", "#include <cuda_runtime.h>", true},
-        {"kernels/include/nearfield/core/math.hpp", "#include <xsimd/xsimd.hpp>", false},
+        {"core/include/nearfield/core/math.hpp", "#include <xsimd/xsimd.hpp>", false},
         {"kernels/include/nearfield/simd/rsqrt.hpp", "#include <xsimd/xsimd.hpp>", true},
         {"runtime/src/step.cpp", "#include <xsimd/xsimd.hpp>", false},
     };

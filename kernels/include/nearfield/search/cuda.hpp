@@ -3,7 +3,7 @@
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
-#include <nearfield/cuda/backend.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/stream_array.hpp>
 #include <nearfield/search/pairs.hpp>
 
