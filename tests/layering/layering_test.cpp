@@ -26,16 +26,20 @@ namespace
 
   // What each room may include of nearfield. The program, tests, examples and benchmarks see everything.
   std::map<std::string, std::set<std::string>> const allowed{
-      {"core", {"core"}},         {"kernels", {"core", "kernels"}},
-      {"tree", {"core", "tree"}}, {"search", {"core", "tree", "search"}},
-      {"io", {"core", "io"}},     {"runtime", {"core", "kernels", "tree", "search", "runtime"}},
+      {"core", {"core"}},
+      {"kernels", {"core", "kernels"}},
+      {"tree", {"core", "tree"}},
+      {"adapters", {"core", "kernels", "adapters"}},
+      {"search", {"core", "tree", "search"}},
+      {"io", {"core", "io"}},
+      {"runtime", {"core", "kernels", "tree", "search", "runtime"}},
   };
 
   // The room that owns <nearfield/TOPIC/...>.
   std::map<std::string, std::string> const room_of_topic{
-      {"core", "core"},       {"kernels", "kernels"}, {"p2p", "kernels"},     {"search", "search"},
-      {"simd", "kernels"},    {"cuda", "core"},       {"tree", "tree"},       {"io", "io"},
-      {"runtime", "runtime"}, {"starpu", "runtime"},  {"scalfmm", "kernels"},
+      {"core", "core"},       {"kernels", "kernels"}, {"p2p", "kernels"},      {"search", "search"},
+      {"simd", "kernels"},    {"cuda", "core"},       {"tree", "tree"},        {"io", "io"},
+      {"runtime", "runtime"}, {"starpu", "runtime"},  {"scalfmm", "adapters"},
   };
 
   std::string room_of(std::string const& path)
@@ -117,8 +121,8 @@ namespace
   {
     std::vector<source_file> files;
     fs::path const root = NEARFIELD_SOURCE_DIR;
-    for (auto const* room : {"core", "kernels", "tree", "search", "io", "runtime", "app",
-                             "examples", "bench", "tests"})
+    for (auto const* room : {"core", "kernels", "tree", "search", "adapters", "io", "runtime",
+                             "app", "examples", "bench", "tests"})
     {
       if (!fs::exists(root / room)) continue;
       for (auto const& entry : fs::recursive_directory_iterator(root / room))
