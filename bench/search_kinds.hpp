@@ -2,9 +2,9 @@
 
 #include "search_clouds.hpp"
 
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/search/pairs.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <cmath>
 #include <cstddef>

@@ -4,55 +4,64 @@ if(nearfield_soversion EQUAL 0)
   set(nearfield_soversion 0.${PROJECT_VERSION_MINOR})
 endif()
 
-# nearfield_add_component(<name> [HEADERS pattern] [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
+# What all that is compiled into a library has in common.
+function(nearfield_set_library_flags target)
+  # an including project may have no build type, which is CMake's default and optimises nothing
+  target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O3>")
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  # A shared library shows what NEARFIELD_API says (core/api.hpp), and weak copies of the standard
+  # library's templates over its own types, as every C++ library does.
+  set_target_properties(${target} PROPERTIES
+    POSITION_INDEPENDENT_CODE ON
+    CXX_VISIBILITY_PRESET hidden
+    CUDA_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON)
+endfunction()
+
+# nearfield_add_component(<name> [SOURCES ...] [PUBLIC ...] [PRIVATE ...])
 #
 # Makes the library target nearfield_<name>, alias nearfield::<name>, from the public headers below
-# include/ (*.hpp, or *.cuh where HEADERS says so) and the given sources (none: a header-only target), and
-# registers it for install, export and pkg-config. PUBLIC and PRIVATE name what it links.
+# include/ (*.hpp; *.cuh as a set of their own) and the given sources (none: a header-only target), and
+# registers it for install, export and pkg-config. PUBLIC and PRIVATE name what it links. A room sees the headers of
+# what it links, and no others.
 function(nearfield_add_component name)
-  cmake_parse_arguments(arg "" "HEADERS" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
-  if(NOT arg_HEADERS)
-    set(arg_HEADERS *.hpp)
-  endif()
+  cmake_parse_arguments(arg "" "" "SOURCES;PUBLIC;PRIVATE" ${ARGN})
   set(target nearfield_${name})
   set(scope PUBLIC)
   if(arg_SOURCES)
     add_library(${target} ${arg_SOURCES})
     target_link_libraries(${target} PRIVATE ${arg_PRIVATE})
-    # an including project may have no build type, which is CMake's default and optimises nothing
-    target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O3>")
-    # A shared library shows what NEARFIELD_API says (core/api.hpp), and weak copies of the standard
-    # library's templates over its own types, as every C++ library does.
+    nearfield_set_library_flags(${target})
     set_target_properties(${target} PROPERTIES
-      POSITION_INDEPENDENT_CODE ON
-      CXX_VISIBILITY_PRESET hidden
-      CUDA_VISIBILITY_PRESET hidden
-      VISIBILITY_INLINES_HIDDEN ON
       INSTALL_RPATH "$ORIGIN" # they find each other
       VERSION ${PROJECT_VERSION}
       SOVERSION ${nearfield_soversion})
   else()
     set(scope INTERFACE)
     add_library(${target} INTERFACE)
+    target_compile_features(${target} INTERFACE cxx_std_20)
   endif()
   add_library(nearfield::${name} ALIAS ${target})
-
-  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/include/${arg_HEADERS}")
-  target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS include FILES ${headers})
-  target_compile_features(${target} ${scope} cxx_std_20)
   target_link_libraries(${target} ${scope} ${arg_PUBLIC})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-  if(arg_HEADERS STREQUAL "*.hpp") # others are no C++
-    set_target_properties(${target} PROPERTIES VERIFY_INTERFACE_HEADER_SETS ON)
-  endif()
 
   # CMake makes C++ translation units of header sets, not CUDA ones: those of *.cuh are made here.
-  list(FILTER headers INCLUDE REGEX "\\.cuh$")
+  set(include "${CMAKE_CURRENT_SOURCE_DIR}/include")
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include}/*.hpp")
+  if(headers)
+    target_sources(${target} ${scope} FILE_SET HEADERS BASE_DIRS include FILES ${headers})
+    set_target_properties(${target} PROPERTIES
+      VERIFY_INTERFACE_HEADER_SETS ON INTERFACE_HEADER_SETS_TO_VERIFY HEADERS)
+  endif()
+  file(GLOB_RECURSE headers CONFIGURE_DEPENDS "${include}/*.cuh")
+  if(headers)
+    target_sources(${target} ${scope} FILE_SET cuh TYPE HEADERS BASE_DIRS include FILES ${headers})
+  endif()
   if(headers AND NEARFIELD_HAVE_CUDA)
     add_library(${target}_cuh OBJECT EXCLUDE_FROM_ALL)
     target_link_libraries(${target}_cuh PRIVATE ${target})
     foreach(header IN LISTS headers)
-      file(RELATIVE_PATH header "${CMAKE_CURRENT_SOURCE_DIR}/include" "${header}")
+      file(RELATIVE_PATH header "${include}" "${header}")
       set(unit "${CMAKE_CURRENT_BINARY_DIR}/${target}_cuh/${header}.cu")
       file(CONFIGURE OUTPUT "${unit}" CONTENT "#include <${header}>\n")
       target_sources(${target}_cuh PRIVATE "${unit}")
@@ -64,6 +73,23 @@ function(nearfield_add_component name)
   set(needs ${arg_PUBLIC} ${arg_PRIVATE})
   set_property(GLOBAL APPEND PROPERTY nearfield_components ${name})
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
+endfunction()
+
+# nearfield_add_cuda_sources(<room> <source>...)
+#
+# What a room adds to the component cuda. That is one library, but the sources of each room are compiled apart, so
+# that they see the headers of what the room links, and no others.
+function(nearfield_add_cuda_sources room)
+  set(target nearfield_${room}_cuda)
+  add_library(${target} OBJECT ${ARGN})
+  target_link_libraries(${target} PRIVATE nearfield::${room} ${NEARFIELD_CUDART})
+  nearfield_set_library_flags(${target})
+  if(NEARFIELD_HAVE_CUDA)
+    target_compile_definitions(${target} PRIVATE NEARFIELD_HAS_CUDA)
+    # a conversion of soa<T> that soa<T const> has not, by its `requires`, which nvcc does not take for an answer
+    target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CUDA>:-diag-suppress=554>")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY nearfield_cuda_objects "$<TARGET_OBJECTS:${target}>")
 endfunction()
 
 # nearfield_add_test(<name> LABEL unit|data|starpu|gpu [ONCE] [LEVEL O0|O1|O2] SOURCES ... LINK ...)

@@ -10,10 +10,10 @@
 #include "png.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/core/isa.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/io/write.hpp>
 #include <nearfield/kernels/one_over_r.hpp>
-#include <nearfield/p2p/isa.hpp>
 
 #include <cstdio>
 #include <iostream>

@@ -3,9 +3,9 @@
 #include "devices.hpp"
 #include "step.hpp"
 
+#include <nearfield/core/isa.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/p2p/isa.hpp>
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>

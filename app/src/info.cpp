@@ -4,8 +4,8 @@
 #include "machine.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/core/isa.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/p2p/isa.hpp>
 
 #include <iomanip>
 #include <iostream>

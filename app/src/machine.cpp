@@ -1,6 +1,6 @@
 #include "machine.hpp"
 
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/core/isa.hpp>
 
 #include <fstream>
 

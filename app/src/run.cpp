@@ -7,9 +7,9 @@
 #include "json.hpp"
 #include "shortest.hpp"
 
+#include <nearfield/core/isa.hpp>
 #include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
-#include <nearfield/p2p/isa.hpp>
 
 #include <algorithm>
 #include <cmath>

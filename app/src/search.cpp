@@ -7,8 +7,8 @@
 #include "search_output.hpp"
 #include "step.hpp"
 
+#include <nearfield/core/isa.hpp>
 #include <nearfield/io/read.hpp>
-#include <nearfield/p2p/isa.hpp>
 
 #include <algorithm>
 #include <iomanip>

@@ -3,7 +3,7 @@
 #include "arguments.hpp"
 #include "shortest.hpp"
 
-#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <cmath>
 

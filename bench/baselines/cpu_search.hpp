@@ -2,7 +2,7 @@
 
 #include "half_search.hpp"
 
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/core/isa.hpp>
 
 /// \file
 /// The CPU baselines of the radius search, compiled once for each instruction set of the build,

@@ -18,7 +18,7 @@ execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --target mine use
 execute_process(COMMAND "${folder}/mine" COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND "${folder}/uses_shown" COMMAND_ERROR_IS_FATAL ANY)
 file(GLOB_RECURSE libraries "${folder}/nearfield/*.a" "${folder}/nearfield/*.so")
-list(FILTER libraries EXCLUDE REGEX "libnearfield_kernels")
+list(FILTER libraries EXCLUDE REGEX "libnearfield_(core|kernels)[.]")
 if(libraries)
   message(FATAL_ERROR "a program that links nearfield::kernels also built ${libraries}")
 endif()

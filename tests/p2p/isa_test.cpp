@@ -1,4 +1,4 @@
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/core/isa.hpp>
 
 #include "points.hpp"
 #include "reference.hpp"

@@ -1,8 +1,8 @@
 #pragma once
 
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/search/pairs.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <algorithm>
 #include <array>

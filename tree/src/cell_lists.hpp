@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 #include <nearfield/tree/tree.hpp>
 
 #include <array>

@@ -2,9 +2,9 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/interaction.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/every_isa.hpp>
-#include <nearfield/p2p/isa.hpp>
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/tile.hpp>
 
@@ -12,27 +12,6 @@
 
 namespace nearfield
 {
-  /// The scalar back-end: one pair at a time, one divide and one root a pair; the reference.
-  struct scalar_backend
-  {};
-
-  /// The SIMD back-end. Built-in interactions, and a user's own that nearfield_add_interaction() compiles, run
-  /// on the instruction set named here; other ones of a user run on the one that their file is compiled for,
-  /// and need <nearfield/p2p/simd.hpp>.
-  struct simd_backend
-  {
-    isa which = isa::best; ///< the widest that this machine and this build have, or the one named
-  };
-
-  /// `nf::p2p_inner(nf::scalar, ...)`
-  inline constexpr scalar_backend scalar{};
-  /// `nf::p2p_inner(nf::simd, ...)`: the widest instruction set that there is
-  inline constexpr simd_backend simd{};
-
-  /// Where to run on a CPU: scalar or simd.
-  template <class B>
-  concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
-
   /// The precisions of kernels.
   template <class T>
   concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;

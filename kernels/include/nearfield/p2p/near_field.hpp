@@ -11,12 +11,6 @@
 
 namespace nearfield
 {
-  /// Where a step runs: on the calling thread.
-  struct serial_execution
-  {};
-  /// `nf::near_field(nf::serial, ...)`: on the calling thread
-  inline constexpr serial_execution serial{};
-
   /// How a step on one thread or one GPU is done.
   struct near_field_options
   {

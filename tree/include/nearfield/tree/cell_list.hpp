@@ -2,9 +2,9 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/cell_grid.hpp>
-#include <nearfield/core/cell_view.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/tree/cell_grid.hpp>
+#include <nearfield/tree/cell_view.hpp>
 
 #include <array>
 #include <concepts>

@@ -1,10 +1,10 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/column_set.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/soa.hpp>
 
-#include <array>
 #include <cstddef>
 #include <ranges>
 #include <span>
@@ -25,29 +25,6 @@ namespace nearfield
                     "; give one value per point");
     }
   }
-
-  /// Columns that own their memory; converts to the views that kernels take.
-  template <class T, int N>
-  struct column_set
-  {
-    std::array<std::vector<T>, N> columns; ///< of equal length
-
-    /// The number of values in each column.
-    [[nodiscard]] std::size_t size() const { return columns[0].size(); }
-    /// The columns, to be read.
-    [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns), size()}; }
-    /// The columns, to be written.
-    [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns), size()}; }
-
-  private:
-    template <class U, class Columns>
-    static std::array<U*, N> pointers(Columns& columns)
-    {
-      std::array<U*, N> result;
-      for (int c = 0; c < N; ++c) result[c] = columns[c].data();
-      return result;
-    }
-  };
 
   /// to[i] = from[order[i]]: from the caller's order into tree order. `to` has order.size() values.
   /// Throws error when the sizes differ.

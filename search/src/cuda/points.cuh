@@ -3,8 +3,8 @@
 #include "geometry.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <cstdint>
 

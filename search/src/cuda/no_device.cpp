@@ -15,32 +15,8 @@ namespace nearfield
     }
   }
 
-  pool_memory memory_of_pool()
-  {
-    fail();
-  }
-  void reset_pool_peak()
-  {
-    fail();
-  }
-  void trim_pool()
-  {
-    fail();
-  }
-
   namespace detail
   {
-    void* stream_allocate(std::size_t, cuda_stream, char const*)
-    {
-      fail();
-    }
-    void stream_free(void*, cuda_stream) noexcept {}
-    void release_pools() noexcept {}
-    void stream_copy_to_host(void*, void const*, std::size_t, cuda_stream)
-    {
-      fail();
-    }
-
     template <class T, int Dim>
     class device_cells
     {};

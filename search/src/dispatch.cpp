@@ -1,6 +1,6 @@
 #include "table.hpp"
 
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/core/isa.hpp>
 
 #include <algorithm>
 #include <memory>

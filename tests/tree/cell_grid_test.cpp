@@ -1,4 +1,4 @@
-#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include "points.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/backend.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/search/traversal.hpp>
 
 #include <cstdint>

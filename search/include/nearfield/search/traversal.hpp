@@ -1,9 +1,9 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/core/cell_view.hpp>
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/core/isa.hpp>
 #include <nearfield/search/pairs.hpp>
+#include <nearfield/tree/cell_view.hpp>
 
 #include <cstdint>
 
@@ -46,9 +46,6 @@ namespace nearfield::detail
     index_type first_box = 0;
     index_type last_box = 0;
   };
-
-  /// The instruction set that this one stands for. Throws error where it is not available.
-  NEARFIELD_API isa available(isa which);
 
   /// All boxes.
   template <class T, int Dim>

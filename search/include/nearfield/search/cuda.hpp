@@ -1,11 +1,11 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
-#include <nearfield/cuda/backend.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/stream_array.hpp>
 #include <nearfield/search/pairs.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
 #include <cstddef>

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <span>
 

@@ -1,9 +1,9 @@
 #pragma once
 
-#include <nearfield/core/cell_view.hpp>
 #include <nearfield/core/config.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/search/traversal.hpp>
+#include <nearfield/tree/cell_view.hpp>
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {

@@ -28,4 +28,10 @@ namespace nearfield
   /// variable NEARFIELD_ISA names another. Throws error when that one is unknown, not built in, or not
   /// on this machine.
   NEARFIELD_API isa selected_isa();
+
+  namespace detail
+  {
+    /// The instruction set that this one stands for. Throws error where it is not available.
+    NEARFIELD_API isa available(isa which);
+  }
 }

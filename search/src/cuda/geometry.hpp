@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,8 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/stream_array.hpp>
 
 namespace nearfield
 {
@@ -46,6 +47,19 @@ namespace nearfield
     fail();
   }
 
+  pool_memory memory_of_pool()
+  {
+    fail();
+  }
+  void reset_pool_peak()
+  {
+    fail();
+  }
+  void trim_pool()
+  {
+    fail();
+  }
+
   namespace detail
   {
     void* device_allocate(std::size_t)
@@ -66,13 +80,13 @@ namespace nearfield
       fail();
     }
 
-    template <>
-    cuda_kernels<float> builtin_cuda_kernels<float>(int)
+    void* stream_allocate(std::size_t, cuda_stream, char const*)
     {
       fail();
     }
-    template <>
-    cuda_kernels<double> builtin_cuda_kernels<double>(int)
+    void stream_free(void*, cuda_stream) noexcept {}
+    void release_pools() noexcept {}
+    void stream_copy_to_host(void*, void const*, std::size_t, cuda_stream)
     {
       fail();
     }

@@ -2,10 +2,10 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/stream.hpp>
 #include <nearfield/search/pairs.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <cstdint>
 #include <memory>

@@ -1,0 +1,127 @@
+#include <nearfield/core/isa.hpp>
+
+#include <nearfield/core/error.hpp>
+
+#include <cstdlib>
+#include <string>
+
+namespace nearfield
+{
+  namespace
+  {
+    bool always()
+    {
+      return true;
+    }
+#if defined(__x86_64__)
+    bool has_avx2()
+    {
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    }
+    bool has_avx512()
+    {
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd") &&
+             __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+             __builtin_cpu_supports("avx512vl");
+    }
+#else
+    bool has_avx2()
+    {
+      return false;
+    }
+    bool has_avx512()
+    {
+      return false;
+    }
+#endif
+
+    struct instruction_set
+    {
+      isa which;
+      std::string_view name; // none is part of another
+      bool (*on_this_machine)();
+    };
+
+    constexpr instruction_set instruction_sets[] = {
+        // narrowest first
+        {isa::scalar, "scalar", &always}, {isa::sse2, "sse2", &always},
+        {isa::avx2, "avx2", &has_avx2},   {isa::avx512, "avx512", &has_avx512},
+        {isa::neon64, "neon64", &always},
+    };
+
+    // NEARFIELD_BUILT_IN: their names, from CMake
+    bool is_built_in(instruction_set const& set)
+    {
+      return std::string_view(NEARFIELD_BUILT_IN).find(set.name) != std::string_view::npos;
+    }
+
+    bool is_available(instruction_set const& set)
+    {
+      return is_built_in(set) && set.on_this_machine();
+    }
+
+    std::string list_available()
+    {
+      std::string list;
+      for (instruction_set const& set : instruction_sets)
+        if (is_available(set)) list += (list.empty() ? "" : ", ") + std::string(set.name);
+      return list;
+    }
+
+    isa select()
+    {
+      char const* const wanted = std::getenv("NEARFIELD_ISA");
+      isa widest = isa::scalar;
+      for (instruction_set const& set : instruction_sets)
+      {
+        if (wanted && set.name == wanted)
+        {
+          if (is_available(set)) return set.which;
+          throw error("NEARFIELD_ISA: '" + std::string(wanted) + "' is " +
+                      (is_built_in(set) ? "not on this machine" : "not built in") +
+                      "; available are " + list_available());
+        }
+        if (is_available(set)) widest = set.which;
+      }
+      if (wanted && *wanted)
+        throw error("NEARFIELD_ISA: no instruction set '" + std::string(wanted) +
+                    "'; available are " + list_available());
+      return widest;
+    }
+  }
+
+  std::string_view name_of(isa which)
+  {
+    for (instruction_set const& set : instruction_sets)
+      if (set.which == which) return set.name;
+    return "best";
+  }
+
+  std::vector<isa> available_isas()
+  {
+    std::vector<isa> list;
+    for (instruction_set const& set : instruction_sets)
+      if (is_available(set)) list.push_back(set.which);
+    return list;
+  }
+
+  isa selected_isa()
+  {
+    static isa const which = select();
+    return which;
+  }
+
+  isa detail::available(isa which)
+  {
+    if (which == isa::best) which = selected_isa();
+    for (instruction_set const& set : instruction_sets)
+      if (set.which == which)
+      {
+        if (is_available(set)) return which;
+        throw error("instruction set " + std::string(set.name) + " is " +
+                    (is_built_in(set) ? "not on this machine" : "not built in") +
+                    "; available are " + list_available());
+      }
+    throw error("instruction set: unknown value; available are " + list_available());
+  }
+}

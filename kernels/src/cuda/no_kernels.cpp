@@ -1,0 +1,19 @@
+// The kernels without CUDA: the same names, which say how to build them.
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/cuda.hpp>
+
+namespace nearfield::detail
+{
+  template <>
+  cuda_kernels<float> builtin_cuda_kernels<float>(int)
+  {
+    throw error("cuda: " + cuda_problem());
+  }
+  template <>
+  cuda_kernels<double> builtin_cuda_kernels<double>(int)
+  {
+    throw error("cuda: " + cuda_problem());
+  }
+}
