@@ -295,7 +295,7 @@ def gpu_time():
                 "All pairs of N points on one GPU, 1/r in 3D, data resident", columns, min(sizes), BASELINE,
                 "times as fast\nas the classic kernel",
                 [f"{run.machine()}. Lower is better above, higher below.",
-                 "Classic: one thread a target, tiles of 256 sources in shared memory, 1/sqrt. With fewer than about"
+                 "Classic: one thread per target, tiles of 256 sources in shared memory, 1/sqrt. With fewer than about"
                  " 34,000 points",
                  "(a block of 256 threads for each of 132 multiprocessors) it does not fill the GPU: compare the"
                  " larger boxes.",
@@ -340,21 +340,22 @@ def near_field():
         draw_curve(right, list(zip(leaves, row["ratio"])), f"{row['library']}, {row['form']}", style)
     right.axhline(1, color="#000000", linewidth=1)
     right.set_yscale("log", base=2)
+    right.set_ylim(0.12, 12)
     right.set_yticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
     right.set_xscale("log")
     right.set_xticks(leaves, [f"{n:.0f}" for n in leaves])
     right.set_xticks([], minor=True)
     right.set_xlabel("points per leaf")
     right.set_ylabel("times as fast as the library's own P2P")
-    right.set_title("1/r, f64, inside a library; one AVX-512 core", loc="left")
-    right.legend(loc="upper left")
+    right.set_title("inside a library; 1/r, f64, one core", loc="left")
+    right.legend(loc="lower right")
     figure.suptitle("The near field in 3D", fontsize=10)
     figure.tight_layout(rect=(0, 0.12, 1, 1))
     caption(figure, "Left: 32^3 boxes of 64 points, data resident. The bound is the measured rate of the same pairs with"
             " every operand in a register.",
-            "Classic: one thread a target, tiles in shared memory, 1/sqrt, at its best block size."
+            "Classic: one thread per target, tiles in shared memory, 1/sqrt, at its best block size."
             f" {run.source()}.",
-            f"Right: {inside['source']}.")
+            f"Right: {inside['source']}; AVX-512, one thread.")
     return figure
 
 
@@ -414,13 +415,14 @@ def radius_search():
             place.text(max(time, high) * 1.12, y, in_words(time), va="center", fontsize=8)
         place.set_yticks(range(len(rows)), [row[0] for row in rows])
         time_axis(place.xaxis)
-        place.set_xlim(1e-4, 4e2)
+        place.set_xlim(1e-4, 5e1)
         place.grid(axis="y", visible=False)
         place.set_title(title, loc="left")
     axes[-1].set_xlabel("time, cell list included (shorter is better)")
     names = {"nearfield": "nearfield, measured", "measured": "others, measured", "published": "published"}
     axes[0].legend(loc="lower right", handles=[
-        matplotlib.patches.Patch(linewidth=0.8, edgecolor="#000000", label=name, **looks[key])
+        matplotlib.patches.Patch(linewidth=0.8, edgecolor="#000000", label=name, facecolor=looks[key]["color"],
+                                 hatch=looks[key].get("hatch"))
         for key, name in names.items()])
     figure.suptitle("All pairs within R = 0.03 of 1e6 uniform points, f64", fontsize=10)
     figure.tight_layout(rect=(0, 0.09, 1, 1))
