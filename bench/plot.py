@@ -78,7 +78,7 @@ class Run:
     def __init__(self, path):
         content = json.loads(path.read_text())
         self.file, self.context = path.name, content["context"]
-        repetitions, aggregates = defaultdict(lambda: defaultdict(list)), {}
+        repetitions, aggregates, deviations = defaultdict(lambda: defaultdict(list)), {}, {}
         for entry in content["benchmarks"]:
             if entry.get("error_occurred"):
                 raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
@@ -90,6 +90,16 @@ class Run:
                     repetitions[name][counter].append(value)
             elif entry["aggregate_name"] == "median":
                 aggregates[name] = row
+            elif entry["aggregate_name"] == "stddev":
+                deviations[name] = row
+        # the slowest and the fastest repetition or, where the file has aggregates only, one standard deviation
+        self.limits = {
+            name: {key: (row[key] - off[key], row[key] + off[key]) for key in row if key in off}
+            for name, row in aggregates.items() for off in (deviations.get(name, {}),)
+        } | {
+            name: {counter: (min(found), max(found)) for counter, found in counters.items()}
+            for name, counters in repetitions.items()
+        }
         self.rows = aggregates | {
             name: {counter: median(found) for counter, found in counters.items()}
             for name, counters in repetitions.items()
@@ -99,6 +109,11 @@ class Run:
         """[(number, value)] of the rows that match; the pattern's group is the number."""
         found = [(re.fullmatch(pattern, name), row[counter]) for name, row in self.rows.items()]
         return sorted((int(match[1]), value) for match, value in found if match)
+
+    def band(self, pattern, counter="seconds"):
+        """[(number, lowest, highest)] of the same rows"""
+        found = [(re.fullmatch(pattern, name), row[counter]) for name, row in self.limits.items() if counter in row]
+        return sorted((int(match[1]), *limits) for match, limits in found if match)
 
     def value(self, name, counter="seconds"):
         return self.rows[name][counter]
@@ -133,8 +148,10 @@ def ratio(over, under):
     return [(n, value / under[n]) for n, value in over if n in under]
 
 
-def draw_curve(axes, curve, label, style):
+def draw_curve(axes, curve, label, style, band=()):
     axes.plot([n for n, _ in curve], [value for _, value in curve], label=label, **style)
+    if band:
+        axes.fill_between(*zip(*band), color=style["color"], alpha=0.25, linewidth=0)
 
 
 def caption(figure, *lines):
@@ -164,15 +181,15 @@ def time_axis(axis, steps=(1,)):
 
 def times_and_ratios(title, columns, numbers, baseline, ratio_name, notes):
     """Above the time of a call against N, below how many times as fast as the baseline each form is; a
-    column for each precision: {precision: [(label, curve, style)]}, the baseline first."""
+    column for each precision: {precision: [(label, curve, style, band)]}, the baseline first."""
     figure, axes = pyplot.subplots(
         2, len(columns), figsize=(8, 6), sharex=True, sharey="row", height_ratios=(3, 2), squeeze=False
     )
     for column, (precision, curves) in enumerate(columns.items()):
         above, below = axes[:, column]
-        for label, curve, style in curves:
-            draw_curve(above, curve, label, style)
-        for label, curve, style in curves[1:]:
+        for label, curve, style, band in curves:
+            draw_curve(above, curve, label, style, band)
+        for label, curve, style, _ in curves[1:]:
             draw_curve(below, ratio(curves[0][1], curve), label, style)
         below.axhline(1, **BASELINE | {"marker": None, "linewidth": 1})
         time_axis(above.yaxis)
@@ -203,11 +220,11 @@ def simd_time():
     for run in runs("p2p_bench"):
         isa = next((i for i in ("avx512", "avx2", "sse2", "neon64") if any(f"/{i}/" in r for r in run.rows)), None)
         columns = {
-            title: [(label, run.curve(rf"p2p_inner/one_over_r/3d/{p}/{isa}/{form}/(\d+)"), style)
-                    for label, form, style in forms]
+            title: [(label, run.curve(pattern), style, run.band(pattern)) for label, form, style in forms
+                    for pattern in (rf"p2p_inner/one_over_r/3d/{p}/{isa}/{form}/(\d+)",)]
             for p, title in PRECISIONS.items()
         }
-        sizes = {tuple(n for n, _ in curve) for curves in columns.values() for _, curve, _ in curves}
+        sizes = {tuple(n for n, _ in curve) for curves in columns.values() for _, curve, _, _ in curves}
         if len(sizes) == 1 and min(sizes) and (best is None or max(min(sizes)) > max(best[2])):
             best = run, columns, min(sizes), isa
     if best is None:
@@ -220,7 +237,7 @@ def simd_time():
         columns, sizes, BASELINE, "times as fast\nas the xsimd kernel",
         [f"{run.machine()}. Lower is better above, higher below.",
          "The xsimd kernel is that of the Kokkos P2P study (CONCACE), extended to 3D, with the same flags.",
-         f"Medians; measured here: {run.source()}"],
+         f"Medians and spread: {run.source()}"],
     )
 
 
@@ -241,7 +258,7 @@ def starpu_scaling():
     workers = [n for n, _ in curves["f32"]]
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 4))
     for p, (label, style) in styles.items():
-        draw_curve(left, curves[p], label, style)
+        draw_curve(left, curves[p], label, style, run.band(rf"starpu_scaling/one_over_r/3d/{p}/65536/workers:(\d+)"))
         one = curves[p][0][1]
         draw_curve(left, [(n, one / n) for n in workers], "ideal" if p == "f64" else None, IDEAL)
         draw_curve(right, [(n, one / time) for n, time in curves[p]], label, style)
@@ -258,7 +275,7 @@ def starpu_scaling():
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     caption(figure, f"{run.machine()}. Lower is better on the left, higher on the right.",
             "One-sided, 4,096 tasks of 1,024 x 1,024 pairs; StarPU 1.4, its default scheduler.",
-            f"Medians; measured here: {run.source()}")
+            f"Medians and spread: {run.source()}")
     return figure
 
 
@@ -268,20 +285,78 @@ def gpu_time():
              ("mutual", "mutual", MUTUAL))
     for run in runs("cuda_bench"):
         columns = {
-            title: [(label, run.curve(rf"cuda/box/one_over_r/3d/{p}/{form}/(\d+)"), style)
-                    for label, form, style in forms]
+            title: [(label, run.curve(pattern), style, run.band(pattern)) for label, form, style in forms
+                    for pattern in (rf"cuda/box/one_over_r/3d/{p}/{form}/(\d+)",)]
             for p, title in PRECISIONS.items()
         }
-        sizes = {tuple(n for n, _ in curve) for curves in columns.values() for _, curve, _ in curves}
+        sizes = {tuple(n for n, _ in curve) for curves in columns.values() for _, curve, _, _ in curves}
         if len(sizes) == 1 and min(sizes):
             return times_and_ratios(
                 "All pairs of N points on one GPU, 1/r in 3D, data resident", columns, min(sizes), BASELINE,
                 "times as fast\nas the classic kernel",
                 [f"{run.machine()}. Lower is better above, higher below.",
-                 "Classic: one thread a target, tiles of 256 sources in shared memory, 1/sqrt.",
-                 f"Medians; measured here: {run.source()}"],
+                 "Classic: one thread per target, tiles of 256 sources in shared memory, 1/sqrt. With fewer than about"
+                 " 34,000 points",
+                 "(a block of 256 threads for each of 132 multiprocessors) it does not fill the GPU: compare the"
+                 " larger boxes.",
+                 f"Medians and spread: {run.source()}"],
             )
     raise Missing(make)
+
+
+def near_field():
+    """The near field beside its bound on a GPU, and P2P inside two libraries beside their own."""
+    cases = [("one_over_r", "1/r"), ("val_grad_one_over_r", "1/r and gradient")]
+    run = next((r for r in runs("cuda_bench") if "cuda/bound/one_over_r/3d/f32/mutual" in r.rows), None)
+    if run is None:
+        raise Missing(benchmark("build/cuda/bin/cuda_bench", "--benchmark_repetitions=5"))
+    figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 4.2), width_ratios=(5, 4))
+    labels, y = [], 0
+    for form, style in (("mutual", MUTUAL), ("one_sided", ONE_SIDED)):
+        for kernel, words in reversed(cases):
+            for p in ("f64", "f32"):
+                rate = run.value(f"cuda/leaves/{kernel}/3d/{p}/{form}/64", "pairs/s") * 1e-12
+                bound = run.value(f"cuda/bound/{kernel}/3d/{p}/{form}", "pairs/s") * 1e-12
+                classic = run.value(f"cuda/leaves/{kernel}/3d/{p}/classic/64", "pairs/s") * 1e-12
+                left.barh(y, bound, height=0.7, facecolor="white", edgecolor="#000000", linewidth=0.8,
+                          label=None if labels else "bound")
+                left.barh(y, rate, height=0.7, facecolor=style["color"], label=form.replace("_", "-")
+                          if f"{form} {p}" in ("mutual f64", "one_sided f64") and kernel == cases[-1][0] else None)
+                left.plot([classic, classic], [y - 0.35, y + 0.35], color="#000000", linestyle=":",
+                          label=None if labels else "classic kernel")
+                left.text(bound + 0.08, y, f"{rate / bound:.0%}", va="center", fontsize=8)
+                labels.append(f"{words}, {p}")
+                y += 1
+    left.set_yticks(range(len(labels)), labels)
+    left.set_xlim(0, 5.9)
+    left.set_xlabel("1e12 pairs/s, and share of the bound")
+    left.set_title(f"one {run.machine()}", loc="left")
+    left.grid(axis="y", visible=False)
+    left.legend(loc="lower right")
+
+    inside = json.loads((RESULTS / "embedded-p2p.json").read_text())
+    leaves = inside["points_per_leaf"]
+    for row, style in zip(inside["rows"], (MUTUAL, ONE_SIDED, BASELINE, BASELINE | {"marker": "D", "linestyle": ":"})):
+        draw_curve(right, list(zip(leaves, row["ratio"])), f"{row['library']}, {row['form']}", style)
+    right.axhline(1, color="#000000", linewidth=1)
+    right.set_yscale("log", base=2)
+    right.set_ylim(0.12, 12)
+    right.set_yticks([0.5, 1, 2, 4, 8], ["0.5", "1", "2", "4", "8"])
+    right.set_xscale("log")
+    right.set_xticks(leaves, [f"{n:.0f}" for n in leaves])
+    right.set_xticks([], minor=True)
+    right.set_xlabel("points per leaf")
+    right.set_ylabel("times as fast as the library's own P2P")
+    right.set_title("inside a library; 1/r, f64, one core", loc="left")
+    right.legend(loc="lower right")
+    figure.suptitle("The near field in 3D", fontsize=10)
+    figure.tight_layout(rect=(0, 0.12, 1, 1))
+    caption(figure, "Left: 32^3 boxes of 64 points, data resident. The bound is the measured rate of the same pairs with"
+            " every operand in a register.",
+            "Classic: one thread per target, tiles in shared memory, 1/sqrt, at its best block size."
+            f" {run.source()}.",
+            f"Right: {inside['source']}; AVX-512, one thread.")
+    return figure
 
 
 def radius_search():
@@ -293,7 +368,7 @@ def radius_search():
         if row["cells_per_cutoff"] == 2:  # the faster one on every machine
             bars[row["kind"]].append((f"Thrust page, {row['machine']}" if row["kind"] == "gpu"
                                       else f"Thrust page's CPU form, {row['machine']}",
-                                      median(row["times"]) * 1e-6, "published"))
+                                      *(f(row["times"]) * 1e-6 for f in (median, min, max)), "published"))
     sources = []
 
     def add(kind, run, counter, scale, rows):
@@ -302,9 +377,10 @@ def radius_search():
             return False
         for label, name in rows:
             if name in run.rows:
-                bars[kind].append((label, run.value(name, counter) * scale, "measured here"))
+                low, high = run.limits[name][counter]
+                bars[kind].append((label, run.value(name, counter) * scale, low * scale, high * scale, "measured"))
         sources.append(run.source())
-        titles[kind] += f"; measured here: {run.processor()}"
+        titles[kind] += f"; measured: {run.processor()}"
         return True
 
     cloud = "search_cuda/uniform_1e6/f64/"
@@ -328,31 +404,37 @@ def radius_search():
     figure, axes = pyplot.subplots(
         2, 1, figsize=(8, 7), height_ratios=[len(bars[kind]) for kind in titles], sharex=True
     )
-    looks = {"published": {"color": "white", "hatch": "////"}, "measured here": {"color": "#BBBBBB"},
+    looks = {"published": {"color": "white", "hatch": "////"}, "measured": {"color": "#BBBBBB"},
              "nearfield": {"color": "#0072B2"}}
     for place, (kind, title) in zip(axes, titles.items()):
         rows = sorted(bars[kind], key=lambda bar: -bar[1])
-        for y, (label, time, mark) in enumerate(rows):
+        for y, (label, time, low, high, mark) in enumerate(rows):
             look = looks["nearfield" if label.startswith("nearfield") else mark]
             place.barh(y, time, height=0.7, linewidth=0.8, edgecolor="#000000", **look)
-            place.text(time * 1.08, y, f"{in_words(time)}, {mark}", va="center", fontsize=8)
-        place.set_yticks(range(len(rows)), [label for label, _, _ in rows])
+            place.plot([low, high], [y, y], color="#000000", linewidth=2)
+            place.text(max(time, high) * 1.12, y, in_words(time), va="center", fontsize=8)
+        place.set_yticks(range(len(rows)), [row[0] for row in rows])
         time_axis(place.xaxis)
-        place.set_xlim(1e-4, 4e2)
+        place.set_xlim(1e-4, 5e1)
         place.grid(axis="y", visible=False)
         place.set_title(title, loc="left")
     axes[-1].set_xlabel("time, cell list included (shorter is better)")
+    names = {"nearfield": "nearfield, measured", "measured": "others, measured", "published": "published"}
+    axes[0].legend(loc="lower right", handles=[
+        matplotlib.patches.Patch(linewidth=0.8, edgecolor="#000000", label=name, facecolor=looks[key]["color"],
+                                 hatch=looks[key].get("hatch"))
+        for key, name in names.items()])
     figure.suptitle("All pairs within R = 0.03 of 1e6 uniform points, f64", fontsize=10)
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     caption(figure,
             f"Published: {published['source']};",
             "its faster grid, two cells per cutoff. Half lists of 54.6e6 pairs but where the label says otherwise.",
-            "Medians; CPU: processor time, buffers reused. Measured here: " + sources[0] + ",",
+            "Medians and spread; CPU: processor time, buffers reused. Measured: " + sources[0] + ",",
             *(f"{source}" for source in sources[1:]))
     return figure
 
 
-ALL = (simd_time, starpu_scaling, gpu_time, radius_search)
+ALL = (near_field, simd_time, starpu_scaling, gpu_time, radius_search)
 
 
 def drawn(figure):

@@ -3,6 +3,7 @@
 
 # The inline namespace that names the instruction set is no part of any name.
 s/::inline NEARFIELD_ISA_NAMESPACE//
+s/inline namespace NEARFIELD_ISA_NAMESPACE/extern "C++"/
 
 # What every interaction has (the concept nearfield::interaction).
 s/^( *static constexpr int )dim = ([^,;]+), n_in = ([^,;]+), n_out = ([^,;]+);/\1dim = \2; \/**< of space *\/ \1n_in = \3; \/**< inputs of a source *\/ \1n_out = \4; \/**< outputs of a target *\//

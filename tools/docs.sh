@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
-# The documentation of the public headers as HTML in DIR/html (docs.sh DIR). Fails where a public name has no
-# comment; exits with 77 where there is no doxygen.
+# The documentation of the public headers as HTML in DIR/html (docs.sh DIR). Fails if a public name has no
+# comment or a link leads nowhere; exits with 77 if there is no doxygen.
 set -euo pipefail
 into=$(realpath --canonicalize-missing "${1:?docs.sh DIR}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-if ! command -v doxygen >/dev/null; then
-  echo "SKIPPED: no doxygen (Debian: doxygen)"
-  exit 77
-fi
+for program in doxygen python3; do
+  if ! command -v "$program" >/dev/null; then
+    echo "SKIPPED: no $program (Debian: $program)"
+    exit 77
+  fi
+done
 mkdir -p "$into"
 { cat docs/Doxyfile && echo "OUTPUT_DIRECTORY = \"$into\""; } | doxygen -
+python3 tools/docs_links.py "$into/html"
 echo "$into/html/index.html"
