@@ -69,7 +69,7 @@ done
 export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 "$root/usr/bin/nearfield" info >/dev/null || fail "the program does not start"
 cmake -S "$source/tests/consumer/project" -B "$build/packages/consumer" -G Ninja -DCMAKE_PREFIX_PATH="$root/usr" \
-  -DCMAKE_BUILD_TYPE=Debug -DCOMPONENTS=kernels,cuda,tree,io,starpu -DEXPECT_CUDA=OFF >/dev/null
+  -DCMAKE_BUILD_TYPE=Debug -DCOMPONENTS=core,kernels,tree,search,cuda,adapters,io,starpu -DEXPECT_CUDA=OFF >/dev/null
 cmake --build "$build/packages/consumer" >/dev/null
 "$build/packages/consumer/mine" || fail "the consumer fails"
 rm -rf "$root" "$build/packages/consumer" "$build/packages/_CPack_Packages"

@@ -18,7 +18,7 @@ function(refused name components version message)
   endif()
 endfunction()
 
-refused(teapot "kernels teapot" 0.1 "this installation of nearfield has no component 'teapot' .it has kernels,")
+refused(teapot "kernels teapot" 0.1 "this installation of nearfield has no component 'teapot' .it has core,")
 refused(newer kernels 0.2 "nearfield-config.cmake, version: ${VERSION}")
 refused(older kernels 0.0 "nearfield-config.cmake, version: ${VERSION}")
 if(NOT HAVE_CUDA)

@@ -1,5 +1,5 @@
 # What the installed shared libraries are called, and what they show.
-string(REPLACE "," ";" components "${COMPONENTS}")
+string(REPLACE "," ";" components "${LIBRARIES}")
 foreach(component IN LISTS components)
   set(name "libnearfield_${component}.so")
   set(library "${WORK}/prefix/${LIBDIR}/${name}")

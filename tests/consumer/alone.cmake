@@ -1,0 +1,26 @@
+# Each component by itself: found, built, linked and run, through CMake and through pkg-config.
+set(folder "${WORK}/alone")
+execute_process(
+  COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}/../alone" -B "${folder}" -G "${GENERATOR}"
+    "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_CXX_FLAGS=${CXXFLAGS}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCOMPONENTS=${COMPONENTS}"
+    "-DEXPECT_CUDA=${HAVE_CUDA}" "-DNEARFIELD_XSIMD_INCLUDE_DIR=${XSIMD}"
+  COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --config "${CONFIG}"
+  COMMAND_ERROR_IS_FATAL ANY)
+
+set(ENV{PKG_CONFIG_PATH} "${WORK}/prefix/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH}")
+set(ENV{LD_LIBRARY_PATH} "${WORK}/prefix/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
+separate_arguments(flags UNIX_COMMAND "${CXXFLAGS}")
+string(REPLACE "," ";" components "${COMPONENTS}")
+foreach(component IN LISTS components)
+  execute_process(COMMAND "${folder}/bin/${component}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND pkg-config --cflags --libs nearfield-${component}
+    OUTPUT_VARIABLE package COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(package UNIX_COMMAND "${package}")
+  execute_process(
+    COMMAND "${CXX}" -std=c++20 ${flags} -DWITH_${component} "${SOURCE}/../alone/main.cpp"
+      -o "${folder}/bin/${component}_by_pkg_config" ${package}
+    COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${folder}/bin/${component}_by_pkg_config" COMMAND_ERROR_IS_FATAL ANY)
+endforeach()
