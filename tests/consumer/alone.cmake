@@ -14,13 +14,13 @@ set(ENV{LD_LIBRARY_PATH} "${WORK}/prefix/${LIBDIR}:$ENV{LD_LIBRARY_PATH}")
 separate_arguments(flags UNIX_COMMAND "${CXXFLAGS}")
 string(REPLACE "," ";" components "${COMPONENTS}")
 foreach(component IN LISTS components)
-  execute_process(COMMAND "${folder}/${component}" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${folder}/bin/${component}" COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND pkg-config --cflags --libs nearfield-${component}
     OUTPUT_VARIABLE package COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(package UNIX_COMMAND "${package}")
   execute_process(
     COMMAND "${CXX}" -std=c++20 ${flags} -DWITH_${component} "${SOURCE}/../alone/main.cpp"
-      -o "${folder}/${component}_by_pkg_config" ${package}
+      -o "${folder}/bin/${component}_by_pkg_config" ${package}
     COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND "${folder}/${component}_by_pkg_config" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${folder}/bin/${component}_by_pkg_config" COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

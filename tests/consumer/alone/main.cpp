@@ -1,8 +1,8 @@
 // What a program can do that has one component and what it brings along.
 
+#include <nearfield/core/soa.hpp>
 #if defined(WITH_core)
 #include <nearfield/core/isa.hpp>
-#include <nearfield/core/soa.hpp>
 #elif defined(WITH_kernels)
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/near_field.hpp>
