@@ -49,4 +49,25 @@ namespace nearfield::starpu::detail
           throw error("near_field: output columns " + std::to_string(c) + " and " +
                       std::to_string(o) + " overlap; give outputs memory of their own");
   }
+
+  /// Throws error for columns of a step that fit neither the tree nor each other.
+  template <class T>
+  void check_arguments(leaf_groups_view const& groups, step_columns<T> const& columns)
+  {
+    if (groups.has_one_set != columns.has_one_set)
+      throw error(std::string("near_field: the tree has ") +
+                  (groups.has_one_set ? "one set of points, the step is given two"
+                                      : "two sets of points, the step is given one") +
+                  "; build the tree from the same views");
+    column_list<T const> const &x = columns.x, &y = columns.y, &q = columns.q;
+    std::size_t const n_sources = columns.has_one_set ? x.n : groups.source_order.size();
+    check_columns("x", x, groups.target_order.size());
+    if (!columns.has_one_set) check_columns("y", y, n_sources);
+    check_columns("q", q, n_sources);
+    check_columns("out", columns.out, x.n);
+    check_apart(columns.out, "x", x);
+    if (!columns.has_one_set) check_apart(columns.out, "y", y);
+    check_apart(columns.out, "q", q);
+    check_columns_apart(columns.out);
+  }
 }

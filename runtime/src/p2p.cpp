@@ -28,7 +28,7 @@ namespace nearfield::starpu
     /// Throws error where no worker can run its tasks any more, or there is none.
     detail::array_tasks<T>& codelet(array_form form) const
     {
-      detail::check_cuda_backend(*k.type, backends);
+      if (backends.names_cuda()) detail::check_cuda_backend(*k.type, backends);
       auto* const found = codelets[static_cast<int>(form)];
       if (!found)
         throw error("p2p_outer_mutual: " + std::string(k.type->name) +
