@@ -1,7 +1,8 @@
 #include <nearfield/starpu/check.hpp>
 
+#include "environment.hpp"
+
 #include <nearfield/core/error.hpp>
-#include <nearfield/starpu/environment.hpp>
 
 #include <cerrno>
 #include <system_error>

@@ -1,9 +1,17 @@
-#include <nearfield/starpu/codelet.hpp>
+#include "codelet.hpp"
 
+#include "range.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <tuple>
 
 namespace nearfield::starpu
 {
@@ -39,35 +47,95 @@ namespace nearfield::starpu::detail
         if (!may_stand(c)) c = '_';
       return symbol;
     }
+
+    /// Tasks of like work share a bin: half octaves of the number of interactions.
+    std::uint32_t work_bin(double interactions)
+    {
+      return static_cast<std::uint32_t>(std::lround(2 * std::log2(std::max(interactions, 1.))));
+    }
   }
 
-  codelet_base::codelet_base(std::string const& name, std::string const& symbol,
-                             uint32_t (*footprint)(starpu_task*))
-      : name_(name), symbol_(file_name(symbol))
+  codelet::codelet(description const& what)
+      : name_(what.name), symbol_(file_name(what.symbol)), range_(what.range),
+        is_counted_(what.is_counted)
   {
-    // a model by work: data of equal size can mean very different numbers of pairs
     model_.type = STARPU_HISTORY_BASED;
     model_.symbol = symbol_.c_str();
-    model_.footprint = footprint;
+    model_.footprint = what.has_work ? &footprint : nullptr;
 
-    starpu_codelet_init(&codelet_);
-    codelet_.name = name_.c_str();
-    codelet_.model = &model_;
-    codelet_.where = STARPU_CPU;
-    codelet_.nbuffers = STARPU_VARIABLE_NBUFFERS;
+    starpu_codelet_init(this);
+    starpu_codelet::name = name_.c_str();
+    model = &model_;
+    nbuffers = STARPU_VARIABLE_NBUFFERS;
+    // lws, eager and prio take the first one, whichever is faster; others any until they have measured all
+    int n = 0;
+    if (what.backends.has_simd()) cpu_funcs[n++] = &call<implementation::simd>;
+    if (what.backends.has_scalar()) cpu_funcs[n++] = &call<implementation::scalar>;
+    where = n > 0 ? STARPU_CPU : 0;
+#if defined(STARPU_USE_CUDA)
+    if (what.has_cuda && what.backends.has_cuda())
+    {
+      cuda_funcs[0] = &call<implementation::cuda>;
+      cuda_flags[0] = STARPU_CUDA_ASYNC;
+      where |= STARPU_CUDA;
+    }
+#endif
   }
 
-  uint32_t type_number(std::type_info const& type)
+  task_argument const& codelet::argument_of(starpu_task const& task) const
   {
-    uint32_t hash = 2166136261u; // FNV-1a
-    for (char const* c = type.name(); *c; ++c)
-      hash = (hash ^ static_cast<unsigned char>(*c)) * 16777619u;
-    return hash;
+    return *static_cast<task_argument const*>(task.cl_arg);
   }
 
-  uint32_t work_bin(double interactions)
+  template <implementation On>
+  void codelet::call(void** buffers, void*) noexcept
   {
-    return static_cast<uint32_t>(std::lround(2 * std::log2(std::max(interactions, 1.))));
+    starpu_task const& task = *starpu_task_get_current();
+    auto const& mine = static_cast<codelet const&>(*task.cl);
+    range const here(mine.range_);
+    monitor* watch = &monitor::of_process();
+    try
+    {
+      task_argument const& argument = mine.argument_of(task);
+      if (argument.watch) watch = argument.watch;
+      if (mine.is_counted_) watch->count(static_cast<int>(On));
+      cuda_stream stream = nullptr;
+#if defined(STARPU_USE_CUDA)
+      if constexpr (On == implementation::cuda) stream = starpu_cuda_get_local_stream();
+#endif
+      mine.run({On, buffers, argument, stream});
+    }
+    catch (...)
+    {
+      watch->caught(); // nothing may be thrown through StarPU
+    }
+  }
+
+  std::uint32_t codelet::footprint(starpu_task* task) noexcept
+  {
+    auto const& mine = static_cast<codelet const&>(*task->cl);
+    double work = 0;
+    try
+    {
+      work = mine.argument_of(*task).work;
+    }
+    catch (...)
+    {
+      // the task will say so
+    }
+    return work_bin(work > 0 ? work : mine.work_of(task));
+  }
+
+  codelet& registered(codelet::description const& what, void const* interaction,
+                      std::function<codelet*()> const& make)
+  {
+    using key = std::tuple<std::string, void const*, unsigned>;
+    static auto& mutex = *new std::mutex;
+    static auto& all = *new std::map<key, codelet*>;
+    std::lock_guard const lock(mutex);
+    codelet*& found = all[{what.symbol, interaction, what.backends.index()}];
+    if (!found) found = make();
+    return *found;
   }
 
   std::string gpu_problem()

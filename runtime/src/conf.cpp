@@ -1,4 +1,4 @@
-#include <nearfield/starpu/conf.hpp>
+#include "conf.hpp"
 
 #include <algorithm>
 #include <thread>

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/environment.hpp>
+#include "environment.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -16,7 +16,6 @@
 #include <vector>
 
 #include <pthread.h>
-#include <starpu.h>
 #include <sys/stat.h>
 #include <unistd.h>
 

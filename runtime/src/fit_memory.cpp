@@ -1,4 +1,4 @@
-#include <nearfield/runtime/fit_memory.hpp>
+#include "fit_memory.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/cuda_job.hpp>

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/gpu_memory.hpp>
+#include "gpu_memory.hpp"
 
 #include <starpu.h>
 

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/p2p_buffers.hpp>
+#include "p2p_buffers.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>

@@ -1,10 +1,11 @@
+#include "environment.hpp"
 #include "pair_slab_codelet.hpp"
+#include "task.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/check.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/search/slab_options.hpp>
-#include <nearfield/starpu/task.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -70,7 +71,9 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, cell_view<T, Dim> const& view,
                                            columns const& handles, pair_slab_options const& how)
-      : starpu(s), cells(view), x(handles), options(how)
+      : starpu(s), count_codelet(pair_slab_codelet<T, Dim>::of(pair_slab_work::count, how.backend)),
+        fill_codelet(pair_slab_codelet<T, Dim>::of(pair_slab_work::fill, how.backend)), cells(view),
+        x(handles), options(how)
   {
     if (auto const problem = gpu_problem();
         options.backend == backend_choice::cuda && !problem.empty())
@@ -129,7 +132,7 @@ namespace nearfield::starpu::detail
       j.resize(n);
       for (std::size_t s = 0; s < n; ++s)
       {
-        arguments.push_back({this, s});
+        arguments.push_back({{&watch, static_cast<double>(slabs[s].candidates)}, this, s});
         std::size_t const n_rows = last(s) - first(s);
         rows.push_back(handle::of(cells.target_order.data() + first(s), n_rows));
         offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
@@ -200,7 +203,7 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::submit(pair_slab_work what, std::size_t s)
   {
     bool const counts_pairs = what == pair_slab_work::count;
-    task one(pair_slab_codelet<T, Dim>::of(what, options.backend),
+    task one(counts_pairs ? count_codelet : fill_codelet,
              static_cast<unsigned>(x.size()) + (counts_pairs     ? 2
                                                 : options.with_i ? 3
                                                                  : 2));

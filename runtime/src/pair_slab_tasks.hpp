@@ -1,5 +1,7 @@
 #pragma once
 
+#include "codelet.hpp"
+
 #include <nearfield/search/cuda_slabs.hpp>
 #include <nearfield/search/slabs.hpp>
 #include <nearfield/starpu/search/pair_slabs.hpp>
@@ -52,7 +54,7 @@ namespace nearfield::starpu::detail
     void fill_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
 
     /// What a task is told.
-    struct argument
+    struct argument : task_argument
     {
       pair_slab_tasks* list;
       std::size_t slab;
@@ -60,6 +62,7 @@ namespace nearfield::starpu::detail
 
     // the runtime is the last to go; handles go first, and wait for the tasks that use the rest
     runtime starpu;
+    starpu_codelet &count_codelet, &fill_codelet;
     cell_view<T, Dim> cells;
     columns x;
     pair_slab_options options;

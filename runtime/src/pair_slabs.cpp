@@ -1,5 +1,6 @@
 #include <nearfield/starpu/search/pair_slabs.hpp>
 
+#include "environment.hpp"
 #include "pair_slab_tasks.hpp"
 
 #include <nearfield/starpu/check.hpp>

@@ -1,4 +1,4 @@
-#include <nearfield/runtime/plan.hpp>
+#include "plan.hpp"
 
 #include <nearfield/core/error.hpp>
 

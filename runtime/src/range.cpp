@@ -1,4 +1,4 @@
-#include <nearfield/starpu/range.hpp>
+#include "range.hpp"
 
 #if defined(NEARFIELD_WITH_NVTX)
 #include <nvtx3/nvToolsExt.h>

@@ -1,11 +1,12 @@
 #include <nearfield/starpu/runtime.hpp>
 
+#include "conf.hpp"
+#include "environment.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/stream_array.hpp>
 #include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/conf.hpp>
-#include <nearfield/starpu/environment.hpp>
 #include <nearfield/starpu/monitor.hpp>
 
 #include <starpu.h>

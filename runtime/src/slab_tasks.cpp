@@ -1,12 +1,10 @@
 #include <nearfield/starpu/slab_tasks.hpp>
 
-#include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/codelet.hpp>
-#include <nearfield/starpu/handles.hpp>
-#include <nearfield/starpu/monitor.hpp>
-#include <nearfield/starpu/task.hpp>
+#include "codelet.hpp"
+#include "environment.hpp"
+#include "task.hpp"
 
-#include <starpu.h>
+#include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -28,50 +26,42 @@ namespace nearfield::starpu::detail
       monitor watch;
     };
 
-    struct slab_share
+    struct slab_share : task_argument
     {
       slab_run* run;
       std::size_t slabs;
-      double candidates;
     };
 
-    void run_share(void**, void* cl_arg) noexcept
+    class slab_codelet : public codelet
     {
-      slab_share const& share = *static_cast<slab_share const*>(cl_arg);
-      try
-      {
-        for (std::size_t k = 0; k < share.slabs && !share.run->has_failed; ++k)
-          (*share.run->work)(share.run->next++);
-      }
-      catch (...)
-      {
-        share.run->has_failed = true;
-        share.run->watch.caught();
-      }
-    }
+      using codelet::codelet;
 
-    uint32_t footprint(starpu_task* task)
-    {
-      return work_bin(static_cast<slab_share const*>(task->cl_arg)->candidates);
-    }
-
-    class slab_codelet : public codelet_base
-    {
-    public:
-      explicit slab_codelet(std::string const& name)
-          : codelet_base(name, "nearfield_" + name, &footprint)
+      void run(running_task const& task) const override
       {
-        get().cpu_funcs[0] = &run_share;
+        auto const& share = static_cast<slab_share const&>(task.argument);
+        try
+        {
+          for (std::size_t k = 0; k < share.slabs && !share.run->has_failed; ++k)
+            (*share.run->work)(share.run->next++);
+        }
+        catch (...)
+        {
+          share.run->has_failed = true;
+          throw;
+        }
       }
     };
 
     starpu_codelet& codelet_of(slab_work what)
     {
-      // never destroyed: StarPU writes the models when it stops, maybe after static objects are gone
-      static slab_codelet* const all[] = {
-          new slab_codelet("radius_search_count"), new slab_codelet("radius_search_fill"),
-          new slab_codelet("radius_search_sort"), new slab_codelet("radius_search_reduce")};
-      return all[static_cast<int>(what)]->get();
+      static char const* const names[] = {"radius_search_count", "radius_search_fill",
+                                          "radius_search_sort", "radius_search_reduce"};
+      char const* const name = names[static_cast<int>(what)];
+      return registered<slab_codelet>({.name = name,
+                                       .symbol = "nearfield_" + std::string(name),
+                                       .range = name,
+                                       .backends = backend_choice::simd,
+                                       .is_counted = false});
     }
   }
 
@@ -85,14 +75,16 @@ namespace nearfield::starpu::detail
     std::size_t const n_tasks = std::min<std::size_t>(n, tasks_per_worker * cpu_workers());
     std::vector<slab_share> shares(n_tasks);
     for (std::size_t t = 0; t < n_tasks; ++t)
-      shares[t] = {&run, (t + 1) * n / n_tasks - t * n / n_tasks,
-                   static_cast<double>(candidates) / static_cast<double>(n_tasks)};
+      shares[t] = {{&run.watch, static_cast<double>(candidates) / static_cast<double>(n_tasks)},
+                   &run,
+                   (t + 1) * n / n_tasks - t * n / n_tasks};
     {
+      starpu_codelet& codelet = codelet_of(what);
       // read by all tasks: when it goes, they have ended
       handle const all = handle::of(shares.data(), shares.size());
       for (slab_share& share : shares)
       {
-        task one(codelet_of(what), 1);
+        task one(codelet, 1);
         one.add(all, STARPU_R);
         one.set_argument(&share, sizeof(share));
         one.submit();

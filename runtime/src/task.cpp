@@ -1,8 +1,9 @@
-#include <nearfield/starpu/task.hpp>
+#include "task.hpp"
+
+#include "environment.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/environment.hpp>
 
 #include <algorithm>
 #include <cerrno>

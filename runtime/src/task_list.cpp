@@ -1,4 +1,4 @@
-#include <nearfield/runtime/task_list.hpp>
+#include "task_list.hpp"
 
 #include <cstring>
 

@@ -1,8 +1,8 @@
 #include "environment.hpp"
 #include "points.hpp"
+#include "runtime/src/fit_memory.hpp"
 
 #include <nearfield/p2p/cuda_job.hpp>
-#include <nearfield/runtime/fit_memory.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <gmock/gmock.h>

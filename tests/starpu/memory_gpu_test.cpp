@@ -2,6 +2,7 @@
 
 #include "environment.hpp"
 #include "near_field_cases.hpp"
+#include "runtime/src/gpu_memory.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/tree/permutation.hpp>

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>
@@ -164,12 +165,11 @@ namespace
     EXPECT_THROW(p2p.insert_inner(none.hx, a.hq, none.hout), error);
   }
 
-  /// The work that a model is told of.
-  template <template <class, class> class Operation>
-  double work(std::initializer_list<starpu_data_handle_t> handles)
+  /// The half octave of pairs by which a model knows the work of a task.
+  std::uint32_t bin(starpu_codelet* codelet, std::initializer_list<starpu_data_handle_t> handles)
   {
     starpu_task* const raw = starpu_task_create();
-    raw->cl = &starpu::detail::codelet<Operation<K, double>>::of(starpu::backend_choice::scalar);
+    raw->cl = codelet;
     raw->nbuffers = static_cast<int>(handles.size());
     int buffer = 0;
     for (starpu_data_handle_t const handle : handles)
@@ -177,24 +177,29 @@ namespace
       raw->handles[buffer] = handle;
       raw->modes[buffer++] = STARPU_RW;
     }
-    double const interactions = Operation<K, double>::interactions(raw);
+    std::uint32_t const found = codelet->model->footprint(raw);
     raw->destroy = 0;
     starpu_task_destroy(raw);
-    return interactions;
+    return found;
   }
 
   TEST(starpu_p2p, work_is_that_of_all_right_hand_sides)
   {
-    cluster const a(50, 9), b(20, 10);
-    std::vector<double> out_values(3 * 50 * K::n_out), out_b_values(3 * 20 * K::n_out), q(3 * 50);
+    // so few that no other count of their pairs is in the same half octave
+    cluster const a(3, 9), b(2, 10);
+    std::vector<double> out_values(3 * 3 * K::n_out), out_b_values(3 * 2 * K::n_out), q(3 * 3);
     handle const out = handle::of(out_values.data(), out_values.size());
     handle const out_b = handle::of(out_b_values.data(), out_b_values.size());
-    handle const qa = handle::of(q.data(), 3 * 50), qb = handle::of(q.data(), 3 * 20);
-    using namespace starpu::detail;
-    EXPECT_EQ(work<p2p_inner_operation>({a.hx, a.hq, a.hout}), 50. * 49);
-    EXPECT_EQ(work<p2p_inner_operation>({a.hx, qa, out}), 3 * 50. * 49);
-    EXPECT_EQ(work<p2p_outer_operation>({a.hx, b.hx, qb, out}), 3 * 50. * 20);
-    EXPECT_EQ(work<p2p_outer_mutual_operation>({a.hx, qa, out, b.hx, qb, out_b}), 3 * 2 * 50. * 20);
+    handle const qa = handle::of(q.data(), 3 * 3), qb = handle::of(q.data(), 3 * 2);
+    starpu::p2p<K, double> const p2p(K{}, starpu::backend_choice::scalar);
+    auto const bin_of = [](double pairs)
+    {
+      return std::lround(2 * std::log2(pairs));
+    };
+    EXPECT_EQ(bin(p2p.inner(), {a.hx, a.hq, a.hout}), bin_of(3 * 2));
+    EXPECT_EQ(bin(p2p.inner(), {a.hx, qa, out}), bin_of(3 * 3 * 2));
+    EXPECT_EQ(bin(p2p.outer(), {a.hx, b.hx, qb, out}), bin_of(3 * 3 * 2));
+    EXPECT_EQ(bin(p2p.outer_mutual(), {a.hx, qa, out, b.hx, qb, out_b}), bin_of(3 * 2 * 3 * 2));
   }
 
   TEST(starpu_p2p, scalar_codelets_ask_for_no_instruction_set)

@@ -1,6 +1,5 @@
 #include "environment.hpp"
-
-#include <nearfield/runtime/plan.hpp>
+#include "runtime/src/plan.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

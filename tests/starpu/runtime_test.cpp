@@ -1,8 +1,8 @@
 #include "environment.hpp"
+#include "runtime/src/conf.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/conf.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>

@@ -1,6 +1,8 @@
 // How a step behaves: time loops, accumulation, right-hand sides, exceptions, odd sizes, bad arguments.
 
 #include "near_field_cases.hpp"
+#include "runtime/src/list_tasks.hpp"
+#include "runtime/src/plan.hpp"
 
 #include <nearfield/p2p/simd.hpp>
 
@@ -371,6 +373,14 @@ namespace
     }
   };
 
+  template <class K>
+  starpu_codelet& gather_codelet()
+  {
+    return starpu::detail::list_codelet(starpu::detail::list_form::gather,
+                                        starpu::detail::kernel_type_of<double, K>(),
+                                        backend_choice::simd);
+  }
+
   TEST(starpu_step, an_own_interaction_carries_the_instruction_set_of_its_file)
   {
     problem p(200);
@@ -385,8 +395,7 @@ namespace
     step.wait();
     for (starpu::worker_tasks const& entry : step.statistics())
       EXPECT_EQ(entry.implementation, NEARFIELD_ISA_NAME);
-    using gather = starpu::detail::p2p_gather_operation<squared, double>;
-    EXPECT_THAT(starpu::detail::codelet<gather>::of(backend_choice::simd).model->symbol,
+    EXPECT_THAT(gather_codelet<squared>().model->symbol,
                 AllOf(HasSubstr("_squared_"), HasSubstr("_3d_f64_" NEARFIELD_ISA_NAME)));
   }
 
@@ -405,8 +414,7 @@ namespace
     problem p(900);
     auto step = p.step({.form = form_choice::gather, .backend = backend_choice::simd});
     ASSERT_GT(step.n_tasks(), 2u);
-    using gather = starpu::detail::p2p_gather_operation<one_over_r<>, double>;
-    starpu_codelet& codelet = starpu::detail::codelet<gather>::of(backend_choice::simd);
+    starpu_codelet& codelet = gather_codelet<one_over_r<>>();
     codelet.can_execute = &is_runnable;
     EXPECT_THAT(message_of([&] { step.submit(); }), HasSubstr("no worker"));
     step.wait();

@@ -2,7 +2,9 @@
 
 #include "environment.hpp"
 #include "own_graph.hpp"
+#include "runtime/src/task.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
 

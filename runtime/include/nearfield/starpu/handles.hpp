@@ -1,18 +1,12 @@
 #pragma once
 
-#include <nearfield/core/boxes.hpp>
-#include <nearfield/core/error.hpp>
-#include <nearfield/starpu/environment.hpp>
+#include <nearfield/core/api.hpp>
 
 #include <starpu.h>
 
 #include <cstddef>
-#include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <memory>
-#include <new>
-#include <string>
 #include <utility>
 
 namespace nearfield::starpu
@@ -20,7 +14,7 @@ namespace nearfield::starpu
   /// A StarPU vector handle that unregisters itself. Columns stand one after the other: of n points
   /// and c columns, value (i, column) is element column * n + i. Throws error for 2^32 values or
   /// more, and when StarPU is not running.
-  class handle
+  class NEARFIELD_API handle
   {
   public:
     handle() = default;
@@ -42,15 +36,7 @@ namespace nearfield::starpu
     template <class T>
     static handle of_size(std::size_t n)
     {
-      check_size(n);
-      if (starpu_worker_get_count() > starpu_cpu_worker_get_count())
-        return handle(-1, nullptr, n, sizeof(T));
-      // pages of zeros, which come to be where a worker first touches them
-      owned_memory memory(std::calloc(n, sizeof(T)), &std::free);
-      if (!memory) throw std::bad_alloc();
-      handle made(STARPU_MAIN_RAM, memory.get(), n, sizeof(T));
-      made.memory_ = std::move(memory);
-      return made;
+      return of_bytes(n, sizeof(T));
     }
 
     /// Takes the data of the other one.
@@ -66,10 +52,7 @@ namespace nearfield::starpu
     }
     /// Waits for the tasks that use the data. Memory of the caller is brought up to date. Where
     /// StarPU has been stopped before, nothing is done.
-    ~handle()
-    {
-      if (data_ && detail::is_running()) starpu_data_unregister(data_);
-    }
+    ~handle();
 
     /// StarPU's handle; null where this one is empty.
     [[nodiscard]] starpu_data_handle_t get() const { return data_; }
@@ -81,47 +64,10 @@ namespace nearfield::starpu
   private:
     using owned_memory = std::unique_ptr<void, decltype(&std::free)>;
 
-    static void check_size(std::size_t n)
-    {
-      if (n > std::numeric_limits<std::uint32_t>::max())
-        throw error("handle: found " + std::to_string(n) +
-                    " values, a StarPU vector has fewer than 2^32; give fewer points or fewer "
-                    "right-hand sides in one handle");
-    }
-
-    handle(int home, void const* data, std::size_t n, std::size_t element_size)
-    {
-      check_size(n);
-      detail::check_running();
-      detail::check_room();
-      starpu_vector_data_register(&data_, home, reinterpret_cast<std::uintptr_t>(data),
-                                  static_cast<std::uint32_t>(n), element_size);
-    }
+    handle(int home, void const* data, std::size_t n, std::size_t element_size);
+    static handle of_bytes(std::size_t n, std::size_t element_size);
 
     owned_memory memory_{nullptr, &std::free}; ///< of of_size()
     starpu_data_handle_t data_ = nullptr;
   };
-
-  namespace detail
-  {
-    /// What a codelet sees of a vector handle.
-    template <class T>
-    struct columns
-    {
-      T* first = nullptr;
-      index_type n = 0; ///< points
-
-      columns() = default;
-      columns(void* buffer, int n_columns)
-          : first(reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffer))),
-            n(static_cast<index_type>(STARPU_VECTOR_GET_NX(buffer)) /
-              static_cast<index_type>(n_columns))
-      {}
-
-      [[nodiscard]] T* operator[](int column) const
-      {
-        return first + static_cast<std::size_t>(column) * n;
-      }
-    };
-  }
 }

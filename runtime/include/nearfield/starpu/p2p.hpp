@@ -1,58 +1,87 @@
 #pragma once
 
-#include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/environment.hpp>
-#include <nearfield/starpu/inline_vector.hpp>
-#include <nearfield/starpu/p2p_inner.hpp>
-#include <nearfield/starpu/p2p_outer.hpp>
-#include <nearfield/starpu/p2p_outer_mutual.hpp>
-#include <nearfield/starpu/task.hpp>
+#include <nearfield/core/api.hpp>
+#include <nearfield/starpu/backends.hpp>
+#include <nearfield/starpu/column_handles.hpp>
+#include <nearfield/starpu/handles.hpp>
+#include <nearfield/starpu/kernel_of.hpp>
+#include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/task_options.hpp>
 
 #include <starpu.h>
 
-#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
-#include <ranges>
-#include <span>
 #include <vector>
 
-namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
+namespace nearfield::starpu
 {
-  /// What a P2P task takes for x, q or out: one handle, or one for each column; all of a task alike.
-  ///
-  ///     p2p.insert_inner(x, q, out);                     // packed: x holds dim columns one after the other
-  ///     p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});    // columns, of vectors that you have already
-  class column_handles
+  namespace detail
+  {
+    enum class array_form;
+    struct p2p_handles;
+  }
+
+  /// P2P tasks of an interaction that only the constructor of p2p<K, T> knows: what every p2p can do. A function
+  /// that takes a p2p_tasks<double>& takes those of all interactions.
+  template <kernel_real T>
+  class NEARFIELD_API p2p_tasks
   {
   public:
-    /// A packed handle.
-    template <std::convertible_to<starpu_data_handle_t> Handle>
-    column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
-    {
-      handles_.push_back(packed);
-    }
-    /// Those of the columns, in their order; of several right-hand sides behind one another.
-    column_handles(std::initializer_list<starpu_data_handle_t> columns)
-        : handles_(columns.begin(), columns.end())
-    {}
-    /// The same, of a vector of nearfield::starpu::handle, of an array ...
-    template <std::ranges::input_range Columns>
-    requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
-                                 starpu_data_handle_t>
-    column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
-        : handles_(std::ranges::begin(columns), std::ranges::end(columns))
-    {}
+    p2p_tasks(p2p_tasks const&) = delete;
+    p2p_tasks& operator=(p2p_tasks const&) = delete;
 
-    /// the handles
-    [[nodiscard]] std::span<starpu_data_handle_t const> get() const
-    {
-      return {handles_.begin(), handles_.end()};
-    }
+    /// x R, q R, out RW | COMMUTE
+    [[nodiscard]] starpu_codelet* inner() const;
+    /// x of targets R, y of sources R, q R, out RW | COMMUTE
+    [[nodiscard]] starpu_codelet* outer() const;
+    /// x R, x_q R, x_out RW | COMMUTE, y R, y_q R, y_out RW | COMMUTE. Throws error for an interaction without
+    /// a way back.
+    [[nodiscard]] starpu_codelet* outer_mutual() const;
+    /// For STARPU_CL_ARGS_NFREE: the interaction of this object, and that tasks report to it.
+    [[nodiscard]] void* argument();
+    /// in bytes
+    [[nodiscard]] std::size_t argument_size() const;
+
+    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once. Throws error for
+    /// handles that are no vectors or variables, of another precision, or whose sizes do not fit together; for
+    /// an output that is an input too; for options that StarPU does not know; when StarPU is not running;
+    /// and when no worker can run the task.
+    void insert_inner(column_handles const& x, column_handles const& q, column_handles const& out,
+                      task_options const& options = {});
+    /// out_i += sum_j K(x_i - y_j) q_j
+    void insert_outer(column_handles const& x, column_handles const& y, column_handles const& q,
+                      column_handles const& out, task_options const& options = {});
+    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Let outputs share an
+    /// arbiter (starpu_data_assign_arbiter), or such tasks wait for each other. Throws error for an
+    /// interaction without a way back too.
+    void insert_outer_mutual(column_handles const& x, column_handles const& x_q,
+                             column_handles const& x_out, column_handles const& y,
+                             column_handles const& y_q, column_handles const& y_out,
+                             task_options const& options = {});
+
+    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object. Throws error
+    /// where a worker calls it, in a codelet or a callback, which would wait for itself.
+    void wait();
+    /// Rethrows the first exception of those tasks of this object that have ended, and forgets it: for who
+    /// waits for tasks in another way.
+    void rethrow();
+
+    /// How many tasks each worker has run with each implementation.
+    [[nodiscard]] std::vector<worker_tasks> statistics() const;
+
+  protected:
+    p2p_tasks(detail::kernel<T> const& k, backend_set backends);
+    /// Waits, as that of p2p does.
+    ~p2p_tasks();
 
   private:
-    detail::inline_vector<starpu_data_handle_t, 8> handles_;
+    struct shared;
+    void insert(detail::array_form form, std::initializer_list<detail::p2p_handles> roles,
+                task_options const& options);
+
+    std::shared_ptr<shared> shared_; ///< with the tasks: they may outlive this object
   };
 
   /// P2P tasks on handles of your own, in your own task graph.
@@ -74,127 +103,39 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
   ///
   /// A raw task computes with K() and reports to runtime::wait(); to give it this object's interaction
   /// and wait(), add `STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()`. The object must outlive such a
-  /// task; for those of its insert functions the destructor waits.
+  /// task; for those of its insert functions the destructor waits. Use codelets where they are: a task of a copy
+  /// is lost.
   template <interaction K, kernel_real T>
-  class p2p
+  class p2p : public p2p_tasks<T>
   {
   public:
     /// Tasks with the implementations named, `{backend_choice::simd, backend_choice::cuda}` for instance.
     /// Throws error when the instruction set asked for is not available, when cuda is named and K or this
     /// build of nearfield has no CUDA kernels, and when cuda alone is named and StarPU has no GPU.
+    template <class Isa = detail::isa_of_file>
     explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
-        : shared_(std::make_shared<shared>(k)), backends_(backends)
-    {
-      static_cast<void>(inner()); // throws here rather than in an insert function
-    }
+        : p2p_tasks<T>(detail::kernel_of<T>(k), backends)
+    {}
     /// Waits for the tasks of the insert functions and for their callbacks, for ever where a task
     /// waits for a tag that nobody submits. A worker (in a codelet or a callback), which would wait
     /// for itself, does not wait: the tasks keep what they need, and what they throw is lost.
-    ~p2p()
-    {
-      if (detail::is_running() && starpu_worker_get_id() < 0) shared_->watch.wait();
-    }
-    p2p(p2p const&) = delete;
-    p2p& operator=(p2p const&) = delete;
+    ~p2p() = default;
 
-    /// x R, q R, out RW | COMMUTE
-    [[nodiscard]] starpu_codelet* inner() const { return codelet<detail::p2p_inner_operation>(); }
-    /// x of targets R, y of sources R, q R, out RW | COMMUTE
-    [[nodiscard]] starpu_codelet* outer() const { return codelet<detail::p2p_outer_operation>(); }
-    /// x R, x_q R, x_out RW | COMMUTE, y R, y_q R, y_out RW | COMMUTE
+    /// The one of p2p_tasks, for interactions that have a way back.
     [[nodiscard]] starpu_codelet* outer_mutual() const requires nearfield::detail::has_way_back<K>
     {
-      return codelet<detail::p2p_outer_mutual_operation>();
+      return p2p_tasks<T>::outer_mutual();
     }
-    /// For STARPU_CL_ARGS_NFREE: the interaction of this object, and that tasks report to it.
-    [[nodiscard]] void* argument() { return &shared_->argument; }
-    /// in bytes
-    [[nodiscard]] std::size_t argument_size() const { return sizeof(shared_->argument); }
-
-    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once. Throws error for
-    /// handles that are no vectors or variables, of another precision, or whose sizes do not fit together; for
-    /// an output that is an input too; for options that StarPU does not know; when StarPU is not running;
-    /// and when no worker can run the task.
-    void insert_inner(column_handles x, column_handles q, column_handles out,
-                      task_options const& options = {})
-    {
-      insert<detail::p2p_inner_operation>({{x.get()}, {q.get()}, {out.get(), true}}, options);
-    }
-    /// out_i += sum_j K(x_i - y_j) q_j
-    void insert_outer(column_handles x, column_handles y, column_handles q, column_handles out,
-                      task_options const& options = {})
-    {
-      insert<detail::p2p_outer_operation>({{x.get()}, {y.get()}, {q.get()}, {out.get(), true}},
-                                          options);
-    }
-    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Let outputs share an
-    /// arbiter (starpu_data_assign_arbiter), or such tasks wait for each other.
+    /// The one of p2p_tasks, for interactions that have a way back.
     void insert_outer_mutual(
-        column_handles x, column_handles x_q, column_handles x_out, column_handles y,
-        column_handles y_q, column_handles y_out,
+        column_handles const& x, column_handles const& x_q, column_handles const& x_out,
+        column_handles const& y, column_handles const& y_q, column_handles const& y_out,
         task_options const& options = {}) requires nearfield::detail::has_way_back<K>
     {
-      insert<detail::p2p_outer_mutual_operation>({{x.get()},
-                                                  {x_q.get()},
-                                                  {x_out.get(), true},
-                                                  {y.get()},
-                                                  {y_q.get()},
-                                                  {y_out.get(), true}},
-                                                 options);
+      p2p_tasks<T>::insert_outer_mutual(x, x_q, x_out, y, y_q, y_out, options);
     }
-
-    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object. Throws error
-    /// where a worker calls it, in a codelet or a callback, which would wait for itself.
-    void wait()
-    {
-      detail::wait_for_all_tasks();
-      rethrow();
-    }
-    /// Rethrows the first exception of those tasks of this object that have ended, and forgets it: for who
-    /// waits for tasks in another way.
-    void rethrow() { shared_->watch.rethrow(); }
-
-    /// How many tasks each worker has run with each implementation.
-    [[nodiscard]] std::vector<worker_tasks> statistics() const
-    {
-      using any = detail::codelet<detail::p2p_inner_operation<K, T>>;
-      return shared_->watch.tasks(any::implementation_names());
-    }
-
-  private:
-    /// With the tasks: they may outlive this object.
-    struct shared
-    {
-      explicit shared(K const& of) : k(of) {}
-
-      K const k;
-      monitor watch;
-      task_argument<K> argument{&k, &watch};
-    };
-
-    template <template <class, class> class Operation>
-    starpu_codelet* codelet() const
-    {
-      return &detail::codelet<Operation<K, T>>::of(backends_);
-    }
-
-    template <template <class, class> class Operation>
-    void insert(std::initializer_list<detail::p2p_handles> roles, task_options const& options)
-    {
-      std::size_t n = 0;
-      for (auto const& role : roles) n += role.handles.size();
-      detail::task task(*codelet<Operation>(), static_cast<unsigned>(n));
-      // throws here what the task would
-      static_cast<void>(Operation<K, T>::interactions(std::span(roles.begin(), roles.size())));
-      for (auto const& role : roles)
-        for (starpu_data_handle_t const data : role.handles) task.add(data, role.mode());
-      task.set_argument(argument(), argument_size());
-      task.set_options(options);
-      task.set_owner({shared_, &shared_->watch});
-      task.submit();
-    }
-
-    std::shared_ptr<shared> shared_;
-    backend_set backends_;
   };
+
+  extern template class p2p_tasks<float>;
+  extern template class p2p_tasks<double>;
 }

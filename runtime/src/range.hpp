@@ -1,12 +1,10 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
-
 namespace nearfield::starpu::detail
 {
   /// What a worker does, under that name on the time line of NVIDIA's profilers (NVTX); nothing where this
   /// library was built without CUDA.
-  class NEARFIELD_API range
+  class range
   {
   public:
     explicit range(char const* name) noexcept;

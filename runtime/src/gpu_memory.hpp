@@ -1,7 +1,8 @@
 #pragma once
 
+#include "fit_memory.hpp"
+
 #include <nearfield/core/api.hpp>
-#include <nearfield/runtime/fit_memory.hpp>
 
 namespace nearfield::starpu::detail
 {

@@ -1,8 +1,9 @@
 #pragma once
 
+#include "task_list.hpp"
+
 #include <nearfield/core/api.hpp>
 #include <nearfield/runtime/group_leaves.hpp>
-#include <nearfield/runtime/task_list.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/starpu/inline_vector.hpp>
+#include <nearfield/starpu/column_handles.hpp>
 
 #include <starpu.h>
 
@@ -36,7 +35,7 @@ namespace nearfield::starpu::detail
 
   /// The buffers of a P2P task, taken one role (x, q, out) after the other. A role is either *packed*, one buffer
   /// whose columns stand one after the other, or *columns*, a buffer for each; all roles of a task alike.
-  class NEARFIELD_API p2p_buffers
+  class p2p_buffers
   {
   public:
     /// How many buffers there are of each kind.

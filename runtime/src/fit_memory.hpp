@@ -1,7 +1,8 @@
 #pragma once
 
+#include "plan.hpp"
+
 #include <nearfield/core/api.hpp>
-#include <nearfield/runtime/plan.hpp>
 
 #include <cstddef>
 

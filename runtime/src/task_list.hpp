@@ -24,7 +24,7 @@ namespace nearfield::detail
   };
 
   /// What one task of a step computes, as numbers: it travels as a data handle of its own.
-  struct NEARFIELD_API task_list
+  struct task_list
   {
     task_head head;
     std::vector<index_type> box_offsets{0}, range_offsets{0};
@@ -40,9 +40,19 @@ namespace nearfield::detail
   };
 
   /// Where the parts of a packed list are; only addresses are computed, so it may be in any memory.
-  struct NEARFIELD_API task_list_view
+  struct task_list_view
   {
     task_list_view(task_head const& head, void const* packed);
+
+    /// Makes a job of a CPU or a GPU one over this list.
+    template <class Job>
+    void give(Job& job) const
+    {
+      job.box_offsets = box_offsets;
+      job.own = own;
+      job.range_offsets = range_offsets;
+      job.ranges = ranges;
+    }
 
     index_type const *box_offsets, *range_offsets;
     source_range const *own, *ranges;

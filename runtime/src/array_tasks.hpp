@@ -1,0 +1,43 @@
+#pragma once
+
+#include "p2p_buffers.hpp"
+#include "p2p_codelet.hpp"
+
+#include <span>
+
+namespace nearfield::starpu::detail
+{
+  /// What a P2P task on arrays computes; its buffers are, by role,
+  enum class array_form
+  {
+    /// x, q, out: out_i += sum_{j != i} K(x_i - x_j) q_j, from one evaluation a pair where K has a way back
+    inner,
+    /// x, y, q, out: out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
+    outer,
+    /// x, x_q, x_out, y, y_q, y_out: both sides of outer from one evaluation a pair,
+    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
+    outer_mutual
+  };
+
+  /// The codelet of tasks on arrays.
+  template <class T>
+  class array_tasks : public p2p_codelet<T>
+  {
+  public:
+    static array_tasks& of(array_form form, kernel_type<T> const& k, backend_set backends);
+
+    array_tasks(codelet::description const& what, kernel_type<T> const& k, array_form form)
+        : p2p_codelet<T>(what, k), form_(form)
+    {}
+
+    /// The directed pairs of a task with such buffers. Throws error where the task would.
+    [[nodiscard]] double pairs(std::span<p2p_handles const> roles) const;
+
+  private:
+    void run(running_task const& task) const override;
+    /// 0 where the task will throw.
+    [[nodiscard]] double work_of(starpu_task* task) const noexcept override;
+
+    array_form form_;
+  };
+}

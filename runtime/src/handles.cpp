@@ -1,0 +1,51 @@
+#include <nearfield/starpu/handles.hpp>
+
+#include "environment.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <cstdint>
+#include <limits>
+#include <new>
+#include <string>
+
+namespace nearfield::starpu
+{
+  namespace
+  {
+    void check_size(std::size_t n)
+    {
+      if (n > std::numeric_limits<std::uint32_t>::max())
+        throw error("handle: found " + std::to_string(n) +
+                    " values, a StarPU vector has fewer than 2^32; give fewer points or fewer "
+                    "right-hand sides in one handle");
+    }
+  }
+
+  handle::handle(int home, void const* data, std::size_t n, std::size_t element_size)
+  {
+    check_size(n);
+    detail::check_running();
+    detail::check_room();
+    starpu_vector_data_register(&data_, home, reinterpret_cast<std::uintptr_t>(data),
+                                static_cast<std::uint32_t>(n), element_size);
+  }
+
+  handle handle::of_bytes(std::size_t n, std::size_t element_size)
+  {
+    check_size(n);
+    if (starpu_worker_get_count() > starpu_cpu_worker_get_count())
+      return handle(-1, nullptr, n, element_size);
+    // pages of zeros, which come to be where a worker first touches them
+    owned_memory memory(std::calloc(n, element_size), &std::free);
+    if (!memory) throw std::bad_alloc();
+    handle made(STARPU_MAIN_RAM, memory.get(), n, element_size);
+    made.memory_ = std::move(memory);
+    return made;
+  }
+
+  handle::~handle()
+  {
+    if (data_ && detail::is_running()) starpu_data_unregister(data_);
+  }
+}

@@ -1,0 +1,220 @@
+#include "list_tasks.hpp"
+
+#include "columns.hpp"
+#include "p2p_codelet.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/starpu/column_handles.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    using nearfield::detail::task_head;
+    using nearfield::detail::task_list_view;
+
+    /// The buffers of a task, in the memory where it runs: only addresses are computed.
+    template <class T>
+    struct list_buffers
+    {
+      interaction_shape const& k;
+      task_head const& head;
+      task_list_view list;
+      int n_rhs = 0;
+      columns<T> out, halo; ///< of all right-hand sides
+      void **x, **q;        ///< by source buffer
+
+      list_buffers(list_form form, interaction_shape const& shape, task_head const& h,
+                   void** buffers)
+          : k(shape), head(h),
+            list(h, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0])))
+      {
+        n_rhs = static_cast<int>(columns<T>(buffers[1], 1).n / head.n_targets) / k.n_out;
+        out = columns<T>(buffers[1], n_rhs * k.n_out);
+        bool const has_halo = form == list_form::mutual;
+        if (has_halo) halo = columns<T>(buffers[2], n_rhs * k.n_out);
+        x = buffers + (has_halo ? 3 : 2);
+        q = x + std::max(head.n_sources, head.target_buffer + 1);
+      }
+
+      [[nodiscard]] T const* x_column(index_type buffer, int d) const
+      {
+        return columns<T const>(x[buffer], k.dim)[d];
+      }
+      [[nodiscard]] T const* q_column(index_type buffer, int rhs, int i) const
+      {
+        return columns<T const>(q[buffer], n_rhs * k.n_in)[rhs * k.n_in + i];
+      }
+      [[nodiscard]] T* out_column(int rhs, int o) const { return out[rhs * k.n_out + o]; }
+      [[nodiscard]] T* halo_column(int rhs, int o) const { return halo[rhs * k.n_out + o]; }
+      [[nodiscard]] std::size_t n_out_values() const
+      {
+        return std::size_t(out.n) * static_cast<std::size_t>(n_rhs * k.n_out);
+      }
+      [[nodiscard]] std::size_t n_halo_values() const
+      {
+        return std::size_t(halo.n) * static_cast<std::size_t>(n_rhs * k.n_out);
+      }
+
+      /// What the jobs of all right-hand sides have in common, of a CPU and of a GPU.
+      template <class Job>
+      void give(Job& job, p2p_argument const& argument) const
+      {
+        list.give(job);
+        job.own_is_self = head.target_buffer < head.n_sources;
+        job.ranges_may_coincide = argument.ranges_may_coincide;
+      }
+    };
+
+    template <class T>
+    void run_on_cpu(p2p_function<T> kernel, p2p_argument const& argument,
+                    list_buffers<T> const& data)
+    {
+      interaction_shape const& k = data.k;
+      bool const has_halo = data.halo.first != nullptr;
+      std::fill_n(data.out.first, data.n_out_values(), T(0));
+      if (has_halo) std::fill_n(data.halo.first, data.n_halo_values(), T(0));
+      std::span<source_slot const> const slots(data.list.slots, data.head.n_slots);
+      inline_vector<T const*, 16> target_x;
+      inline_vector<T*, 16> target_out;
+      std::vector<T const*> source_x, source_q;
+      std::vector<T*> source_out;
+      for (int d = 0; d < k.dim; ++d)
+        target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
+      source_x.reserve(slots.size() * static_cast<std::size_t>(k.dim));
+      for (source_slot const& slot : slots)
+        for (int d = 0; d < k.dim; ++d)
+          source_x.push_back(data.x_column(slot.buffer, d) + slot.begin);
+
+      p2p_job<T> job;
+      data.give(job, argument);
+      job.last_box = data.head.n_boxes;
+      job.tests_for_zero = argument.tests_for_zero;
+      job.target_x = target_x.data();
+      job.source_x = source_x.data();
+      for (int rhs = 0; rhs < data.n_rhs; ++rhs)
+      {
+        target_out.clear();
+        source_q.clear();
+        source_out.clear();
+        for (int o = 0; o < k.n_out; ++o) target_out.push_back(data.out_column(rhs, o));
+        for (source_slot const& slot : slots)
+        {
+          for (int i = 0; i < k.n_in; ++i)
+            source_q.push_back(data.q_column(slot.buffer, rhs, i) + slot.begin);
+          if (has_halo) // slot 0 is the group itself
+            for (int o = 0; o < k.n_out; ++o)
+              source_out.push_back(&slot == slots.data() ? data.out_column(rhs, o)
+                                                         : data.halo_column(rhs, o) + slot.halo);
+        }
+        job.target_out = target_out.data();
+        job.source_q = source_q.data();
+        if (has_halo)
+        {
+          job.target_q = source_q.data();
+          job.source_out = source_out.data();
+        }
+        kernel(argument.k, job);
+      }
+    }
+
+    template <class T>
+    void launch(char const* operation, cuda_function<T> kernel, p2p_argument const& argument,
+                list_buffers<T> const& data, cuda_stream stream)
+    {
+      interaction_shape const& k = data.k;
+      bool const has_halo = data.halo.first != nullptr;
+      nearfield::detail::device_clear(data.out.first, data.n_out_values() * sizeof(T), stream);
+      if (has_halo)
+        nearfield::detail::device_clear(data.halo.first, data.n_halo_values() * sizeof(T), stream);
+      // as many as a launch may have, of one input
+      inline_vector<T const*, std::size_t(most_cuda_buffers) * 3> source_x, source_q;
+      inline_vector<T const*, 16> target_x;
+      for (int d = 0; d < k.dim; ++d)
+        target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
+      for (index_type b = 0; b < data.head.n_sources; ++b)
+        for (int d = 0; d < k.dim; ++d) source_x.push_back(data.x_column(b, d));
+
+      cuda_job<T> job;
+      data.give(job, argument);
+      job.items = data.list.items;
+      job.n_wide = data.head.n_wide;
+      job.n_medium = data.head.n_medium;
+      job.n_items = data.head.n_items;
+      job.singular = argument.is_singular;
+      job.stream = stream;
+      job.n_buffers = static_cast<int>(data.head.n_sources);
+      job.target_x = target_x.data();
+      job.source_x = source_x.data();
+      for (int rhs = 0; rhs < data.n_rhs; ++rhs)
+      {
+        inline_vector<T const*, 16> target_q;
+        inline_vector<T*, 16> target_out, halo_out;
+        source_q.clear();
+        for (index_type b = 0; b < data.head.n_sources; ++b)
+          for (int i = 0; i < k.n_in; ++i) source_q.push_back(data.q_column(b, rhs, i));
+        for (int o = 0; o < k.n_out; ++o) target_out.push_back(data.out_column(rhs, o));
+        job.source_q = source_q.data();
+        job.target_out = target_out.data();
+        if (has_halo)
+        {
+          for (int i = 0; i < k.n_in; ++i)
+            target_q.push_back(data.q_column(data.head.target_buffer, rhs, i) +
+                               data.head.target_begin);
+          for (int o = 0; o < k.n_out; ++o) halo_out.push_back(data.halo_column(rhs, o));
+          job.target_q = target_q.data();
+          job.halo_out = halo_out.data();
+          job.slots = data.list.slots;
+        }
+        check_cuda(kernel(argument.k, job), operation);
+      }
+    }
+
+    template <class T>
+    class list_tasks : public p2p_codelet<T>
+    {
+    public:
+      list_tasks(codelet::description const& what, kernel_type<T> const& k, list_form form)
+          : p2p_codelet<T>(what, k), form_(form)
+      {}
+
+    private:
+      void run(running_task const& task) const override
+      {
+        auto const& argument = static_cast<p2p_argument const&>(task.argument);
+        list_buffers<T> const data(form_, this->shape(), *argument.head, task.buffers);
+        bool const is_mutual = form_ == list_form::mutual;
+        if (task.on == implementation::cuda)
+        {
+          cuda_kernels<T> const& kernels = this->gpu_kernels();
+          launch(this->name, is_mutual ? kernels.mutual : kernels.gather, argument, data,
+                 task.stream);
+        }
+        else
+        {
+          p2p_kernels<T> const& kernels = this->cpu_kernels(task.on);
+          run_on_cpu(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
+        }
+      }
+
+      list_form form_;
+    };
+  }
+
+  template <class T>
+  starpu_codelet& list_codelet(list_form form, kernel_type<T> const& k, backend_set backends)
+  {
+    return p2p_codelet<T>::template of<list_tasks<T>>(
+        form == list_form::mutual ? "p2p_mutual_group" : "p2p_gather", k, backends, form);
+  }
+
+  template starpu_codelet& list_codelet(list_form, kernel_type<float> const&, backend_set);
+  template starpu_codelet& list_codelet(list_form, kernel_type<double> const&, backend_set);
+}

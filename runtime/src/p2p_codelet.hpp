@@ -1,0 +1,79 @@
+#pragma once
+
+#include "codelet.hpp"
+#include "task_list.hpp"
+
+#include <nearfield/starpu/kernel_of.hpp>
+
+#include <mutex>
+#include <vector>
+
+namespace nearfield::starpu::detail
+{
+  /// What travels with a P2P task.
+  struct p2p_argument : task_argument
+  {
+    void const* k = nullptr; ///< the interaction, which may be large: it stays where it is
+    /// by which a codelet knows the argument of another interaction
+    std::uint32_t type = 0;
+    bool is_singular = false;
+    bool tests_for_zero = false;
+    /// points of different leaves may be at one place
+    bool ranges_may_coincide = false;
+    /// of a task with a list
+    nearfield::detail::task_head const* head = nullptr;
+  };
+
+  /// The argument lives no longer than k.
+  template <class T>
+  p2p_argument argument_of(kernel<T> const& k, monitor* watch)
+  {
+    return {{watch}, k.k.get(), k.type->type, k.is_singular, k.tests_for_zero};
+  }
+
+  /// Throws error when cuda is named and there are no CUDA kernels, and when it is all that is named and
+  /// StarPU, as it runs now, has no GPU that can run it. At each call: the next runtime of a process may have
+  /// other workers.
+  void check_cuda_backend(interaction_shape const& k, backend_set backends);
+
+  /// How many P2P tasks each worker has run with each implementation.
+  std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k);
+
+  /// A codelet of an operation with the kernels of an interaction.
+  template <class T>
+  class p2p_codelet : public codelet
+  {
+  public:
+    /// The codelet of an operation, `Codelet(what, k, of_operation...)`. Throws error when the instruction set
+    /// asked for is not available, and what check_cuda_backend() throws.
+    template <class Codelet, class... OfOperation>
+    static Codelet& of(char const* operation, kernel_type<T> const& k, backend_set backends,
+                       OfOperation const&... of_operation)
+    {
+      check_cuda_backend(k, backends);
+      return registered<Codelet>(describe(operation, k, backends), &k, k, of_operation...);
+    }
+
+  protected:
+    p2p_codelet(description const& what, kernel_type<T> const& k);
+
+    [[nodiscard]] p2p_argument const& argument_of(starpu_task const& task) const final;
+
+    [[nodiscard]] interaction_shape const& shape() const { return type_; }
+    [[nodiscard]] p2p_kernels<T> const& cpu_kernels(implementation on) const
+    {
+      return on == implementation::simd ? simd_ : scalar_;
+    }
+    [[nodiscard]] cuda_kernels<T> const& gpu_kernels() const { return cuda_; }
+
+  private:
+    static description describe(char const* operation, kernel_type<T> const& k,
+                                backend_set backends);
+
+    kernel_type<T> const& type_;
+    p2p_kernels<T> simd_, scalar_;
+    cuda_kernels<T> cuda_;
+    mutable p2p_argument default_; ///< of raw tasks without an argument
+    mutable std::once_flag has_default_;
+  };
+}

@@ -1,0 +1,89 @@
+#include "reorder.hpp"
+
+#include "columns.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    template <class T>
+    codelet::description host_task(std::string const& name, char const* range)
+    {
+      return {.name = name,
+              .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
+              .range = range,
+              .backends = backend_choice::scalar,
+              .has_work = false,
+              .is_counted = false};
+    }
+
+    template <class T>
+    class collect : public codelet
+    {
+      using codelet::codelet;
+
+      void run(running_task const& task) const override
+      {
+        auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
+        columns<T> const chunk(task.buffers[0], static_cast<int>(argument.from.size()));
+        for (std::size_t c = 0; c < argument.from.size(); ++c)
+        {
+          T const* const from = argument.from[c];
+          T* const to = chunk[static_cast<int>(c)];
+          for (index_type i = 0; i < chunk.n; ++i) to[i] = from[argument.order[i]];
+        }
+      }
+    };
+
+    template <class T>
+    class deliver : public codelet
+    {
+      using codelet::codelet;
+
+      void run(running_task const& task) const override
+      {
+        auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
+        int const n_columns = static_cast<int>(argument.to.size());
+        columns<T const> const out(task.buffers[0], n_columns);
+        std::vector<T> sums(out.n);
+        for (int c = 0; c < n_columns; ++c)
+        {
+          std::copy_n(out[c], out.n, sums.begin());
+          for (auto const& piece : argument.pieces)
+          {
+            T const* const halo = columns<T const>(task.buffers[1 + piece.halo], n_columns)[c];
+            for (index_type i = 0; i < piece.size; ++i)
+              sums[piece.begin + i] += halo[piece.halo_begin + i];
+          }
+          T* const to = argument.to[static_cast<std::size_t>(c)];
+          if (argument.accumulate)
+            for (index_type i = 0; i < out.n; ++i) to[argument.order[i]] += sums[i];
+          else
+            for (index_type i = 0; i < out.n; ++i) to[argument.order[i]] = sums[i];
+        }
+      }
+    };
+  }
+
+  template <class T>
+  starpu_codelet& collect_codelet()
+  {
+    static auto& made = registered<collect<T>>(host_task<T>("collect", "upload"));
+    return made;
+  }
+  template <class T>
+  starpu_codelet& deliver_codelet()
+  {
+    static auto& made = registered<deliver<T>>(host_task<T>("deliver", "download"));
+    return made;
+  }
+
+  template starpu_codelet& collect_codelet<float>();
+  template starpu_codelet& collect_codelet<double>();
+  template starpu_codelet& deliver_codelet<float>();
+  template starpu_codelet& deliver_codelet<double>();
+}
