@@ -3,10 +3,10 @@
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/range.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/runtime/task_list.hpp>
 #include <nearfield/starpu/monitor.hpp>
-#include <nearfield/starpu/range.hpp>
 
 #include <starpu.h>
 
@@ -294,7 +294,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     template <class Run>
     static void guarded(implementation which, Run&& run) noexcept
     {
-      range const here("near field");
+      nearfield::detail::range const here("near field");
       monitor* watch = &monitor::of_process();
       try
       {
@@ -361,7 +361,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 
     static void cpu(void** buffers, void* cl_arg) noexcept
     {
-      range const here(Operation::range_name);
+      nearfield::detail::range const here(Operation::range_name);
       auto const& argument = *static_cast<typename Operation::argument const*>(cl_arg);
       try
       {

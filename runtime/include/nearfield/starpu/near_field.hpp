@@ -283,10 +283,9 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
       bool const can_be_mutual = has_one_set && nearfield::detail::has_way_back<K>;
       if (wanted == form_choice::automatic)
       {
-        double const leaf_size = static_cast<double>(groups.view().target_order.size()) /
-                                 std::max(1u, groups.view().targets.size());
-        bool const pays =
-            backend != backend_choice::cuda || leaf_size >= cuda_mutual_least_points(K::n_out);
+        bool const pays = backend != backend_choice::cuda ||
+                          cuda_mutual_pays(groups.view().target_order.size(),
+                                           groups.view().targets.size(), K::n_out);
         return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
       }
       if (wanted == form_choice::mutual && !can_be_mutual)

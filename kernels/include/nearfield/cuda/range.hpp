@@ -2,10 +2,10 @@
 
 #include <nearfield/core/api.hpp>
 
-namespace nearfield::starpu::detail
+namespace nearfield::detail
 {
-  /// What a worker does, under that name on the time line of NVIDIA's profilers (NVTX); nothing where this
-  /// library was built without CUDA.
+  /// A stretch of the calling thread's time, under that name on the time line of NVIDIA's profilers (NVTX);
+  /// nothing where this library was built without CUDA.
   class NEARFIELD_API range
   {
   public:
