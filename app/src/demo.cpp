@@ -7,7 +7,6 @@
 #include "json.hpp"
 #include "machine.hpp"
 #include "picture.hpp"
-#include "png.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -197,16 +196,15 @@ namespace nearfield::app
       return json.text();
     }
 
-    image draw_potential(demo_input const& input, tree<3> const& leaves,
-                         std::vector<double> const& potential)
+    std::string draw_potential(demo_input const& input, tree<3> const& leaves,
+                               std::vector<double> const& potential)
     {
       auto const& positions = input.points.points.positions;
-      std::string const unit = input.length_unit.empty() ? "" : " (e/" + input.length_unit + ")";
       return draw({positions[0], positions[1], positions[2], potential, grid_of(leaves),
-                   input.radius, "near-field potential: " + input.title,
-                   "sum of q/r over each point's own leaf and the leaves around it; " +
-                       std::to_string(leaves.size()) + " leaves, seen along z",
-                   "phi" + unit, input.length_unit});
+                   input.radius, "Near-field potential: " + input.title,
+                   "\u03c6 = \u03a3 q/r over each point's own leaf and the leaves around it; " +
+                       std::to_string(leaves.size()) + " leaves (grey), seen along z",
+                   "potential \u03c6 (" + input.potential_unit + ")", input.axis_unit});
     }
 
     constexpr char vtu_name[] = "near_field.vtu", json_name[] = "near_field.json",
@@ -217,7 +215,7 @@ namespace nearfield::app
                      std::vector<demo_search_row> const& searches)
     {
       output_files files;
-      std::string const picture = encode_png(draw_potential(input, leaves, outputs[0]));
+      std::string const picture = draw_potential(input, leaves, outputs[0]);
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};

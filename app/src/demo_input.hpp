@@ -15,6 +15,8 @@ namespace nearfield::app
     double radius; ///< that a point is drawn with
     std::string length_unit;
     double cutoff; ///< of the radius search: some tens of neighbours a point
+    /// in the picture, as UTF-8
+    std::string axis_unit, potential_unit;
   };
 
   /// The acetylcholine-binding protein that Debian's apbs-data brings (apbs/examples/misc/achbp.pqr in
