@@ -1,11 +1,9 @@
 #include "arguments.hpp"
 
-#include "shortest.hpp"
-
 #include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 
-#include <charconv>
 #include <cmath>
 #include <sstream>
 
@@ -16,11 +14,8 @@ namespace nearfield::app
     // All of `text` as a number, nan and inf too.
     double parse_number(std::string const& text, char const* option, char const* expected)
     {
-      double value = 0;
-      auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-      if (status != std::errc() || end != text.data() + text.size())
-        throw error(std::string(option) + ": found '" + text + "', expected " + expected);
-      return value;
+      if (auto const value = nearfield::detail::read_number<double>(text)) return *value;
+      throw error(std::string(option) + ": found '" + text + "', expected " + expected);
     }
 
     // The words between commas, empty ones too.
@@ -88,7 +83,7 @@ namespace nearfield::app
           throw error("--box: found '" + number + "', expected finite numbers cx,cy[,cz],half");
       }
       if (!(box.back() > 0))
-        throw error("--box: found the half width " + shortest(box.back()) +
+        throw error("--box: found the half width " + number_text(box.back()) +
                     ", expected a positive length");
       return box;
     }

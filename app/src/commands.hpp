@@ -1,6 +1,6 @@
 #pragma once
 
-#include "search_options.hpp"
+#include "options.hpp"
 
 namespace nearfield::app
 {

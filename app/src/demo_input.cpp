@@ -1,4 +1,4 @@
-#include "demo_input.hpp"
+#include "demo.hpp"
 
 #include <nearfield/io/read.hpp>
 
