@@ -13,7 +13,7 @@
 
 namespace nearfield::app
 {
-  /// What one worker ran.
+  /// What one worker ran: starpu::worker_tasks, which a program without StarPU does not have.
   struct worker_tasks
   {
     std::string worker;
