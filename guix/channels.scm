@@ -1,7 +1,7 @@
 ;; Where the packages of guix/*.scm come from, each channel at one commit:
 ;;   guix time-machine -C guix/channels.scm -- shell --pure -m guix/manifest-starpu.scm
 ;;
-;; guix                  compilers, CMake, xsimd, CLI11, libpng, googletest, benchmark
+;; guix                  compilers, CMake, xsimd, CLI11, nlohmann-json, cairo, googletest, benchmark
 ;; guix-hpc              starpu
 ;; guix-hpc-non-free     starpu-cuda
 ;; guix-science-nonfree  cuda-toolkit

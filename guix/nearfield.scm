@@ -10,7 +10,7 @@
   #:use-module (gnu packages check)
   #:use-module (gnu packages commencement)
   #:use-module (gnu packages cpp)
-  #:use-module (gnu packages image)
+  #:use-module (gnu packages gtk)
   #:use-module (gnu packages pkg-config)
   #:use-module (guix build-system cmake)
   #:use-module (guix gexp)
@@ -40,7 +40,7 @@
      (list #:build-type "Release"
            #:configure-flags (configure-flags "OFF" "OFF")))
     (native-inputs (list googletest pkg-config))
-    (inputs (list cli11 libpng))
+    (inputs (list cairo cli11 nlohmann-json))
     (propagated-inputs (list xsimd))    ;its headers are included by ours
     (synopsis "Near-field interactions of a fast multipole method")
     (description

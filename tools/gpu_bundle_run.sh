@@ -14,7 +14,7 @@ commit=$(sed -n 's/^nearfield //p' "$bundle/about")
 export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-export STARPU_HOME=$home STARPU_SILENT=1
+export STARPU_HOME=$home STARPU_SILENT=1 XDG_CACHE_HOME=$home FONTCONFIG_FILE=$bundle/fonts/fonts.conf
 results=()
 worst=0
 

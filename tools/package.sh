@@ -53,7 +53,7 @@ done
 ! grep -qE '\.a$' <<<"${files[libnearfield-dev]}" || fail "libnearfield-dev holds static libraries"
 has Depends "$library" 'libc6 .*libstarpu'
 has Depends libnearfield-dev "$library \(= .*libxsimd-dev"
-has Depends nearfield "libpng.*$library \(= |$library \(= .*libpng"
+has Depends nearfield "libcairo2.*$library \(= |$library \(= .*libcairo2"
 [[ $(dpkg-deb --info "${file[$library]}" shlibs) =~ libnearfield_kernels\ $version ]] || fail "$library has no shlibs"
 [[ $(dpkg-deb --info "${file[$library]}" triggers) =~ ldconfig ]] || fail "$library does not run ldconfig"
 has Section "$library" '^libs$'

@@ -1,58 +1,173 @@
 #include "arguments.hpp"
 
-#include <algorithm>
-#include <charconv>
+#include <nearfield/core/cell_grid.hpp>
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
+
+#include <cmath>
 #include <sstream>
 
 namespace nearfield::app
 {
-  double parse_number(std::string const& text, char const* option, char const* expected)
+  namespace
   {
-    double value = 0;
-    auto const [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (status != std::errc() || end != text.data() + text.size())
-      throw error(std::string(option) + ": found '" + text + "', expected " + expected);
-    return value;
-  }
-
-  std::vector<std::string> split(std::string const& text)
-  {
-    std::vector<std::string> parts;
-    std::istringstream stream(text);
-    for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
-    if (text.empty() || text.back() == ',') parts.emplace_back();
-    return parts;
-  }
-
-  // CLI11 itself reads 010 as 8, and does not say what it expects.
-  CLI::Validator whole_number(int least)
-  {
-    auto const read = [least](std::string& text)
+    // All of `text` as a number, nan and inf too.
+    double parse_number(std::string const& text, char const* option, char const* expected)
     {
-      bool const is_number = text.find_first_not_of("0123456789") == std::string::npos;
-      std::string const digits =
-          text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
-      if (!is_number || (least > 0 && digits == "0"))
-        return "found '" + text + "', expected a whole number, " + std::to_string(least) +
-               " or more";
-      text = digits;
-      return std::string();
-    };
-    return {read, "", ""};
+      if (auto const value = nearfield::detail::read_number<double>(text)) return *value;
+      throw error(std::string(option) + ": found '" + text + "', expected " + expected);
+    }
+
+    // The words between commas, empty ones too.
+    std::vector<std::string> split(std::string const& text)
+    {
+      std::vector<std::string> parts;
+      std::istringstream stream(text);
+      for (std::string part; std::getline(stream, part, ',');) parts.push_back(part);
+      if (text.empty() || text.back() == ',') parts.emplace_back();
+      return parts;
+    }
+
+    // The value of that name.
+    template <class Enum>
+    Enum choose(std::string const& text, char const* option,
+                std::vector<std::pair<char const*, Enum>> const& choices)
+    {
+      std::string known;
+      for (auto const& [name, value] : choices)
+      {
+        if (text == name) return value;
+        known += (known.empty() ? "" : ", ") + std::string(name);
+      }
+      throw error(std::string(option) + ": found '" + text + "', expected one of " + known);
+    }
+
+    precision choose_precision(std::string const& text)
+    {
+      return choose<precision>(text, "--precision",
+                               {{"f32", precision::f32}, {"f64", precision::f64}});
+    }
+
+    backend choose_backend(std::string const& text)
+    {
+      return choose<backend>(text, "--backend",
+                             {{"auto", backend::automatic},
+                              {"scalar", backend::scalar},
+                              {"simd", backend::simd},
+                              {"cuda", backend::cuda}});
+    }
+
+    // Options that would change nothing are mistakes.
+    void refuse_idle(written_run const& written)
+    {
+      run_options const& options = written.options;
+      if (!written.source_columns.empty() && !options.sources)
+        throw error("--source-columns: found no --sources; give the file, or --columns for INPUT");
+      if (options.step.workers != 0) return;
+      auto const refuse = [](char const* option)
+      {
+        throw error(std::string(option) + ": found --workers 0, which runs without StarPU; " +
+                    "leave one of them out");
+      };
+      if (!options.step.scheduler.empty()) refuse("--scheduler");
+      if (options.step.leaves_per_group) refuse("--leaves-per-group");
+    }
+
+    std::vector<double> parse_box(std::string const& text)
+    {
+      std::vector<double> box;
+      for (std::string const& number : split(text))
+      {
+        box.push_back(parse_number(number, "--box", "cx,cy[,cz],half"));
+        if (!std::isfinite(box.back()))
+          throw error("--box: found '" + number + "', expected finite numbers cx,cy[,cz],half");
+      }
+      if (!(box.back() > 0))
+        throw error("--box: found the half width " + number_text(box.back()) +
+                    ", expected a positive length");
+      return box;
+    }
+
+    double parse_radius(std::string const& text)
+    {
+      char const* const expected = "a positive, finite length";
+      double const radius = parse_number(text, "--radius", expected);
+      if (!(radius > 0) || !std::isfinite(radius))
+        throw error("--radius: found '" + text + "', expected " + expected);
+      return radius;
+    }
+
+    std::vector<double> parse_periodic(std::string const& text, int dim)
+    {
+      char const* const expected = "Lx,Ly[,Lz], positive, finite lengths, and 0 for an open axis";
+      std::vector<double> lengths;
+      for (std::string const& number : split(text))
+      {
+        lengths.push_back(parse_number(number, "--periodic", expected));
+        if (!(lengths.back() >= 0) || !std::isfinite(lengths.back()))
+          throw error("--periodic: found '" + number + "', expected " + expected);
+      }
+      std::size_t const n = lengths.size();
+      if (dim != 0 ? n != static_cast<std::size_t>(dim) : n != 2 && n != 3)
+        throw error("--periodic: found " + std::to_string(n) + (n == 1 ? " length" : " lengths") +
+                    ", expected " + (dim != 0 ? std::to_string(dim) : "2 or 3") +
+                    ", one for every axis and 0 for an open one");
+      return lengths;
+    }
   }
 
-  precision choose_precision(std::string const& text)
+  run_options interpret(written_run const& written)
   {
-    return choose<precision>(text, "--precision",
-                             {{"f32", precision::f32}, {"f64", precision::f64}});
+    refuse_idle(written);
+    run_options options = written.options;
+    options.precision = choose_precision(written.precision);
+    options.step.backend = choose_backend(written.backend);
+    for (std::string const& parameter : written.parameters)
+    {
+      auto const equals = parameter.find('=');
+      if (equals == std::string::npos)
+        throw error("--param: found '" + parameter + "', expected name=value");
+      auto const name = parameter.substr(0, equals);
+      for (auto const& known : options.interaction.parameters)
+        if (known.first == name)
+          throw error("--param: found " + name + " twice; give each parameter once");
+      options.interaction.parameters.emplace_back(
+          name, parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
+    }
+    if (!written.box.empty()) options.box = parse_box(written.box);
+    if (!written.columns.empty()) options.columns = split(written.columns);
+    if (!written.source_columns.empty())
+      options.source_columns = split(written.source_columns);
+    else if (options.sources && options.sources->extension() == options.input.extension())
+      options.source_columns = options.columns;
+    return options;
   }
 
-  backend choose_backend(std::string const& text)
+  search_options interpret(written_search const& written)
   {
-    return choose<backend>(text, "--backend",
-                           {{"auto", backend::automatic},
-                            {"scalar", backend::scalar},
-                            {"simd", backend::simd},
-                            {"cuda", backend::cuda}});
+    search_options options = written.options;
+    options.precision = choose_precision(written.precision);
+    options.backend = choose_backend(written.backend);
+    options.list = choose<list_kind>(written.list, "--list",
+                                     {{"half", list_kind::half},
+                                      {"full", list_kind::full},
+                                      {"count", list_kind::count},
+                                      {"table", list_kind::table}});
+    // an option that would change nothing is a mistake
+    if (options.width && options.list != list_kind::table)
+      throw error("--width: found --list " + written.list +
+                  ", which has no width; give --list table, or leave it out");
+    if (options.workers > 0 &&
+        (options.backend == backend::scalar || options.backend == backend::cuda))
+      throw error("--workers: found " + std::to_string(options.workers) + " with --backend " +
+                  written.backend + ", which the calling thread runs; leave one of them out");
+    if (options.cells_per_cutoff > max_cells_per_cutoff)
+      throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
+                  ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
+                  ": more cells cost more than they save; leave it out for the default");
+    options.radius = parse_radius(written.radius);
+    if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
+    if (!written.columns.empty()) options.columns = split(written.columns);
+    return options;
   }
 }

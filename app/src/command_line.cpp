@@ -1,20 +1,13 @@
 #include "arguments.hpp"
 #include "commands.hpp"
-#include "files.hpp"
-#include "search_arguments.hpp"
-#include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/atomic_file.hpp>
 
+// the only file that includes it: the compiler takes seconds for it
 #include <CLI/CLI.hpp>
 
-#include <cmath>
+#include <algorithm>
 #include <iostream>
-#include <new>
-
-#include <fcntl.h>
-#include <unistd.h>
 
 namespace nearfield::app
 {
@@ -35,70 +28,22 @@ namespace nearfield::app
       }
     }
 
-    // Options as they are written, before they become run_options.
-    struct written_run
+    // Refuses all but decimal digits, and a number below `least`, which is 0 or 1. For transform().
+    // CLI11 itself reads 010 as 8, and does not say what it expects.
+    CLI::Validator whole_number(int least)
     {
-      std::string precision = "f64", backend = "auto", box, columns, source_columns;
-      std::vector<std::string> parameters;
-      run_options options;
-    };
-
-    // Options that would change nothing are mistakes.
-    void refuse_idle(written_run const& written)
-    {
-      run_options const& options = written.options;
-      if (!written.source_columns.empty() && !options.sources)
-        throw error("--source-columns: found no --sources; give the file, or --columns for INPUT");
-      if (options.step.workers != 0) return;
-      auto const refuse = [](char const* option)
+      auto const read = [least](std::string& text)
       {
-        throw error(std::string(option) + ": found --workers 0, which runs without StarPU; " +
-                    "leave one of them out");
+        bool const is_number = text.find_first_not_of("0123456789") == std::string::npos;
+        std::string const digits =
+            text.substr(std::min(text.find_first_not_of('0'), text.size() - 1));
+        if (!is_number || (least > 0 && digits == "0"))
+          return "found '" + text + "', expected a whole number, " + std::to_string(least) +
+                 " or more";
+        text = digits;
+        return std::string();
       };
-      if (!options.step.scheduler.empty()) refuse("--scheduler");
-      if (options.step.leaves_per_group) refuse("--leaves-per-group");
-    }
-
-    std::vector<double> parse_box(std::string const& text)
-    {
-      std::vector<double> box;
-      for (std::string const& number : split(text))
-      {
-        box.push_back(parse_number(number, "--box", "cx,cy[,cz],half"));
-        if (!std::isfinite(box.back()))
-          throw error("--box: found '" + number + "', expected finite numbers cx,cy[,cz],half");
-      }
-      if (!(box.back() > 0))
-        throw error("--box: found the half width " + shortest(box.back()) +
-                    ", expected a positive length");
-      return box;
-    }
-
-    run_options interpret(written_run const& written)
-    {
-      refuse_idle(written);
-      run_options options = written.options;
-      options.precision = choose_precision(written.precision);
-      options.step.backend = choose_backend(written.backend);
-      for (std::string const& parameter : written.parameters)
-      {
-        auto const equals = parameter.find('=');
-        if (equals == std::string::npos)
-          throw error("--param: found '" + parameter + "', expected name=value");
-        auto const name = parameter.substr(0, equals);
-        for (auto const& known : options.interaction.parameters)
-          if (known.first == name)
-            throw error("--param: found " + name + " twice; give each parameter once");
-        options.interaction.parameters.emplace_back(
-            name, parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
-      }
-      if (!written.box.empty()) options.box = parse_box(written.box);
-      if (!written.columns.empty()) options.columns = split(written.columns);
-      if (!written.source_columns.empty())
-        options.source_columns = split(written.source_columns);
-      else if (options.sources && options.sources->extension() == options.input.extension())
-        options.source_columns = options.columns;
-      return options;
+      return {read, "", ""};
     }
 
     void add_run(CLI::App& program, written_run& written)
@@ -155,88 +100,108 @@ namespace nearfield::app
       run->add_option("--json", options.json, "counts, times and the check");
     }
 
-    // Where one is closed (>&-) the next file that is opened would be standard output, and receive
-    // what is printed. Opened the other way round, it refuses.
-    void hold_standard_streams()
+    void add_search(CLI::App& program, written_search& written)
     {
-      for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-        if (::fcntl(stream, F_GETFD) < 0)
-          (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
-    }
-
-    int fail(std::string message)
-    {
-      for (char& c : message)
-        if (c == '\n' || c == '\r') c = ' ';
-      std::cerr << "nearfield: " << message << std::endl;
-      return failed;
-    }
-
-    int parse_and_run(int argc, char** argv)
-    {
-      CLI::App program{"Near-field interactions of points, checked: P2P kernels over a tree",
-                       "nearfield"};
-      program.require_subcommand(1);
-      program.set_help_all_flag("--help-all", "Help of every command");
-      bool version = false;
-      program.add_flag_callback(
-          "--version",
-          [&]
-          {
-            version = true;
-            throw CLI::Success();
-          },
-          "Version, commit and instruction sets");
-
-      demo_options demo_of;
-      auto* demo_command =
-          program.add_subcommand("demo", "The near field of a protein: computed, checked, drawn");
-      demo_command->add_option("--out", demo_of.folder, "the folder to write to")
+      search_options& options = written.options;
+      auto* search =
+          program.add_subcommand("search", "All pairs of points of a file closer than a radius");
+      search
+          ->add_option("INPUT", options.input,
+                       "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz")
+          ->required();
+      search->add_option("--radius", written.radius, "pairs closer than this are listed")
+          ->required();
+      search
+          ->add_option("--list", written.list,
+                       "half: every pair once; full: (i, j) and (j, i); count: neighbours of every "
+                       "point; table: counts and neighbours")
           ->capture_default_str();
-      written_run written;
-      add_run(program, written);
-      written_search search_of;
-      auto* search_command = add_search(program, search_of);
-      auto* info_command =
-          program.add_subcommand("info", "What is built in, and what this machine has");
-
-      refuse_empty(argc, argv);
-      try
-      {
-        program.parse(argc, argv);
-      }
-      catch (CLI::ParseError const& parse_error)
-      {
-        if (version)
-          print_version();
-        else if (parse_error.get_exit_code() == 0)
-          program.exit(parse_error, std::cout, std::cerr);
-        else
-          return fail(std::string(parse_error.what()) + " (see nearfield --help-all)");
-        return success;
-      }
-      if (info_command->parsed()) return info();
-      if (demo_command->parsed()) return demo(demo_of);
-      if (search_command->parsed()) return search(interpret(search_of));
-      return run(interpret(written));
+      search
+          ->add_option("--width", options.width,
+                       "places of a row of --list table; default: the most neighbours of a point")
+          ->transform(whole_number(1));
+      search->add_option("--dim", options.dim, "2 or 3; default: as the file says")
+          ->check(CLI::IsMember({2, 3}));
+      search->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();
+      search
+          ->add_option("--backend", written.backend,
+                       "auto: a GPU where there is one, else the CPU; scalar or simd: the CPU; "
+                       "cuda: a GPU")
+          ->capture_default_str();
+      search
+          ->add_option(
+              "--workers", options.workers,
+              "StarPU's CPU workers, with --backend simd or auto, which is simd then; 0: the "
+              "calling thread, without StarPU")
+          ->transform(whole_number(0))
+          ->capture_default_str();
+      search
+          ->add_option("--cells-per-cutoff", options.cells_per_cutoff,
+                       "cells of the grid along the radius on every axis; default: 1, and 2 on the "
+                       "last axis")
+          ->transform(whole_number(1));
+      search->add_option(
+          "--periodic", written.periodic,
+          "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
+      search
+          ->add_option("--max-memory", options.max_memory,
+                       "bytes; a list that takes more is refused; default: what is free")
+          ->transform(whole_number(0));
+      search->add_option("--columns", written.columns,
+                         "the columns of INPUT, left to right: x y z, _ to skip");
+      search->add_option("--atom-style", options.atom_style,
+                         "of a LAMMPS file without a style comment");
+      search->add_option("--output", options.output, "the list: .csv .npy");
+      search->add_option("--json", options.json, "counts and times");
     }
   }
 
-  int main(int argc, char** argv)
-  try
+  exit_status run_command(int argc, char** argv)
   {
-    hold_standard_streams();
-    remove_temporaries_on_signal();
-    int const status = parse_and_run(argc, argv);
-    flush_output();
-    return status;
-  }
-  catch (std::bad_alloc const&)
-  {
-    return fail("this needs more memory than there is; give fewer points");
-  }
-  catch (std::exception const& e)
-  {
-    return fail(e.what());
+    CLI::App program{"Near-field interactions of points, checked: P2P kernels over a tree",
+                     "nearfield"};
+    program.require_subcommand(1);
+    program.set_help_all_flag("--help-all", "Help of every command");
+    bool version = false;
+    program.add_flag_callback(
+        "--version",
+        [&]
+        {
+          version = true;
+          throw CLI::Success();
+        },
+        "Version, commit and instruction sets");
+
+    demo_options demo_of;
+    auto* demo_command =
+        program.add_subcommand("demo", "The near field of a protein: computed, checked, drawn");
+    demo_command->add_option("--out", demo_of.folder, "the folder to write to")
+        ->capture_default_str();
+    written_run written;
+    add_run(program, written);
+    written_search search_of;
+    add_search(program, search_of);
+    auto* info_command =
+        program.add_subcommand("info", "What is built in, and what this machine has");
+
+    refuse_empty(argc, argv);
+    try
+    {
+      program.parse(argc, argv);
+    }
+    catch (CLI::ParseError const& parse_error)
+    {
+      if (version)
+        print_version();
+      else if (parse_error.get_exit_code() == 0)
+        program.exit(parse_error, std::cout, std::cerr);
+      else
+        throw error(std::string(parse_error.what()) + " (see nearfield --help-all)");
+      return success;
+    }
+    if (info_command->parsed()) return info();
+    if (demo_command->parsed()) return demo(demo_of);
+    if (program.got_subcommand("search")) return search(interpret(search_of));
+    return run(interpret(written));
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "search_options.hpp"
+#include "options.hpp"
 
 namespace nearfield::app
 {
@@ -27,6 +27,6 @@ namespace nearfield::app
   /// One line: version, commit, instruction sets.
   void print_version();
 
-  /// Reads the command line and runs its command; every error becomes one line on stderr.
-  int main(int argc, char** argv);
+  /// Reads the command line and runs its command. Throws error.
+  exit_status run_command(int argc, char** argv);
 }

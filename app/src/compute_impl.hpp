@@ -35,8 +35,11 @@ namespace nearfield::app
       result.step = std::move(computed.report);
       result.output_names = output_names<K>(on.inputs.size() / K::n_in);
       if (n_check > 0) result.check = check_outputs(on, k, computed.outputs, n_check);
-      for (auto const& column : computed.outputs)
-        result.outputs.emplace_back(column.begin(), column.end());
+      if constexpr (std::is_same_v<T, double>)
+        result.outputs = std::move(computed.outputs);
+      else
+        for (auto const& column : computed.outputs)
+          result.outputs.emplace_back(column.begin(), column.end());
     }
 
     template <class T, int Dim>

@@ -1,13 +1,10 @@
-#include "build.hpp"
-#include "check.hpp"
+#include "demo.hpp"
 #include "commands.hpp"
-#include "demo_search.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "json.hpp"
 #include "machine.hpp"
 #include "picture.hpp"
-#include "png.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/core/isa.hpp>
@@ -15,7 +12,7 @@
 #include <nearfield/io/write.hpp>
 #include <nearfield/kernels/one_over_r.hpp>
 
-#include <cstdio>
+#include <iomanip>
 #include <iostream>
 #include <set>
 
@@ -31,23 +28,6 @@ namespace nearfield::app
     constexpr cut_options cut{.max_leaf_size = 256};
     constexpr std::size_t n_check = 500;
 
-    struct row
-    {
-      std::string backend = {}, precision = {};
-      std::string skipped = {}; // why, where it was not measured
-      step_report step = {};
-      double rate = 0, speed_up = 0; // directed pairs a second; over scalar
-      check_report check = {};
-    };
-
-    template <class... Values>
-    std::string format(char const* pattern, Values... values)
-    {
-      char text[256];
-      std::snprintf(text, sizeof text, pattern, values...);
-      return text;
-    }
-
     // A line that the next one replaces; on a terminal only.
     void show_progress(std::string const& what)
     {
@@ -55,27 +35,22 @@ namespace nearfield::app
       if (is_terminal) std::cout << "\r\033[K" << what << std::flush;
     }
 
-    void print_row(row const& r)
+    void print_row(demo_row const& r)
     {
-      show_progress("");
-      if (!r.skipped.empty())
-      {
-        std::cout << format("  %-22s %-5s skipped: %s\n", r.backend.c_str(), r.precision.c_str(),
-                            r.skipped.c_str())
-                  << std::flush;
-        return;
-      }
-      std::cout << format("  %-22s %-5s %9.2f ms %8.2f G/s %8.1f x %10.1e   %s\n",
-                          r.backend.c_str(), r.precision.c_str(), 1e3 * r.step.seconds,
-                          1e-9 * r.rate, r.speed_up, r.check.max_relative_error,
-                          r.check.passed() ? "PASS" : "FAIL")
-                << std::flush;
+      using enum std::chars_format;
+      app::print_row(r.backend, r.precision,
+                     !r.skipped.empty() ? "skipped: " + r.skipped
+                                        : right(1e3 * r.step.seconds, 9, fixed, 2) + " ms " +
+                                              right(1e-9 * r.rate, 8, fixed, 2) + " G/s " +
+                                              right(r.speed_up, 8, fixed, 1) + " x " +
+                                              right(r.check.max_relative_error, 10, scientific, 1) +
+                                              "   " + (r.check.passed() ? "PASS" : "FAIL"));
     }
 
     // Every back-end in precision T; the outputs are those of the last one.
     template <class T>
     std::vector<std::vector<T>> measure(problem<T, 3> const& on, int workers,
-                                        std::vector<row>& rows)
+                                        std::vector<demo_row>& rows)
     {
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
       double const interactions = static_cast<double>(on.leaves.interaction_count());
@@ -146,87 +121,49 @@ namespace nearfield::app
       return grid;
     }
 
-    std::string json_of(demo_input const& input, tree<3> const& leaves,
-                        std::vector<row> const& rows, std::vector<demo_search_row> const& searches)
-    {
-      json_writer json;
-      json.begin_object();
-      json.key("program").value(std::string("nearfield ") + build.version);
-      json.key("commit").value(build.commit);
-      json.key("machine").begin_object();
-      json.key("cpu").value(cpu_name());
-      json.key("processors").value(cpu_count());
-      json.key("isa").value(nearfield::name_of(selected_isa()));
-      json.key("gpus").begin_array();
-      for (gpu const& device : gpus()) json.value(device.name);
-      json.end_array();
-      json.key("tasks").value(starpu_name());
-      json.end_object();
-      json.key("input").value(input.points.name);
-      json.key("points").value(std::uint64_t(input.points.points.size()));
-      json.key("interaction").value(kernel.name);
-      json.key("leaves").value(std::uint64_t(leaves.size()));
-      json.key("depth").value(leaves.depth());
-      json.key("max_leaf").value(std::uint64_t(leaves.largest_leaf()));
-      json.key("interactions").value(leaves.interaction_count());
-      json.key("rows").begin_array();
-      for (row const& r : rows)
-      {
-        json.begin_object();
-        json.key("backend").value(r.backend);
-        json.key("precision").value(r.precision);
-        if (!r.skipped.empty())
-        {
-          json.key("skipped").value(r.skipped);
-          json.end_object();
-          continue;
-        }
-        json.key("seconds").value(r.step.seconds);
-        json.key("interactions_per_second").value(r.rate);
-        json.key("speed_up").value(r.speed_up);
-        json.key("workers").value(r.step.workers);
-        json.key("gpus").value(r.step.gpus);
-        json.key("max_relative_error").value(r.check.max_relative_error);
-        json.key("limit").value(r.check.limit);
-        json.key("passed").value(r.check.passed());
-        json.end_object();
-      }
-      json.end_array();
-      write_json(json, input, searches);
-      json.end_object();
-      return json.text();
-    }
-
-    image draw_potential(demo_input const& input, tree<3> const& leaves,
-                         std::vector<double> const& potential)
+    std::string draw_potential(demo_input const& input, tree<3> const& leaves,
+                               std::vector<double> const& potential)
     {
       auto const& positions = input.points.points.positions;
-      std::string const unit = input.length_unit.empty() ? "" : " (e/" + input.length_unit + ")";
       return draw({positions[0], positions[1], positions[2], potential, grid_of(leaves),
-                   input.radius, "near-field potential: " + input.title,
-                   "sum of q/r over each point's own leaf and the leaves around it; " +
-                       std::to_string(leaves.size()) + " leaves, seen along z",
-                   "phi" + unit, input.length_unit});
+                   input.radius, "Near-field potential: " + input.title,
+                   "\u03c6 = \u03a3 q/r over each point's own leaf and the leaves around it; " +
+                       std::to_string(leaves.size()) + " leaves (grey), seen along z",
+                   "potential \u03c6 (" + input.potential_unit + ")", input.axis_unit});
     }
 
     constexpr char vtu_name[] = "near_field.vtu", json_name[] = "near_field.json",
                    png_name[] = "near_field.png";
 
     void write_files(std::filesystem::path const& folder, demo_input& input, tree<3> const& leaves,
-                     std::vector<std::vector<double>>&& outputs, std::vector<row> const& rows,
+                     std::vector<std::vector<double>>&& outputs, std::vector<demo_row> const& rows,
                      std::vector<demo_search_row> const& searches)
     {
       output_files files;
-      std::string const picture = encode_png(draw_potential(input, leaves, outputs[0]));
+      std::string const picture = draw_potential(input, leaves, outputs[0]);
       point_set& points = input.points.points;
       points.outputs = std::move(outputs);
       points.output_names = {"phi", "gx", "gy", "gz"};
       files.write(folder / vtu_name, format_vtu(points));
-      files.write(folder / json_name, json_of(input, leaves, rows, searches));
+      files.write(folder / json_name,
+                  json_of(input, leaves, kernel.name, starpu_name(), rows, searches));
       files.write(folder / png_name, picture);
       show_progress("");
       files.commit("written   ");
     }
+  }
+
+  void print_row(std::string const& backend, std::string const& precision, std::string const& rest)
+  {
+    show_progress("");
+    std::cout << "  " << std::left << std::setw(22) << backend << ' ' << std::setw(5) << precision
+              << ' ' << rest << std::endl;
+  }
+
+  std::string right(double value, std::size_t width, std::chars_format format, int digits)
+  {
+    std::string const text = number_text(value, format, digits);
+    return std::string(width - std::min(width, text.size()), ' ') + text;
   }
 
   exit_status demo(demo_options const& options)
@@ -256,26 +193,24 @@ namespace nearfield::app
     auto const f64 =
         in_range("tree", [&] { return make_problem<double, 3>(input.points, nullptr, cut); });
     double const tree_seconds = seconds_since(start);
+    constexpr auto fixed = std::chars_format::fixed;
     std::cout << "tree      " << f64.leaves.size() << " leaves, depth " << f64.leaves.depth()
               << ", at most " << f64.leaves.largest_leaf() << " points a leaf, "
-              << format("%.1f million interactions, %.1f ms",
-                        1e-6 * static_cast<double>(f64.leaves.interaction_count()),
-                        1e3 * tree_seconds)
+              << number_text(1e-6 * static_cast<double>(f64.leaves.interaction_count()), fixed, 1)
+              << " million interactions, " << number_text(1e3 * tree_seconds, fixed, 1) << " ms"
               << "\ntable     " << kernel.name << ", the best of several runs; error at " << n_check
-              << " points against sums in long double\n"
-              << format("  %-22s %-5s %12s %12s %10s %10s\n", "back-end", "", "time",
-                        "interactions", "speed-up", "error")
-              << std::flush;
+              << " points against sums in long double\n";
+    app::print_row("back-end", "", "        time interactions   speed-up      error");
 
-    std::vector<row> rows;
+    std::vector<demo_row> rows;
     measure(make_problem<float, 3>(input.points, nullptr, cut), workers, rows);
     auto outputs = measure(f64, workers, rows);
     auto const searches = search_demo(input);
     show_progress("  drawing ...");
     write_files(options.folder, input, f64.leaves, std::move(outputs), rows, searches);
-    return passed(searches) &&
-                   std::all_of(rows.begin(), rows.end(),
-                               [](row const& r) { return !r.skipped.empty() || r.check.passed(); })
+    return passed(searches) && std::all_of(rows.begin(), rows.end(),
+                                           [](demo_row const& r)
+                                           { return !r.skipped.empty() || r.check.passed(); })
                ? success
                : check_failed;
   }

@@ -1,4 +1,4 @@
-#include "demo_input.hpp"
+#include "demo.hpp"
 
 #include <nearfield/io/read.hpp>
 
@@ -66,7 +66,9 @@ namespace nearfield::app
               "acetylcholine-binding protein, " + n + " atoms",
               1.4,
               "A",
-              5};
+              5,
+              "\u00c5",
+              "e/\u00c5"};
     }
     std::size_t const n = 16000;
     return {{"Plummer cloud", plummer_cloud(n)},
@@ -75,6 +77,8 @@ namespace nearfield::app
             "Plummer cloud, " + std::to_string(n) + " points",
             0.05,
             "",
-            0.2};
+            0.2,
+            "a",
+            "M/a"};
   }
 }

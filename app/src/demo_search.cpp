@@ -1,7 +1,6 @@
-#include "demo_search.hpp"
+#include "demo.hpp"
 
 #include "devices.hpp"
-#include "step.hpp"
 
 #include <nearfield/core/isa.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -11,7 +10,6 @@
 #include <nearfield/tree/cell_list.hpp>
 
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 
 // The rounding of every operation is part of what a pair is: CMake compiles this file without
@@ -30,7 +28,7 @@ namespace nearfield::app
     }
 
     template <class T>
-    std::vector<std::uint64_t> brute_force(column_set<T, 3> const& points, T cutoff)
+    std::vector<std::uint64_t> brute_force(position_columns<T, 3> const& points, T cutoff)
     {
       auto const& [x, y, z] = points.columns;
       T const limit = cutoff * cutoff;
@@ -56,18 +54,15 @@ namespace nearfield::app
 
     void print_row(demo_search_row const& row)
     {
-      char text[256];
-      if (row.skipped.empty())
-        std::snprintf(text, sizeof text,
-                      "  %-22s %-5s %9.2f ms %8.2f M pairs   %s brute force   %s\n",
-                      row.backend.c_str(), row.precision.c_str(), 1e3 * row.seconds,
-                      1e-6 * static_cast<double>(row.pairs),
-                      row.same_pairs ? "same pairs as" : "other pairs than",
-                      row.same_pairs ? "PASS" : "FAIL");
-      else
-        std::snprintf(text, sizeof text, "  %-22s %-5s skipped: %s\n", row.backend.c_str(),
-                      row.precision.c_str(), row.skipped.c_str());
-      std::cout << text << std::flush;
+      using enum std::chars_format;
+      app::print_row(row.backend, row.precision,
+                     !row.skipped.empty()
+                         ? "skipped: " + row.skipped
+                         : right(1e3 * row.seconds, 9, fixed, 2) + " ms " +
+                               right(1e-6 * static_cast<double>(row.pairs), 8, fixed, 2) +
+                               " M pairs   " +
+                               (row.same_pairs ? "same pairs as brute force   PASS"
+                                               : "other pairs than brute force   FAIL"));
     }
 
     // run() searches, and list() is what it found last, in host memory.
@@ -143,28 +138,5 @@ namespace nearfield::app
     return std::all_of(rows.begin(), rows.end(),
                        [](demo_search_row const& row)
                        { return !row.skipped.empty() || row.same_pairs; });
-  }
-
-  void write_json(json_writer& json, demo_input const& input,
-                  std::vector<demo_search_row> const& rows)
-  {
-    json.key("search").begin_array();
-    for (demo_search_row const& row : rows)
-    {
-      json.begin_object();
-      json.key("backend").value(row.backend);
-      json.key("precision").value(row.precision);
-      json.key("radius").value(input.cutoff);
-      if (!row.skipped.empty())
-        json.key("skipped").value(row.skipped);
-      else
-      {
-        json.key("seconds").value(row.seconds);
-        json.key("pairs").value(row.pairs);
-        json.key("same_pairs").value(row.same_pairs);
-      }
-      json.end_object();
-    }
-    json.end_array();
   }
 }

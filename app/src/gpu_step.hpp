@@ -16,10 +16,10 @@ namespace nearfield::app
     auto const source_order = on.leaves.source_order();
     std::size_t const n = target_order.size();
     auto const boxes = on.leaves.targets();
-    double const points_of_box = static_cast<double>(n) / std::max(1u, boxes.size());
-    bool const is_mutual = !on.sources && (options.form == pair_form::mutual ||
-                                           (options.form == pair_form::automatic &&
-                                            points_of_box >= cuda_mutual_least_points(K::n_out)));
+    bool const is_mutual =
+        !on.sources &&
+        (options.form == pair_form::mutual ||
+         (options.form == pair_form::automatic && cuda_mutual_pays(n, boxes.size(), K::n_out)));
 
     auto const upload = []<int N>(std::span<index_type const> order, soa<T const, N> const& columns)
     {

@@ -7,13 +7,21 @@
 #include <nearfield/core/isa.hpp>
 #include <nearfield/cuda/device.hpp>
 
-#include <iomanip>
 #include <iostream>
 
 namespace nearfield::app
 {
   namespace
   {
+    // "sse2 avx2": what is built in and runs here.
+    std::string available_isa_names()
+    {
+      std::string names;
+      for (isa const which : available_isas())
+        names += (names.empty() ? "" : " ") + std::string(nearfield::name_of(which));
+      return names;
+    }
+
     std::string built_isas()
     {
       std::string names = build.isas;
@@ -40,9 +48,8 @@ namespace nearfield::app
       {
         double const gib = static_cast<double>(device.memory_bytes) / (1 << 30);
         std::cout << (number == 0 ? "GPUs          " : "              ") << number << ": "
-                  << device.name << ", " << std::fixed << std::setprecision(1) << gib
-                  << std::defaultfloat << " GiB, compute capability " << device.major << "."
-                  << device.minor << "\n";
+                  << device.name << ", " << number_text(gib, std::chars_format::fixed, 1)
+                  << " GiB, compute capability " << device.major << "." << device.minor << "\n";
         ++number;
       }
     }

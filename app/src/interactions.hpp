@@ -1,7 +1,6 @@
 #pragma once
 
 #include "options.hpp"
-#include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/kernels/builtin.hpp>
@@ -18,7 +17,7 @@ namespace nearfield::app
   {
     auto const refuse = [&](char const* expected)
     {
-      throw error("--param: " + name + " is " + shortest(value) + "; give " + expected);
+      throw error("--param: " + name + " is " + number_text(value) + "; give " + expected);
     };
     if constexpr (requires { k.sigma; })
       if (name == "sigma")
@@ -83,7 +82,6 @@ namespace nearfield::app
   template <int Dim, class F>
   void with_interaction(interaction_choice const& choice, F&& f)
   {
-    check_interaction(choice, Dim);
     builtin_interactions::for_each(
         [&]<class K>()
         {

@@ -1,6 +1,13 @@
 #include "json.hpp"
 
-#include "shortest.hpp"
+#include "build.hpp"
+#include "machine.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/p2p/isa.hpp>
+
+// the only file that includes it: the compiler takes seconds for it
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -9,152 +16,188 @@ namespace nearfield::app
 {
   namespace
   {
-    // The bytes of the character that `text` begins with, 0 where it is no UTF-8 (RFC 3629: without
-    // long forms and surrogates).
-    std::size_t utf8_length(std::string_view text)
+    using json = nlohmann::ordered_json;
+
+    // nlohmann-json writes 2.0 for a double of 2.
+    json number(double value)
     {
-      auto const in = [&](std::size_t i, int low, int high)
+      if (std::abs(value) < 0x1p53 && value == std::trunc(value))
+        return static_cast<std::int64_t>(value);
+      return value;
+    }
+
+    // Bytes that are no UTF-8 as \xNN: nlohmann-json would throw.
+    std::string utf8(std::string_view text)
+    {
+      static constexpr char hex[] = "0123456789abcdef";
+      std::string result;
+      while (!text.empty())
       {
-        return i < text.size() && static_cast<unsigned char>(text[i]) >= low &&
-               static_cast<unsigned char>(text[i]) <= high;
-      };
-      auto const tail = [&](std::size_t i)
+        // the length of the character in front, past 4 where there is none
+        std::size_t n = 1;
+        if (auto const first = static_cast<unsigned char>(text[0]); first >= 0x80)
+          while (++n <= 4 && !json::accept('"' + std::string(text.substr(0, n)) + '"'))
+          {}
+        if (n <= 4)
+          result += text.substr(0, n);
+        else
+        {
+          n = 1;
+          auto const byte = static_cast<unsigned char>(text[0]);
+          (result += "\\x") += {hex[byte >> 4], hex[byte & 15]};
+        }
+        text.remove_prefix(n);
+      }
+      return result;
+    }
+
+    std::string text_of(json const& value)
+    {
+      return value.dump(2) + "\n";
+    }
+
+    std::string program()
+    {
+      return std::string("nearfield ") + build.version;
+    }
+
+    json json_of(check_report const& check)
+    {
+      return {{"targets", check.targets},
+              {"max_relative_error", number(check.max_relative_error)},
+              {"limit", number(check.limit)},
+              {"passed", check.passed()}};
+    }
+
+    json json_of(demo_row const& row)
+    {
+      json value{{"backend", row.backend}, {"precision", row.precision}};
+      if (!row.skipped.empty())
       {
-        return in(i, 0x80, 0xbf);
-      };
-      if (in(0, 0, 0x7f)) return 1;
-      if (in(0, 0xc2, 0xdf)) return tail(1) ? 2 : 0;
-      if (in(0, 0xe0, 0xef))
-        return tail(1) && tail(2) && !(in(0, 0xe0, 0xe0) && in(1, 0x80, 0x9f)) &&
-                       !(in(0, 0xed, 0xed) && in(1, 0xa0, 0xbf))
-                   ? 3
-                   : 0;
-      if (in(0, 0xf0, 0xf4))
-        return tail(1) && tail(2) && tail(3) && !(in(0, 0xf0, 0xf0) && in(1, 0x80, 0x8f)) &&
-                       !(in(0, 0xf4, 0xf4) && in(1, 0x90, 0xbf))
-                   ? 4
-                   : 0;
-      return 0;
+        value["skipped"] = row.skipped;
+        return value;
+      }
+      value["seconds"] = number(row.step.seconds);
+      value["interactions_per_second"] = number(row.rate);
+      value["speed_up"] = number(row.speed_up);
+      value["workers"] = row.step.workers;
+      value["gpus"] = row.step.gpus;
+      value["max_relative_error"] = number(row.check.max_relative_error);
+      value["limit"] = number(row.check.limit);
+      value["passed"] = row.check.passed();
+      return value;
+    }
+
+    json json_of(demo_search_row const& row, double radius)
+    {
+      json value{
+          {"backend", row.backend}, {"precision", row.precision}, {"radius", number(radius)}};
+      if (!row.skipped.empty())
+      {
+        value["skipped"] = row.skipped;
+        return value;
+      }
+      value["seconds"] = number(row.seconds);
+      value["pairs"] = row.pairs;
+      value["same_pairs"] = row.same_pairs;
+      return value;
     }
   }
 
-  void json_writer::new_line()
+  std::string json_of(run_options const& options, point_set const& targets,
+                      point_set const* sources, run_result const& result, double read_seconds)
   {
-    text_ += '\n';
-    text_.append(static_cast<std::size_t>(2 * depth_), ' ');
+    json parameters = json::object(), tasks = json::array();
+    for (auto const& [name, value] : options.interaction.parameters)
+      parameters[name] = number(value);
+    for (worker_tasks const& of : result.step.tasks)
+      tasks.push_back(
+          {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
+    return text_of({{"program", program()},
+                    {"input", utf8(options.input.string())},
+                    {"points", targets.size()},
+                    {"sources", sources ? sources->size() : targets.size()},
+                    {"dim", targets.dim},
+                    {"interaction", options.interaction.name},
+                    {"parameters", parameters},
+                    {"precision", name_of(options.precision)},
+                    {"backend", name_of(options.step.backend)},
+                    {"leaves", result.leaves},
+                    {"depth", result.depth},
+                    {"max_leaf", result.max_leaf},
+                    {"interactions", result.interactions},
+                    {"seconds",
+                     {{"read", number(read_seconds)},
+                      {"tree", number(result.tree_seconds)},
+                      {"near_field", number(result.step.seconds)}}},
+                    {"workers", result.step.workers},
+                    {"gpus", result.step.gpus},
+                    {"tasks", tasks},
+                    {"not_finite", result.not_finite},
+                    {"check", result.check ? json_of(*result.check) : json()}});
   }
 
-  void json_writer::before_value()
+  std::string json_of(search_options const& options, int dim, search_result const& result,
+                      double read_seconds)
   {
-    if (!after_key_ && depth_ > 0)
+    json periodic = json::array(), seconds;
+    seconds["read"] = number(read_seconds);
+    for (double const length : options.periodic) periodic.push_back(number(length));
+    if (result.upload_seconds) seconds["upload"] = number(*result.upload_seconds);
+    seconds["grid"] = number(result.grid_seconds);
+    seconds["count"] = number(result.count_seconds);
+    seconds["fill"] = number(result.fill_seconds);
+    if (result.download_seconds) seconds["download"] = number(*result.download_seconds);
+
+    json value{{"program", program()},
+               {"input", utf8(options.input.string())},
+               {"points", result.points},
+               {"dim", dim},
+               {"precision", name_of(options.precision)},
+               {"backend", name_of(options.backend)},
+               {"workers", std::max(1, options.workers)},
+               {"radius", number(options.radius)},
+               {"periodic", periodic},
+               {"list", name_of(options.list)},
+               {"pairs", result.pairs},
+               {"mean_neighbours", number(result.mean_neighbours)},
+               {"max_neighbours", result.max_neighbours}};
+    if (result.table_width)
     {
-      if (!first_) text_ += ',';
-      new_line();
+      value["width"] = *result.table_width;
+      value["overflow"] = result.overflow;
     }
-    after_key_ = false;
-    first_ = false;
+    value["seconds"] = seconds;
+    value["bytes"] = result.bytes;
+    value["peak_memory"] = result.peak_memory;
+    return text_of(value);
   }
 
-  json_writer& json_writer::open(char bracket)
+  std::string json_of(demo_input const& input, tree<3> const& leaves,
+                      std::string const& interaction, std::string const& tasks,
+                      std::vector<demo_row> const& rows,
+                      std::vector<demo_search_row> const& searches)
   {
-    before_value();
-    text_ += bracket;
-    ++depth_;
-    first_ = true;
-    return *this;
-  }
-
-  json_writer& json_writer::close(char bracket)
-  {
-    --depth_;
-    if (!first_) new_line();
-    text_ += bracket;
-    first_ = false;
-    return *this;
-  }
-
-  json_writer& json_writer::key(std::string_view name)
-  {
-    before_value();
-    append_quoted(name);
-    text_ += ": ";
-    after_key_ = true;
-    return *this;
-  }
-
-  json_writer& json_writer::value(double number)
-  {
-    if (!std::isfinite(number)) return null();
-    before_value();
-    text_ += shortest(number);
-    return *this;
-  }
-
-  json_writer& json_writer::null()
-  {
-    before_value();
-    text_ += "null";
-    return *this;
-  }
-
-  json_writer& json_writer::value(std::uint64_t number)
-  {
-    before_value();
-    text_ += std::to_string(number);
-    return *this;
-  }
-
-  json_writer& json_writer::value(int number)
-  {
-    before_value();
-    text_ += std::to_string(number);
-    return *this;
-  }
-
-  json_writer& json_writer::value(bool truth)
-  {
-    before_value();
-    text_ += truth ? "true" : "false";
-    return *this;
-  }
-
-  json_writer& json_writer::value(std::string_view text)
-  {
-    before_value();
-    append_quoted(text);
-    return *this;
-  }
-
-  void json_writer::append_quoted(std::string_view text)
-  {
-    static constexpr char hex[] = "0123456789abcdef";
-    text_ += '"';
-    while (!text.empty())
-    {
-      char const c = text[0];
-      auto const code = static_cast<unsigned char>(c);
-      auto const length = utf8_length(text);
-      if (length == 0)
-      {
-        text_ += "\\\\x";
-        text_ += hex[code >> 4];
-        text_ += hex[code & 15];
-      }
-      else if (c == '"' || c == '\\')
-      {
-        text_ += '\\';
-        text_ += c;
-      }
-      else if (code < 0x20)
-      {
-        text_ += "\\u00";
-        text_ += hex[code >> 4];
-        text_ += hex[code & 15];
-      }
-      else
-        text_ += text.substr(0, length);
-      text.remove_prefix(std::max<std::size_t>(length, 1));
-    }
-    text_ += '"';
+    json devices = json::array(), measured = json::array(), searched = json::array();
+    for (gpu const& device : gpus()) devices.push_back(device.name);
+    for (demo_row const& row : rows) measured.push_back(json_of(row));
+    for (demo_search_row const& row : searches) searched.push_back(json_of(row, input.cutoff));
+    return text_of({{"program", program()},
+                    {"commit", build.commit},
+                    {"machine",
+                     {{"cpu", utf8(cpu_name())},
+                      {"processors", cpu_count()},
+                      {"isa", std::string(nearfield::name_of(selected_isa()))},
+                      {"gpus", devices},
+                      {"tasks", tasks}}},
+                    {"input", utf8(input.points.name)},
+                    {"points", input.points.points.size()},
+                    {"interaction", interaction},
+                    {"leaves", leaves.size()},
+                    {"depth", leaves.depth()},
+                    {"max_leaf", leaves.largest_leaf()},
+                    {"interactions", leaves.interaction_count()},
+                    {"rows", measured},
+                    {"search", searched}});
   }
 }

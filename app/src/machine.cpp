@@ -2,12 +2,75 @@
 
 #include <nearfield/core/isa.hpp>
 
+#include <algorithm>
 #include <fstream>
+#include <limits>
+#include <optional>
+#include <sstream>
+#include <string>
 
 #include <sched.h>
 
 namespace nearfield::app
 {
+  namespace
+  {
+    constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
+
+    // A file of one number; none where there is no file, or it says "max".
+    std::optional<std::uint64_t> number_in(std::filesystem::path const& path)
+    {
+      std::ifstream file(path);
+      std::uint64_t number = 0;
+      return file >> number ? std::optional(number) : std::nullopt;
+    }
+
+    // Of a file of "name number" lines.
+    std::optional<std::uint64_t> number_of(std::filesystem::path const& path,
+                                           std::string const& name)
+    {
+      std::ifstream file(path);
+      for (std::string line; std::getline(file, line);)
+      {
+        std::istringstream words(line);
+        std::string word;
+        std::uint64_t number = 0;
+        if (words >> word >> number && word == name) return number;
+      }
+      return std::nullopt;
+    }
+
+    // The names that one version of control groups has.
+    struct group_files
+    {
+      char const *limit, *usage, *cache;
+    };
+    constexpr group_files of_version_1{"memory.limit_in_bytes", "memory.usage_in_bytes",
+                                       "total_inactive_file"};
+    constexpr group_files of_version_2{"memory.max", "memory.current", "inactive_file"};
+
+    std::uint64_t left_in(std::filesystem::path const& group, group_files const& files)
+    {
+      auto const limit = number_in(group / files.limit), usage = number_in(group / files.usage);
+      if (!limit || !usage) return unlimited;
+      std::uint64_t const cache =
+          std::min(number_of(group / "memory.stat", files.cache).value_or(0), *usage);
+      std::uint64_t const used = *usage - cache;
+      return used < *limit ? *limit - used : 0;
+    }
+
+    // A group is limited by all groups above it, too. In a container the path may be that of the
+    // host, and the root of the mount the container's own group.
+    std::uint64_t left_in_all(std::filesystem::path const& mount, std::filesystem::path path,
+                              group_files const& files)
+    {
+      std::uint64_t least = left_in(mount, files);
+      for (path = path.relative_path(); !path.empty(); path = path.parent_path())
+        least = std::min(least, left_in(mount / path, files));
+      return least;
+    }
+  }
+
   std::string cpu_name()
   {
     std::ifstream file("/proc/cpuinfo");
@@ -28,11 +91,32 @@ namespace nearfield::app
     return CPU_COUNT(&set);
   }
 
-  std::string available_isa_names()
+  std::uint64_t available_memory(std::filesystem::path const& root)
   {
-    std::string names;
-    for (isa const which : available_isas())
-      names += (names.empty() ? "" : " ") + std::string(name_of(which));
-    return names;
+    std::uint64_t least = unlimited;
+    if (auto const kib = number_of(root / "proc/meminfo", "MemAvailable:")) least = *kib * 1024;
+
+    // lines "0::/path" of version 2, "4:memory:/path" of version 1
+    std::ifstream groups(root / "proc/self/cgroup");
+    for (std::string line; std::getline(groups, line);)
+    {
+      auto const first = line.find(':'), second = line.find(':', first + 1);
+      if (first == std::string::npos || second == std::string::npos) continue;
+      std::string const controllers = line.substr(first + 1, second - first - 1);
+      std::string const path = line.substr(second + 1);
+      auto const mount = root / "sys/fs/cgroup";
+      if (controllers.empty())
+        for (auto const& where : {mount, mount / "unified"})
+          least = std::min(least, left_in_all(where, path, of_version_2));
+      else if (("," + controllers + ",").find(",memory,") != std::string::npos)
+        least = std::min(least, left_in_all(mount / "memory", path, of_version_1));
+    }
+    return least;
+  }
+
+  std::uint64_t peak_memory()
+  {
+    // not getrusage(), whose peak may be that of the process that started this one
+    return number_of("/proc/self/status", "VmHWM:").value_or(0) * 1024;
   }
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 
 namespace nearfield::app
@@ -10,6 +12,12 @@ namespace nearfield::app
   /// The number of logical processors that this process may use.
   int cpu_count();
 
-  /// "sse2 avx2": what is built in and runs here.
-  std::string available_isa_names();
+  /// How many bytes this process can still take: what the machine has available, or what the limits
+  /// of its control groups (version 1 or 2) leave, whichever is less. Page cache that the system
+  /// can drop counts as available. The largest number where the system does not tell. `root` holds
+  /// proc and sys.
+  std::uint64_t available_memory(std::filesystem::path const& root = "/");
+
+  /// The most bytes of memory that this process has had.
+  std::uint64_t peak_memory();
 }

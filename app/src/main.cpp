@@ -1,6 +1,48 @@
 #include "commands.hpp"
+#include "files.hpp"
+
+#include <nearfield/io/atomic_file.hpp>
+
+#include <iostream>
+#include <new>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace
+{
+  // Where one is closed (>&-) the next file that is opened would be standard output, and receive
+  // what is printed. Opened the other way round, it refuses.
+  void hold_standard_streams()
+  {
+    for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+      if (::fcntl(stream, F_GETFD) < 0)
+        (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+  }
+
+  int fail(std::string message)
+  {
+    for (char& c : message)
+      if (c == '\n' || c == '\r') c = ' ';
+    std::cerr << "nearfield: " << message << std::endl;
+    return nearfield::app::failed;
+  }
+}
 
 int main(int argc, char** argv)
+try
 {
-  return nearfield::app::main(argc, argv);
+  hold_standard_streams();
+  nearfield::remove_temporaries_on_signal();
+  int const status = nearfield::app::run_command(argc, argv);
+  nearfield::app::flush_output();
+  return status;
+}
+catch (std::bad_alloc const&)
+{
+  return fail("this needs more memory than there is; give fewer points");
+}
+catch (std::exception const& e)
+{
+  return fail(e.what());
 }

@@ -1,8 +1,16 @@
 #include "picture.hpp"
 
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
+
+#include <cairo.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdio>
+#include <limits>
+#include <memory>
+#include <numbers>
 #include <numeric>
 
 namespace nearfield::app
@@ -10,39 +18,47 @@ namespace nearfield::app
   namespace
   {
     constexpr int picture_width = 1400, picture_height = 1200;
-    constexpr double margin = 40, header = 110, side = 230;
-    constexpr colour white{1, 1, 1}, ink{0.15f, 0.16f, 0.20f}, faint{0.42f, 0.44f, 0.50f};
+    // of the panel with the points, and of the colour bar beside it
+    constexpr double left = 130, right = 1180, top = 120, bottom = 1095;
+    constexpr double bar_left = 1215, bar_right = 1247, bar_label = 1360;
+    constexpr double title_size = 31, label_size = 25, tick_size = 22, tick = 8;
+
+    using colour = std::array<double, 3>;
+    constexpr colour white{1, 1, 1}, ink{0.12, 0.13, 0.16}, faint{0.36, 0.38, 0.43};
+
+    struct release
+    {
+      void operator()(cairo_t* p) const { cairo_destroy(p); }
+      void operator()(cairo_surface_t* p) const { cairo_surface_destroy(p); }
+      void operator()(cairo_pattern_t* p) const { cairo_pattern_destroy(p); }
+    };
+    template <class T>
+    using owned = std::unique_ptr<T, release>;
+
+    colour mix(colour const& a, colour const& b, double weight_of_b)
+    {
+      colour c;
+      for (std::size_t k = 0; k < 3; ++k) c[k] = a[k] + weight_of_b * (b[k] - a[k]);
+      return c;
+    }
 
     // Red for negative and blue for positive potentials, as chemists draw them.
     colour diverging(double t)
     {
-      static constexpr colour stops[] = {{0.45f, 0.02f, 0.10f}, {0.80f, 0.20f, 0.18f},
-                                         {0.95f, 0.60f, 0.47f}, {0.94f, 0.93f, 0.91f},
-                                         {0.55f, 0.74f, 0.90f}, {0.16f, 0.44f, 0.75f},
-                                         {0.03f, 0.17f, 0.43f}};
+      static constexpr colour stops[] = {{0.45, 0.02, 0.10}, {0.80, 0.20, 0.18}, {0.95, 0.60, 0.47},
+                                         {0.94, 0.93, 0.91}, {0.55, 0.74, 0.90}, {0.16, 0.44, 0.75},
+                                         {0.03, 0.17, 0.43}};
       constexpr int n = static_cast<int>(std::size(stops)) - 1;
       double const place = std::clamp(t, 0.0, 1.0) * n;
       int const i = std::min(n - 1, static_cast<int>(place));
-      auto const f = static_cast<float>(place - i);
-      colour c;
-      for (int k = 0; k < 3; ++k) c[k] = stops[i][k] + f * (stops[i + 1][k] - stops[i][k]);
-      return c;
+      return mix(stops[i], stops[i + 1], place - i);
     }
 
-    // The largest of 1, 2, 5 times a power of ten that is not above x.
-    double round_down(double x)
+    // The least of these times a power of ten that is not below x.
+    double round_up(double x, std::initializer_list<double> steps)
     {
       double const power = std::pow(10, std::floor(std::log10(x)));
-      for (double const step : {5.0, 2.0})
-        if (step * power <= x * (1 + 1e-9)) return step * power;
-      return power;
-    }
-
-    // The next number above x that reads well.
-    double round_up(double x)
-    {
-      double const power = std::pow(10, std::floor(std::log10(x)));
-      for (double const step : {1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0})
+      for (double const step : steps)
         if (step * power >= x) return step * power;
       return 10 * power;
     }
@@ -51,6 +67,7 @@ namespace nearfield::app
     struct value_scale
     {
       double low = -1, high = 1;
+      bool below = false, above = false; // values lie beyond the ends
 
       [[nodiscard]] colour of(double v) const
       {
@@ -69,24 +86,19 @@ namespace nearfield::app
       double const low = values[n / 50], high = values[n - 1 - n / 50];
       double const largest = std::max(-low, high);
       if (!(largest > 0)) return {};
-      double const end = round_up(largest);
-      return {low < 0 ? -end : 0, high > 0 ? end : 0};
-    }
-
-    std::string number(double v)
-    {
-      char text[32];
-      std::snprintf(text, sizeof text, "%.3g", std::abs(v) < 1e-12 ? 0 : v);
-      return text;
+      double const end = round_up(largest, {1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8});
+      value_scale scale{low < 0 ? -end : 0, high > 0 ? end : 0};
+      scale.below = values.front() < scale.low;
+      scale.above = values.back() > scale.high;
+      return scale;
     }
 
     struct projection
     {
-      double x0, y0, scale; // of the lower left corner; pixels per length
-      double left, bottom;
+      double x = 0, y = 0, scale = 1; // of the middle; pixels per length
 
-      [[nodiscard]] double across(double x) const { return left + (x - x0) * scale; }
-      [[nodiscard]] double down(double y) const { return bottom - (y - y0) * scale; }
+      [[nodiscard]] double across(double at) const { return (left + right) / 2 + (at - x) * scale; }
+      [[nodiscard]] double down(double at) const { return (top + bottom) / 2 - (at - y) * scale; }
     };
 
     projection fit(scene const& what)
@@ -95,84 +107,241 @@ namespace nearfield::app
       double x0 = inf, x1 = -inf, y0 = inf, y1 = -inf;
       for (std::size_t i = 0; i < what.x.size(); ++i)
       {
-        x0 = std::min(x0, what.x[i] - what.radius), x1 = std::max(x1, what.x[i] + what.radius);
-        y0 = std::min(y0, what.y[i] - what.radius), y1 = std::max(y1, what.y[i] + what.radius);
+        x0 = std::min(x0, what.x[i]), x1 = std::max(x1, what.x[i]);
+        y0 = std::min(y0, what.y[i]), y1 = std::max(y1, what.y[i]);
       }
       if (!(x0 <= x1)) x0 = y0 = -1, x1 = y1 = 1;
-      double const width = picture_width - side - 2 * margin;
-      double const height = picture_height - header - 2 * margin;
-      double const scale = std::min(width / (x1 - x0), height / (y1 - y0));
-      return {x0, y0, scale, margin + (width - scale * (x1 - x0)) / 2,
-              picture_height - margin - (height - scale * (y1 - y0)) / 2};
+      double const room = 3 * what.radius; // around the outermost points
+      return {
+          (x0 + x1) / 2, (y0 + y1) / 2,
+          std::min((right - left) / (x1 - x0 + 2 * room), (bottom - top) / (y1 - y0 + 2 * room))};
     }
 
-    void draw_colour_bar(canvas& on, value_scale const& scale, std::string const& name)
+    std::string in_ascii(std::string text)
     {
-      double const left = picture_width - side + 70, right = left + 34;
-      double const top = header + 90, bottom = picture_height - 180;
-      int const rows = static_cast<int>(bottom - top);
-      for (int row = 0; row < rows; ++row)
-        on.rectangle(left, top + row, right, top + row + 1,
-                     scale.of(scale.high - (scale.high - scale.low) * (row + 0.5) / rows));
-      on.frame(left, top, right, bottom, 1.4, ink, 1);
-      for (int tick = 0; tick <= 4; ++tick)
+      static constexpr std::pair<char const*, char const*> letters[] = {
+          {"\u03c6", "phi"}, {"\u03a3", "sum"}, {"\u00c5", "A"}, {"\u2212", "-"}};
+      for (auto const& [letter, plain] : letters)
+        for (std::size_t at = 0; (at = text.find(letter)) != std::string::npos;)
+          text.replace(at, std::char_traits<char>::length(letter), plain);
+      return text;
+    }
+
+    class figure
+    {
+    public:
+      figure()
+          : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, picture_width, picture_height)),
+            cairo_(cairo_create(surface_.get()))
       {
-        double const y = bottom - (bottom - top) * tick / 4;
-        on.rectangle(right, y - 0.7, right + 8, y + 0.7, ink);
-        on.text(right + 14, y + 7, 14, number(scale.low + (scale.high - scale.low) * tick / 4),
-                ink);
+        ink_of(white);
+        cairo_paint(on());
+        cairo_set_line_width(on(), 1.5);
       }
-      on.text(left - 40, top - 28, 14, name, ink);
+
+      [[nodiscard]] cairo_t* on() const { return cairo_.get(); }
+
+      void ink_of(colour const& c, double opacity = 1) const
+      {
+        cairo_set_source_rgba(on(), c[0], c[1], c[2], opacity);
+      }
+
+      void line(double x0, double y0, double x1, double y1) const
+      {
+        cairo_move_to(on(), x0, y0);
+        cairo_line_to(on(), x1, y1);
+        cairo_stroke(on());
+      }
+
+      // Text on a base line; `part` of its width lies left of x. Smaller where it would be wider than `most`.
+      void text(double x, double y, double size, std::string words, double part,
+                double most = picture_width) const
+      {
+        cairo_set_font_size(on(), size);
+        // where the machine has no font, cairo draws with one of its own, which has ASCII only
+        if (cairo_scaled_font_get_type(cairo_get_scaled_font(on())) == CAIRO_FONT_TYPE_USER)
+          words = in_ascii(words);
+        cairo_text_extents_t extents;
+        cairo_text_extents(on(), words.c_str(), &extents);
+        if (extents.x_advance > most)
+        {
+          cairo_set_font_size(on(), size * most / extents.x_advance);
+          extents.x_advance = most;
+        }
+        cairo_move_to(on(), x - part * extents.x_advance, y);
+        cairo_show_text(on(), words.c_str());
+      }
+
+      void upwards(double x, double y, double size, std::string const& words) const
+      {
+        cairo_save(on());
+        cairo_translate(on(), x, y);
+        cairo_rotate(on(), -std::numbers::pi / 2);
+        text(0, 0, size, words, 0.5);
+        cairo_restore(on());
+      }
+
+      [[nodiscard]] std::string png() const
+      {
+        std::string bytes;
+        auto const append = [](void* to, unsigned char const* from, unsigned int n)
+        {
+          static_cast<std::string*>(to)->append(reinterpret_cast<char const*>(from), n);
+          return CAIRO_STATUS_SUCCESS;
+        };
+        auto status = cairo_status(on());
+        if (status == CAIRO_STATUS_SUCCESS)
+          status = cairo_surface_write_to_png_stream(surface_.get(), append, &bytes);
+        if (status != CAIRO_STATUS_SUCCESS)
+          throw error(std::string("cairo: ") + cairo_status_to_string(status));
+        return bytes;
+      }
+
+    private:
+      owned<cairo_surface_t> surface_;
+      owned<cairo_t> cairo_;
+    };
+
+    std::string number(double v)
+    {
+      auto const text = nearfield::detail::number_text(std::abs(v), std::chars_format::general, 3);
+      return v < 0 ? "\u2212" + text : text;
     }
 
-    void draw_scale_bar(canvas& on, projection const& view, std::string const& unit)
+    void draw_ball(figure const& f, double x, double y, double radius, colour const& c)
     {
-      double const length = round_down(180 / view.scale);
-      double const left = picture_width - side + 30, y = picture_height - margin - 20;
-      on.rectangle(left, y, left + length * view.scale, y + 4, ink);
-      on.text(left, y - 12, 14, number(length) + (unit.empty() ? "" : " " + unit), ink);
+      // lit from the upper left; a dark rim keeps neighbours of one colour apart
+      owned<cairo_pattern_t> const light(cairo_pattern_create_radial(
+          x - 0.35 * radius, y - 0.4 * radius, 0.1 * radius, x, y, radius));
+      auto const stop = [&](double at, colour const& shade)
+      {
+        cairo_pattern_add_color_stop_rgb(light.get(), at, shade[0], shade[1], shade[2]);
+      };
+      stop(0, mix(c, white, 0.25));
+      stop(0.45, c);
+      stop(0.85, mix(c, {}, 0.3));
+      stop(1, mix(c, {}, 0.55));
+      cairo_set_source(f.on(), light.get());
+      cairo_arc(f.on(), x, y, radius, 0, 2 * std::numbers::pi);
+      cairo_fill(f.on());
+    }
+
+    void draw_grid(figure const& f, scene const& what, projection const& view, double opacity)
+    {
+      f.ink_of(ink, opacity);
+      cairo_set_line_width(f.on(), 1);
+      for (square const& leaf : what.grid)
+        cairo_rectangle(f.on(), view.across(leaf.x - leaf.half_width),
+                        view.down(leaf.y + leaf.half_width), 2 * leaf.half_width * view.scale,
+                        2 * leaf.half_width * view.scale);
+      cairo_stroke(f.on());
+      cairo_set_line_width(f.on(), 1.5);
+    }
+
+    void draw_points(figure const& f, scene const& what, projection const& view,
+                     value_scale const& scale)
+    {
+      std::vector<std::size_t> order(what.x.size());
+      std::iota(order.begin(), order.end(), std::size_t(0));
+      std::sort(order.begin(), order.end(),
+                [&](std::size_t a, std::size_t b) { return what.z[a] < what.z[b]; });
+      for (std::size_t rank = 0; rank < order.size(); ++rank)
+      {
+        std::size_t const i = order[rank];
+        // far points fade, so that depth can be seen
+        double const fog = 0.45 * (1 - double(rank + 1) / double(order.size()));
+        draw_ball(f, view.across(what.x[i]), view.down(what.y[i]), what.radius * view.scale,
+                  mix(scale.of(what.value[i]), white, fog));
+      }
+    }
+
+    // The multiples of a round step that lie between the ends.
+    std::vector<double> ticks(double low, double high)
+    {
+      double const step = round_up((high - low) / 8, {1, 2, 5});
+      std::vector<double> values;
+      for (double k = std::ceil(low / step); k * step <= high; ++k) values.push_back(k * step);
+      return values;
+    }
+
+    void draw_axes(figure const& f, projection const& view, std::string const& unit)
+    {
+      f.ink_of(ink);
+      cairo_rectangle(f.on(), left, top, right - left, bottom - top);
+      cairo_stroke(f.on());
+      double const half_width = (right - left) / 2 / view.scale,
+                   half_height = (bottom - top) / 2 / view.scale;
+      for (double const x : ticks(view.x - half_width, view.x + half_width))
+      {
+        f.line(view.across(x), bottom, view.across(x), bottom + tick);
+        f.text(view.across(x), bottom + tick + tick_size + 2, tick_size, number(x), 0.5);
+      }
+      for (double const y : ticks(view.y - half_height, view.y + half_height))
+      {
+        f.line(left - tick, view.down(y), left, view.down(y));
+        f.text(left - tick - 6, view.down(y) + 0.36 * tick_size, tick_size, number(y), 1);
+      }
+      f.text((left + right) / 2, bottom + 74, label_size, "x (" + unit + ")", 0.5);
+      f.upwards(left - 88, (top + bottom) / 2, label_size, "y (" + unit + ")");
+    }
+
+    void draw_colour_bar(figure const& f, value_scale const& scale, std::string const& name)
+    {
+      double const tip = 26, first = bottom - tip, last = top + tip,
+                   middle = (bar_left + bar_right) / 2;
+      owned<cairo_pattern_t> const colours(cairo_pattern_create_linear(0, first, 0, last));
+      constexpr int n = 64;
+      for (int i = 0; i <= n; ++i)
+      {
+        auto const c = scale.of(scale.low + (scale.high - scale.low) * i / n);
+        cairo_pattern_add_color_stop_rgb(colours.get(), double(i) / n, c[0], c[1], c[2]);
+      }
+      // an end with values beyond it is a tip
+      cairo_move_to(f.on(), bar_left, first);
+      if (scale.below) cairo_line_to(f.on(), middle, bottom);
+      cairo_line_to(f.on(), bar_right, first);
+      cairo_line_to(f.on(), bar_right, last);
+      if (scale.above) cairo_line_to(f.on(), middle, top);
+      cairo_line_to(f.on(), bar_left, last);
+      cairo_close_path(f.on());
+      cairo_set_source(f.on(), colours.get());
+      cairo_fill_preserve(f.on());
+      f.ink_of(ink);
+      cairo_stroke(f.on());
+      for (int i = 0; i <= 4; ++i)
+      {
+        double const y = first + (last - first) * i / 4;
+        f.line(bar_right, y, bar_right + tick, y);
+        f.text(bar_right + tick + 6, y + 0.36 * tick_size, tick_size,
+               number(scale.low + (scale.high - scale.low) * i / 4), 0);
+      }
+      f.upwards(bar_label, (top + bottom) / 2, label_size, name);
     }
   }
 
-  image draw(scene const& what)
+  std::string draw(scene const& what)
   {
-    canvas on(picture_width, picture_height, white);
+    figure const f;
     projection const view = fit(what);
     value_scale const scale = scale_of(what.value);
 
+    cairo_save(f.on());
+    cairo_rectangle(f.on(), left, top, right - left, bottom - top);
+    cairo_clip(f.on());
     // the leaves behind the points show where there are none
-    auto const draw_grid = [&](double opacity)
-    {
-      for (square const& leaf : what.grid)
-        on.frame(view.across(leaf.x - leaf.half_width), view.down(leaf.y + leaf.half_width),
-                 view.across(leaf.x + leaf.half_width), view.down(leaf.y - leaf.half_width), 1.0,
-                 ink, opacity);
-    };
-    draw_grid(0.18);
+    draw_grid(f, what, view, 0.2);
+    draw_points(f, what, view, scale);
+    draw_grid(f, what, view, 0.22);
+    cairo_restore(f.on());
 
-    std::vector<std::size_t> order(what.x.size());
-    std::iota(order.begin(), order.end(), std::size_t(0));
-    std::sort(order.begin(), order.end(),
-              [&](std::size_t a, std::size_t b) { return what.z[a] < what.z[b]; });
-    for (std::size_t rank = 0; rank < order.size(); ++rank)
-    {
-      std::size_t const i = order[rank];
-      colour c = scale.of(what.value[i]);
-      // far points fade, so that depth can be seen
-      auto const fog = static_cast<float>(0.45 * (1 - double(rank + 1) / double(order.size())));
-      for (int k = 0; k < 3; ++k) c[k] += fog * (white[k] - c[k]);
-      on.ball(view.across(what.x[i]), view.down(what.y[i]), what.radius * view.scale, c);
-    }
-    draw_grid(0.22);
-
-    // a leaf that reaches out of the view must not cross the margins
-    on.rectangle(0, 0, picture_width, header, white);
-    on.rectangle(picture_width - side, 0, picture_width, picture_height, white);
-
-    on.text(margin, 52, 24, what.title, ink);
-    on.text(margin, 86, 15, what.subtitle, faint);
-    draw_colour_bar(on, scale, what.value_name);
-    draw_scale_bar(on, view, what.length_unit);
-    return on.finish();
+    cairo_select_font_face(f.on(), "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+    draw_axes(f, view, what.length_unit);
+    draw_colour_bar(f, scale, what.value_name);
+    double const most = picture_width - left - 28;
+    f.ink_of(faint);
+    f.text(left, 98, tick_size, what.subtitle, 0, most);
+    f.ink_of(ink);
+    f.text(left, 58, title_size, what.title, 0, most);
+    return f.png();
   }
 }

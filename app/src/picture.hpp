@@ -1,7 +1,5 @@
 #pragma once
 
-#include "canvas.hpp"
-
 #include <string>
 #include <vector>
 
@@ -13,7 +11,7 @@ namespace nearfield::app
     double x = 0, y = 0, half_width = 0;
   };
 
-  /// Points seen along z from above, coloured by a value each.
+  /// Points seen along z from above, coloured by a value each. Text is UTF-8.
   struct scene
   {
     std::vector<double> const& x;
@@ -24,10 +22,11 @@ namespace nearfield::app
     double radius = 1; ///< of a point, in the length of the coordinates
     std::string title;
     std::string subtitle;
-    std::string value_name; ///< beside the colour bar
+    std::string value_name; ///< with its unit, beside the colour bar
     std::string length_unit;
   };
 
-  /// The scene with its leaf grid, a colour bar and a scale bar.
-  image draw(scene const& what);
+  /// The scene with its leaf grid, axes and a colour bar, as the bytes of a PNG file. Throws error where
+  /// cairo fails.
+  std::string draw(scene const& what);
 }

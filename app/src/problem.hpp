@@ -1,7 +1,6 @@
 #pragma once
 
 #include "options.hpp"
-#include "shortest.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/point_set.hpp>
@@ -9,9 +8,12 @@
 #include <nearfield/tree/permutation.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace nearfield::app
@@ -31,18 +33,39 @@ namespace nearfield::app
     std::optional<bounding_box> box = std::nullopt;
   };
 
-  /// The points in the precision of the run and in the caller's order, and their tree.
+  /// A column of a file in the precision of the run: the file's own where that is double, else a copy.
+  template <class T>
+  using column =
+      std::conditional_t<std::is_same_v<T, double>, std::span<double const>, std::vector<T>>;
+
+  /// The positions of points of a file, which must live as long.
+  template <class T, int Dim>
+  struct position_columns
+  {
+    std::array<column<T>, Dim> columns;
+
+    [[nodiscard]] std::size_t size() const { return columns[0].size(); }
+    [[nodiscard]] soa<T const, Dim> view() const
+    {
+      std::array<T const*, Dim> data;
+      for (int d = 0; d < Dim; ++d) data[d] = columns[d].data();
+      return {data, size()};
+    }
+  };
+
+  /// The points in the precision of the run and in the caller's order, and their tree. The files' points
+  /// must live as long.
   template <class T, int Dim>
   struct problem
   {
     using real = T;
     static constexpr int dim = Dim;
 
-    column_set<T, Dim> targets;
+    position_columns<T, Dim> targets;
     /// none: the targets are the sources
-    std::optional<column_set<T, Dim>> sources;
+    std::optional<position_columns<T, Dim>> sources;
     /// of the sources
-    std::vector<std::vector<T>> inputs;
+    std::vector<column<T>> inputs;
     tree<Dim> leaves;
 
     [[nodiscard]] soa<T const, Dim> source_view() const
@@ -59,35 +82,39 @@ namespace nearfield::app
     }
   };
 
-  /// The column rounded to T. Throws error for a value that T does not hold.
+  /// The values in precision T. Throws error for one that T does not hold.
   template <class T>
-  std::vector<T> rounded(std::vector<double> const& column, std::string const& name,
-                         char const* what)
+  column<T> rounded(std::vector<double> const& values, std::string const& name, char const* what)
   {
-    std::vector<T> result(column.size());
-    for (std::size_t i = 0; i < column.size(); ++i)
+    if constexpr (std::is_same_v<T, double>)
+      return values;
+    else
     {
-      result[i] = static_cast<T>(column[i]);
-      if (!std::isfinite(result[i]))
-        throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
-                    shortest(column[i]) + ", which f32 does not hold; take --precision f64");
+      std::vector<T> result(values.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+      {
+        result[i] = static_cast<T>(values[i]);
+        if (!std::isfinite(result[i]))
+          throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
+                      number_text(values[i]) + ", which f32 does not hold; take --precision f64");
+      }
+      return result;
     }
-    return result;
   }
 
   template <class T>
-  std::vector<std::vector<T>> rounded_inputs(named_points const& from)
+  std::vector<column<T>> rounded_inputs(named_points const& from)
   {
-    std::vector<std::vector<T>> result;
-    for (auto const& column : from.points.inputs)
-      result.push_back(rounded<T>(column, from.name, "input"));
+    std::vector<column<T>> result;
+    for (auto const& values : from.points.inputs)
+      result.push_back(rounded<T>(values, from.name, "input"));
     return result;
   }
 
   template <class T, int Dim>
-  column_set<T, Dim> rounded_positions(named_points const& from)
+  position_columns<T, Dim> rounded_positions(named_points const& from)
   {
-    column_set<T, Dim> result;
+    position_columns<T, Dim> result;
     for (int d = 0; d < Dim; ++d)
       result.columns[d] = rounded<T>(from.points.positions[d], from.name, "coordinate");
     return result;
@@ -102,16 +129,16 @@ namespace nearfield::app
         given.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
     for (int d = 0; d < Dim; ++d)
     {
-      auto const& column = from.points.positions[d];
-      for (std::size_t i = 0; i < column.size(); ++i)
+      auto const& values = from.points.positions[d];
+      for (std::size_t i = 0; i < values.size(); ++i)
       {
-        if (!(std::abs(column[i] - given.centre[d]) <= limit))
+        if (!(std::abs(values[i] - given.centre[d]) <= limit))
           throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[d] + " = " +
-                      shortest(column[i]) + ", outside the box of half width " +
-                      shortest(given.half_width) + " around " + shortest(given.centre[d]) +
+                      number_text(values[i]) + ", outside the box of half width " +
+                      number_text(given.half_width) + " around " + number_text(given.centre[d]) +
                       " that the file or --box gives; expected it inside");
         double const now =
-            std::abs(static_cast<double>(static_cast<T>(column[i])) - given.centre[d]);
+            std::abs(static_cast<double>(static_cast<T>(values[i])) - given.centre[d]);
         if (now > limit) root.half_width = std::max(root.half_width, now);
       }
     }
@@ -123,7 +150,7 @@ namespace nearfield::app
                                cut_options const& cut)
   {
     auto target_columns = rounded_positions<T, Dim>(targets);
-    std::optional<column_set<T, Dim>> source_columns;
+    std::optional<position_columns<T, Dim>> source_columns;
     if (sources) source_columns = rounded_positions<T, Dim>(*sources);
 
     tree_options<Dim> options{.max_leaf_size = cut.max_leaf_size, .level = cut.level};
@@ -137,9 +164,9 @@ namespace nearfield::app
       if (sources) fit<T>(root, given, *sources);
       options.root = root;
     }
-    auto leaves = source_columns ? build_tree(std::as_const(target_columns).view(),
-                                              std::as_const(*source_columns).view(), options)
-                                 : build_tree(std::as_const(target_columns).view(), options);
+    auto leaves = source_columns
+                      ? build_tree(target_columns.view(), source_columns->view(), options)
+                      : build_tree(target_columns.view(), options);
     return {std::move(target_columns), std::move(source_columns),
             rounded_inputs<T>(sources ? *sources : targets), std::move(leaves)};
   }

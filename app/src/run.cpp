@@ -1,11 +1,9 @@
-#include "build.hpp"
 #include "commands.hpp"
 #include "compute.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
-#include "shortest.hpp"
 
 #include <nearfield/core/isa.hpp>
 #include <nearfield/io/read.hpp>
@@ -13,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <iostream>
 #include <limits>
 
@@ -30,7 +27,7 @@ namespace nearfield::app
       for (auto const& [name, value] : options.interaction.parameters)
         if (double const square = value * value;
             value != 0 && !(square <= largest && 1 / square <= largest))
-          throw error("--param: " + name + " is " + shortest(value) +
+          throw error("--param: " + name + " is " + number_text(value) +
                       ", whose square leaves the range of " + name_of(options.precision) +
                       "; give a length nearer to 1, in other units");
     }
@@ -79,13 +76,6 @@ namespace nearfield::app
                                  .atom_style = is_for_the_other ? "" : options.atom_style})};
     }
 
-    template <class T>
-    void round_columns(std::vector<std::vector<double>>& columns)
-    {
-      for (auto& column : columns)
-        for (double& value : column) value = static_cast<double>(static_cast<T>(value));
-    }
-
     void count_not_finite(run_result& result)
     {
       for (auto const& column : result.outputs)
@@ -130,72 +120,20 @@ namespace nearfield::app
     void print_summary(run_options const& options, point_set const& targets,
                        point_set const* sources, run_result const& result)
     {
+      constexpr auto general = std::chars_format::general;
       std::cout << "points        " << targets.size();
       if (sources) std::cout << " targets, " << sources->size() << " sources";
       std::cout << ", " << targets.dim << "D\n"
                 << "tree          " << result.leaves << " leaves, depth " << result.depth
                 << ", at most " << result.max_leaf << " points a leaf, " << result.interactions
                 << " interactions\n"
-                << std::setprecision(3) << "near field    " << describe_step(options, result)
-                << ": " << result.step.seconds << " s\n";
+                << "near field    " << describe_step(options, result) << ": "
+                << number_text(result.step.seconds, general, 3) << " s\n";
       if (result.check)
         std::cout << "check         " << result.check->targets << " targets, max relative error "
-                  << result.check->max_relative_error << ", limit " << result.check->limit << ": "
+                  << number_text(result.check->max_relative_error, general, 3) << ", limit "
+                  << number_text(result.check->limit, general, 3) << ": "
                   << (result.check->passed() ? "PASS" : "FAIL") << "\n";
-    }
-
-    std::string json_of(run_options const& options, point_set const& targets,
-                        point_set const* sources, run_result const& result, double read_seconds)
-    {
-      json_writer json;
-      json.begin_object();
-      json.key("program").value(std::string("nearfield ") + build.version);
-      json.key("input").value(options.input.string());
-      json.key("points").value(std::uint64_t(targets.size()));
-      json.key("sources").value(std::uint64_t(sources ? sources->size() : targets.size()));
-      json.key("dim").value(targets.dim);
-      json.key("interaction").value(options.interaction.name);
-      json.key("parameters").begin_object();
-      for (auto const& [name, value] : options.interaction.parameters) json.key(name).value(value);
-      json.end_object();
-      json.key("precision").value(name_of(options.precision));
-      json.key("backend").value(name_of(options.step.backend));
-      json.key("leaves").value(result.leaves);
-      json.key("depth").value(result.depth);
-      json.key("max_leaf").value(result.max_leaf);
-      json.key("interactions").value(result.interactions);
-      json.key("seconds").begin_object();
-      json.key("read").value(read_seconds);
-      json.key("tree").value(result.tree_seconds);
-      json.key("near_field").value(result.step.seconds);
-      json.end_object();
-      json.key("workers").value(result.step.workers);
-      json.key("gpus").value(result.step.gpus);
-      json.key("tasks").begin_array();
-      for (worker_tasks const& tasks : result.step.tasks)
-      {
-        json.begin_object();
-        json.key("worker").value(tasks.worker);
-        json.key("implementation").value(tasks.implementation);
-        json.key("tasks").value(tasks.tasks);
-        json.end_object();
-      }
-      json.end_array();
-      json.key("not_finite").value(result.not_finite);
-      json.key("check");
-      if (result.check)
-      {
-        json.begin_object();
-        json.key("targets").value(std::uint64_t(result.check->targets));
-        json.key("max_relative_error").value(result.check->max_relative_error);
-        json.key("limit").value(result.check->limit);
-        json.key("passed").value(result.check->passed());
-        json.end_object();
-      }
-      else
-        json.null();
-      json.end_object();
-      return json.text();
     }
   }
 
@@ -227,11 +165,6 @@ namespace nearfield::app
       point_set& points = targets.points;
       points.outputs = std::move(result.outputs);
       points.output_names = std::move(result.output_names);
-      if (options.precision == precision::f32)
-      {
-        round_columns<float>(points.positions);
-        round_columns<float>(points.inputs);
-      }
       files.write(*options.output, format_points(*options.output, points,
                                                  {.precision = options.precision == precision::f32
                                                                    ? file_precision::f32

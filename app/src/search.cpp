@@ -1,17 +1,14 @@
-#include "build.hpp"
 #include "commands.hpp"
 #include "devices.hpp"
 #include "files.hpp"
 #include "json.hpp"
-#include "search_compute.hpp"
-#include "search_output.hpp"
+#include "search_result.hpp"
 #include "step.hpp"
 
 #include <nearfield/core/isa.hpp>
 #include <nearfield/io/read.hpp>
 
 #include <algorithm>
-#include <iomanip>
 #include <iostream>
 
 namespace nearfield::app
@@ -21,10 +18,7 @@ namespace nearfield::app
     // What can be refused before a file is read.
     void check_early(search_options const& options)
     {
-      if (options.precision == precision::f32)
-        check_lengths<float>(options);
-      else
-        check_lengths<double>(options);
+      check_lengths(options);
       check_devices({.backend = options.backend, .workers = 0});
       if (options.workers > 0 && !has_tasks())
         throw error("--workers: this program was built without StarPU; leave it out, or configure "
@@ -68,58 +62,21 @@ namespace nearfield::app
 
     void print_summary(search_options const& options, int dim, search_result const& result)
     {
+      constexpr auto general = std::chars_format::general;
       std::cout << "points        " << result.points << ", " << dim << "D\n"
                 << "search        " << backend_name(options) << ", " << name_of(options.precision)
-                << ", radius " << options.radius << "\n"
+                << ", radius " << number_text(options.radius, general, 6) << "\n"
                 << "pairs         " << result.pairs << " (" << name_of(options.list) << "), "
-                << std::setprecision(4) << result.mean_neighbours << " neighbours a point, at most "
-                << result.max_neighbours << "\n";
+                << number_text(result.mean_neighbours, general, 4)
+                << " neighbours a point, at most " << result.max_neighbours << "\n";
       if (result.overflow)
         std::cout << "overflow      rows of the table hold " << *result.table_width << " of up to "
                   << result.max_neighbours << " neighbours; counts are true\n";
-      std::cout << std::setprecision(3) << "seconds       grid " << result.grid_seconds
-                << ", count " << result.count_seconds << ", fill " << result.fill_seconds << "\n"
+      std::cout << "seconds       grid " << number_text(result.grid_seconds, general, 3)
+                << ", count " << number_text(result.count_seconds, general, 3) << ", fill "
+                << number_text(result.fill_seconds, general, 3) << "\n"
                 << "memory        the list takes " << result.bytes << " bytes, the peak is "
                 << result.peak_memory << "\n";
-    }
-
-    std::string json_of(search_options const& options, int dim, search_result const& result,
-                        double read_seconds)
-    {
-      json_writer json;
-      json.begin_object();
-      json.key("program").value(std::string("nearfield ") + build.version);
-      json.key("input").value(options.input.string());
-      json.key("points").value(result.points);
-      json.key("dim").value(dim);
-      json.key("precision").value(name_of(options.precision));
-      json.key("backend").value(name_of(options.backend));
-      json.key("workers").value(std::max(1, options.workers));
-      json.key("radius").value(options.radius);
-      json.key("periodic").begin_array();
-      for (double const length : options.periodic) json.value(length);
-      json.end_array();
-      json.key("list").value(name_of(options.list));
-      json.key("pairs").value(result.pairs);
-      json.key("mean_neighbours").value(result.mean_neighbours);
-      json.key("max_neighbours").value(result.max_neighbours);
-      if (result.table_width)
-      {
-        json.key("width").value(std::uint64_t(*result.table_width));
-        json.key("overflow").value(result.overflow);
-      }
-      json.key("seconds").begin_object();
-      json.key("read").value(read_seconds);
-      if (result.upload_seconds) json.key("upload").value(*result.upload_seconds);
-      json.key("grid").value(result.grid_seconds);
-      json.key("count").value(result.count_seconds);
-      json.key("fill").value(result.fill_seconds);
-      if (result.download_seconds) json.key("download").value(*result.download_seconds);
-      json.end_object();
-      json.key("bytes").value(result.bytes);
-      json.key("peak_memory").value(result.peak_memory);
-      json.end_object();
-      return json.text();
     }
   }
 
@@ -133,8 +90,7 @@ namespace nearfield::app
     auto const start = std::chrono::steady_clock::now();
     auto const from = read(options);
     double const read_seconds = seconds_since(start);
-    auto const result = options.precision == precision::f32 ? search_points<float>(from, options)
-                                                            : search_points<double>(from, options);
+    auto const result = search_points(from, options);
     print_summary(options, from.points.dim, result);
 
     output_files files;

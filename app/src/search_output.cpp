@@ -1,13 +1,15 @@
-#include "search_output.hpp"
+#include "search_result.hpp"
 
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 #include <nearfield/io/npy.hpp>
-
-#include <charconv>
 
 namespace nearfield::app
 {
   namespace
   {
+    using nearfield::detail::append_number;
+
     enum class list_format
     {
       csv,
@@ -48,12 +50,6 @@ namespace nearfield::app
       std::string bytes_;
     };
 
-    void append(std::string& out, std::uint64_t number)
-    {
-      char digits[24];
-      out.append(digits, std::to_chars(digits, digits + sizeof digits, number).ptr);
-    }
-
     // f(i, j) for every pair of a half or a full list.
     template <class F>
     void for_each_pair(list_kind kind, search_result const& result, F const& f)
@@ -72,9 +68,9 @@ namespace nearfield::app
       auto const write_two = [&](std::uint64_t first, std::uint64_t second)
       {
         std::string& bytes = out.bytes();
-        append(bytes, first);
+        append_number(bytes, first);
         bytes += ',';
-        append(bytes, second);
+        append_number(bytes, second);
       };
       std::size_t const n = result.points, width = result.table_width.value_or(0);
       switch (kind)
@@ -99,13 +95,13 @@ namespace nearfield::app
         break;
       case list_kind::table:
         out.bytes() += "i,count";
-        for (std::size_t k = 0; k < width; ++k) append(out.bytes() += ",j", k);
+        for (std::size_t k = 0; k < width; ++k) append_number(out.bytes() += ",j", k);
         out.bytes() += '\n';
         for (std::size_t i = 0; i < n; ++i)
         {
           write_two(i, result.table.counts[i]);
           auto const row = result.table.row(i);
-          for (index_type const j : row) append(out.bytes() += ',', j);
+          for (index_type const j : row) append_number(out.bytes() += ',', j);
           for (std::size_t k = row.size(); k < width; ++k) out.bytes() += ',';
           out.bytes() += '\n';
         }

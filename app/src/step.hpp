@@ -1,18 +1,19 @@
 #pragma once
 
 #include "problem.hpp"
-#include "range.hpp"
 
+#include <nearfield/cuda/range.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nearfield::app
 {
-  /// What one worker ran.
+  /// What one worker ran: starpu::worker_tasks, which a program without StarPU does not have.
   struct worker_tasks
   {
     std::string worker;
@@ -48,6 +49,14 @@ namespace nearfield::app
     std::vector<std::vector<T>> outputs;
     step_report report;
   };
+
+  /// f(), in a range of that name.
+  template <class F>
+  decltype(auto) in_range(char const* name, F&& f)
+  {
+    nearfield::detail::range const here(name);
+    return std::forward<F>(f)();
+  }
 
   inline double seconds_since(std::chrono::steady_clock::time_point start)
   {

@@ -116,7 +116,7 @@ namespace nearfield::detail::io
 
       auto const half_width = static_cast<double>(get<Real>(content, file.box_offset()));
       if (!(half_width > 0) || !std::isfinite(half_width))
-        fail_at_byte(name, file.box_offset(), "half width " + shortest(half_width),
+        fail_at_byte(name, file.box_offset(), "half width " + number_text(half_width),
                      "a positive finite length");
       std::vector<double> centre;
       for (std::size_t c = 0; c < header.dim; ++c)
@@ -124,7 +124,7 @@ namespace nearfield::detail::io
         auto const offset = file.box_offset() + (1 + c) * sizeof(Real);
         centre.push_back(static_cast<double>(get<Real>(content, offset)));
         if (!std::isfinite(centre.back()))
-          fail_at_byte(name, offset, shortest(centre.back()) + " for the centre's " + "xyz"[c],
+          fail_at_byte(name, offset, number_text(centre.back()) + " for the centre's " + "xyz"[c],
                        "a finite number");
       }
       points.box = bounding_box{centre, half_width};
@@ -138,7 +138,7 @@ namespace nearfield::detail::io
           auto const value = get<Real>(content, offset);
           if (k < header.dim + header.n_inputs && !std::isfinite(value))
             fail_at_byte(name, offset,
-                         shortest(static_cast<double>(value)) + " for " + name_of(header, k) +
+                         number_text(static_cast<double>(value)) + " for " + name_of(header, k) +
                              " of point " + std::to_string(i),
                          "a finite number");
           column[i] = static_cast<double>(value);

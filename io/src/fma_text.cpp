@@ -158,7 +158,7 @@ namespace nearfield
 
           half_width_ = take_finite("the half width");
           if (!(half_width_ > 0))
-            fail_at_line(name_, tokens_.line(), "half width " + shortest(half_width_),
+            fail_at_line(name_, tokens_.line(), "half width " + number_text(half_width_),
                          "a positive length");
           for (std::uint64_t c = 0; c < header_.dim; ++c)
             centre_.push_back(take_finite(std::string("the centre's ") + "xyz"[c]));

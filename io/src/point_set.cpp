@@ -21,7 +21,7 @@ namespace nearfield
         if (!finite) continue;
         for (std::size_t i = 0; i < size; ++i)
           if (!std::isfinite(columns[c][i]))
-            throw error(label + ": found " + detail::io::shortest(columns[c][i]) + " at point " +
+            throw error(label + ": found " + detail::number_text(columns[c][i]) + " at point " +
                         std::to_string(i) + ", expected finite values");
       }
     }
@@ -64,11 +64,10 @@ namespace nearfield
                   " coordinates, expected dim = " + std::to_string(points.dim));
     for (double const c : points.box->centre)
       if (!std::isfinite(c))
-        throw error("point_set.box.centre: found " + detail::io::shortest(c) +
+        throw error("point_set.box.centre: found " + detail::number_text(c) +
                     ", expected finite coordinates");
     if (!(points.box->half_width > 0) || !std::isfinite(points.box->half_width))
-      throw error("point_set.box.half_width: found " +
-                  detail::io::shortest(points.box->half_width) +
+      throw error("point_set.box.half_width: found " + detail::number_text(points.box->half_width) +
                   ", expected a positive finite length");
   }
 

@@ -74,12 +74,6 @@ namespace nearfield::detail::io
     return out;
   }
 
-  std::string shortest(double number)
-  {
-    char digits[32];
-    return {digits, std::to_chars(digits, digits + sizeof digits, number).ptr};
-  }
-
   std::string count_of(std::uintmax_t n, std::string_view noun)
   {
     return std::to_string(n) + " " + std::string(noun) + (n == 1 ? "" : "s");

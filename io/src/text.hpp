@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 #include <nearfield/io/point_set.hpp>
 #include <nearfield/io/read.hpp>
 
@@ -25,9 +26,6 @@ namespace nearfield::detail::io
 
   /// `text` with small letters for capital ones of ASCII
   std::string lower(std::string_view text);
-
-  /// the shortest decimals that read back to the same value
-  std::string shortest(double number);
 
   /// "1 value", "2 values"
   std::string count_of(std::uintmax_t n, std::string_view noun);

@@ -6,7 +6,6 @@
 #include "write.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -70,15 +69,6 @@ namespace nearfield
       return box;
     }
 
-    // shortest decimals that read back to the same Real
-    template <class Real>
-    void append_number(std::string& out, double value)
-    {
-      char digits[32];
-      auto const end = std::to_chars(digits, digits + sizeof digits, static_cast<Real>(value)).ptr;
-      out.append(digits, end);
-    }
-
     template <class Real>
     void append_rows(std::string& out, point_set const& points, char delimiter)
     {
@@ -86,7 +76,7 @@ namespace nearfield
       for (std::size_t i = 0; i < points.size(); ++i)
         for (std::size_t c = 0; c < columns.size(); ++c)
         {
-          append_number<Real>(out, columns[c][i]);
+          detail::append_number(out, static_cast<Real>(columns[c][i]));
           out += c + 1 == columns.size() ? '\n' : delimiter;
         }
     }
@@ -109,11 +99,11 @@ namespace nearfield
                         std::to_string(dim + n_inputs + points.outputs.size()) + " " +
                         std::to_string(dim) + " " + std::to_string(n_inputs) + "\n" +
                         std::to_string(points.size()) + " ";
-      append_number<Real>(out, box.half_width);
+      detail::append_number(out, static_cast<Real>(box.half_width));
       for (double const c : box.centre)
       {
         out += ' ';
-        append_number<Real>(out, c);
+        detail::append_number(out, static_cast<Real>(c));
       }
       out += '\n';
       append_rows<Real>(out, points, ' ');
@@ -180,8 +170,8 @@ namespace nearfield
       for (std::size_t i = 0; i < points.size(); ++i)
         if (std::isfinite(columns[c][i]) &&
             std::abs(columns[c][i]) > std::numeric_limits<float>::max())
-          throw error("point_set: found " + shortest(columns[c][i]) + " for " + names[c] +
-                      " at point " + std::to_string(i) +
+          throw error("point_set: found " + detail::number_text(columns[c][i]) + " for " +
+                      names[c] + " at point " + std::to_string(i) +
                       ", expected values within single precision; write f64");
   }
 

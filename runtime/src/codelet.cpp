@@ -1,9 +1,8 @@
 #include "codelet.hpp"
 
-#include "range.hpp"
-
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/range.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
@@ -92,7 +91,7 @@ namespace nearfield::starpu::detail
   {
     starpu_task const& task = *starpu_task_get_current();
     auto const& mine = static_cast<codelet const&>(*task.cl);
-    range const here(mine.range_);
+    nearfield::detail::range const here(mine.range_);
     monitor* watch = &monitor::of_process();
     try
     {

@@ -39,10 +39,9 @@ namespace nearfield::starpu::detail
       bool const can_be_mutual = groups.has_one_set && k.has_way_back;
       if (wanted == form_choice::automatic)
       {
-        double const leaf_size =
-            static_cast<double>(groups.target_order.size()) / std::max(1u, groups.targets.size());
         bool const pays =
-            backend != backend_choice::cuda || leaf_size >= cuda_mutual_least_points(k.n_out);
+            backend != backend_choice::cuda ||
+            cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out);
         return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
       }
       if (wanted == form_choice::mutual && !can_be_mutual)

@@ -16,18 +16,20 @@ namespace
   template <class T, class K>
   struct solved
   {
-    problem<T, K::dim> on;
+    named_points from;
+    problem<T, K::dim> on; // refers to them
     std::vector<std::vector<T>> outputs;
 
-    explicit solved(K const& k) : on(unsolved())
+    explicit solved(K const& k)
+        : from(points()), on(make_problem<T, K::dim>(from, nullptr, {.level = 0}))
     {
-      auto const sums = reference(k, std::as_const(on.targets).view(), on.source_view(),
+      auto const sums = reference(k, on.targets.view(), on.source_view(),
                                   on.template input_view<K::n_in>(0), other_points);
       for (auto const& column : sums.value) outputs.emplace_back(column.begin(), column.end());
     }
 
   private:
-    static problem<T, K::dim> unsolved()
+    static named_points points()
     {
       std::size_t const n = 20;
       named_points from{"points", {.dim = K::dim}};
@@ -39,7 +41,7 @@ namespace
         auto& column = from.points.inputs.emplace_back(n);
         for (double& q : column) q = random.uniform(1, 2);
       }
-      return make_problem<T, K::dim>(from, nullptr, {.level = 0});
+      return from;
     }
   };
 

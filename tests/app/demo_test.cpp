@@ -1,5 +1,5 @@
-#include "json_reader.hpp"
 #include "program.hpp"
+#include "read_json.hpp"
 
 #include <nearfield/io/read.hpp>
 
@@ -26,7 +26,7 @@ namespace
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out), {}), 3);
     EXPECT_TRUE(read_text(out / "near_field.png").starts_with("\x89PNG\r\n\x1a\n"));
     EXPECT_THAT(read_text(out / "near_field.vtu"), testing::HasSubstr("Name=\"phi\""));
-    auto const json = json_reader::read(read_text(out / "near_field.json"));
+    auto const json = read_json(out / "near_field.json");
     EXPECT_EQ(json.at("points"), points);
     EXPECT_EQ(json.at("rows.0.backend"), "scalar");
     int const rows_of_a_precision = NEARFIELD_APP_HAS_STARPU ? 6 : 5;

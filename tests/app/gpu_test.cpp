@@ -1,6 +1,6 @@
 // The program on a GPU, with and without StarPU.
-#include "json_reader.hpp"
 #include "program.hpp"
+#include "read_json.hpp"
 
 #include "points.hpp"
 
@@ -28,8 +28,6 @@ namespace
     write_points(path, points);
   }
 
-  using json_values = std::map<std::string, std::string>;
-
   // Runs with a check, which passes.
   json_values expect_checked_run(temporary_folder const& folder, std::string const& input,
                                  std::vector<std::string> const& options)
@@ -40,7 +38,7 @@ namespace
     auto const end = run_program(arguments);
     expect_success(end);
     EXPECT_THAT(end.out, testing::HasSubstr("PASS"));
-    return json_reader::read(read_text(folder / "j.json"));
+    return read_json(folder / "j.json");
   }
 
   bool contains_task_of(json_values const& json, std::string const& implementation)
@@ -198,7 +196,7 @@ TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
           if (!periodic.empty()) options.insert(options.end(), {"--periodic", periodic});
           SCOPED_TRACE(testing::PrintToString(options));
           expect_success(run_program(options));
-          return json_reader::read(read_text(folder / "j.json"));
+          return read_json(folder / "j.json");
         };
         auto const on_cpu = search("simd"), on_gpu = search("cuda"), automatic = search("auto");
         EXPECT_EQ(automatic.at("backend"), "cuda");

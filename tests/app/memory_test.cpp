@@ -1,5 +1,5 @@
 // What a process can still take, from files as the system has them.
-#include "memory.hpp"
+#include "machine.hpp"
 
 #include "io/files.hpp"
 

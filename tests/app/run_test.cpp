@@ -1,6 +1,6 @@
 // What `nearfield run` computes and writes, against plain sums of this file's own.
-#include "json_reader.hpp"
 #include "program.hpp"
+#include "read_json.hpp"
 
 #include "points.hpp"
 
@@ -18,7 +18,7 @@ namespace
   {
     ending end;
     point_set points;
-    std::map<std::string, std::string> json;
+    json_values json;
   };
 
   // Runs on `input`, which is in `folder`, and reads what was written.
@@ -33,7 +33,7 @@ namespace
     result.end = run_program(arguments);
     expect_success(result.end);
     result.points = read_points(folder / "out.csv");
-    result.json = json_reader::read(read_text(folder / "out.json"));
+    result.json = read_json(folder / "out.json");
     return result;
   }
 
@@ -541,7 +541,7 @@ TEST(run, results_that_are_not_finite_are_counted_and_status_1)
                 testing::MatchesRegex("nearfield: results that are not finite: 2, the first at "
                                       "point 1; [^\n]*" +
                                       precision + "[^\n]*\n"));
-    EXPECT_EQ(json_reader::read(read_text(folder / "b.json")).at("not_finite"), "2");
+    EXPECT_EQ(read_json(folder / "b.json").at("not_finite"), "2");
     EXPECT_THAT(read_text(folder / "b.csv"), testing::HasSubstr("inf"));
   }
 }

@@ -1,6 +1,6 @@
 // What `nearfield search` finds and writes, against all pairs of points by the definition.
-#include "json_reader.hpp"
 #include "program.hpp"
+#include "read_json.hpp"
 
 #include "points.hpp"
 #include "search/brute_force.hpp"
@@ -16,7 +16,6 @@ using namespace nearfield::test;
 namespace
 {
   using index_pairs = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  using json_values = std::map<std::string, std::string>;
 
   // Positions on multiples of 1/64, so that distances equal the radius, and some points coincide.
   point_set random_points(int dim, std::size_t n, std::uint64_t seed)
@@ -38,7 +37,7 @@ namespace
                                        "--json",   (folder / "out.json").string()};
     arguments.insert(arguments.end(), options.begin(), options.end());
     expect_success(run_program(arguments, {{"CUDA_VISIBLE_DEVICES", ""}}));
-    return json_reader::read(read_text(folder / "out.json"));
+    return read_json(folder / "out.json");
   }
 
   // The numbers of a CSV file behind its header, -1 for an empty place.

@@ -3,12 +3,12 @@
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace nearfield::detail
 {
@@ -170,15 +170,11 @@ namespace nearfield::detail
     template <class T>
     [[noreturn]] void complain(char const* name, std::size_t i, int axis, T value, T period)
     {
-      std::ostringstream text;
-      text.precision(std::numeric_limits<T>::max_digits10);
-      text << "cell_list: coordinate " << axis << " of point " << i << " of the " << name << " is "
-           << value;
-      if (std::isfinite(value))
-        text << ", outside the periodic box [0, " << period << "); wrap it into the box";
-      else
-        text << "; give finite coordinates";
-      throw error(text.str());
+      throw error("cell_list: coordinate " + std::to_string(axis) + " of point " +
+                  std::to_string(i) + " of the " + name + " is " + number_text(value) +
+                  (std::isfinite(value) ? ", outside the periodic box [0, " + number_text(period) +
+                                              "); wrap it into the box"
+                                        : "; give finite coordinates"));
     }
   }
 

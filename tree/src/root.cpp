@@ -4,12 +4,12 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
-#include <sstream>
 
 namespace nearfield::detail
 {
@@ -18,25 +18,15 @@ namespace nearfield::detail
     template <class Values>
     std::string tuple_of(Values const& values)
     {
-      std::ostringstream text;
-      text.precision(17);
-      char const* separator = "(";
-      for (auto const value : values)
-      {
-        text << separator << value;
-        separator = ", ";
-      }
-      text << ")";
-      return text.str();
+      std::string text;
+      for (auto const value : values) text += (text.empty() ? "(" : ", ") + number_text(value);
+      return text + ")";
     }
 
     template <int Dim>
     std::string describe(cube<Dim> const& root)
     {
-      std::ostringstream text;
-      text.precision(17);
-      text << "centre " << tuple_of(root.centre) << " and half width " << root.half_width;
-      return text.str();
+      return "centre " + tuple_of(root.centre) + " and half width " + number_text(root.half_width);
     }
 
     template <class T>

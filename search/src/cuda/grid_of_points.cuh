@@ -7,6 +7,7 @@
 #include "trace.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
 
@@ -98,9 +99,9 @@ namespace nearfield::detail
         if (finite && (period == 0 || (value >= 0 && value < period))) continue;
         std::string const where = std::string("cuda_cell_list: coordinate ") + std::to_string(a) +
                                   " of " + (is_query ? "query " : "point ") + std::to_string(i) +
-                                  " is " + std::to_string(value);
+                                  " is " + number_text(value);
         if (!finite) throw error(where + "; give finite coordinates");
-        throw error(where + ", outside the periodic box [0, " + std::to_string(period) +
+        throw error(where + ", outside the periodic box [0, " + number_text(period) +
                     "); wrap the points into it");
       }
       throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");

@@ -13,6 +13,13 @@ namespace nearfield
     return n_out == 1 ? 24 : 128;
   }
 
+  /// Whether a step over that many points and boxes has them.
+  constexpr bool cuda_mutual_pays(std::size_t n_points, std::size_t n_boxes, int n_out)
+  {
+    return n_boxes > 0 &&
+           n_points >= n_boxes * static_cast<std::size_t>(cuda_mutual_least_points(n_out));
+  }
+
   /// Boxes and their interaction list in the memory of the current device, cut into pieces of work for a
   /// GPU. It copies what it needs; many steps may use it.
   class NEARFIELD_API cuda_list

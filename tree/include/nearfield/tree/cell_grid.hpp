@@ -2,12 +2,12 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -95,17 +95,12 @@ namespace nearfield
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
     {
       std::string const where = "cell_list: ";
-      auto const text = [](double value)
-      {
-        char buffer[32];
-        std::snprintf(buffer, sizeof buffer, "%.*g", std::numeric_limits<T>::max_digits10, value);
-        return std::string(buffer);
-      };
       if (!(cutoff > 0) || !std::isfinite(cutoff))
-        throw error(where + "the cutoff is " + text(cutoff) + "; give a positive, finite length");
+        throw error(where + "the cutoff is " + number_text(cutoff) +
+                    "; give a positive, finite length");
       // squares below have few digits, those above none
       if (!std::isnormal(cutoff * cutoff))
-        throw error(where + "the square of the cutoff " + text(cutoff) +
+        throw error(where + "the square of the cutoff " + number_text(cutoff) +
                     " is no normal number of this precision; use other units of length");
       for (int a = 0; a < Dim; ++a)
       {
@@ -115,11 +110,12 @@ namespace nearfield
                       " on axis " + std::to_string(a) + "; give 1 to " +
                       std::to_string(max_cells_per_cutoff) + ", or 0 for the default");
         if (!(period >= 0) || !std::isfinite(period))
-          throw error(where + "the period is " + text(period) + " on axis " + std::to_string(a) +
+          throw error(where + "the period is " + number_text(period) + " on axis " +
+                      std::to_string(a) +
                       "; give a positive, finite length, or 0 for an open axis");
         if (period > 0 && period < 2 * cutoff)
-          throw error(where + "the period " + text(period) + " of axis " + std::to_string(a) +
-                      " is less than twice the cutoff " + text(cutoff) +
+          throw error(where + "the period " + number_text(period) + " of axis " +
+                      std::to_string(a) + " is less than twice the cutoff " + number_text(cutoff) +
                       ", so a pair could be in with two images; give a smaller cutoff or a larger "
                       "period");
       }

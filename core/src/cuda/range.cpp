@@ -1,12 +1,12 @@
-#include "range.hpp"
+#include <nearfield/cuda/range.hpp>
 
-#if defined(NEARFIELD_WITH_NVTX)
+#if defined(NEARFIELD_HAS_CUDA)
 #include <nvtx3/nvToolsExt.h>
 #endif
 
-namespace nearfield::starpu::detail
+namespace nearfield::detail
 {
-#if defined(NEARFIELD_WITH_NVTX)
+#if defined(NEARFIELD_HAS_CUDA)
   range::range(char const* name) noexcept
   {
     nvtxRangePushA(name);

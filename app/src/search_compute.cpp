@@ -1,8 +1,6 @@
-#pragma once
+#include "search_result.hpp"
 
-#include "memory.hpp"
-#include "range.hpp"
-#include "search_compute.hpp"
+#include "machine.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -15,7 +13,7 @@
 
 namespace nearfield::app
 {
-  namespace detail
+  namespace
   {
     /// f(), in a range of that name, whose time is added to `seconds`.
     template <class F>
@@ -38,21 +36,21 @@ namespace nearfield::app
     }
 
     template <class T, int Dim>
-    void check_inside(named_points const& from, column_set<T, Dim> const& x,
+    void check_inside(named_points const& from, position_columns<T, Dim> const& x,
                       cell_list_options<T, Dim> const& grid)
     {
       for (int a = 0; a < Dim; ++a)
         for (std::size_t i = 0; grid.period[a] > 0 && i < x.size(); ++i)
           if (T const place = x.columns[a][i]; !(place >= 0 && place < grid.period[a]))
             throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[a] + " = " +
-                        shortest(from.points.positions[a][i]) + ", outside [0, " +
-                        shortest(double(grid.period[a])) + ")" + (sizeof(T) == 4 ? " in f32" : "") +
+                        number_text(from.points.positions[a][i]) + ", outside [0, " +
+                        number_text(double(grid.period[a])) + ")" +
+                        (sizeof(T) == 4 ? " in f32" : "") +
                         " that --periodic gives; expected it inside");
     }
 
     /// Throws error where the list is larger than it may be.
-    inline void check_size(search_options const& options, search_result const& result,
-                           std::uint64_t limit)
+    void check_size(search_options const& options, search_result const& result, std::uint64_t limit)
     {
       if (result.bytes <= limit) return;
       std::string const allowed = options.max_memory ? " bytes given; raise it, or "
@@ -69,7 +67,7 @@ namespace nearfield::app
                   allowed + smaller);
     }
 
-    inline void set_sizes(search_options const& options, std::uint64_t total, search_result& result)
+    void set_sizes(search_options const& options, std::uint64_t total, search_result& result)
     {
       std::uint64_t const n = result.points, index = sizeof(index_type);
       result.pairs = options.list == list_kind::half ? total / 2 : total;
@@ -154,7 +152,7 @@ namespace nearfield::app
     }
 
     template <class T, int Dim>
-    void search_on_cpu(column_set<T, Dim> const& x, search_options const& options,
+    void search_on_cpu(position_columns<T, Dim> const& x, search_options const& options,
                        search_result& result)
     {
       auto const cells =
@@ -188,7 +186,7 @@ namespace nearfield::app
     }
 
     template <class T, int Dim>
-    void search_on_gpu(column_set<T, Dim> const& x, search_options const& options,
+    void search_on_gpu(position_columns<T, Dim> const& x, search_options const& options,
                        search_result& result)
     {
       result.upload_seconds = result.download_seconds = 0;
@@ -243,36 +241,48 @@ namespace nearfield::app
         search_on_cpu(x, options, result);
       return result;
     }
-  }
 
-  template <class T>
-  void check_lengths(search_options const& options)
-  {
-    std::string const in = sizeof(T) == 4 ? "f32" : "f64";
-    T const radius = static_cast<T>(options.radius);
-    if (!std::isnormal(radius * radius))
-      throw error("--radius: found " + shortest(options.radius) +
-                  ", whose square leaves the range of " + in +
-                  "; give a length nearer to 1, in other units");
-    for (std::size_t a = 0; a < options.periodic.size(); ++a)
+    template <class T>
+    void check_lengths_in(search_options const& options)
     {
-      if (options.periodic[a] == 0) continue;
-      T const period = static_cast<T>(options.periodic[a]);
-      auto const found =
-          "--periodic: found " + shortest(options.periodic[a]) + " for axis " + "xyz"[a];
-      if (!std::isfinite(period))
-        throw error(found + ", which " + in + " does not hold; take --precision f64");
-      if (!(period >= 2 * radius))
-        throw error(found + ", less than twice --radius " + shortest(options.radius) +
-                    ", where a pair could be in with two images; give a smaller radius or a larger "
-                    "period");
+      std::string const in = sizeof(T) == 4 ? "f32" : "f64";
+      T const radius = static_cast<T>(options.radius);
+      if (!std::isnormal(radius * radius))
+        throw error("--radius: found " + number_text(options.radius) +
+                    ", whose square leaves the range of " + in +
+                    "; give a length nearer to 1, in other units");
+      for (std::size_t a = 0; a < options.periodic.size(); ++a)
+      {
+        if (options.periodic[a] == 0) continue;
+        T const period = static_cast<T>(options.periodic[a]);
+        auto const found =
+            "--periodic: found " + number_text(options.periodic[a]) + " for axis " + "xyz"[a];
+        if (!std::isfinite(period))
+          throw error(found + ", which " + in + " does not hold; take --precision f64");
+        if (!(period >= 2 * radius))
+          throw error(
+              found + ", less than twice --radius " + number_text(options.radius) +
+              ", where a pair could be in with two images; give a smaller radius or a larger "
+              "period");
+      }
+    }
+
+    template <class T>
+    search_result search_points_in(named_points const& from, search_options const& options)
+    {
+      return from.points.dim == 2 ? search_in<T, 2>(from, options) : search_in<T, 3>(from, options);
     }
   }
 
-  template <class T>
+  void check_lengths(search_options const& options)
+  {
+    options.precision == precision::f32 ? check_lengths_in<float>(options)
+                                        : check_lengths_in<double>(options);
+  }
+
   search_result search_points(named_points const& from, search_options const& options)
   {
-    return from.points.dim == 2 ? detail::search_in<T, 2>(from, options)
-                                : detail::search_in<T, 3>(from, options);
+    return options.precision == precision::f32 ? search_points_in<float>(from, options)
+                                               : search_points_in<double>(from, options);
   }
 }

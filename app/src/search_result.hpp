@@ -1,11 +1,13 @@
 #pragma once
 
+#include "options.hpp"
 #include "problem.hpp"
-#include "search_options.hpp"
 
+#include <nearfield/io/atomic_file.hpp>
 #include <nearfield/search/pairs.hpp>
 
 #include <cstdint>
+#include <filesystem>
 #include <optional>
 
 namespace nearfield::app
@@ -39,17 +41,22 @@ namespace nearfield::app
     std::uint64_t peak_memory = 0;
   };
 
-  /// Throws error where the radius and the periods cannot be searched with in precision T.
-  template <class T>
+  /// Throws error where the radius and the periods cannot be searched with in the precision asked for.
   void check_lengths(search_options const& options);
 
-  /// Searches in precision T; options.backend is not automatic. Throws error for points outside a
-  /// periodic box, and for a list larger than it may be, which is then not allocated.
-  template <class T>
+  /// Searches; options.backend is not automatic. Throws error for points outside a periodic box, and for
+  /// a list larger than it may be, which is then not allocated.
   search_result search_points(named_points const& from, search_options const& options);
 
-  extern template void check_lengths<float>(search_options const&);
-  extern template void check_lengths<double>(search_options const&);
-  extern template search_result search_points<float>(named_points const&, search_options const&);
-  extern template search_result search_points<double>(named_points const&, search_options const&);
+  /// Throws error unless a list can be written to a file of that name: .csv or .npy.
+  void check_list_format(std::filesystem::path const& path);
+
+  /// Writes a list, block by block, so that memory holds it once.
+  ///
+  /// CSV has a line with the names of the columns, then rows: `i,j` of a half or a full list,
+  /// `i,count`, or `i,count,j0,j1,...` of a table, whose places without a point are empty. NPY is
+  /// int64: (pairs, 2); (points,) counts; or, for a table, (points, 1 + width): the count, then the
+  /// neighbours, -1 behind them. Throws error where the system refuses.
+  void write_list(atomic_file& file, std::filesystem::path const& path, list_kind kind,
+                  search_result const& result);
 }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+namespace nearfield::detail
+{
+  /// Appends the number as std::to_chars writes it, which no locale changes. Without a format these are
+  /// the shortest decimals that read back to the same value; (value, std::chars_format::fixed, 2) is
+  /// printf's %.2f.
+  template <class T, class... Format>
+  void append_number(std::string& out, T value, Format... format)
+  {
+    char digits[400]; // the largest double has 309 in front of the point
+    out.append(digits, std::to_chars(digits, digits + sizeof digits, value, format...).ptr);
+  }
+
+  /// The number as append_number writes it.
+  template <class T, class... Format>
+  std::string number_text(T value, Format... format)
+  {
+    std::string text;
+    append_number(text, value, format...);
+    return text;
+  }
+
+  /// All of `text` as a number, nan and inf too; none where it is something else, or beyond T.
+  template <class T>
+  std::optional<T> read_number(std::string_view text)
+  {
+    T value{};
+    auto const* const last = text.data() + text.size();
+    auto const [end, status] = std::from_chars(text.data(), last, value);
+    return status == std::errc() && end == last ? std::optional(value) : std::nullopt;
+  }
+}
