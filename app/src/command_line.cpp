@@ -177,6 +177,10 @@ namespace nearfield::app
         program.add_subcommand("demo", "The near field of a protein: computed, checked, drawn");
     demo_command->add_option("--out", demo_of.folder, "the folder to write to")
         ->capture_default_str();
+    demo_command
+        ->add_option("--repetitions", demo_of.repetitions, "runs of each row; the fastest counts")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
     written_run written;
     add_run(program, written);
     written_search search_of;

@@ -88,21 +88,21 @@ namespace nearfield::app
 
       constexpr auto one_sided = pair_form::one_sided, mutual = pair_form::mutual;
       std::string const simd_name = "simd " + std::string(nearfield::name_of(selected_isa()));
-      step_options const on_simd{.backend = backend::simd, .workers = 0, .repetitions = 10};
-      add("scalar", {.backend = backend::scalar, .workers = 0, .repetitions = 3}, {one_sided});
+      step_options const on_simd{.backend = backend::simd, .workers = 0, .repetitions = repetitions};
+      add("scalar", {.backend = backend::scalar, .workers = 0, .repetitions = std::min(repetitions, 3)}, {one_sided});
       add(simd_name, on_simd, {one_sided});
       add(simd_name + " mutual", on_simd, {mutual});
       if (starpu_is_built_in)
         add("StarPU, " + std::to_string(workers) + (workers == 1 ? " worker" : " workers"),
-            {.gpus = 0, .repetitions = 10}, {pair_form::automatic});
+            {.gpus = 0, .repetitions = repetitions}, {pair_form::automatic});
 
       if (std::string const why = no_gpu(); why.empty())
-        add("CUDA", {.backend = backend::cuda, .workers = 0, .repetitions = 10},
+        add("CUDA", {.backend = backend::cuda, .workers = 0, .repetitions = repetitions},
             {one_sided, mutual});
       else
         add_skipped("CUDA", why);
       if (std::string const why = no_gpu_tasks(); why.empty())
-        add("CPU + GPU", {.repetitions = 10}, {pair_form::automatic});
+        add("CPU + GPU", {.repetitions = repetitions}, {pair_form::automatic});
       else
         add_skipped("CPU + GPU", why);
       return std::move(result.outputs);
@@ -203,8 +203,8 @@ namespace nearfield::app
     app::print_row("back-end", "", "        time interactions   speed-up      error");
 
     std::vector<demo_row> rows;
-    measure(make_problem<float, 3>(input.points, nullptr, cut), workers, rows);
-    auto outputs = measure(f64, workers, rows);
+    measure(make_problem<float, 3>(input.points, nullptr, cut), workers, options.repetitions, rows);
+    auto outputs = measure(f64, workers, options.repetitions, rows);
     auto const searches = search_demo(input);
     show_progress("  drawing ...");
     write_files(options.folder, input, f64.leaves, std::move(outputs), rows, searches);

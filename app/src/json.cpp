@@ -4,7 +4,7 @@
 #include "machine.hpp"
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/p2p/isa.hpp>
+#include <nearfield/core/isa.hpp>
 
 // the only file that includes it: the compiler takes seconds for it
 #include <nlohmann/json.hpp>

@@ -1,7 +1,5 @@
 #include "machine.hpp"
 
-#include <nearfield/core/isa.hpp>
-
 #include <algorithm>
 #include <fstream>
 #include <limits>
