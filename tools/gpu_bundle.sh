@@ -59,6 +59,10 @@ lacking=$(comm -23 \
 [ -z "$lacking" ] || fail "tools/cublas_stub.c lacks $lacking, which StarPU needs"
 strip --strip-unneeded "$bundle"/bin/* "$bundle"/lib/*
 
+# a font for the demo's picture
+mkdir "$bundle/fonts"
+cp /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf "$bundle/fonts" || echo "no DejaVu here: cairo's own font" >&2
+
 cp tools/gpu_bundle_run.sh "$bundle/run"
 # cached NAME: what CMake was configured with.
 cached()
