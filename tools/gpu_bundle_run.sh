@@ -14,7 +14,9 @@ commit=$(sed -n 's/^nearfield //p' "$bundle/about")
 export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
-export STARPU_HOME=$home STARPU_SILENT=1 XDG_CACHE_HOME=$home FONTCONFIG_FILE=$bundle/fonts/fonts.conf
+export STARPU_HOME=$home STARPU_SILENT=1 FONTCONFIG_FILE=$home/fonts.conf
+# fontconfig complains where a machine has no list of folders with fonts, or no place for its cache
+echo "<fontconfig><dir>$bundle/fonts</dir><cachedir>$home/fontconfig</cachedir></fontconfig>" >"$FONTCONFIG_FILE"
 results=()
 worst=0
 

@@ -1,8 +1,8 @@
 #include "arguments.hpp"
 
-#include <nearfield/core/cell_grid.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
+#include <nearfield/tree/cell_grid.hpp>
 
 #include <cmath>
 #include <sstream>

@@ -49,7 +49,7 @@ namespace nearfield::app
 
     // Every back-end in precision T; the outputs are those of the last one.
     template <class T>
-    std::vector<std::vector<T>> measure(problem<T, 3> const& on, int workers,
+    std::vector<std::vector<T>> measure(problem<T, 3> const& on, int workers, int repetitions,
                                         std::vector<demo_row>& rows)
     {
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
@@ -88,8 +88,11 @@ namespace nearfield::app
 
       constexpr auto one_sided = pair_form::one_sided, mutual = pair_form::mutual;
       std::string const simd_name = "simd " + std::string(nearfield::name_of(selected_isa()));
-      step_options const on_simd{.backend = backend::simd, .workers = 0, .repetitions = repetitions};
-      add("scalar", {.backend = backend::scalar, .workers = 0, .repetitions = std::min(repetitions, 3)}, {one_sided});
+      step_options const on_simd{
+          .backend = backend::simd, .workers = 0, .repetitions = repetitions};
+      add("scalar",
+          {.backend = backend::scalar, .workers = 0, .repetitions = std::min(repetitions, 3)},
+          {one_sided});
       add(simd_name, on_simd, {one_sided});
       add(simd_name + " mutual", on_simd, {mutual});
       if (starpu_is_built_in)

@@ -3,8 +3,8 @@
 #include "build.hpp"
 #include "machine.hpp"
 
-#include <nearfield/cuda/device.hpp>
 #include <nearfield/core/isa.hpp>
+#include <nearfield/cuda/device.hpp>
 
 // the only file that includes it: the compiler takes seconds for it
 #include <nlohmann/json.hpp>

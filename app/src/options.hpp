@@ -123,7 +123,8 @@ namespace nearfield::app
   /// The command `nearfield demo`.
   struct demo_options
   {
-    int repetitions = 10; ///< runs of each row, of which the fastest counts; of the scalar one 3 at most
+    int repetitions =
+        10; ///< runs of each row, of which the fastest counts; of the scalar one 3 at most
     std::filesystem::path folder = "nearfield-demo";
   };
 

@@ -15,7 +15,8 @@ namespace
     environment["CUDA_VISIBLE_DEVICES"] = "";
     temporary_folder const folder;
     auto const out = folder / "demo";
-    auto const end = run_program({"demo", "--repetitions", "1", "--out", out.string()}, environment);
+    auto const end =
+        run_program({"demo", "--repetitions", "1", "--out", out.string()}, environment);
     expect_success(end);
     EXPECT_THAT(end.out, testing::StartsWith("machine "));
     EXPECT_THAT(end.out, testing::HasSubstr(input));
