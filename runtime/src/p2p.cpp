@@ -119,7 +119,7 @@ namespace nearfield::starpu
     static_cast<void>(codelet.pairs({roles.begin(), roles.size()}));
     for (auto const& role : roles)
       for (starpu_data_handle_t const data : role.handles) one.add(data, role.mode());
-    one.set_argument(argument(), argument_size());
+    one.set_argument(&shared_->argument, sizeof(shared_->argument));
     one.set_options(options);
     one.set_owner({shared_, &shared_->watch});
     one.submit();

@@ -119,8 +119,11 @@ namespace nearfield::starpu::detail
 
   void task::set_priority(int priority)
   {
-    task_->priority =
-        std::clamp(priority, starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
+    // every scheduler takes the default, and most tasks have it
+    if (priority != STARPU_DEFAULT_PRIO)
+      priority =
+          std::clamp(priority, starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
+    task_->priority = priority;
   }
 
   void task::set_argument(void* argument, std::size_t size)

@@ -2,6 +2,7 @@
 
 #include "near_field_cases.hpp"
 
+#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
 
 #include <gmock/gmock.h>

@@ -377,7 +377,7 @@ namespace
   starpu_codelet& gather_codelet()
   {
     return starpu::detail::list_codelet(starpu::detail::list_form::gather,
-                                        starpu::detail::kernel_type_of<double, K>(),
+                                        starpu::detail::kernel_maker<double, K>::type(),
                                         backend_choice::simd);
   }
 

@@ -79,21 +79,24 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
   /// copy of them.
   struct isa_of_file;
 
-  template <class T, interaction K>
-  kernel_type<T> const& kernel_type_of();
-
-  /// All that the StarPU layer asks of an interaction.
-  template <kernel_real T, interaction K>
-  kernel<T> kernel_of(K const& k)
+  /// The end of the type K.
+  template <class T, class K>
+  struct kernel_maker
   {
-    return {&kernel_type_of<T, K>(), std::make_shared<K>(k), is_singular<T>(k),
-            nearfield::detail::tests_for_zero<T>(k)};
-  }
+    static kernel<T> make(K const& k)
+    {
+      return {&type(), std::make_shared<K>(k), is_singular<T>(k),
+              nearfield::detail::tests_for_zero<T>(k)};
+    }
 
-  template <class T, interaction K>
-  kernel_type<T> const& kernel_type_of()
-  {
-    static kernel_type<T> const type = []
+    static kernel_type<T> const& type()
+    {
+      static kernel_type<T> const made = make_type();
+      return made;
+    }
+
+  private:
+    static kernel_type<T> make_type()
     {
       kernel_type<T> made{};
       made.name = K::name;
@@ -116,14 +119,21 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 #if defined(STARPU_USE_CUDA)
       if constexpr (has_cuda_codelets<K>) made.cuda = &cuda_kernels_of<T, K>;
 #endif
-      if constexpr (std::is_default_constructible_v<K>)
-        made.by_default = []() -> kernel<T> const&
-        {
-          static kernel<T> const k = kernel_of<T>(K{});
-          return k;
-        };
+      if constexpr (std::is_default_constructible_v<K>) made.by_default = &by_default;
       return made;
-    }();
-    return type;
+    }
+
+    static kernel<T> const& by_default()
+    {
+      static kernel<T> const k = make(K{});
+      return k;
+    }
+  };
+
+  /// All that the StarPU layer asks of an interaction.
+  template <kernel_real T, interaction K>
+  kernel<T> kernel_of(K const& k)
+  {
+    return kernel_maker<T, K>::make(k);
   }
 }

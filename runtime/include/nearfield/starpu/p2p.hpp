@@ -72,6 +72,7 @@ namespace nearfield::starpu
     [[nodiscard]] std::vector<worker_tasks> statistics() const;
 
   protected:
+    /// Of p2p.
     p2p_tasks(detail::kernel<T> const& k, backend_set backends);
     /// Waits, as that of p2p does.
     ~p2p_tasks();
