@@ -4,8 +4,9 @@
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/search/traversal.hpp>
 
-#include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 namespace nearfield
@@ -148,10 +149,28 @@ namespace nearfield
       return find(which).which;
     }
 
+    namespace
+    {
+      // found once: a call on a small box would feel the search
+      std::atomic<p2p_table const*> known_tables[std::size(instruction_sets) + 1];
+
+      p2p_table const& table_of(isa which)
+      {
+        auto const at = static_cast<std::size_t>(which);
+        p2p_table const* const known = at < std::size(known_tables)
+                                           ? known_tables[at].load(std::memory_order_acquire)
+                                           : nullptr;
+        if (known) return *known;
+        p2p_table const& found = find(which).table();
+        known_tables[at].store(&found, std::memory_order_release);
+        return found;
+      }
+    }
+
     template <class T>
     p2p_kernels<T> builtin_kernels(int interaction, isa which)
     {
-      p2p_table const& table = find(which).table();
+      p2p_table const& table = table_of(which);
       if constexpr (std::same_as<T, float>)
         return table.f32[interaction];
       else
