@@ -67,7 +67,6 @@ namespace
     bool const inner = what == form::inner || what == form::inner_mutual;
     double const pairs = double(n) * double(inner ? n - 1 : n);
     bench::report<K>(state, what == form::outer_mutual ? 2 * pairs : pairs);
-    if (inner && n == 1) return;
     bench::check_sums(
         state, bench::tolerance<T>(), n,
         [&](std::size_t i)
