@@ -59,18 +59,9 @@ lacking=$(comm -23 \
 [ -z "$lacking" ] || fail "tools/cublas_stub.c lacks $lacking, which StarPU needs"
 strip --strip-unneeded "$bundle"/bin/* "$bundle"/lib/*
 
-<<<<<<< HEAD
-# A font for the demo's picture: fontconfig complains where a machine has no list of folders with fonts.
-mkdir "$bundle/fonts"
-cp /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf "$bundle/fonts" || echo "no DejaVu here: cairo's own font" >&2
-cat >"$bundle/fonts/fonts.conf" <<TEXT
-<fontconfig><dir prefix="relative">.</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>
-TEXT
-=======
 # a font for the demo's picture
 mkdir "$bundle/fonts"
 cp /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf "$bundle/fonts" || echo "no DejaVu here: cairo's own font" >&2
->>>>>>> libs
 
 cp tools/gpu_bundle_run.sh "$bundle/run"
 # cached NAME: what CMake was configured with.
