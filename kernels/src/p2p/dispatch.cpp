@@ -3,15 +3,11 @@
 #include <nearfield/core/isa.hpp>
 #include <nearfield/p2p/backend.hpp>
 
-#include <atomic>
-#include <cstddef>
-#include <iterator>
-
 namespace nearfield::detail
 {
   namespace
   {
-    p2p_table const& find_table(isa which)
+    p2p_table const& table_of(isa which)
     {
       switch (available(which))
       {
@@ -34,18 +30,6 @@ namespace nearfield::detail
       default:
         return scalar_table();
       }
-    }
-
-    // found once: a call on a small box would feel the search
-    p2p_table const& table_of(isa which)
-    {
-      static std::atomic<p2p_table const*> known_tables[8];
-      auto const at = static_cast<std::size_t>(which);
-      if (at >= std::size(known_tables)) return find_table(which);
-      if (auto const* const known = known_tables[at].load(std::memory_order_acquire)) return *known;
-      p2p_table const& found = find_table(which);
-      known_tables[at].store(&found, std::memory_order_release);
-      return found;
     }
   }
 

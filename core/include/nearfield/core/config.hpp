@@ -21,14 +21,6 @@
 #define NEARFIELD_FN inline
 #endif
 
-/// \def NEARFIELD_INLINE
-/// Inlined everywhere, in host code only: before a function, or behind the parameters of a lambda.
-#if defined(__GNUC__)
-#define NEARFIELD_INLINE __attribute__((always_inline))
-#else
-#define NEARFIELD_INLINE
-#endif
-
 /// \def NEARFIELD_ISA_NAME
 /// What this file is compiled for, as a name.
 

@@ -99,13 +99,6 @@ namespace nearfield
     {
       return x;
     }
-    /// to[i] = sum(x[i]), of four
-    static NEARFIELD_FN void sums_of_four(T* to, T const* x)
-    {
-      NEARFIELD_UNROLL
-      for (int i = 0; i < 4; ++i) to[i] = x[i];
-    }
-    static constexpr bool partial = false; ///< nothing to load in part
   };
 
   /// 1 / sqrt(x) to full precision wherever x is a normal number.

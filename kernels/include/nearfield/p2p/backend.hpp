@@ -32,21 +32,14 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    template <class K, class V, register_block Block, bool IsMutual>
-    inline constexpr rhs_block rhs_block_for = rhs_block_of(static_cast<int>(sizeof(V)) /
-                                                                Block.registers,
-                                                            Block.registers, K::n_out, IsMutual);
-
     /// Instantiates the tile of K for the value types OneSided and Mutual, with their blocks.
     template <class K, class OneSided, register_block One, class Mutual, register_block Both>
     constexpr p2p_kernels<real_of<OneSided>> make_kernels()
     {
       p2p_kernels<real_of<OneSided>> kernels;
-      kernels.one_sided =
-          &run<false, K, OneSided, One.targets, One.packs, rhs_block_for<K, OneSided, One, false>>;
+      kernels.one_sided = &run<false, K, OneSided, One.targets, One.packs>;
       if constexpr (has_way_back<K>)
-        kernels.mutual =
-            &run<true, K, Mutual, Both.targets, Both.packs, rhs_block_for<K, Mutual, Both, true>>;
+        kernels.mutual = &run<true, K, Mutual, Both.targets, Both.packs>;
       return kernels;
     }
 

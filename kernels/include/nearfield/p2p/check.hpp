@@ -1,96 +1,54 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/soa.hpp>
 
 #include <cstddef>
-#include <cstdint>
+#include <functional>
 #include <limits>
 #include <string>
 #include <type_traits>
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  // A call on a small box feels its checks: what is tested stands apart from what is said, in functions that are
-  // called only where something is wrong.
-
-  /// Says what is wrong with a view.
-  template <class T, int N>
-  [[noreturn, gnu::cold, gnu::noinline]] void
-  refuse_view(char const* function, char const* argument, soa<T, N> const& view,
-              std::size_t expected)
-  {
-    std::string what = std::string(function) + ": " + argument;
-    if (view.size() != expected)
-      throw error(what + " has " + std::to_string(view.size()) + " points, expected " +
-                  std::to_string(expected) + "; give one value per point");
-    if (view.size() > std::numeric_limits<index_type>::max())
-      throw error(what + " has " + std::to_string(view.size()) +
-                  " points; split the set, one has fewer than 2^32");
-    int c = 0;
-    while (view[c]) ++c;
-    throw error(what + ": column " + std::to_string(c) + " is null; give a column of " +
-                std::to_string(view.size()) + " values");
-  }
-
-  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column.
+  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column. Small
+  /// boxes feel a string that is made for nothing.
   template <class T, int N>
   void check_view(char const* function, char const* argument, soa<T, N> const& view,
                   std::size_t expected)
   {
-    bool is_null = false;
-    for (int c = 0; c < N; ++c) is_null |= view[c] == nullptr;
-    if (view.size() != expected || view.size() > std::numeric_limits<index_type>::max() ||
-        (is_null && view.size() > 0))
-      refuse_view(function, argument, view, expected);
-  }
-
-  inline constexpr std::size_t most_in_box = std::numeric_limits<int>::max() - 1024;
-
-  [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_box_size(std::size_t targets,
-                                                                     std::size_t sources)
-  {
-    throw error("p2p: " + std::to_string(targets) + " targets and " + std::to_string(sources) +
-                " sources in one call; give at most " + std::to_string(most_in_box) + " of each");
+    auto const fail = [&](std::string const& what)
+    {
+      throw error(std::string(function) + ": " + argument + what);
+    };
+    if (view.size() != expected)
+      fail(" has " + std::to_string(view.size()) + " points, expected " + std::to_string(expected) +
+           "; give one value per point");
+    if (view.size() > std::numeric_limits<index_type>::max())
+      fail(" has " + std::to_string(view.size()) +
+           " points; split the set, one has fewer than 2^32");
+    for (int c = 0; c < N; ++c)
+      if (view.size() > 0 && view[c] == nullptr)
+        fail(": column " + std::to_string(c) + " is null; give a column of " +
+             std::to_string(view.size()) + " values");
   }
 
   /// Throws error for more points than one box can hold: those of a box are counted in int.
   inline void check_box_size(std::size_t targets, std::size_t sources)
   {
-    if (targets > most_in_box || sources > most_in_box) refuse_box_size(targets, sources);
+    std::size_t const most = std::numeric_limits<int>::max() - 1024;
+    if (targets > most || sources > most)
+      throw error("p2p: " + std::to_string(targets) + " targets and " + std::to_string(sources) +
+                  " sources in one call; give at most " + std::to_string(most) + " of each");
   }
 
-  /// Whether two arrays of so many bytes, none of them empty, share memory: the distance from a to b lies above
-  /// -b_bytes and below a_bytes.
-  inline __attribute__((always_inline)) bool overlap_bytes(void const* a, std::size_t a_bytes,
-                                                           void const* b, std::size_t b_bytes)
-  {
-    std::uintptr_t const distance =
-        reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a);
-    return distance + (b_bytes - 1) < a_bytes + (b_bytes - 1);
-  }
-
-  /// Whether [a, a + n_a) and [b, b + n_b) share memory.
   template <class A, class B>
   bool overlap(A const* a, std::size_t n_a, B const* b, std::size_t n_b)
   {
-    return n_a > 0 && n_b > 0 && overlap_bytes(a, n_a * sizeof(A), b, n_b * sizeof(B));
-  }
-
-  /// Says which output column shares memory with which column of `other`.
-  template <class T, int N, class U, int M>
-  [[noreturn, gnu::cold, gnu::noinline]] void
-  refuse_overlap(char const* function, soa<T, N> const& out, char const* argument,
-                 soa<U, M> const& other)
-  {
-    int c = 0, o = 0;
-    while (!overlap(out[c], out.size(), other[o], other.size()))
-      if (++o == M) o = 0, ++c;
-    throw error(std::string(function) + ": output column " + std::to_string(c) +
-                " overlaps column " + std::to_string(o) + " of " + argument +
-                "; give outputs memory of their own");
+    // std::less orders pointers into different arrays too
+    std::less<void const*> const less;
+    return n_a > 0 && n_b > 0 && less(a, b + n_b) && less(b, a + n_a);
   }
 
   /// Throws error where an output column shares memory with a column of `other`.
@@ -98,40 +56,23 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   void check_apart(char const* function, soa<T, N> const& out, char const* argument,
                    soa<U, M> const& other)
   {
-    if (out.size() == 0 || other.size() == 0) return;
-    bool any = false;
-    NEARFIELD_UNROLL
     for (int c = 0; c < N; ++c)
-    {
-      NEARFIELD_UNROLL
       for (int o = 0; o < M; ++o)
-        any |= overlap_bytes(out[c], out.size() * sizeof(T), other[o], other.size() * sizeof(U));
-    }
-    if (any) refuse_overlap(function, out, argument, other);
-  }
-
-  /// Says which columns of the outputs share memory.
-  template <class T, int N>
-  [[noreturn, gnu::cold, gnu::noinline]] void refuse_columns(char const* function,
-                                                             soa<T, N> const& out)
-  {
-    int c = 0, o = 1;
-    while (!overlap(out[c], out.size(), out[o], out.size()))
-      if (++o == N) o = ++c + 1;
-    throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
-                std::to_string(o) + " overlap; give outputs memory of their own");
+        if (overlap(out[c], out.size(), other[o], other.size()))
+          throw error(std::string(function) + ": output column " + std::to_string(c) +
+                      " overlaps column " + std::to_string(o) + " of " + argument +
+                      "; give outputs memory of their own");
   }
 
   /// Throws error where two columns of the outputs share memory.
   template <class T, int N>
   void check_columns_apart(char const* function, soa<T, N> const& out)
   {
-    if (out.size() == 0) return;
-    bool any = false;
     for (int c = 0; c < N; ++c)
       for (int o = c + 1; o < N; ++o)
-        any |= overlap_bytes(out[c], out.size() * sizeof(T), out[o], out.size() * sizeof(T));
-    if (any) refuse_columns(function, out);
+        if (overlap(out[c], out.size(), out[o], out.size()))
+          throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
+                      std::to_string(o) + " overlap; give outputs memory of their own");
   }
 
   /// The views of one set. Like the two that follow, for every back-end: throws error for sizes that differ,
@@ -175,16 +116,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "y", y, y.size());
     check_view(function, "y_q", y_q, y.size());
     check_view(function, "y_out", y_out, y.size());
-    auto const check = [&](soa<T, NOut> const& out)
+    for (auto const& out : {x_out, y_out})
     {
       check_apart(function, out, "x", x);
       check_apart(function, out, "x_q", x_q);
       check_apart(function, out, "y", y);
       check_apart(function, out, "y_q", y_q);
       check_columns_apart(function, out);
-    };
-    check(x_out);
-    check(y_out);
+    }
     check_apart(function, x_out, "y_out", y_out);
   }
 

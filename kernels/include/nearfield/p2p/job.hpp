@@ -7,9 +7,7 @@
 namespace nearfield
 {
   /// What one call of a compiled P2P kernel works on: the target boxes [first_box, last_box) of a
-  /// list. Columns are pointers, those of inputs and outputs right-hand side after right-hand side; those of
-  /// sources stand one set after the other: positions at chunk * dim + d, inputs at
-  /// (chunk * n_rhs + rhs) * n_in + i, outputs likewise.
+  /// list. Columns are pointers; those of sources stand one set after the other, chunk * dim + d.
   ///
   /// The sources of `own[b]` may coincide with targets of box b, and are tested for it; those of its
   /// ranges may not. Every pointer must stay valid for the call; nothing outside the named points is
@@ -18,15 +16,13 @@ namespace nearfield
   struct p2p_job
   {
     T const* const* target_x = nullptr; ///< dim columns
-    T* const* target_out = nullptr;     ///< n_out columns for each right-hand side, added to
+    T* const* target_out = nullptr;     ///< n_out columns, added to
     T const* const* source_x = nullptr; ///< dim columns for each chunk
-    T const* const* source_q = nullptr; ///< n_in columns for each chunk and right-hand side
+    T const* const* source_q = nullptr; ///< n_in columns for each chunk
 
     // mutual kernels only: the sources receive too
-    T const* const* target_q = nullptr; ///< n_in columns for each right-hand side
-    T* const* source_out = nullptr; ///< n_out columns for each chunk and right-hand side, added to
-
-    int n_rhs = 1; ///< right-hand sides, for all of which K(r) is evaluated once
+    T const* const* target_q = nullptr; ///< n_in columns
+    T* const* source_out = nullptr;     ///< n_out columns for each chunk, added to
 
     index_type const* box_offsets = nullptr;       ///< as boxes::offsets
     source_range const* own = nullptr;             ///< as interaction_list::own

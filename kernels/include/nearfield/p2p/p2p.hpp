@@ -9,8 +9,7 @@
 /// first, what to compute, inputs, outputs last, and *adds* to its outputs.
 ///
 /// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, right-hand side
-/// after right-hand side. K(r) is evaluated once for up to 8 of them; their sums are those of single calls
-/// within rounding.
+/// after right-hand side.
 ///
 /// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a
 /// regular one; p2p_inner leaves i = j out in either case. Inputs must be finite; docs/conventions.md has
@@ -60,20 +59,23 @@ namespace nearfield
       soa<T, NOut> out;
     };
 
-    /// Runs a kernel over a job of two sets.
+    /// Runs a kernel over a job of two sets, once for each right-hand side.
     template <class K, class T, int NQ, int NOut>
     void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
                               side<T, K::dim, NQ, NOut> const& targets,
                               side<T, K::dim, NQ, NOut> const& sources)
     {
-      job.n_rhs = right_hand_sides<K, NQ, NOut>();
+      constexpr int n_rhs = right_hand_sides<K, NQ, NOut>();
       job.target_x = targets.x.data();
       job.source_x = sources.x.data();
-      job.target_q = targets.q.data();
-      job.source_q = sources.q.data();
-      job.target_out = targets.out.data();
-      job.source_out = sources.out.data();
-      kernel(&k, job);
+      for (int rhs = 0; rhs < n_rhs; ++rhs)
+      {
+        job.target_q = targets.q.data() + rhs * K::n_in;
+        job.source_q = sources.q.data() + rhs * K::n_in;
+        job.target_out = targets.out.data() + rhs * K::n_out;
+        job.source_out = sources.out.data() + rhs * K::n_out;
+        kernel(&k, job);
+      }
     }
 
     /// The same over a job of one set.

@@ -2,7 +2,6 @@
 
 #include <nearfield/p2p/pair.hpp>
 #include <nearfield/p2p/panel.hpp>
-#include <nearfield/p2p/tile_rhs.hpp>
 
 /// \file
 /// The loop over pairs, written once for V = a real and V = a SIMD pack.
@@ -22,6 +21,22 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     vec<V, K::n_out> out[RT];
   };
 
+  template <class V, int N, class Column>
+  NEARFIELD_FN vec<V, N> load_columns(Column const (&columns)[N], int j)
+  {
+    vec<V, N> result;
+    NEARFIELD_UNROLL
+    for (int c = 0; c < N; ++c) result[c] = math<V>::load(columns[c] + j);
+    return result;
+  }
+
+  template <class V, int N, class Column>
+  NEARFIELD_FN void store_columns(Column (&columns)[N], int j, vec<V, N> const& values)
+  {
+    NEARFIELD_UNROLL
+    for (int c = 0; c < N; ++c) math<V>::store(columns[c] + j, values[c]);
+  }
+
   /// The block meets the packs [first, last) of the panel.
   template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
@@ -31,10 +46,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     NEARFIELD_NO_UNROLL
     for (int j = first * width; j < last * width; j += width)
     {
-      auto const x = load_columns<V, K::dim>(sources.x, j);
-      auto const q = load_columns<V, K::n_in>(sources.q, j);
+      auto const x = load_columns<V>(sources.x, j);
+      auto const q = load_columns<V>(sources.q, j);
       vec<V, K::n_out> back;
-      if constexpr (Mutual) back = load_columns<V, K::n_out>(sources.out, j);
+      if constexpr (Mutual) back = load_columns<V>(sources.out, j);
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
         interact<Mutual, Tested>(k, block.x[t] - x, q, block.out[t], block.q[t], back);
@@ -56,7 +71,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       NEARFIELD_NO_UNROLL
       for (int p = 0; p < packs; ++p)
       {
-        auto const x = load_columns<V, K::dim>(sources.x, (begin + p) * width);
+        auto const x = load_columns<V>(sources.x, (begin + p) * width);
         NEARFIELD_UNROLL
         for (int t = 0; t < RT; ++t)
           math<V>::store(roots[p][t], root_of<Tested, K>(block.x[t] - x));
@@ -65,10 +80,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for (int p = 0; p < packs; ++p)
       {
         int const j = (begin + p) * width;
-        auto const x = load_columns<V, K::dim>(sources.x, j);
-        auto const q = load_columns<V, K::n_in>(sources.q, j);
+        auto const x = load_columns<V>(sources.x, j);
+        auto const q = load_columns<V>(sources.q, j);
         vec<V, K::n_out> back;
-        if constexpr (Mutual) back = load_columns<V, K::n_out>(sources.out, j);
+        if constexpr (Mutual) back = load_columns<V>(sources.out, j);
         NEARFIELD_UNROLL
         for (int t = 0; t < RT; ++t)
           apply<Mutual, K>(k(block.x[t] - x, math<V>::load(roots[p][t])), q, block.out[t],
@@ -101,39 +116,42 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   };
 
   /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack.
-  /// That pair has r = 0. A radial map is zero there; any other one is finite, since the test for distance
-  /// zero has seen to that, or K is not singular, and q = 0.
+  /// That pair has r = 0 and q = 0, and K is finite there: the test for distance zero has seen to that,
+  /// or K is not singular.
   template <bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_diagonal(K const& k, target_block<K, V, RT>& block, Panel const& sources,
                                    int pack, int lane)
   {
+    using T = real_of<V>;
     constexpr int width = math<V>::width;
+    static constexpr all_but_one<T, width> table;
     int const j = pack * width;
-    auto const x = load_columns<V, K::dim>(sources.x, j);
+    auto const x = load_columns<V>(sources.x, j);
     NEARFIELD_UNROLL
     for (int t = 0; t < RT; ++t)
     {
-      auto q = load_columns<V, K::n_in>(sources.q, j);
-      if constexpr (!radial_interaction<K>)
-      {
-        static constexpr all_but_one<real_of<V>, width> table;
-        q = math<V>::load(table.value + (width - 1 - lane - t)) * q;
-      }
+      V const others = math<V>::load(table.value + (width - 1 - lane - t));
+      auto const q = others * load_columns<V>(sources.q, j);
       interact<false, Tested>(k, block.x[t] - x, q, block.out[t], q, block.out[t]);
     }
   }
 
-  /// All targets of one box meet the panel. A function of its own, since it is called for boxes of either size.
+  /// How the panel meets the targets of its box: the packs [0, own_end) hold sources that may coincide
+  /// with targets; own_begin is the position of the first of them among the points of the own range.
+  struct panel_parts
+  {
+    int own_end = 0;
+    int own_begin = 0;
+    int own_count = 0;
+  };
+
+  /// All targets of one box meet the panel.
   template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
-  [[gnu::noinline]] void meet(K const& interaction, p2p_job<real_of<V>> const& job,
-                              index_type begin, index_type end, Panel& sources,
-                              panel_parts const& parts) noexcept
+  NEARFIELD_FN void meet(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
+                         index_type end, Panel& sources, panel_parts const& parts,
+                         real_of<V> const* scale)
   {
     using T = real_of<V>;
-    K const k = interaction;
-    T scale[K::n_out];
-    NEARFIELD_UNROLL
-    for (int o = 0; o < K::n_out; ++o) scale[o] = static_cast<T>(final_scale<K, V>(o));
     constexpr int width = math<V>::width;
     static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
     static_assert(terms_in_a_row % RT == 0);
@@ -191,20 +209,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         else
           sweep<Mutual, false, Packs>(k, block, sources, bounds[part][0], bounds[part][1]);
 
-      constexpr int n_sums = RT * K::n_out;
-      T sums[n_sums];
-      constexpr int by_four = n_sums / 4 * 4;
-      NEARFIELD_UNROLL
-      for (int f = 0; f < by_four; f += 4)
-      {
-        V four[4];
-        NEARFIELD_UNROLL
-        for (int g = 0; g < 4; ++g) four[g] = block.out[(f + g) / K::n_out][(f + g) % K::n_out];
-        math<V>::sums_of_four(sums + f, four);
-      }
-      NEARFIELD_UNROLL
-      for (int f = by_four; f < n_sums; ++f)
-        sums[f] = math<V>::sum(block.out[f / K::n_out][f % K::n_out]);
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
         if (i + t < n_targets)
@@ -212,7 +216,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           NEARFIELD_UNROLL
           for (int o = 0; o < K::n_out; ++o)
             job.target_out[o][begin + static_cast<index_type>(i + t)] +=
-                scale[o] * sums[t * K::n_out + o];
+                scale[o] * math<V>::sum(block.out[t][o]);
         }
       if constexpr (Mutual)
         if ((i + RT) % terms_in_a_row == 0 || i + RT >= n_targets) sources.scatter_out(job, scale);
@@ -221,30 +225,50 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a
   /// time. Never inlined: it is reached through a pointer, and callers are many.
-  template <bool Mutual, class K, class V, int RT, int Packs, rhs_block Rhs>
+  template <bool Mutual, class K, class V, int RT, int Packs>
   [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
-    K const& k = *static_cast<K const*>(interaction);
-    if (job.n_rhs != 1) return run_rhs<Mutual, K, V, Rhs>(k, job);
-    panel<V, K::dim, K::n_in, K::n_out> sources;
-    auto const meet_targets = [&](index_type begin, index_type end, panel_parts const& parts)
-                                  NEARFIELD_INLINE
-    {
-      meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts);
-    };
+    using T = real_of<V>;
+    using panel_type = panel<V, K::dim, K::n_in, K::n_out>;
+    K const k = *static_cast<K const*>(interaction);
+    panel_type sources;
+    T scale[K::n_out];
+    NEARFIELD_UNROLL
+    for (int o = 0; o < K::n_out; ++o) scale[o] = static_cast<T>(final_scale<K, V>(o));
 
-    // one box with a few sources, as a call on small arrays has it
-    if constexpr (math<V>::partial)
-      if (index_type const b = job.first_box;
-          b + 1 == job.last_box && job.range_offsets[b] == job.range_offsets[b + 1])
+    for (index_type b = job.first_box; b < job.last_box; ++b)
+    {
+      index_type const begin = job.box_offsets[b];
+      index_type const end = job.box_offsets[b + 1];
+      if (begin == end) continue;
+      source_range own = job.own[b];
+      index_type const own_begin = own.begin;
+      index_type range = job.range_offsets[b];
+      index_type const last_range = job.range_offsets[b + 1];
+      source_range rest = range < last_range ? job.ranges[range] : source_range{};
+      while (own.begin < own.end || range < last_range)
       {
-        source_range const& own = job.own[b];
-        index_type const count = own.end - own.begin;
-        index_type const begin = job.box_offsets[b], end = job.box_offsets[b + 1];
-        if (count - 1 < math<V>::width && own.shift == 0 && begin < end &&
-            sources.template take_pack<Mutual>(job, own, static_cast<int>(count)))
-          return meet_targets(begin, end, {.own_end = 1, .own_count = static_cast<int>(count)});
+        panel_parts parts;
+        sources.clear();
+        if (own.begin < own.end)
+        {
+          parts.own_begin = static_cast<int>(own.begin - own_begin);
+          index_type const count = sources.template append<Mutual>(job, own);
+          own.begin += count;
+          parts.own_count = static_cast<int>(count);
+          sources.pad();
+          parts.own_end = sources.vectors();
+        }
+        if (own.begin == own.end)
+          while (range < last_range && !sources.full())
+          {
+            rest.begin += sources.template append<Mutual>(job, rest);
+            if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
+          }
+        if (sources.size == 0) continue;
+        sources.pad();
+        meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
       }
-    for_each_panel<Mutual>(job, sources, meet_targets);
+    }
   }
 }

@@ -12,16 +12,6 @@ namespace nearfield
     int packs;     ///< of a pass, or 0
   };
 
-  /// The register block of the same kernel over several right-hand sides: `targets` meet `packs` packs of
-  /// sources, the maps of those pairs stay in the first-level cache, and `sides` right-hand sides at a time
-  /// pass over them.
-  struct rhs_block
-  {
-    int targets; ///< that meet a pack
-    int sides;   ///< whose sums are in registers
-    int packs;   ///< whose maps are kept
-  };
-
   /// Sources of a box are copied into panels of this many bytes, which stay in the first-level cache
   /// (32 KiB on Zen 3, 48 KiB on Zen 5) while all targets of the box pass over them.
   inline constexpr int panel_bytes = 24 * 1024;
@@ -40,22 +30,6 @@ namespace nearfield
     int const registers = real_bytes == 8 && !wide ? 2 : 1;
     if (n_out == 1) return {registers, registers == 2 ? 2 : 4, 0};
     return {registers, !mutual && (wide || registers == 2) ? 4 : 2, 8};
-  }
-
-  /// So many right-hand sides are taken at once, from panels that leave room for the maps; more of them
-  /// evaluate K(r) again.
-  inline constexpr int most_rhs = 8;
-  inline constexpr int rhs_panel_bytes = 64 * 1024; ///< in the second-level cache
-
-  /// Their register block: sums fill half of the registers. What sources receive passes through memory for
-  /// each right-hand side, so a mutual kernel with several outputs has more targets share it.
-  constexpr rhs_block rhs_block_of(int register_bytes, int registers, int n_out, bool mutual)
-  {
-    if (register_bytes < 16) return {1, 1, 16};
-    bool const wide = register_bytes == 64;
-    if (n_out == 1) return {wide ? 4 : 2, wide || registers == 1 ? 4 : 2, 16};
-    if (mutual) return {wide ? 2 : 1, 1, 16};
-    return {1, wide ? 4 : registers == 1 ? 2 : 1, 16};
   }
 
   // The CUDA kernels, measured on an H100.

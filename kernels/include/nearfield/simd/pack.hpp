@@ -5,7 +5,6 @@
 
 #include <xsimd/xsimd.hpp>
 
-#include <cstdint>
 #include <type_traits>
 
 namespace nearfield
@@ -103,49 +102,6 @@ namespace nearfield
       NEARFIELD_UNROLL
       for (int m = 0; m < M; ++m) v.part[m].store_unaligned(p + m * V::lanes);
     }
-
-    /// Whether registers are loaded and stored in part.
-    static constexpr bool partial = requires(T const* p, typename batch::register_type r)
-    {
-      detail::load_first(p, 1, r);
-    };
-
-    /// Whether a pack at p lies on two pages. A load or store in part that leaves the second one alone takes a
-    /// hundred times as long where that page is not there.
-    static NEARFIELD_FN bool crosses_page(T const* p)
-    {
-      constexpr unsigned page = 4096;
-      return (reinterpret_cast<std::uintptr_t>(p) & (page - 1)) > page - width * sizeof(T);
-    }
-
-    /// The first n lanes from p, 1 <= n <= width, and those of `rest` after them.
-    static NEARFIELD_FN V load_first(T const* p, int n, V const& rest)
-    {
-      V v;
-      NEARFIELD_UNROLL
-      for (int m = 0; m < M; ++m)
-        v.part[m] =
-            batch(detail::load_first(p + m * V::lanes, lanes_of(m, n),
-                                     static_cast<typename batch::register_type>(rest.part[m])));
-      return v;
-    }
-    /// The same at the end of a page.
-    [[gnu::noinline, gnu::cold]] static V gather_first(T const* p, int n, V const& rest)
-    {
-      alignas(64) T values[width];
-      store(values, rest);
-      for (int lane = 0; lane < n; ++lane) values[lane] = p[lane];
-      return load(values);
-    }
-
-    static NEARFIELD_FN void store_first(T* p, int n, V const& v)
-    {
-      NEARFIELD_UNROLL
-      for (int m = 0; m < M; ++m)
-        detail::store_first(p + m * V::lanes, lanes_of(m, n),
-                            static_cast<typename batch::register_type>(v.part[m]));
-    }
-
     static NEARFIELD_FN T sum(V const& v)
     {
       batch total = v.part[0];
@@ -156,31 +112,6 @@ namespace nearfield
 #else
       return xsimd::hadd(total);
 #endif
-    }
-
-    /// to[i] = sum(v[i]), of four.
-    static NEARFIELD_FN void sums_of_four(T* to, V const* v)
-    {
-      if constexpr (requires(typename batch::register_type r) {
-                      detail::sums_of_four(to, r, r, r, r);
-                    })
-      {
-        typename batch::register_type total[4];
-        NEARFIELD_UNROLL
-        for (int i = 0; i < 4; ++i)
-        {
-          batch part = v[i].part[0];
-          NEARFIELD_UNROLL
-          for (int m = 1; m < M; ++m) part = part + v[i].part[m];
-          total[i] = static_cast<typename batch::register_type>(part);
-        }
-        detail::sums_of_four(to, total[0], total[1], total[2], total[3]);
-      }
-      else
-      {
-        NEARFIELD_UNROLL
-        for (int i = 0; i < 4; ++i) to[i] = sum(v[i]);
-      }
     }
 
     static NEARFIELD_FN V sqrt(V const& x)
@@ -264,14 +195,6 @@ namespace nearfield
     }
 
   private:
-    /// Of the first n lanes of a pack, those in register m.
-    static NEARFIELD_FN int lanes_of(int m, int n)
-    {
-      int const left = n - m * V::lanes;
-      if constexpr (M == 1) return left;
-      return left < 0 ? 0 : left < V::lanes ? left : V::lanes;
-    }
-
     /// y (c - x y^2). x y before the second y: y^2 alone would leave the normal numbers at the ends.
     static NEARFIELD_FN V newton(V const& x, V const& y, V const& c)
     {

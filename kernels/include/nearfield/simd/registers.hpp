@@ -3,8 +3,7 @@
 /// \file
 /// What xsimd lacks, for registers of each instruction set: reciprocal square root seeds of known
 /// accuracy (xsimd::rsqrt has 12 bits in either precision, and its AVX-512 form does not compile in
-/// version 8.1.0), a test for zero that leaves the multipliers alone, loads and stores of the first lanes
-/// alone, and sums of four registers at once.
+/// version 8.1.0), and a test for zero that leaves the multipliers alone.
 ///
 /// Every function here is forced inline and takes raw registers, so it leaves no symbol that two
 /// instruction sets could share.
@@ -32,14 +31,6 @@ namespace nearfield::detail
   {};
   void rsqrt_seed(no_register);
   void rsqrt_seed_pair(no_register&, no_register&);
-  void load_first(float const*, int, no_register);
-  void store_first(float*, int, no_register);
-  void sums_of_four(float*, no_register, no_register, no_register, no_register);
-
-  // load_first(p, n, rest): p[lane] in the first n lanes, which is all that is read, and `rest` in the others;
-  // store_first(p, n, x) writes just those.
-
-  // sums_of_four(to, a, b, c, d): the sums over the lanes of each, added in the order of xsimd's hadd.
 
   // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. The bits of such an x are
   // zero just when x is; compared as integers they take no multiplier.
@@ -102,65 +93,6 @@ namespace nearfield::detail
                             _mm256_castpd_si256(y)));
   }
 
-  /// `Width` values from `value + Width - n` on have all bits in the first n, and none in the others.
-  template <class Bits, int Width>
-  struct all_then_none
-  {
-    Bits value[2 * Width]{};
-    constexpr all_then_none()
-    {
-      for (int i = 0; i < Width; ++i) value[i] = Bits(-1);
-    }
-  };
-  inline constexpr all_then_none<int, 8> first_of_8{};
-  inline constexpr all_then_none<long long, 4> first_of_4{};
-
-  NEARFIELD_FN __m256i first_lanes(all_then_none<int, 8> const& of, int n)
-  {
-    return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(of.value + 8 - n));
-  }
-  NEARFIELD_FN __m256i first_lanes(all_then_none<long long, 4> const& of, int n)
-  {
-    return _mm256_loadu_si256(reinterpret_cast<__m256i const*>(of.value + 4 - n));
-  }
-  NEARFIELD_FN __m256 load_first(float const* p, int n, __m256 rest)
-  {
-    __m256i const mask = first_lanes(first_of_8, n);
-    return _mm256_blendv_ps(rest, _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
-  }
-  NEARFIELD_FN __m256d load_first(double const* p, int n, __m256d rest)
-  {
-    __m256i const mask = first_lanes(first_of_4, n);
-    return _mm256_blendv_pd(rest, _mm256_maskload_pd(p, mask), _mm256_castsi256_pd(mask));
-  }
-  NEARFIELD_FN void store_first(float* p, int n, __m256 x)
-  {
-    _mm256_maskstore_ps(p, first_lanes(first_of_8, n), x);
-  }
-  NEARFIELD_FN void store_first(double* p, int n, __m256d x)
-  {
-    _mm256_maskstore_pd(p, first_lanes(first_of_4, n), x);
-  }
-
-  NEARFIELD_FN __m128 folded(__m256 x)
-  {
-    return _mm_add_ps(_mm256_castps256_ps128(x), _mm256_extractf128_ps(x, 1));
-  }
-  NEARFIELD_FN __m128d folded(__m256d x)
-  {
-    return _mm_add_pd(_mm256_castpd256_pd128(x), _mm256_extractf128_pd(x, 1));
-  }
-  NEARFIELD_FN void sums_of_four(float* to, __m256 a, __m256 b, __m256 c, __m256 d)
-  {
-    _mm_storeu_ps(
-        to, _mm_hadd_ps(_mm_hadd_ps(folded(a), folded(b)), _mm_hadd_ps(folded(c), folded(d))));
-  }
-  NEARFIELD_FN void sums_of_four(double* to, __m256d a, __m256d b, __m256d c, __m256d d)
-  {
-    _mm_storeu_pd(to, _mm_hadd_pd(folded(a), folded(b)));
-    _mm_storeu_pd(to + 2, _mm_hadd_pd(folded(c), folded(d)));
-  }
-
   /// 1 / sqrt(x) to 2^-21 of two registers
   NEARFIELD_FN void rsqrt_seed_pair(__m256d& a, __m256d& b)
   {
@@ -204,40 +136,6 @@ namespace nearfield::detail
   {
     __m512i const bits = _mm512_castpd_si512(x);
     return _mm512_maskz_mov_pd(_mm512_test_epi64_mask(bits, bits), y);
-  }
-
-  NEARFIELD_FN __m512 load_first(float const* p, int n, __m512 rest)
-  {
-    return _mm512_mask_loadu_ps(rest, static_cast<__mmask16>((1U << n) - 1), p);
-  }
-  NEARFIELD_FN __m512d load_first(double const* p, int n, __m512d rest)
-  {
-    return _mm512_mask_loadu_pd(rest, static_cast<__mmask8>((1U << n) - 1), p);
-  }
-  NEARFIELD_FN void store_first(float* p, int n, __m512 x)
-  {
-    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << n) - 1), x);
-  }
-  NEARFIELD_FN void store_first(double* p, int n, __m512d x)
-  {
-    _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1U << n) - 1), x);
-  }
-
-  NEARFIELD_FN __m256 folded(__m512 x)
-  {
-    return _mm256_add_ps(_mm512_castps512_ps256(x), _mm512_extractf32x8_ps(x, 1));
-  }
-  NEARFIELD_FN __m256d folded(__m512d x)
-  {
-    return _mm256_add_pd(_mm512_castpd512_pd256(x), _mm512_extractf64x4_pd(x, 1));
-  }
-  NEARFIELD_FN void sums_of_four(float* to, __m512 a, __m512 b, __m512 c, __m512 d)
-  {
-    sums_of_four(to, folded(a), folded(b), folded(c), folded(d));
-  }
-  NEARFIELD_FN void sums_of_four(double* to, __m512d a, __m512d b, __m512d c, __m512d d)
-  {
-    sums_of_four(to, folded(a), folded(b), folded(c), folded(d));
   }
 
   // 14 bits, over the whole range of either precision
