@@ -1,6 +1,5 @@
 #include <nearfield/starpu/near_field.hpp>
 
-#include "check_columns.hpp"
 #include "environment.hpp"
 #include "fit_memory.hpp"
 #include "gpu_memory.hpp"
@@ -10,6 +9,7 @@
 #include "task.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/cuda_list.hpp>
 #include <nearfield/starpu/handles.hpp>
 
@@ -50,6 +50,24 @@ namespace nearfield::starpu::detail
                                         : std::string("the tree has two sets")) +
                     "; take form gather");
       return wanted;
+    }
+
+    /// Throws error for columns that fit neither the tree nor each other.
+    template <class T>
+    void check_arguments(leaf_groups_view const& groups, step_columns<T> const& columns)
+    {
+      namespace checks = nearfield::detail;
+      char const* const name = "near_field";
+      auto const& [has_one_set, n_rhs, x, y, q, out] = columns;
+      if (groups.has_one_set != has_one_set)
+        throw error(std::string(name) + ": the tree has " +
+                    (groups.has_one_set ? "one set of points, the step is given two"
+                                        : "two sets of points, the step is given one") +
+                    "; build the tree from the same views");
+      checks::check_view(name, "x", x, groups.target_order.size());
+      if (has_one_set) return checks::check_one_set(name, x, q, out);
+      checks::check_view(name, "y", y, groups.source_order.size());
+      checks::check_two_sets(name, x, y, q, out);
     }
 
     template <class T>

@@ -12,10 +12,17 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
+  /// How many columns a view has. Views are soa, or have size(), columns by [] and a width_of of their own.
+  template <class T, int N>
+  constexpr int width_of(soa<T, N> const&)
+  {
+    return N;
+  }
+
   /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column. Small
   /// boxes feel a string that is made for nothing.
-  template <class T, int N>
-  void check_view(char const* function, char const* argument, soa<T, N> const& view,
+  template <class View>
+  void check_view(char const* function, char const* argument, View const& view,
                   std::size_t expected)
   {
     auto const fail = [&](std::string const& what)
@@ -28,7 +35,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     if (view.size() > std::numeric_limits<index_type>::max())
       fail(" has " + std::to_string(view.size()) +
            " points; split the set, one has fewer than 2^32");
-    for (int c = 0; c < N; ++c)
+    for (int c = 0; c < width_of(view); ++c)
       if (view.size() > 0 && view[c] == nullptr)
         fail(": column " + std::to_string(c) + " is null; give a column of " +
              std::to_string(view.size()) + " values");
@@ -52,12 +59,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// Throws error where an output column shares memory with a column of `other`.
-  template <class T, int N, class U, int M>
-  void check_apart(char const* function, soa<T, N> const& out, char const* argument,
-                   soa<U, M> const& other)
+  template <class Out, class View>
+  void check_apart(char const* function, Out const& out, char const* argument, View const& other)
   {
-    for (int c = 0; c < N; ++c)
-      for (int o = 0; o < M; ++o)
+    for (int c = 0; c < width_of(out); ++c)
+      for (int o = 0; o < width_of(other); ++o)
         if (overlap(out[c], out.size(), other[o], other.size()))
           throw error(std::string(function) + ": output column " + std::to_string(c) +
                       " overlaps column " + std::to_string(o) + " of " + argument +
@@ -65,11 +71,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// Throws error where two columns of the outputs share memory.
-  template <class T, int N>
-  void check_columns_apart(char const* function, soa<T, N> const& out)
+  template <class Out>
+  void check_columns_apart(char const* function, Out const& out)
   {
-    for (int c = 0; c < N; ++c)
-      for (int o = c + 1; o < N; ++o)
+    for (int c = 0; c < width_of(out); ++c)
+      for (int o = c + 1; o < width_of(out); ++o)
         if (overlap(out[c], out.size(), out[o], out.size()))
           throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
                       std::to_string(o) + " overlap; give outputs memory of their own");
@@ -77,9 +83,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// The views of one set. Like the two that follow, for every back-end: throws error for sizes that differ,
   /// null columns, and outputs that overlap.
-  template <class X, int Dim, class Q, int NQ, class T, int NOut>
-  void check_one_set(char const* function, soa<X, Dim> const& x, soa<Q, NQ> const& q,
-                     soa<T, NOut> const& out)
+  template <class X, class Q, class Out>
+  void check_one_set(char const* function, X const& x, Q const& q, Out const& out)
   {
     check_view(function, "x", x, x.size());
     check_view(function, "q", q, x.size());
@@ -90,9 +95,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// The views of targets x and sources y with inputs q.
-  template <class X, class Y, int Dim, class Q, int NQ, class T, int NOut>
-  void check_two_sets(char const* function, soa<X, Dim> const& x, soa<Y, Dim> const& y,
-                      soa<Q, NQ> const& q, soa<T, NOut> const& out)
+  template <class X, class Y, class Q, class Out>
+  void check_two_sets(char const* function, X const& x, Y const& y, Q const& q, Out const& out)
   {
     check_view(function, "x", x, x.size());
     check_view(function, "y", y, y.size());

@@ -61,6 +61,14 @@ namespace nearfield::starpu::detail
     requires std::convertible_to<U*, T*> column_list(soa<U, N> const& of) // NOLINT
         : columns(of.data(), of.data() + N), n(of.size())
     {}
+
+    // as soa has them
+    [[nodiscard]] std::size_t size() const { return n; }
+    [[nodiscard]] T* operator[](int column) const
+    {
+      return columns[static_cast<std::size_t>(column)];
+    }
+    friend int width_of(column_list const& list) { return static_cast<int>(list.columns.size()); }
   };
 
   /// The caller's columns of a step.
