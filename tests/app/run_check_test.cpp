@@ -1,0 +1,97 @@
+// What `nearfield run` says of its results: --check, and values that are not finite.
+#include "program.hpp"
+#include "read_json.hpp"
+
+#include <map>
+
+using namespace nearfield::test;
+
+// Entries of K that cancel, K near a zero of its own, K that a rounding of |r|^2 changes by many
+// roundings, K below the normal numbers: none of that is an error of the sums.
+TEST(run, a_check_passes_where_K_is_small_or_ill_conditioned)
+{
+  temporary_folder const folder;
+  struct
+  {
+    std::string name, points;
+    std::vector<std::string> options;
+  } const cases[] = {
+      {"dipole_tensor", "x,y,z,q1,q2,q3\n0,0,0,1,0,0\n1,1,1,1,0,0\n", {}},
+      {"dipole_tensor", "x,y,q1,q2\n0,0,1,0\n0.3,0.42426406871192851,1,0\n", {}},
+      {"log_r", "x,y,q\n0,0,1\n1,0,1\n", {}},
+      {"log_r", "x,y,q\n0,0,1\n0.6,0.8,1\n", {}},
+      {"log_r", "x,y,q\n0,0,1\n0.5000001,0.86602540378443865,1\n", {}},
+      {"gaussian", "0,0,0,1\n0.5,0.7,0.1,1\n", {"--param", "sigma=0.095"}},
+      {"gaussian", "0,0,0,1\n0.5,0.7,0.1,1\n", {"--param", "sigma=0.092"}},
+      {"gaussian", "0,0,0,1\n0.5,0.7,0.1,1e6\n", {"--param", "sigma=0.09"}},
+      {"gaussian", "0,0,0,1\n0.5,0.7,0.1,1\n", {"--param", "sigma=0.0328"}},
+      {"gaussian", "0,0,0,1\n0.5,0.7,0.1,1e6\n", {"--param", "sigma=0.0324"}},
+      {"gaussian", "0,0,0,1\n0.5,0.7,0.1,1\n", {"--param", "sigma=0.01"}},
+  };
+  for (auto const& which : cases)
+  {
+    write_text(folder / "a.csv", which.points);
+    for (auto const* precision : {"f32", "f64"})
+      for (auto const* backend : {"scalar", "simd"})
+      {
+        std::vector<std::string> arguments{"run",           (folder / "a.csv").string(),
+                                           "--interaction", which.name,
+                                           "--precision",   precision,
+                                           "--backend",     backend,
+                                           "--workers",     "0",
+                                           "--check",       "2"};
+        arguments.insert(arguments.end(), which.options.begin(), which.options.end());
+        auto const end = run_program(arguments);
+        EXPECT_EQ(end.status, 0) << which.name << " " << precision << " " << backend << "\n"
+                                 << which.points << end.out << end.err;
+      }
+  }
+}
+
+// 1 / |r|^3 = 1e-42 has few digits left in f32, which costs the sum five in ten thousand.
+TEST(run, a_check_fails_where_a_sum_is_off_by_less_than_a_thousandth)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "0,0,0,1\n1e14,0,0,1\n");
+  for (auto const* interaction : {"grad_one_over_r", "r_over_r3"})
+  {
+    auto const end = run_program({"run", (folder / "a.csv").string(), "--interaction", interaction,
+                                  "--precision", "f32", "--backend", "scalar", "--workers", "0",
+                                  "--check", "2"});
+    EXPECT_EQ(end.status, 1) << interaction << "\n" << end.out << end.err;
+    EXPECT_THAT(end.out, testing::HasSubstr("FAIL"));
+  }
+}
+
+TEST(run, a_check_that_fails_is_status_1)
+{
+  temporary_folder const folder;
+  // 1e-23^2 is no normal number of f32: the kernel's own limit, which the check must see
+  write_text(folder / "a.csv", "0,0,0,1\n1e-23,0,0,1\n");
+  auto const end =
+      run_program({"run", (folder / "a.csv").string(), "--precision", "f32", "--check", "2"});
+  EXPECT_EQ(end.status, 1) << end.err;
+  EXPECT_THAT(end.out, testing::HasSubstr("FAIL"));
+}
+
+// The potentials of points 1 and 2 for the second charges are ten times as large as these.
+TEST(run, results_that_are_not_finite_are_counted_and_status_1)
+{
+  temporary_folder const folder;
+  for (auto const& [precision, charge] :
+       std::map<std::string, std::string>{{"f32", "1e38"}, {"f64", "1e308"}})
+  {
+    write_text(folder / "a.csv",
+               "x,y,z,q1,q2\n1000,0,0,1,1\n0,0,0,1," + charge + "\n0.1,0,0,1," + charge + "\n");
+    auto const end =
+        run_program({"run", (folder / "a.csv").string(), "--precision", precision, "--output",
+                     (folder / "b.csv").string(), "--json", (folder / "b.json").string()});
+    EXPECT_EQ(end.status, 1);
+    EXPECT_THAT(own_messages(end),
+                testing::MatchesRegex("nearfield: results that are not finite: 2, the first at "
+                                      "point 1; [^\n]*" +
+                                      precision + "[^\n]*\n"));
+    EXPECT_EQ(read_json(folder / "b.json").at("not_finite"), "2");
+    EXPECT_THAT(read_text(folder / "b.csv"), testing::HasSubstr("inf"));
+  }
+}
