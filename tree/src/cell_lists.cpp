@@ -1,11 +1,11 @@
 #include "cell_lists.hpp"
 
 #include "instantiate.hpp"
+#include "lists.hpp"
 
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace nearfield::detail
 {
@@ -109,14 +109,6 @@ namespace nearfield::detail
       else
         ranges.push_back({begin, end, 0, shift});
     }
-
-    void close_row(interaction_table& table)
-    {
-      if (table.ranges.size() > std::numeric_limits<index_type>::max())
-        throw error("cell_list: the interaction list has more than 2^32 - 1 ranges; take fewer "
-                    "cells_per_cutoff");
-      table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
-    }
   }
 
   template <class T, int Dim>
@@ -191,7 +183,7 @@ namespace nearfield::detail
           else
             append(full.ranges, first, sources, row.low, row.high, row.shift);
         }
-        close_row(full);
+        close_row(full, "cell_list", "fewer cells_per_cutoff");
       }
     }
     if (!one_set) return;
@@ -203,7 +195,7 @@ namespace nearfield::detail
           std::find_if(full.ranges.begin() + full.offsets[b], end,
                        [&](source_range const& range) { return range.begin >= targets.end(b); });
       half.ranges.insert(half.ranges.end(), after, end);
-      close_row(half);
+      close_row(half, "cell_list", "fewer cells_per_cutoff");
     }
   }
 

@@ -7,16 +7,15 @@
 
 namespace nearfield::detail
 {
+  void close_row(interaction_table& table, std::string const& where, std::string const& remedy)
+  {
+    if (table.ranges.size() > std::numeric_limits<index_type>::max())
+      throw error(where + ": the interaction list has more than 2^32 - 1 ranges; take " + remedy);
+    table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+  }
+
   namespace
   {
-    void close_row(interaction_table& table)
-    {
-      if (table.ranges.size() > std::numeric_limits<index_type>::max())
-        throw error("build_tree: the interaction list has more than 2^32 - 1 ranges; take a larger "
-                    "max_leaf_size or a lower level");
-      table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
-    }
-
     interaction_table table_for(boxes const& sources)
     {
       interaction_table table;
@@ -44,7 +43,7 @@ namespace nearfield::detail
           else
             table.ranges.push_back({sources.begin(c), sources.end(c)});
         }
-      close_row(table);
+      close_row(table, "build_tree", "a larger max_leaf_size or a lower level");
     }
     return table;
   }
@@ -59,7 +58,7 @@ namespace nearfield::detail
       // The own box lies between the ranges, so none holds points from both sides of it.
       for (source_range const& range : list.neighbours(b))
         if (range.begin >= points.end(b)) table.ranges.push_back(range);
-      close_row(table);
+      close_row(table, "build_tree", "a larger max_leaf_size or a lower level");
     }
     return table;
   }

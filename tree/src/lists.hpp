@@ -5,8 +5,13 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/tree/tree.hpp>
 
+#include <string>
+
 namespace nearfield::detail
 {
+  /// Ends the row of a box. Throws error when there are too many ranges, naming the function and the remedy.
+  void close_row(interaction_table& table, std::string const& where, std::string const& remedy);
+
   /// The own boxes, and the source ranges of adjacent leaves with consecutive ones merged.
   interaction_table full_list(adjacency const& adjacent, boxes const& targets,
                               boxes const& sources);
