@@ -19,7 +19,7 @@ namespace nearfield::app
   {
     constexpr int picture_width = 1400, picture_height = 1200;
     // of the panel with the points, and of the colour bar beside it
-    constexpr double left = 130, right = 1180, top = 120, bottom = 1095;
+    constexpr double panel_left = 130, panel_right = 1180, panel_top = 120, panel_bottom = 1095;
     constexpr double bar_left = 1215, bar_right = 1247, bar_label = 1360;
     constexpr double title_size = 31, label_size = 25, tick_size = 22, tick = 8;
 
@@ -97,8 +97,14 @@ namespace nearfield::app
     {
       double x = 0, y = 0, scale = 1; // of the middle; pixels per length
 
-      [[nodiscard]] double across(double at) const { return (left + right) / 2 + (at - x) * scale; }
-      [[nodiscard]] double down(double at) const { return (top + bottom) / 2 - (at - y) * scale; }
+      [[nodiscard]] double across(double at) const
+      {
+        return (panel_left + panel_right) / 2 + (at - x) * scale;
+      }
+      [[nodiscard]] double down(double at) const
+      {
+        return (panel_top + panel_bottom) / 2 - (at - y) * scale;
+      }
     };
 
     projection fit(scene const& what)
@@ -112,9 +118,9 @@ namespace nearfield::app
       }
       if (!(x0 <= x1)) x0 = y0 = -1, x1 = y1 = 1;
       double const room = 3 * what.radius; // around the outermost points
-      return {
-          (x0 + x1) / 2, (y0 + y1) / 2,
-          std::min((right - left) / (x1 - x0 + 2 * room), (bottom - top) / (y1 - y0 + 2 * room))};
+      return {(x0 + x1) / 2, (y0 + y1) / 2,
+              std::min((panel_right - panel_left) / (x1 - x0 + 2 * room),
+                       (panel_bottom - panel_top) / (y1 - y0 + 2 * room))};
     }
 
     std::string in_ascii(std::string text)
@@ -202,7 +208,7 @@ namespace nearfield::app
       owned<cairo_t> cairo_;
     };
 
-    std::string number(double v)
+    std::string tick_label(double v)
     {
       auto const text = nearfield::detail::number_text(std::abs(v), std::chars_format::general, 3);
       return v < 0 ? "\u2212" + text : text;
@@ -267,27 +273,29 @@ namespace nearfield::app
     void draw_axes(figure const& f, projection const& view, std::string const& unit)
     {
       f.ink_of(ink);
-      cairo_rectangle(f.on(), left, top, right - left, bottom - top);
+      cairo_rectangle(f.on(), panel_left, panel_top, panel_right - panel_left,
+                      panel_bottom - panel_top);
       cairo_stroke(f.on());
-      double const half_width = (right - left) / 2 / view.scale,
-                   half_height = (bottom - top) / 2 / view.scale;
+      double const half_width = (panel_right - panel_left) / 2 / view.scale,
+                   half_height = (panel_bottom - panel_top) / 2 / view.scale;
       for (double const x : ticks(view.x - half_width, view.x + half_width))
       {
-        f.line(view.across(x), bottom, view.across(x), bottom + tick);
-        f.text(view.across(x), bottom + tick + tick_size + 2, tick_size, number(x), 0.5);
+        f.line(view.across(x), panel_bottom, view.across(x), panel_bottom + tick);
+        f.text(view.across(x), panel_bottom + tick + tick_size + 2, tick_size, tick_label(x), 0.5);
       }
       for (double const y : ticks(view.y - half_height, view.y + half_height))
       {
-        f.line(left - tick, view.down(y), left, view.down(y));
-        f.text(left - tick - 6, view.down(y) + 0.36 * tick_size, tick_size, number(y), 1);
+        f.line(panel_left - tick, view.down(y), panel_left, view.down(y));
+        f.text(panel_left - tick - 6, view.down(y) + 0.36 * tick_size, tick_size, tick_label(y), 1);
       }
-      f.text((left + right) / 2, bottom + 74, label_size, "x (" + unit + ")", 0.5);
-      f.upwards(left - 88, (top + bottom) / 2, label_size, "y (" + unit + ")");
+      f.text((panel_left + panel_right) / 2, panel_bottom + 74, label_size, "x (" + unit + ")",
+             0.5);
+      f.upwards(panel_left - 88, (panel_top + panel_bottom) / 2, label_size, "y (" + unit + ")");
     }
 
     void draw_colour_bar(figure const& f, value_scale const& scale, std::string const& name)
     {
-      double const tip = 26, first = bottom - tip, last = top + tip,
+      double const tip = 26, first = panel_bottom - tip, last = panel_top + tip,
                    middle = (bar_left + bar_right) / 2;
       owned<cairo_pattern_t> const colours(cairo_pattern_create_linear(0, first, 0, last));
       constexpr int n = 64;
@@ -298,10 +306,10 @@ namespace nearfield::app
       }
       // an end with values beyond it is a tip
       cairo_move_to(f.on(), bar_left, first);
-      if (scale.below) cairo_line_to(f.on(), middle, bottom);
+      if (scale.below) cairo_line_to(f.on(), middle, panel_bottom);
       cairo_line_to(f.on(), bar_right, first);
       cairo_line_to(f.on(), bar_right, last);
-      if (scale.above) cairo_line_to(f.on(), middle, top);
+      if (scale.above) cairo_line_to(f.on(), middle, panel_top);
       cairo_line_to(f.on(), bar_left, last);
       cairo_close_path(f.on());
       cairo_set_source(f.on(), colours.get());
@@ -313,9 +321,9 @@ namespace nearfield::app
         double const y = first + (last - first) * i / 4;
         f.line(bar_right, y, bar_right + tick, y);
         f.text(bar_right + tick + 6, y + 0.36 * tick_size, tick_size,
-               number(scale.low + (scale.high - scale.low) * i / 4), 0);
+               tick_label(scale.low + (scale.high - scale.low) * i / 4), 0);
       }
-      f.upwards(bar_label, (top + bottom) / 2, label_size, name);
+      f.upwards(bar_label, (panel_top + panel_bottom) / 2, label_size, name);
     }
   }
 
@@ -326,7 +334,8 @@ namespace nearfield::app
     value_scale const scale = scale_of(what.value);
 
     cairo_save(f.on());
-    cairo_rectangle(f.on(), left, top, right - left, bottom - top);
+    cairo_rectangle(f.on(), panel_left, panel_top, panel_right - panel_left,
+                    panel_bottom - panel_top);
     cairo_clip(f.on());
     // the leaves behind the points show where there are none
     draw_grid(f, what, view, 0.2);
@@ -337,11 +346,11 @@ namespace nearfield::app
     cairo_select_font_face(f.on(), "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
     draw_axes(f, view, what.length_unit);
     draw_colour_bar(f, scale, what.value_name);
-    double const most = picture_width - left - 28;
+    double const most = picture_width - panel_left - 28;
     f.ink_of(faint);
-    f.text(left, 98, tick_size, what.subtitle, 0, most);
+    f.text(panel_left, 98, tick_size, what.subtitle, 0, most);
     f.ink_of(ink);
-    f.text(left, 58, title_size, what.title, 0, most);
+    f.text(panel_left, 58, title_size, what.title, 0, most);
     return f.png();
   }
 }

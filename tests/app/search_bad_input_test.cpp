@@ -6,7 +6,7 @@ using namespace nearfield::test;
 
 namespace
 {
-  struct mistake
+  struct search_mistake
   {
     std::string name;
     std::string content;                // of a.csv, in a fresh folder
@@ -15,32 +15,32 @@ namespace
     std::string file = "a.csv";
   };
 
-  void PrintTo(mistake const& m, std::ostream* out)
+  void PrintTo(search_mistake const& m, std::ostream* out)
   {
     *out << m.name;
   }
 
-  std::string const good = "x,y,z\n0,0,0\n0.5,0,0\n0,0.5,0\n";
+  std::string const good_points = "x,y,z\n0,0,0\n0.5,0,0\n0,0.5,0\n";
 
-  std::vector<mistake> const mistakes
+  std::vector<search_mistake> const search_mistakes
   {
     // the radius
-    {"radius_zero", good, {"--radius", "0"}, "--radius: found '0', expected a positive"},
-        {"radius_negative", good, {"--radius", "-1"}, "--radius: found '-1'"},
-        {"radius_nan", good, {"--radius", "nan"}, "--radius: found 'nan'"},
-        {"radius_infinite", good, {"--radius", "inf"}, "--radius: found 'inf'"},
-        {"radius_too_large", good, {"--radius", "1e400"}, "--radius: found '1e400'"},
-        {"radius_text", good, {"--radius", "1m"}, "--radius: found '1m'"},
+    {"radius_zero", good_points, {"--radius", "0"}, "--radius: found '0', expected a positive"},
+        {"radius_negative", good_points, {"--radius", "-1"}, "--radius: found '-1'"},
+        {"radius_nan", good_points, {"--radius", "nan"}, "--radius: found 'nan'"},
+        {"radius_infinite", good_points, {"--radius", "inf"}, "--radius: found 'inf'"},
+        {"radius_too_large", good_points, {"--radius", "1e400"}, "--radius: found '1e400'"},
+        {"radius_text", good_points, {"--radius", "1m"}, "--radius: found '1m'"},
         {"radius_square_f32",
-         good,
+         good_points,
          {"--radius", "1e-25", "--precision", "f32"},
          "--radius: found 1e-25, whose square leaves the range of f32"},
         {"radius_beyond_f32",
-         good,
+         good_points,
          {"--radius", "1e39", "--precision", "f32"},
          "--radius: found 1e.39, whose square leaves the range of f32"},
         {"radius_square_f64",
-         good,
+         good_points,
          {"--radius", "1e200"},
          "--radius: found 1e.200, whose square leaves the range of f64"},
         // points
@@ -52,7 +52,7 @@ namespace
          "a.csv: point 1 has the coordinate 1e.300, which f32 does not hold"},
         {"wider_than_a_double", "-1.5e308,0,0\n1.5e308,0,0\n", {}, "axis 0 spread wider"},
         {"outside_above",
-         good,
+         good_points,
          {"--periodic", "0.5,1,1"},
          "a.csv: point 1 has x = 0.5, outside .0, 0.5. that --periodic gives"},
         {"outside_below",
@@ -64,106 +64,121 @@ namespace
          {"--periodic", "0,0,1", "--precision", "f32"},
          "point 1 has z = 0.9999999999, outside .0, 1. in f32"},
         {"short_row", "0,0,0\n1,0\n", {}, "a.csv: line 2"}, {"empty", "", {}, "a.csv: "},
-        {"column", good, {"--columns", "x,y,w"}, "a.csv.*w"},
-        {"wrong_dimension", good, {"--dim", "2"}, "a.csv: "},
+        {"column", good_points, {"--columns", "x,y,w"}, "a.csv.*w"},
+        {"wrong_dimension", good_points, {"--dim", "2"}, "a.csv: "},
         {"truncated_fma", "8 4 3 1\n2 1 0 0 0\n0 0 0 1\n0.5 0", {}, "a.fma: ", "a.fma"},
-        {"binary_that_is_text", good, {}, "a.bfma: byte 0", "a.bfma"},
-        {"unknown_extension", good, {}, "a.points: found extension", "a.points"},
+        {"binary_that_is_text", good_points, {}, "a.bfma: byte 0", "a.bfma"},
+        {"unknown_extension", good_points, {}, "a.points: found extension", "a.points"},
         // the box
         {"period_below_twice_the_radius",
-         good,
+         good_points,
          {"--periodic", "1,1,1", "--radius", "0.6"},
          "--periodic: found 1 for axis x, less than twice --radius 0.6"},
         {"period_of_one_axis",
-         good,
+         good_points,
          {"--periodic", "0,1,0.4"},
          "--periodic: found 0.4 for axis z, less than twice --radius 0.25"},
-        {"period_negative", good, {"--periodic", "1,-1,1"}, "--periodic: found '-1'"},
-        {"period_nan", good, {"--periodic", "1,nan,1"}, "--periodic: found 'nan'"},
-        {"period_infinite", good, {"--periodic", "inf,1,1"}, "--periodic: found 'inf'"},
-        {"period_text", good, {"--periodic", "1,b,1"}, "--periodic: found 'b'"},
-        {"period_missing", good, {"--periodic", "1,,1"}, "--periodic: found ''"},
+        {"period_negative", good_points, {"--periodic", "1,-1,1"}, "--periodic: found '-1'"},
+        {"period_nan", good_points, {"--periodic", "1,nan,1"}, "--periodic: found 'nan'"},
+        {"period_infinite", good_points, {"--periodic", "inf,1,1"}, "--periodic: found 'inf'"},
+        {"period_text", good_points, {"--periodic", "1,b,1"}, "--periodic: found 'b'"},
+        {"period_missing", good_points, {"--periodic", "1,,1"}, "--periodic: found ''"},
         {"period_beyond_f32",
-         good,
+         good_points,
          {"--periodic", "1e39,0,0", "--precision", "f32"},
          "--periodic: found 1e.39 for axis x, which f32 does not hold"},
-        {"one_period", good, {"--periodic", "1"}, "--periodic: found 1 length, expected 2 or 3"},
-        {"two_periods_in_3d", good, {"--periodic", "1,1"}, "found 2 lengths, expected 3, as many"},
+        {"one_period",
+         good_points,
+         {"--periodic", "1"},
+         "--periodic: found 1 length, expected 2 or 3"},
+        {"two_periods_in_3d",
+         good_points,
+         {"--periodic", "1,1"},
+         "found 2 lengths, expected 3, as many"},
         {"three_periods_with_dim_2",
-         good,
+         good_points,
          {"--periodic", "1,1,1", "--dim", "2"},
          "--periodic: found 3 lengths, expected 2"},
         // memory: 3 points within 0.8 of each other
         {"max_memory",
-         good,
+         good_points,
          {"--radius", "0.8", "--max-memory", "23"},
          "--max-memory: the half list has 3 pairs in 24 bytes, more than the 23 bytes given"},
         {"max_memory_of_counts",
-         good,
+         good_points,
          {"--radius", "0.8", "--list", "count", "--max-memory", "11"},
          "--max-memory: the count list has 6 pairs in 12 bytes"},
         {"table_beyond_the_machine",
-         good,
+         good_points,
          {"--list", "table", "--width", "4000000000", "--max-memory", "1000000"},
          "--max-memory: the table list has 0 pairs in 48000000012 bytes, more than the 1000000"},
-        {"max_memory_text", good, {"--max-memory", "1G"}, "--max-memory: found '1G'"},
-        {"max_memory_negative", good, {"--max-memory", "-1"}, "--max-memory: found '-1'"},
+        {"max_memory_text", good_points, {"--max-memory", "1G"}, "--max-memory: found '1G'"},
+        {"max_memory_negative", good_points, {"--max-memory", "-1"}, "--max-memory: found '-1'"},
         // options
-        {"list", good, {"--list", "pairs"}, "--list: found 'pairs', expected one of half, full"},
-        {"width_of_no_table", good, {"--width", "8"}, "--width: found --list half"},
-        {"width_zero", good, {"--list", "table", "--width", "0"}, "--width: found '0'"},
-        {"cells_zero", good, {"--cells-per-cutoff", "0"}, "--cells-per-cutoff: found '0'"},
-        {"cells_negative", good, {"--cells-per-cutoff", "-2"}, "--cells-per-cutoff: found '-2'"},
-        {"cells_too_many", good, {"--cells-per-cutoff", "9"}, "found 9, expected 1 to 8"},
-        {"precision", good, {"--precision", "f16"}, "--precision: found 'f16'"},
-        {"backend", good, {"--backend", "gpu"}, "--backend: found 'gpu'"},
+        {"list",
+         good_points,
+         {"--list", "pairs"},
+         "--list: found 'pairs', expected one of half, full"},
+        {"width_of_no_table", good_points, {"--width", "8"}, "--width: found --list half"},
+        {"width_zero", good_points, {"--list", "table", "--width", "0"}, "--width: found '0'"},
+        {"cells_zero", good_points, {"--cells-per-cutoff", "0"}, "--cells-per-cutoff: found '0'"},
+        {"cells_negative",
+         good_points,
+         {"--cells-per-cutoff", "-2"},
+         "--cells-per-cutoff: found '-2'"},
+        {"cells_too_many", good_points, {"--cells-per-cutoff", "9"}, "found 9, expected 1 to 8"},
+        {"precision", good_points, {"--precision", "f16"}, "--precision: found 'f16'"},
+        {"backend", good_points, {"--backend", "gpu"}, "--backend: found 'gpu'"},
         {"cuda_without_a_gpu",
-         good,
+         good_points,
          {"--backend", "cuda"},
          "--backend cuda: .*(without CUDA|NVIDIA)"},
-        {"workers_negative", good, {"--workers", "-1"}, "--workers"},
+        {"workers_negative", good_points, {"--workers", "-1"}, "--workers"},
         {"workers_of_the_scalar_backend",
-         good,
+         good_points,
          {"--workers", "2", "--backend", "scalar"},
          "--workers: found 2 with --backend scalar, which the calling thread runs"},
         {"workers_of_a_gpu",
-         good,
+         good_points,
          {"--workers", "1", "--backend", "cuda"},
          "--workers: found 1 with --backend cuda, which the calling thread runs"},
 #if NEARFIELD_APP_HAS_STARPU
-        {"workers_too_many", good, {"--workers", "100000"}, "workers: found 100000"},
+        {"workers_too_many", good_points, {"--workers", "100000"}, "workers: found 100000"},
         {"max_memory_with_workers",
-         good,
+         good_points,
          {"--workers", "2", "--radius", "0.8", "--max-memory", "23"},
          "--max-memory: the half list has 3 pairs in 24 bytes, more than the 23 bytes given"},
 #else
         {"workers_without_starpu",
-         good,
+         good_points,
          {"--workers", "2"},
          "--workers: this program was built without StarPU"},
 #endif
-        {"dim_4", good, {"--dim", "4"}, "--dim"},
-        {"unknown_option", good, {"--gravity"}, "--gravity"},
-        {"empty_value", good, {"--periodic="}, "--periodic: found nothing"},
+        {"dim_4", good_points, {"--dim", "4"}, "--dim"},
+        {"unknown_option", good_points, {"--gravity"}, "--gravity"},
+        {"empty_value", good_points, {"--periodic="}, "--periodic: found nothing"},
         // places to write
-        {"output_extension", good, {"--output", "FOLDER/b.vtu"}, "b.vtu: found extension '.vtu'"},
-        {"output_in_no_folder", good, {"--output", "FOLDER/no/b.csv"}, "cannot be written"},
+        {"output_extension",
+         good_points,
+         {"--output", "FOLDER/b.vtu"},
+         "b.vtu: found extension '.vtu'"},
+        {"output_in_no_folder", good_points, {"--output", "FOLDER/no/b.csv"}, "cannot be written"},
         {"output_a_folder",
-         good,
+         good_points,
          {"--output", "FOLDER/.npy/"},
          "found extension|cannot be written"},
-        {"output_is_input", good, {"--output", "FOLDER/./a.csv"}, "--output: .*a.csv"},
-        {"json_is_input", good, {"--json", "FOLDER/a.csv"}, "--json: .*a.csv"},
-        {"json_is_output", good, {"--json", "FOLDER/b.csv"}, "--json: .*b.csv"},
+        {"output_is_input", good_points, {"--output", "FOLDER/./a.csv"}, "--output: .*a.csv"},
+        {"json_is_input", good_points, {"--json", "FOLDER/a.csv"}, "--json: .*a.csv"},
+        {"json_is_output", good_points, {"--json", "FOLDER/b.csv"}, "--json: .*b.csv"},
   };
 
-  class a_search : public testing::TestWithParam<mistake>
+  class a_search : public testing::TestWithParam<search_mistake>
   {};
 }
 
 TEST_P(a_search, with_a_mistake_names_it_in_one_line_and_leaves_no_file)
 {
-  mistake const& m = GetParam();
+  search_mistake const& m = GetParam();
   temporary_folder const folder;
   write_text(folder / m.file, m.content);
   std::vector<std::string> arguments{"search", (folder / m.file).string()};
@@ -183,13 +198,13 @@ TEST_P(a_search, with_a_mistake_names_it_in_one_line_and_leaves_no_file)
   EXPECT_EQ(read_text(folder / m.file), m.content);
 }
 
-INSTANTIATE_TEST_SUITE_P(every, a_search, testing::ValuesIn(mistakes),
+INSTANTIATE_TEST_SUITE_P(every, a_search, testing::ValuesIn(search_mistakes),
                          [](auto const& of) { return of.param.name; });
 
 TEST(search_command_line, needs_an_input_and_a_radius)
 {
   temporary_folder const folder;
-  write_text(folder / "a.csv", good);
+  write_text(folder / "a.csv", good_points);
   expect_refusal(run_program({"search"}), "INPUT");
   expect_refusal(run_program({"search", (folder / "a.csv").string()}), "--radius");
   expect_refusal(run_program({"search", (folder / "b.csv").string(), "--radius", "1"}),
@@ -217,7 +232,7 @@ TEST(search_command_line, memory_that_the_system_refuses)
   // all of 20,000 points are neighbours: a list of 1.6 GB
   std::string points;
   for (int i = 0; i < 20000; ++i) points += std::to_string(i * 1e-4) + ",0,0\n";
-  write_text(folder / "a.csv", points);
+  write_text(folder / "a.csv", good_points);
   expect_refusal(search_within(enough + 256, "a.csv"), "the system refuses [0-9]+ bytes");
   EXPECT_EQ(folder.n_files(), 2);
 }

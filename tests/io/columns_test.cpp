@@ -15,17 +15,6 @@ namespace
 
 namespace
 {
-  struct layout
-  {
-    char const* name;
-    char const* text;
-  };
-
-  std::ostream& operator<<(std::ostream& out, layout const& tested)
-  {
-    return out << tested.name;
-  }
-
   class columns_layout : public testing::TestWithParam<layout>
   {};
 }

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <string>
 #include <unistd.h>
 
@@ -144,4 +145,16 @@ namespace nearfield::test
     EXPECT_EQ(a.inputs, b.inputs);
     EXPECT_EQ(a.outputs, b.outputs);
   }
+
+  /// A way to lay out the text of a file, for tests with parameters.
+  struct layout
+  {
+    char const* name;
+    char const* text;
+
+    friend std::ostream& operator<<(std::ostream& out, layout const& tested)
+    {
+      return out << tested.name;
+    }
+  };
 }

@@ -46,17 +46,6 @@ TEST(fma, text_version_1_with_eight_values_has_four_outputs)
 
 namespace
 {
-  struct layout
-  {
-    char const* name;
-    char const* text;
-  };
-
-  std::ostream& operator<<(std::ostream& out, layout const& tested)
-  {
-    return out << tested.name;
-  }
-
   class fma_layout : public testing::TestWithParam<layout>
   {};
 }

@@ -18,7 +18,7 @@ namespace nearfield::test
   namespace
   {
     using column = std::vector<double>;
-    one_over_r<2> const k;
+    one_over_r<2> const one_over;
 
     class p2p_errors : public ::testing::Test
     {
@@ -46,58 +46,61 @@ namespace nearfield::test
   {
     EXPECT_THAT(
         [&] {
-          p2p_inner(simd, k, soa{x, y}, soa{four}, soa{out});
+          p2p_inner(simd, one_over, soa{x, y}, soa{four}, soa{out});
         },
         complains_of("p2p_inner", "q has 4", "expected 3", "one value per point"));
     EXPECT_THAT(
         [&] {
-          p2p_inner(scalar, k, soa{x, y}, soa{q}, soa{out4});
+          p2p_inner(scalar, one_over, soa{x, y}, soa{q}, soa{out4});
         },
         complains_of("p2p_inner", "out has 4", "expected 3"));
     EXPECT_THAT(
         [&] {
-          p2p_inner_mutual(simd, k, soa{x, y}, soa{four}, soa{out});
+          p2p_inner_mutual(simd, one_over, soa{x, y}, soa{four}, soa{out});
         },
         complains_of("p2p_inner_mutual", "q has 4", "expected 3"));
     EXPECT_THAT(
         [&] {
-          p2p_outer(simd, k, soa{x, y}, soa{four, four}, soa{q}, soa{out});
+          p2p_outer(simd, one_over, soa{x, y}, soa{four, four}, soa{q}, soa{out});
         },
         complains_of("p2p_outer", "q has 3", "expected 4"));
     EXPECT_THAT(
         [&] {
-          p2p_outer(simd, k, soa{x, y}, soa{four, four}, soa{four}, soa{out4});
+          p2p_outer(simd, one_over, soa{x, y}, soa{four, four}, soa{four}, soa{out4});
         },
         complains_of("p2p_outer", "out has 4", "expected 3"));
     EXPECT_THAT(
-        [&] {
-          p2p_outer_mutual(simd, k, soa{x, y}, soa{four}, soa{y, x}, soa{q}, soa{out}, soa{other});
+        [&]
+        {
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{four}, soa{y, x}, soa{q}, soa{out},
+                           soa{other});
         },
         complains_of("p2p_outer_mutual", "x_q has 4", "expected 3"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(simd, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out4});
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out},
+                           soa{out4});
         },
         complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
     EXPECT_THAT(
         [&] {
-          p2p_inner(simd, k, soa{x, four}, soa{q}, soa{out});
+          p2p_inner(simd, one_over, soa{x, four}, soa{q}, soa{out});
         },
         complains_of("soa", "column 1 has 4", "column 0 has 3", "equal length"));
   }
 
   TEST_F(p2p_errors, name_the_view_that_is_null)
   {
-    EXPECT_THAT([&] { p2p_inner(simd, k, null, soa{q}, soa{out}); },
+    EXPECT_THAT([&] { p2p_inner(simd, one_over, null, soa{q}, soa{out}); },
                 complains_of("p2p_inner", "x", "column 1 is null", "give a column of 3"));
     EXPECT_THAT(
         [&] {
-          p2p_inner(scalar, k, soa{x, y}, soa{q}, null_out);
+          p2p_inner(scalar, one_over, soa{x, y}, soa{q}, null_out);
         },
         complains_of("p2p_inner", "out", "column 0 is null"));
     EXPECT_THAT(
         [&] {
-          p2p_outer(simd, k, soa{x, y}, null, soa{q}, soa{out});
+          p2p_outer(simd, one_over, soa{x, y}, null, soa{q}, soa{out});
         },
         complains_of("p2p_outer", "y", "column 1 is null"));
   }
@@ -106,17 +109,18 @@ namespace nearfield::test
   {
     EXPECT_THAT(
         [&] {
-          p2p_inner(simd, k, soa{x, y}, soa{q}, soa{writable(q)});
+          p2p_inner(simd, one_over, soa{x, y}, soa{q}, soa{writable(q)});
         },
         complains_of("p2p_inner", "output column 0", "column 0 of q", "memory of their own"));
     EXPECT_THAT(
         [&] {
-          p2p_inner(simd, k, soa{x, y}, soa{q}, soa{writable(y)});
+          p2p_inner(simd, one_over, soa{x, y}, soa{q}, soa{writable(y)});
         },
         complains_of("p2p_inner", "column 1 of x"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(simd, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out});
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out},
+                           soa{out});
         },
         complains_of("p2p_outer_mutual", "y_out", "memory of their own"));
     EXPECT_THAT(
@@ -132,7 +136,7 @@ namespace nearfield::test
     std::span const head(both.data(), 3), tail(both.data() + 2, 3), behind(both.data() + 3, 2);
     EXPECT_THAT(
         [&] {
-          p2p_inner(simd, k, soa{x, y}, soa{head}, soa{tail});
+          p2p_inner(simd, one_over, soa{x, y}, soa{head}, soa{tail});
         },
         complains_of("column 0 of q"));
     EXPECT_THAT(
@@ -140,8 +144,8 @@ namespace nearfield::test
           p2p_inner(simd, grad_one_over_r<2>{}, soa{x, y}, soa{q}, soa{head, tail});
         },
         complains_of("output columns 0 and 1 overlap"));
-    EXPECT_NO_THROW(
-        p2p_outer(simd, k, soa{behind, behind}, soa{x, y}, soa{q}, soa{std::span(both.data(), 2)}));
+    EXPECT_NO_THROW(p2p_outer(simd, one_over, soa{behind, behind}, soa{x, y}, soa{q},
+                              soa{std::span(both.data(), 2)}));
   }
 
   TEST_F(p2p_errors, name_an_instruction_set_that_is_not_here)
@@ -152,7 +156,7 @@ namespace nearfield::test
       {
         EXPECT_THAT(
             [&] {
-              p2p_inner(simd_backend{which}, k, soa{x, y}, soa{q}, soa{out});
+              p2p_inner(simd_backend{which}, one_over, soa{x, y}, soa{q}, soa{out});
             },
             complains_of(std::string(name_of(which)), "available are scalar"));
       }
@@ -169,7 +173,8 @@ namespace nearfield::test
     {
       return [&, b]
       {
-        near_field(serial, simd, k, b, {own, list_offsets, r, {}}, soa{x, y}, soa{q}, soa{out});
+        near_field(serial, simd, one_over, b, {own, list_offsets, r, {}}, soa{x, y}, soa{q},
+                   soa{out});
       };
     };
     EXPECT_THAT(step(one, ranges), complains_of("near_field", "list is for 2 boxes", "have 1"));
@@ -181,22 +186,22 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          near_field_mutual(serial, simd, k, two, {own, full_offsets, full, {}}, soa{x, y}, soa{q},
-                            soa{out});
+          near_field_mutual(serial, simd, one_over, two, {own, full_offsets, full, {}}, soa{x, y},
+                            soa{q}, soa{out});
         },
         complains_of("near_field_mutual", "box 1", "half_interactions"));
     EXPECT_THAT(
         [&]
         {
-          near_field(serial, simd, k, two, {own, list_offsets, ranges, {}}, soa{four, four},
+          near_field(serial, simd, one_over, two, {own, list_offsets, ranges, {}}, soa{four, four},
                      soa{four}, soa{out4});
         },
         complains_of("boxes hold 3 points, x has 4"));
     EXPECT_THAT(
         [&]
         {
-          near_field(serial, simd, k, two, {own, list_offsets, ranges, {}}, soa{x, y}, soa{four},
-                     soa{out});
+          near_field(serial, simd, one_over, two, {own, list_offsets, ranges, {}}, soa{x, y},
+                     soa{four}, soa{out});
         },
         complains_of("near_field", "q has 4"));
   }

@@ -22,12 +22,11 @@ namespace
   using starpu::handle;
   using testing::AllOf;
   using testing::HasSubstr;
-  using K = one_over_r<3>;
 
   struct own_handles_errors : testing::Test
   {
-    own_columns<K, double> a{50, 1}, b{40, 2};
-    starpu::p2p<K, double> p2p;
+    own_columns<one_over_r<3>, double> a{50, 1}, b{40, 2};
+    starpu::p2p<one_over_r<3>, double> p2p;
 
     std::string inner(column_handles x, column_handles q, column_handles out)
     {
@@ -75,7 +74,7 @@ namespace
 
   TEST_F(own_handles_errors, another_precision)
   {
-    own_columns<K, float> f(50);
+    own_columns<one_over_r<3>, float> f(50);
     EXPECT_THAT(inner(f.hx, f.hq, f.hout),
                 AllOf(HasSubstr("x has 50 values of 4 bytes"),
                       HasSubstr("give handles of double, or take p2p<K, float>")));
@@ -132,7 +131,7 @@ namespace
     EXPECT_THAT(raw(b.hq[0], STARPU_RW), HasSubstr("p2p_inner: q has 40 values"));
     EXPECT_THAT(raw(a.hq[0], STARPU_RW), HasSubstr("p2p_inner: out has 40 values"));
 
-    own_columns<K, double> c(50);
+    own_columns<one_over_r<3>, double> c(50);
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
                                      STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_W,
                                      c.hout[0].get(), STARPU_CL_ARGS_NFREE, p2p.argument(),
@@ -152,7 +151,7 @@ namespace
   TEST_F(own_handles_errors, an_argument_of_something_else_reaches_the_runtime)
   {
     int const anything = 3;
-    own_columns<K, double> c(50);
+    own_columns<one_over_r<3>, double> c(50);
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
                                      STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_RW,
                                      c.hout[0].get(), STARPU_VALUE, &anything, sizeof(anything), 0),
@@ -166,7 +165,7 @@ namespace
   {
     starpu::p2p<gaussian<3>, double> other;
     ASSERT_EQ(other.argument_size(), p2p.argument_size());
-    own_columns<K, double> c(50);
+    own_columns<one_over_r<3>, double> c(50);
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
                                      STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_RW,
                                      c.hout[0].get(), STARPU_CL_ARGS_NFREE, other.argument(),
@@ -191,7 +190,7 @@ namespace
 
   TEST_F(own_handles_errors, are_none_of_an_odd_name)
   {
-    own_columns<K, double> c(50);
+    own_columns<one_over_r<3>, double> c(50);
     starpu::p2p<odd_name, double> odd({}, starpu::backend_choice::scalar);
     odd.insert_inner(c.hx, c.hq, c.hout);
     EXPECT_NO_THROW(odd.wait());

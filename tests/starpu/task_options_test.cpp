@@ -28,8 +28,7 @@ namespace
   using starpu::task_options;
   using testing::AllOf;
   using testing::HasSubstr;
-  using K = one_over_r<3>;
-  using points_of_a_user = own_columns<K, double>;
+  using points_of_a_user = own_columns<one_over_r<3>, double>;
 
   /// What a callback saw of the task that has ended.
   struct seen
@@ -54,7 +53,7 @@ namespace
   TEST(starpu_task_options, reach_starpu)
   {
     points_of_a_user a(50);
-    starpu::p2p<K, double> p2p;
+    starpu::p2p<one_over_r<3>, double> p2p;
     for (int const worker : {0, 1})
     {
       seen what;
@@ -121,7 +120,7 @@ namespace
     {
       starpu_tag_t const first = by_tag ? 71 : 73;
       points_of_a_user a(50), b(50), c(50);
-      starpu::p2p<K, double> p2p;
+      starpu::p2p<one_over_r<3>, double> p2p;
       gate others;
       starpu_task* const before = others.submit(first);
       task_options after{
@@ -188,7 +187,7 @@ namespace
           others.open = true;
         });
     {
-      starpu::p2p<K, double> p2p;
+      starpu::p2p<one_over_r<3>, double> p2p;
       p2p.insert_inner(a.hx, a.hq, a.hout, {.tag = 92, .after = {91}});
       EXPECT_THROW(p2p.insert_inner(a.hx, a.hq, a.hq), error);
     }
@@ -207,7 +206,7 @@ namespace
       explicit inserts_more(points_of_a_user& of) : points(of) {}
       points_of_a_user& points;
       std::string said_of_wait;
-      starpu::p2p<K, double> p2p; // last: it waits for the callbacks
+      starpu::p2p<one_over_r<3>, double> p2p; // last: it waits for the callbacks
       static void call(void* self)
       {
         auto& here = *static_cast<inserts_more*>(self);
@@ -242,7 +241,7 @@ namespace
     points_of_a_user a(50);
     gate others;
     starpu_task* const before = others.submit(95);
-    starpu::p2p<K, double> p2p;
+    starpu::p2p<one_over_r<3>, double> p2p;
     p2p.insert_inner(a.hx, a.hq, a.hout, {.tag = 96, .after = {95}});
     p2p.insert_inner(a.hx, a.hq, a.hout,
                      {.callback = &gate::open_now, .callback_argument = &others, .worker = 1});
@@ -255,7 +254,7 @@ namespace
   TEST(starpu_task_options, that_starpu_does_not_know_are_refused)
   {
     points_of_a_user a(50);
-    starpu::p2p<K, double> p2p;
+    starpu::p2p<one_over_r<3>, double> p2p;
     auto const with = [&](task_options const& options)
     {
       return message_of([&] { p2p.insert_inner(a.hx, a.hq, a.hout, options); });
@@ -286,7 +285,7 @@ namespace
   {
     // a scheduler with models tries all implementations before it knows them
     points_of_a_user a(50);
-    starpu::p2p<K, double> p2p;
+    starpu::p2p<one_over_r<3>, double> p2p;
     for (int task = 0; task < 30; ++task) p2p.insert_inner(a.hx, a.hq, a.hout);
     p2p.wait();
     ASSERT_FALSE(p2p.statistics().empty());
@@ -297,8 +296,10 @@ namespace
   {
     if (built_with_cuda()) GTEST_SKIP() << "built with CUDA";
     EXPECT_THAT(message_of(
-                    [] {
-                      starpu::p2p<K, double> p2p(K(), {backend_choice::simd, backend_choice::cuda});
+                    []
+                    {
+                      starpu::p2p<one_over_r<3>, double> p2p(
+                          one_over_r<3>(), {backend_choice::simd, backend_choice::cuda});
                     }),
                 AllOf(HasSubstr("backend cuda"), HasSubstr("without CUDA")));
   }
