@@ -48,8 +48,8 @@ namespace
       reference_sums<interaction_type::n_out> expected;
 
       one_set(cloud shape, tree_options<dimension> const& cut)
-          : x(make_points<real, dimension>(shape, 600)),
-            q(make_inputs<real, interaction_type::n_in>(600)), leaves(build_tree(x.view(), cut)),
+          : x(make_points<real, dimension>(shape, 400)),
+            q(make_inputs<real, interaction_type::n_in>(400)), leaves(build_tree(x.view(), cut)),
             expected(reference_near_field(interaction_type{}, leaves, x, x, q.view()))
       {}
 
@@ -141,14 +141,14 @@ namespace
     using T = typename TestFixture::real;
     using K = typename TestFixture::interaction_type;
     K const k;
-    auto const x = make_points<T, TestFixture::dimension>(cloud::plummer, 3000);
+    auto const x = make_points<T, TestFixture::dimension>(cloud::plummer, 2000);
     auto const q = make_inputs<T, K::n_in>(x.size());
     auto const tree = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(tree, {.leaves_per_group = 3});
     for (form_choice const form : {form_choice::gather, form_choice::mutual})
     {
       auto first = make_columns<T, K::n_out>(x.size(), T(0));
-      for (int repeat = 0; repeat < 5; ++repeat)
+      for (int repeat = 0; repeat < 3; ++repeat)
       {
         auto out = make_columns<T, K::n_out>(x.size(), T(repeat));
         starpu::near_field step{one_runtime(),

@@ -172,11 +172,15 @@ namespace nearfield::test
   TYPED_TEST(starpu_search, gives_what_one_thread_gives)
   {
     using T = TypeParam;
-    for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::coincident})
+    for (cloud const shape : {cloud::uniform, cloud::coincident})
     {
       SCOPED_TRACE(name_of(shape));
-      auto const flat = make_points<T, 2>(shape, 400);
-      check_all(cell_list<T, 2>(flat.view(), 0.08));
+      auto const points = make_points<T, 2>(shape, 400);
+      check_all(cell_list<T, 2>(points.view(), 0.08));
+    }
+    for (cloud const shape : {cloud::uniform, cloud::plummer})
+    {
+      SCOPED_TRACE(name_of(shape));
       auto const points = make_points<T, 3>(shape, 400);
       check_all(cell_list<T, 3>(points.view(), 0.2));
     }
