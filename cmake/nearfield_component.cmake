@@ -95,10 +95,10 @@ endfunction()
 # nearfield_add_test(<name> LABEL unit|data|starpu|gpu [ONCE] [LEVEL O0|O1|O2] SOURCES ... LINK ...)
 #
 # Makes a GoogleTest program, a part of the target tests_<label>, compiled at LEVEL (tests/CMakeLists.txt). ONCE:
-# its answer does not depend on how nearfield was compiled (a second label, `once`). Its tests run one by one, except where NEARFIELD_TEST_BY_PROGRAM says otherwise,
-# and under the labels starpu and gpu, where one start of StarPU or CUDA, which takes longer than most tests,
-# serves the whole program. Under gpu (with CUDA only) a program is skipped where there is no device, and has the
-# GPU to itself.
+# its answer does not depend on how nearfield was compiled (a second label, `once`). Its tests run one by one,
+# except where NEARFIELD_TEST_BY_PROGRAM says otherwise, and under the labels starpu and gpu, where one start of
+# StarPU or CUDA, which takes longer than most tests, serves the whole program. Under gpu (with CUDA only) a
+# program is skipped where there is no device, and has the GPU to itself.
 function(nearfield_add_test name)
   cmake_parse_arguments(arg "ONCE" "LABEL;LEVEL" "SOURCES;LINK" ${ARGN})
   add_executable(${name} ${arg_SOURCES})
@@ -108,7 +108,8 @@ function(nearfield_add_test name)
   if(NOT arg_LEVEL)
     set(arg_LEVEL ${NEARFIELD_TEST_LEVEL})
   endif()
-  target_compile_options(${name} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-${arg_LEVEL}>)
+  target_compile_options(${name} PRIVATE
+    $<$<COMPILE_LANGUAGE:CXX>:-${arg_LEVEL}> ${nearfield_value_sanitizers})
   if(TARGET nearfield_test_headers_${arg_LEVEL})
     target_precompile_headers(${name} REUSE_FROM nearfield_test_headers_${arg_LEVEL})
   endif()
