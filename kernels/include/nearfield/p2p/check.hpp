@@ -12,8 +12,8 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column. Small
-  /// boxes feel a string that is made for nothing.
+  /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column. The
+  /// names are C strings, because building a std::string for nothing would slow down calls on small boxes.
   template <class T, int N>
   void check_view(char const* function, char const* argument, soa<T, N> const& view,
                   std::size_t expected)
@@ -34,7 +34,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
              std::to_string(view.size()) + " values");
   }
 
-  /// Throws error for more points than one box can hold: those of a box are counted in int.
+  /// Throws nearfield::error if there are more points than one box can hold: its points are counted in int.
   inline void check_box_size(std::size_t targets, std::size_t sources)
   {
     std::size_t const most = std::numeric_limits<int>::max() - 1024;
@@ -51,7 +51,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return n_a > 0 && n_b > 0 && less(a, b + n_b) && less(b, a + n_a);
   }
 
-  /// Throws error where an output column shares memory with a column of `other`.
+  /// Throws nearfield::error if an output column shares memory with a column of `other`.
   template <class T, int N, class U, int M>
   void check_apart(char const* function, soa<T, N> const& out, char const* argument,
                    soa<U, M> const& other)
@@ -64,7 +64,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       "; give outputs memory of their own");
   }
 
-  /// Throws error where two columns of the outputs share memory.
+  /// Throws nearfield::error if two output columns share memory.
   template <class T, int N>
   void check_columns_apart(char const* function, soa<T, N> const& out)
   {
@@ -75,8 +75,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       std::to_string(o) + " overlap; give outputs memory of their own");
   }
 
-  /// The views of one set. Like the two that follow, for every back-end: throws error for sizes that differ,
-  /// null columns, and outputs that overlap.
+  /// Checks the views of one set. All back-ends call this and the next two, which throw nearfield::error for
+  /// sizes that differ, null columns, and outputs that overlap.
   template <class X, int Dim, class Q, int NQ, class T, int NOut>
   void check_one_set(char const* function, soa<X, Dim> const& x, soa<Q, NQ> const& q,
                      soa<T, NOut> const& out)
@@ -89,7 +89,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_columns_apart(function, out);
   }
 
-  /// The views of targets x and sources y with inputs q.
+  /// Checks the views of targets x and of sources y with inputs q.
   template <class X, class Y, int Dim, class Q, int NQ, class T, int NOut>
   void check_two_sets(char const* function, soa<X, Dim> const& x, soa<Y, Dim> const& y,
                       soa<Q, NQ> const& q, soa<T, NOut> const& out)
@@ -104,7 +104,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_columns_apart(function, out);
   }
 
-  /// The views of two sets that both give and receive.
+  /// Checks the views of two sets that both give and receive.
   template <class X, class XQ, class Y, class YQ, int Dim, int NQ, class T, int NOut>
   void check_both_sides(char const* function, soa<X, Dim> const& x, soa<XQ, NQ> const& x_q,
                         soa<Y, Dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
@@ -127,7 +127,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_apart(function, x_out, "y_out", y_out);
   }
 
-  /// The number of right-hand sides of q, checked against the columns of the outputs.
+  /// The number of right-hand sides of q; does not compile unless the outputs have as many.
   template <class K, int NInputs, int NOutputs>
   constexpr int right_hand_sides()
   {
