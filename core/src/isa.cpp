@@ -38,7 +38,7 @@ namespace nearfield
     struct instruction_set
     {
       isa which;
-      std::string_view name; // none is part of another
+      std::string_view name; // no name is part of another: is_built_in() looks for substrings
       bool (*on_this_machine)();
     };
 
@@ -49,7 +49,7 @@ namespace nearfield
         {isa::neon64, "neon64", &always},
     };
 
-    // NEARFIELD_BUILT_IN: their names, from CMake
+    // NEARFIELD_BUILT_IN holds their names, set by CMake
     bool is_built_in(instruction_set const& set)
     {
       return std::string_view(NEARFIELD_BUILT_IN).find(set.name) != std::string_view::npos;

@@ -65,7 +65,7 @@ namespace nearfield::detail
       std::uint64_t const n = job.cells->targets.count(b);
       std::uint64_t const own = job.cells->one_set ? n : 0;
       std::uint64_t const all = n > 0 ? n * candidates_of_box(job, b) : 0;
-      // point k of a box meets those after it, or all but itself
+      // point k of a box meets the points after it, or all but itself
       sum += all - (job.which == pairs::half ? own * (own + 1) / 2 : own);
     }
     return sum;
@@ -73,7 +73,7 @@ namespace nearfield::detail
 
   namespace
   {
-    /// Memory for a scratch: rows of `columns` values beside the indices, or none where columns < 0.
+    /// Scratch memory: rows of `columns` values beside the indices, or no rows if columns < 0.
     template <class T, int Dim>
     class scratch_memory
     {
@@ -89,14 +89,14 @@ namespace nearfield::detail
             sources = std::max(sources, candidates_of_box(job, b));
             ranges = std::max(ranges, list.neighbours(b).size());
           }
-        // a source or more to a step, a range or more to a run
+        // at least one source per step, and one range per run
         steps_ = std::make_unique_for_overwrite<search_step[]>(sources);
         runs_ = std::make_unique_for_overwrite<search_run[]>(ranges + 1);
         scratch_.steps = steps_.get();
         scratch_.runs = runs_.get();
         if (columns < 0) return;
-        // A register is stored whole behind the last hit, and may be read so; rows of a power of two would
-        // share sets of the cache.
+        // The last hits are stored as a whole register, and may be read as one. Rows of a power of two bytes
+        // would share cache sets.
         scratch_.stride = (sources + 2 * cell_view<T, Dim>::padding + 15) / 16 * 16 + 16;
         std::size_t const size = block_size * scratch_.stride;
         j_ = std::make_unique_for_overwrite<index_type[]>(size);

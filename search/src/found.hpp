@@ -7,14 +7,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   inline constexpr int counts_only = -1;
 
-  /// How many sources a step takes. Indices alone leave in registers twice as wide as those of 64-bit
-  /// coordinates: half as many compressions.
+  /// The number of sources of a step. For indices alone, a register holds those of two registers of 64-bit
+  /// coordinates, which halves the number of compressions.
   template <class L, int Content>
   inline constexpr int step_registers = Content == 0 ? L::index_registers : 1;
   template <class L, int Content>
   inline constexpr int step_width = step_registers<L, Content>* L::width;
 
-  /// Adds up, or writes, what a block of B targets finds.
+  /// Counts, or stores, what a block of B targets finds.
   template <class L, int Dim, int B, int Content>
   struct found;
 
@@ -37,7 +37,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     index_type* first;
     std::size_t stride;
-    index_type* next[B]; // one register a row, where a place and a number would take two
+    index_type* next[B]; // one register per row, where a start and a number would take two
 
     NEARFIELD_FN explicit found(search_scratch const& scratch)
         : first(scratch.j), stride(scratch.stride)

@@ -8,13 +8,13 @@
 #endif
 
 /// \file
-/// What a search needs of a register: arithmetic, comparison, and *compress*, which stores the lanes of a
-/// mask side by side. xsimd has none, so these are intrinsics. compress writes a whole register: there must
-/// be room for it. `indices` are those of `index_registers` registers, whose masks join() puts together.
+/// What a search needs of a register: arithmetic, comparison, and *compress*, which stores the lanes of a mask
+/// side by side. xsimd has no compress, so these are intrinsics. compress writes a whole register, so there must
+/// be room for it. `indices` are those of `index_registers` registers, whose masks join() combines.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// One value: the scalar back-end, and what vectors do without a shuffle for it.
+  /// One value: the scalar back-end.
   template <class T>
   struct one_lane
   {
@@ -31,7 +31,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN reg mul(reg a, reg b) { return a * b; }
     static NEARFIELD_FN reg add(reg a, reg b) { return a + b; }
     static NEARFIELD_FN unsigned less(reg a, reg b) { return a < b; }
-    /// step where the value is at least `from`, -step where it is at most -from, else zero
+    /// step if value >= from, -step if value <= -from, otherwise 0
     static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
     {
       return value >= from ? step : value <= -from ? -step : T(0);
@@ -48,8 +48,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static NEARFIELD_FN void compress(reg from, unsigned, T* to) { *to = from; }
   };
 
-  // Two lanes and four without a shuffle by a table: each lane is stored where the next one would be, and
-  // the place moves on if the lane is in.
+  // Compress for two or four lanes without a shuffle by table: each lane is stored at the next free place,
+  // which advances if the lane is in the mask.
   template <int Width, class T>
   NEARFIELD_FN void store_each(T const* from, unsigned mask, T* to)
   {

@@ -7,7 +7,7 @@
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
 #if defined(__AVX2__)
-  /// The lanes of each mask of eight bits, one byte a lane, side by side; 2 KiB, which stay in L1.
+  /// The lanes in each mask of eight bits, one byte per lane, side by side: 2 KiB, which stay in L1.
   struct lanes_of_masks
   {
     std::uint64_t bytes[256];
@@ -21,7 +21,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   };
   inline constexpr lanes_of_masks lanes8{};
 
-  /// For each mask of four bits: the bytes of 32-bit lanes, and the 32-bit halves of 64-bit lanes.
+  /// For each mask of four bits: the bytes of its 32-bit lanes, and the 32-bit
+  /// halves of its 64-bit lanes.
   struct lanes_of_four
   {
     alignas(32) std::uint8_t bytes[16][16];

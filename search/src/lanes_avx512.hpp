@@ -8,7 +8,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class T>
   struct avx512_lanes;
 
-  // Compress goes through a register: stored at once it takes microcode on Zen 4 and 5.
+  // Compress to a register, then store: a compressing store is microcode on Zen 4 and 5.
 
   template <>
   struct avx512_lanes<float>

@@ -6,18 +6,18 @@
 #include <nearfield/core/soa.hpp>
 
 /// \file
-/// What the loop over pairs computes with.
+/// The operands of the loop over pairs.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// How displacements become those of an image: a shift, and on minimum image axes the nearest one.
+  /// The displacement in an image: minus a shift and, on minimum-image axes, of the nearest image.
   ///
-  /// Where the list gives the image m of a periodic axis, d - m L is what the definition d - L round(d / L)
-  /// computes, or both are out: cells that meet do so through one image m only, so a pair that is in is in
-  /// through m, and |d - m L| < R <= L / 2 makes round(d / L) = m, also as computed: no number below 1 / 2
-  /// rounds to it in the division. Any other image is at |d - m L| >= L / 2 >= R, which is out. By the same
-  /// comparison round(d / L) is 1 from d = L / 2 on, -1 down from -L / 2 and 0 between: points lie in
-  /// [0, L), so |d| < L.
+  /// If the list gives the image m of a periodic axis, d - m L is what the definition d - L round(d / L)
+  /// computes, or the pair is out by both. Cells that meet do so through one image m only, so a pair within
+  /// the cutoff is so through m. Then |d - m L| < R <= L / 2 makes round(d / L) = m, also as computed: no
+  /// number below 1 / 2 is rounded to it in the division. Any other image is at |d - m L| >= L / 2 >= R,
+  /// which is out. By the same argument round(d / L) is 1 from d = L / 2 on, -1 from -L / 2 down, and 0
+  /// between: points lie in [0, L), so |d| < L.
   template <class L, int Dim>
   struct image
   {
@@ -47,8 +47,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// The square of the cutoff for the lanes of a step that are there, and a number that no r^2 is below for
-  /// the others: those of one register or two, as they are `absent`.
+  /// The square of the cutoff for the lanes of a step that hold a source, and -1, which no r^2 is below, for
+  /// the `absent` ones after them. A step is one register or two.
   template <class L>
   class cutoff_window
   {
@@ -57,7 +57,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       for (int l = 0; l < 2 * widest; ++l) values_[l] = l < widest ? squared : typename L::real(-1);
     }
-    /// of all lanes of a step of this width; those of one with absent lanes are so many places on
+    /// for a step of this width with all lanes; with absent lanes, start as many places later
     template <int Width>
     [[nodiscard]] typename L::real const* lanes() const
     {
@@ -69,13 +69,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     typename L::real values_[2 * widest];
   };
 
-  /// What a sweep reads.
+  /// The input of a sweep.
   template <class L, int Dim>
   struct source_columns
   {
     typename L::real const* x[Dim];
     index_type const* ids;
-    typename L::real const* cutoff_squared; // of a cutoff_window
+    typename L::real const* cutoff_squared; // from a cutoff_window
     search_step const* steps;
   };
 }

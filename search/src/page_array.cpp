@@ -14,7 +14,7 @@ namespace nearfield::detail
       return (bytes + page - 1) / page * page;
     }
 
-    // Written fresh, huge pages take a fifth of the time of small ones.
+    // The first write to huge pages takes a fifth of the time that small ones take.
     void advise(void* pages, std::size_t bytes)
     {
 #if defined(MADV_HUGEPAGE)

@@ -7,8 +7,8 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Sources that a box meets, as one loop: its own points and its ranges by position, those merged that
-  /// follow each other.
+  /// Sources that a box meets, as one loop: its own points and its ranges, by position,
+  /// with adjacent ones merged.
   struct segment
   {
     index_type begin;
@@ -17,7 +17,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     bool has_own; // the targets are among them
   };
 
-  /// The segments of a box one after the other; few are merged, so none are stored.
+  /// The segments of a box, one after another; they are merged on the fly, since few are.
   template <class T, int Dim>
   class segments
   {
@@ -32,7 +32,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       own_is_left_ = own_.begin < own_.end;
     }
 
-    /// False after the last one.
+    /// False if there are none left.
     NEARFIELD_FN bool next(segment& s)
     {
       if (!peek(s)) return false;

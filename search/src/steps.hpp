@@ -5,9 +5,8 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The steps of a box, `Width` sources each, put into scratch.steps once for all of its targets. Segments
-  /// are short, and as loops of their own would each end in a branch that is not foreseen; in steps they are
-  /// one loop.
+  /// The steps of a box, `Width` sources each, written to scratch.steps once for all of its targets. Segments
+  /// are short: a loop for each would end in a mispredicted branch. Their steps form one loop.
   template <int Width, class T, int Dim>
   class box_steps
   {
@@ -39,7 +38,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     [[nodiscard]] search_run const* begin() const { return runs_; }
     [[nodiscard]] search_run const* end() const { return runs_ + size_; }
 
-    /// The step of a run that holds this position of the targets' own.
+    /// The step of a run that holds a position of its own points.
     [[nodiscard]] static index_type own_step(search_run const& run, index_type position)
     {
       return run.own_step + (position - run.own_first) / width;

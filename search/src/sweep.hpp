@@ -6,12 +6,12 @@
 
 /// \file
 /// The loop over pairs: a block of targets of one box against the sources that the box meets, a step of one
-/// or two registers at a time. The tests are those of the definition, operation by operation; files that include
-/// this are compiled without contraction to fma.
+/// or two registers at a time. The tests are the definition, operation by operation; files that include this
+/// are compiled without contraction to fma.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// One step. With Masked only the lanes of masks[b] count.
+  /// One step. If Masked, only the lanes in masks[b] count.
   template <bool Imaged, bool Masked, class L, int Dim, int B, int Content>
   NEARFIELD_FN void meet(source_columns<L, Dim> const& sources,
                          target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
@@ -134,15 +134,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                                  index_type begin, index_type end,
                                  found<L, Dim, B, Content>& result) const
     {
-      // a copy: hits could be stored over those pointers, as far as a compiler knows
+      // a copy: as far as the compiler knows, hits could be stored over those pointers
       source_columns<L, Dim> const from = sources;
       NEARFIELD_NO_UNROLL
       for (index_type k = begin; k < end; ++k)
         meet<Imaged, false>(from, block, at, k, nullptr, result);
     }
 
-    /// Steps from `own` on that the targets are among: j > i, or j != i. Returns the first that they are
-    /// not.
+    /// The steps from `own` on that contain the targets themselves: j > i, or j != i. Returns
+    /// the first step after them.
     template <bool Imaged>
     NEARFIELD_FN index_type meet_own(target_registers<L, Dim, B> const& block,
                                      image<L, Dim> const* at, index_type own, index_type end,
@@ -156,7 +156,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         NEARFIELD_UNROLL
         for (int b = 0; b < B; ++b)
         {
-          // of the target among the lanes; without a branch, none of which would be foreseen
+          // of the target among the lanes; computed without a branch, which would be mispredicted
           std::int64_t const place = std::int64_t(first) + b - std::int64_t(sources.steps[k].first);
           std::uint64_t const self = place >= 0 ? std::uint64_t(1) << place : 0;
           std::uint64_t const until = place >= 0 ? 2 * self - 1 : 0;
@@ -168,7 +168,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// The rows of one block of targets, counted or handed over.
+  /// Counts or delivers the rows of one block of targets.
   template <int Content, int B, class L, int Dim, class Steps, class Deliver>
   [[gnu::noinline]] void sweep_block(search_job<typename L::real, Dim> const& job,
                                      source_columns<L, Dim> const& sources, Steps const& steps,

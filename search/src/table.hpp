@@ -4,46 +4,45 @@
 
 namespace nearfield::detail
 {
-  /// Sources that a block of targets meets at once: those from position `first` on, without the last
-  /// `absent` of as many as are taken at once.
+  /// The sources that a block of targets meets at once: a full step from position `first` on, without
+  /// its last `absent` sources.
   struct search_step
   {
     index_type first;
     index_type absent;
   };
 
-  /// Steps of a box one after the other, all through the same image.
+  /// Consecutive steps of a box that use the same image.
   struct search_run
   {
     index_type begin;
     index_type end;
     index_type shift;
-    /// the targets are among the sources, in steps side by side: own_step begins at position own_first
+    /// the targets are among the sources: their first step is own_step, which starts at position own_first
     bool has_own;
     index_type own_step;
     index_type own_first;
   };
 
-  /// What a search works in, in memory of the caller's: the steps of a box, and rows of hits of a few
-  /// targets.
+  /// Scratch memory of a search, provided by its caller: the steps of a box, and rows of hits of a few targets.
   struct search_scratch
   {
     search_step* steps;
     search_run* runs;
-    /// values from one row to the next
+    /// the distance of one row from the next, in values
     std::size_t stride;
     index_type* j;
-    void* values; // of T: r2, then each axis, a row of every target in each
+    void* values; // of T: for each target a row of r2, then one per axis
   };
 
-  /// How many targets of one box a pass over its neighbours serves, and rows a scratch has.
+  /// The number of targets that share a pass over the neighbours of their box: the rows of a scratch.
   inline constexpr int block_size = 4;
 
   template <class T, int Dim>
   struct search_kernels
   {
     std::uint64_t (*count)(search_job<T, Dim> const&, search_scratch const&, index_type* per_point);
-    /// by content
+    /// by row_content
     void (*rows[3])(search_job<T, Dim> const&, search_scratch const&, row_function<T, Dim>, void*);
   };
 

@@ -19,7 +19,7 @@ namespace nearfield::detail
       return exponent == 0 ? 1 : 3 * power_of_3(exponent - 1);
     }
 
-    /// Step n on one axis, -1, 0 or +1; step 0 of them all comes first, the last axis is fastest.
+    /// Step n, with -1, 0 or +1 on each axis: n = 0 is -1 on all of them, and the last axis varies fastest.
     template <int Dim>
     constexpr std::array<int, Dim> steps(int n)
     {
@@ -30,8 +30,8 @@ namespace nearfield::detail
 
     constexpr index_type none = std::numeric_limits<index_type>::max();
 
-    /// The last leaf whose smallest key is not above `key`, or none. Neighbours are near in Morton
-    /// order, most of them: the search doubles its distance from `start` until it has passed the key.
+    /// The last leaf whose smallest key is not above `key`, or none. Most neighbours are near in Morton
+    /// order, so the search doubles its distance from `start` until it has passed the key.
     index_type last_not_above(std::span<std::uint64_t const> keys, std::uint64_t key,
                               std::size_t start)
     {
@@ -48,7 +48,7 @@ namespace nearfield::detail
           last = first;
           first -= std::min(first, stride);
         }
-      // The outcome of a comparison is a coin toss: no branch depends on it.
+      // The comparisons are unpredictable, so no branch depends on them.
       for (std::size_t n = last - first; n > 0;)
       {
         std::size_t const half = (n + 1) / 2;
@@ -58,7 +58,7 @@ namespace nearfield::detail
       return first == 0 ? none : static_cast<index_type>(first - 1);
     }
 
-    /// Neighbours of leaf b that are as large as b, or larger: those that hold one of the cells of
+    /// Visits the neighbours of leaf b that are as large as b, or larger: those that hold one of the cells of
     /// its own size around it. Smaller ones find b.
     template <int Dim, class Visit>
     void visit_neighbours(leaf_set<Dim> const& leaves, int key_level, index_type b, Visit&& visit)
@@ -106,7 +106,7 @@ namespace nearfield::detail
       for (std::size_t b = 1; b < offsets.size(); ++b) offsets[b] += offsets[b - 1];
     }
 
-    /// Rows that ascend. The relation is symmetric, so that its transpose is itself, and writing the
+    /// The rows, each ascending. The relation is symmetric, so its transpose is itself, and writing the
     /// transpose row by row sorts it.
     adjacency sorted(adjacency const& rows)
     {
@@ -167,7 +167,7 @@ namespace nearfield::detail
                        [&](index_type c)
                        {
                          directed.emplace_back(b, c);
-                         // One as large as b finds b by itself.
+                         // A leaf as large as b finds b by itself.
                          if (leaves.cells[c].level < leaves.cells[b].level)
                            directed.emplace_back(c, b);
                        });

@@ -10,8 +10,7 @@
 
 namespace nearfield::detail
 {
-  /// For every leaf the leaves whose closed boxes share a point with its own, ascending, without
-  /// itself.
+  /// For every leaf the other leaves whose closed boxes share a point with its own, ascending.
   struct adjacency
   {
     std::vector<std::size_t> offsets{0};
@@ -23,11 +22,11 @@ namespace nearfield::detail
     }
   };
 
-  /// Leaves of one level whose keys are row-major.
+  /// For leaves of one level with row-major keys.
   template <int Dim>
   adjacency row_major_adjacency(leaf_set<Dim> const& leaves, int level);
 
-  /// Leaves of any levels with Morton keys of `key_level`.
+  /// For leaves of any levels with Morton keys of `key_level`.
   template <int Dim>
   adjacency morton_adjacency(leaf_set<Dim> const& leaves, int key_level);
 }

@@ -44,13 +44,13 @@ namespace nearfield::detail
       return keys;
     }
 
-    /// Points in the order of their leaves and, inside a leaf, in the caller's.
+    /// The indices of points sorted by leaf and, inside a leaf, ascending.
     std::vector<index_type> order_of(sorted_points points, boxes const& leaves)
     {
       std::vector<index_type> order(points.size());
       std::ranges::transform(points, order.begin(), &keyed_point::index);
       for (index_type b = 0; b < leaves.size(); ++b)
-        // Points of one leaf and different keys stand in the order of their keys.
+        // Points of one leaf with different keys are in the order of their keys.
         if (leaves.count(b) > 1 && points[leaves.begin(b)].key != points[leaves.end(b) - 1].key)
           std::sort(order.begin() + leaves.begin(b), order.begin() + leaves.end(b));
       return order;

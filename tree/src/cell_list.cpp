@@ -34,7 +34,7 @@ namespace nearfield
 
     namespace
     {
-      /// Gives both sets one list of cells.
+      /// Merges the cells of both sets into one list.
       template <class T, int Dim>
       void unite_cells(cell_list_data<T, Dim>& data)
       {
@@ -65,7 +65,7 @@ namespace nearfield
           if (points.size() > 0 && points[a] == nullptr)
             throw error("cell_list: column " + std::to_string(a) + " of the " + name +
                         " is null; give a column of " + std::to_string(points.size()) + " values");
-        // a search may look a few registers beyond the last one
+        // a search may index a few registers past the last point
         constexpr std::size_t limit = std::numeric_limits<index_type>::max() - 63;
         if (points.size() >= limit)
           throw error("cell_list: the " + std::string(name) + " are " +
@@ -121,7 +121,7 @@ namespace nearfield
     }
     catch (...)
     {
-      // out of memory halfway: nothing is better than parts that do not fit
+      // out of memory halfway: an empty list is better than parts that do not match
       data = {};
       data.grid = grid;
       data.cutoff = cutoff;
@@ -217,7 +217,7 @@ namespace nearfield
   interaction_list cell_list<T, Dim>::half_interactions() const
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
-    (void)interactions(); // the same conditions
+    (void)interactions(); // checks the same conditions
     return view().half;
   }
 

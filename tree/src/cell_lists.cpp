@@ -11,15 +11,15 @@ namespace nearfield::detail
 {
   namespace
   {
-    // Image m in {-1, 0, 1} of axis a is digit 2, 0 or 1 of the number of its shift in base 3.
+    // Digit a of a shift number in base 3 is 2, 0 or 1 for image -1, 0 or 1 along axis a.
     std::uint16_t shift_digit(int image, int axis)
     {
       constexpr std::uint16_t weight[] = {1, 3, 9};
       return static_cast<std::uint16_t>(weight[axis] * (image < 0 ? 2 : image));
     }
 
-    /// A row of boxes seen from a row of targets: boxes with column + image * cells in reach are met. The
-    /// section [low, high) of a target box moves on as its column does.
+    /// A row of boxes as seen from a row of targets, which meet the boxes with column + image * cells within
+    /// reach. The section [low, high) moves along with the column of the target box.
     struct met_row
     {
       index_type row;
@@ -35,7 +35,7 @@ namespace nearfield::detail
       std::uint16_t shift;
     };
 
-    /// The rows in reach of a row, by ascending key.
+    /// The rows within reach of a row, by ascending key.
     template <class T, int Dim>
     void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
                    std::vector<neighbour_row<Dim>>& found)
@@ -68,7 +68,7 @@ namespace nearfield::detail
       std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
     }
 
-    /// Looks for rows by key, one after the other: fast where each is a little after the one before.
+    /// Finds rows by key; fast if each is a little after the one before.
     class row_finder
     {
     public:
@@ -156,7 +156,7 @@ namespace nearfield::detail
       {
         index_type const q = hints[w] = find(wanted[w].key, hints[w]);
         if (q == rows.size() || rows[q].key != wanted[w].key) continue;
-        // ascending positions: the image that lies after the last column is its first ones
+        // positions ascend: the image after the last column consists of the first columns
         for (int image = wraps ? 1 : 0; image >= (wraps ? -1 : 0); --image)
           met.push_back({q,
                          static_cast<std::uint16_t>(wanted[w].shift + shift_digit(image, Dim - 1)),

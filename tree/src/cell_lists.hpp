@@ -18,21 +18,21 @@ namespace nearfield::detail
     index_type first_box;
   };
 
-  /// Memory that list_cells needs for the time being.
+  /// Scratch memory of list_cells.
   struct cell_lists_scratch
   {
     std::vector<cell_row> rows;
     std::vector<std::uint32_t> columns;
   };
 
-  /// Who meets whom among the boxes of these ascending keys. A target box of the full list meets every box
-  /// within reach but its own, once; the half list, made for one set, holds the ranges after each box.
+  /// The interaction lists of the boxes with these ascending keys. In the full list a target box meets every
+  /// other box within reach, once; the half list, made for one set only, holds the ranges after each box.
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                   boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
                   interaction_table& half, cell_lists_scratch& scratch);
 
-  /// The shifts that those lists name; none for a grid without periodic axes.
+  /// The shifts that those lists index; none for a grid without periodic axes.
   template <class T, int Dim>
   std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const& grid);
 }

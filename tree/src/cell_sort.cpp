@@ -14,7 +14,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    // A cell costs 4 bytes to count in, a point 32 to sort as a key, and several passes.
+    // Counting costs 4 bytes per cell; sorting by key costs 32 per point, and several passes.
     template <int Dim, class T>
     bool are_counted(cell_grid<T, Dim> const& grid, std::size_t n)
     {
@@ -31,7 +31,7 @@ namespace nearfield::detail
       return grid.key(at);
     }
 
-    /// 0 for -0, so that displacements of zero have one sign: no difference of other numbers is -0.
+    /// 0 for -0, so that zero displacements have one sign: no other difference is -0.
     template <class T>
     T positive_zero(T x)
     {
@@ -45,7 +45,7 @@ namespace nearfield::detail
       std::size_t const n = points.size();
       std::size_t const n_cells = grid.size();
       scratch.cell_of_point.resize(n);
-      // a copy: a store to cell_of_point could change the grid, as far as a compiler knows
+      // a copy: as far as the compiler knows, a store to cell_of_point could change the grid
       cell_grid<T, Dim> const cells = grid;
       std::uint32_t* const cell_of = scratch.cell_of_point.data();
       for (std::size_t i = 0; i < n; ++i)
@@ -68,7 +68,7 @@ namespace nearfield::detail
       }
       index_type* const order = sorted.order.data();
       for (std::size_t i = 0; i < n; ++i) order[cursors[cell_of[i]]++] = static_cast<index_type>(i);
-      // read at random, not written so: loads overtake each other
+      // random reads rather than random writes: loads can overtake each other
       for (int d = 0; d < Dim; ++d)
       {
         T const* const from = points[d];
@@ -136,7 +136,7 @@ namespace nearfield::detail
     template <class T>
     column_bounds<T> bounds_of(T const* x, std::size_t n)
     {
-      // Independent lanes: the order of minima does not matter, but a compiler has to keep it.
+      // Independent lanes: the order of minima does not matter, but the compiler must keep it.
       constexpr std::size_t lanes = 16;
       T lower[lanes], upper[lanes], zero[lanes];
       for (std::size_t l = 0; l < lanes; ++l)
@@ -151,7 +151,7 @@ namespace nearfield::detail
           T const value = x[i + l];
           lower[l] = value < lower[l] ? value : lower[l];
           upper[l] = value > upper[l] ? value : upper[l];
-          // zero times a number that is not finite is NaN, and a sum keeps it
+          // zero times a non-finite number is NaN, and the sum stays NaN
           zero[l] += T(0) * value;
         }
       for (; i < n; ++i)

@@ -15,7 +15,7 @@
 
 namespace nearfield::detail
 {
-  /// One set of points in the order of their cells, and the cells that hold any.
+  /// One set of points in the order of their cells, and the occupied cells.
   template <class T, int Dim>
   struct sorted_cells
   {
@@ -36,7 +36,7 @@ namespace nearfield::detail
     [[nodiscard]] std::span<index_type const> indices() const { return {order.data(), size()}; }
   };
 
-  /// Memory that sorting needs for the time being.
+  /// Scratch memory of sort_into_cells.
   struct cell_sort_scratch
   {
     std::vector<std::uint32_t> cell_of_point;
@@ -44,7 +44,7 @@ namespace nearfield::detail
     std::vector<keyed_point> keyed, keyed_too;
   };
 
-  /// Sorts stably by the keys of the grid.
+  /// Sorts the points by the keys of the grid; stable.
   template <class T, int Dim>
   void sort_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                        sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch);
@@ -55,8 +55,8 @@ namespace nearfield::detail
     std::array<T, Dim> lower, upper;
   };
 
-  /// The smallest and the largest coordinates; `bounds` grows to hold them. Throws error that says which
-  /// point where one is not finite or, on a periodic axis, outside [0, L).
+  /// Extends `bounds` to hold all points. Throws nearfield::error, naming the point, for a coordinate that is
+  /// not finite or, on a periodic axis, outside [0, L).
   template <class T, int Dim>
   void extend_bounds(point_bounds<T, Dim>& bounds, soa<T const, Dim> const& points,
                      std::type_identity_t<std::array<T, Dim>> const& period, char const* name);

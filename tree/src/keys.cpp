@@ -23,7 +23,7 @@ namespace nearfield::detail
         {
           double const place =
               (static_cast<double>(x[d][i]) - root.lower(d)) / width * boxes_per_axis;
-          // Truncation is floor: a place below zero is a clamped one.
+          // Truncation is floor, since a place below zero is clamped.
           double const clamped = place > 0 ? (place < last ? place : last) : 0;
           index[d] = static_cast<std::uint32_t>(clamped);
         }

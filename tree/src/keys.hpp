@@ -12,7 +12,7 @@
 
 namespace nearfield::detail
 {
-  /// How a box of the lattice of 2^level boxes per axis becomes a number.
+  /// How a box of the lattice of 2^level boxes per axis is encoded as a key.
   struct key_layout
   {
     leaf_order order;
@@ -97,7 +97,7 @@ namespace nearfield::detail
     return index;
   }
 
-  /// The key of every point, in the caller's order. A point outside the root gets the nearest box.
+  /// The key of every point, by index. A point outside the root gets the nearest box.
   template <class T, int Dim>
   std::vector<keyed_point> keys_of(point_set<T, Dim> const& points, cube<Dim> const& root,
                                    key_layout const& layout);

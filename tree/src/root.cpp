@@ -32,7 +32,7 @@ namespace nearfield::detail
     template <class T>
     bool all_finite(T const* column, std::size_t n)
     {
-      // Zero times a number that is not finite is NaN, and a sum keeps it: no branch in the loop.
+      // Zero times a non-finite number is NaN, and the sum stays NaN: no branch in the loop.
       T sum = 0;
       for (std::size_t i = 0; i < n; ++i) sum += T(0) * column[i];
       return sum == T(0);
@@ -137,11 +137,11 @@ namespace nearfield::detail
         interval extent;
         extend(extent, targets.positions[d], targets.positions.size());
         extend(extent, sources.positions[d], sources.positions.size());
-        // Halves first: the sum and the difference of two large numbers may overflow.
+        // Halve first: the sum and the difference of two large numbers may overflow.
         root.centre[d] = extent.lower / 2 + extent.upper / 2;
         root.half_width = std::max(root.half_width, extent.upper / 2 - extent.lower / 2);
       }
-      // One place only: any box around it serves.
+      // All points at one place: any box around it will do.
       if (root.half_width == 0) root.half_width = 1;
     }
     require_valid(root);

@@ -9,7 +9,7 @@
 
 namespace nearfield::detail
 {
-  /// The points of a tree: one set or two, and how messages call them.
+  /// A set of points of a tree, and its name in messages.
   template <class T, int Dim>
   struct point_set
   {
@@ -21,12 +21,12 @@ namespace nearfield::detail
   template <class T, int Dim>
   std::string describe(point_set<T, Dim> const& points, std::size_t i);
 
-  /// Throws error unless there are columns, fewer than 2^32 - 1 points, and every coordinate is
-  /// finite.
+  /// Throws nearfield::error for a null column, 2^32 - 1 points or more, and a
+  /// coordinate that is not finite.
   template <class T, int Dim>
   void require_valid(point_set<T, Dim> const& points);
 
-  /// The box given, checked; else the cube around all points of both sets.
+  /// The given box, checked, or the cube around all points of both sets.
   template <class T, int Dim>
   cube<Dim> choose_root(std::optional<cube<Dim>> const& given, point_set<T, Dim> const& targets,
                         point_set<T, Dim> const& sources);

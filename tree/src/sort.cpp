@@ -9,8 +9,8 @@ namespace nearfield::detail
 {
   namespace
   {
-    // For 10^6 points 8 to 13 bits take the same time on an AVX-512 EPYC; few scatter streams ask
-    // less of the TLB elsewhere.
+    // For 10^6 points, 8 to 13 bits take the same time on an AVX-512 EPYC; elsewhere a few scatter
+    // streams ask less of the TLB.
     constexpr int digit_bits = 8;
     constexpr std::size_t n_digits = std::size_t(1) << digit_bits;
     using histogram = std::array<std::size_t, n_digits>;
@@ -42,7 +42,7 @@ namespace nearfield::detail
     std::vector<histogram> counts = count_digits(points, passes);
     for (int pass = 0; pass < passes; ++pass)
     {
-      // Clustered and small clouds share whole digits.
+      // Clustered and small clouds have digits that all points share.
       if (points.empty() || counts[pass][digit(points[0].key, pass)] == points.size()) continue;
       scratch.resize(points.size());
       std::size_t sum = 0;

@@ -7,7 +7,7 @@
 
 namespace nearfield::detail
 {
-  /// A point and the key of the box that it lies in.
+  /// A point and the key of its box.
   struct keyed_point
   {
     std::uint64_t key;
@@ -16,7 +16,7 @@ namespace nearfield::detail
 
   /// Sorts by the lowest key_bits bits of the keys, stably. The higher bits must be zero.
   void sort_by_key(std::vector<keyed_point>& points, int key_bits);
-  /// The same with scratch memory of the caller's, for those who sort again and again.
+  /// The same with scratch memory passed in, for repeated sorting.
   void sort_by_key(std::vector<keyed_point>& points, std::vector<keyed_point>& scratch,
                    int key_bits);
 }

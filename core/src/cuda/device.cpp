@@ -18,12 +18,12 @@ namespace nearfield
 
     struct device_count
     {
-      int devices = 0; // first: what the next line writes would be overwritten
+      int devices = 0; // declared first: the initialiser of `code` writes it
       cudaError_t code;
 
       device_count() : code(cudaGetDeviceCount(&devices))
       {
-        // A failure is remembered and would be told to whoever asks next.
+        // Clear the recorded error, or whoever asks next would see it.
         if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
       }
     };
@@ -84,7 +84,7 @@ namespace nearfield
   {
     std::size_t free = 0, total = 0;
     cudaError_t const code = cudaMemGetInfo(&free, &total);
-    // a failure is remembered, and would be taken for that of the next launch
+    // clear the recorded error, or the next launch would report it
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     check_cuda(code, "cudaMemGetInfo");
     pool_memory const pool = memory_of_pool();
@@ -95,7 +95,7 @@ namespace nearfield
   {
     if (code == cudaSuccess) return;
     auto const failure = static_cast<cudaError_t>(code);
-    // where there is no driver at all, CUDA calls it too old
+    // CUDA reports a missing driver as one that is too old
     if (failure == cudaErrorInsufficientDriver || failure == cudaErrorNoDevice)
       throw error(std::string(what) + " failed: " + cuda_problem());
     throw error(std::string(what) + " failed: " + cudaGetErrorString(failure) + " (" +
@@ -114,7 +114,7 @@ namespace nearfield
       if (bytes == 0) return nullptr;
       void* memory = nullptr;
       cudaError_t const code = cudaMalloc(&memory, bytes);
-      // a failure is remembered, and would be taken for that of the next launch
+      // clear the recorded error, or the next launch would report it
       if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
       check_cuda(code, ("device_array: cudaMalloc(" + std::to_string(bytes) + " bytes)").c_str());
       return memory;
@@ -128,7 +128,7 @@ namespace nearfield
     void copy_to_device(void* to, void const* from, std::size_t bytes)
     {
       check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "device_array: cudaMemcpy");
-      // it returns when memory that is not pinned has been read, and other streams do not wait for the rest
+      // a copy from pageable memory returns once that is read; other streams would not wait for the transfer
       check_cuda(cudaStreamSynchronize(nullptr), "device_array: cudaStreamSynchronize");
     }
 

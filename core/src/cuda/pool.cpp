@@ -21,22 +21,22 @@ namespace nearfield
       properties.location.id = device;
       cudaMemPool_t pool = nullptr;
       check_cuda(cudaMemPoolCreate(&pool, &properties), "cudaMemPoolCreate");
-      // a pool that gives memory back at every wait costs milliseconds a search
+      // by default a pool returns memory to the driver at every synchronisation: milliseconds per search
       std::uint64_t keep = UINT64_MAX;
       check_cuda(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
                  "cudaMemPoolSetAttribute");
       return pool;
     }
 
-    /// Results this large have a pool of their own. In one with the small arrays that come and go between
-    /// them they lost their places, and a search waited 0.1 ms for memory to be mapped anew.
+    /// Allocations of this size and above have a separate pool. In a common one, small arrays that came and
+    /// went took their places, and a search waited 0.1 ms for memory to be mapped again.
     constexpr std::size_t large = std::size_t(1) << 27;
 
-    /// The two pools of one device, which live as long as the process, whose end frees them, or until a reset.
+    /// The two pools of a device. They live until the process ends or release_pools() destroys them.
     struct device_pools
     {
       cudaMemPool_t of_small = nullptr, of_large = nullptr;
-      /// The most that both had in use at a time: pools know the peaks of their own alone.
+      /// The most that both had in use at a time: each pool knows only its own peak.
       std::atomic<std::uint64_t> peak = 0;
 
       [[nodiscard]] std::uint64_t sum(cudaMemPoolAttr which) const
@@ -50,7 +50,7 @@ namespace nearfield
         }
         return sum;
       }
-      /// What is in use, which the peak is no less than from now on.
+      /// Returns the bytes in use, and raises the recorded peak to at least that.
       std::uint64_t used()
       {
         std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
@@ -61,7 +61,7 @@ namespace nearfield
     };
 
     std::mutex mutex;
-    std::map<int, device_pools> devices; ///< none is ever erased
+    std::map<int, device_pools> devices; ///< entries are never erased
 
     device_pools& current_pools()
     {
@@ -108,7 +108,7 @@ namespace nearfield
       {
         cudaSetDevice(device);
         for (cudaMemPool_t* const pool : {&pools.of_small, &pools.of_large})
-          // memory of arrays that are still there, when they go
+          // CUDA keeps the memory of live arrays until they free it
           if (*pool) cudaMemPoolDestroy(std::exchange(*pool, nullptr));
       }
       cudaSetDevice(current);
@@ -123,10 +123,10 @@ namespace nearfield
       cudaError_t code = cudaSuccess;
       for (bool const again : {false, true})
       {
-        if (again) trim_pool(); // what the other pool keeps may do
+        if (again) trim_pool(); // the other pool may hold enough unused memory
         code = cudaMallocFromPoolAsync(&memory, bytes,
                                        bytes < large ? pools.of_small : pools.of_large, stream);
-        // a failure is remembered, and would be taken for that of the next launch
+        // clear the recorded error, or the next launch would report it
         if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
         if (code != cudaErrorMemoryAllocation) break;
       }
@@ -137,7 +137,7 @@ namespace nearfield
 
     void stream_free(void* memory, cuda_stream stream) noexcept
     {
-      // an array may outlive a reset of its device: the failure is nobody else's
+      // an array may outlive a reset of its device; clear that error
       if (memory && cudaFreeAsync(memory, stream) != cudaSuccess)
         static_cast<void>(cudaGetLastError());
     }

@@ -1,4 +1,4 @@
-// The kernels without CUDA: the same names, which say how to build them.
+// Stubs for a build without CUDA; their errors say how to get one with it.
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>

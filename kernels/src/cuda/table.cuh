@@ -5,7 +5,7 @@
 
 namespace nearfield::detail
 {
-  /// The CUDA kernels of the built-in interaction at that place of the list.
+  /// The CUDA kernels of entry `interaction` of the list.
   template <class T, class... Ks>
   cuda_kernels<T> nth_cuda_kernels(type_list<Ks...>, int interaction)
   {

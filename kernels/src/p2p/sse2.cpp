@@ -4,8 +4,8 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// One target at a time, in one pass: half the time to compile of the blocks of tuning.hpp, and 0.73 to 1
-    /// of their speed, on machines that are older than AVX2.
+    /// One target at a time, in one pass. That takes half the time to compile of the blocks of tuning.hpp and
+    /// has 0.73 to 1 times their speed, on machines older than AVX2.
     template <class K, class T>
     constexpr p2p_kernels<T> small_kernels()
     {

@@ -3,14 +3,14 @@
 #include "tests.cuh"
 
 /// \file
-/// A batch of candidates that a warp has gathered: its tests, and what becomes of their bits.
+/// A batch of candidates that a warp has gathered: its tests, and the use of their bits.
 
 namespace nearfield::detail
 {
   enum class search_stage
   {
-    count, ///< how many
-    masks, ///< count, and keep the bits of the items that find room
+    count, ///< count the pairs
+    masks, ///< count, and keep the bits of the items for which there is room
     fill   ///< write the indices
   };
 
@@ -20,7 +20,7 @@ namespace nearfield::detail
     static constexpr bool fills = Stage == search_stage::fill;
     static constexpr bool keeps = Stage != search_stage::count;
 
-    float4 candidates[batch_candidates]; // staged pairs, once they are tested
+    float4 candidates[batch_candidates]; // staged pairs, after the tests
     float4 points[32];
     uint64_t row_origin[fills ? 32 : 1];
     uint32_t row_place[fills ? 32 : 1];
@@ -41,10 +41,10 @@ namespace nearfield::detail
     return sum - value;
   }
 
-  /// The places of the bits of a word, with `place` in front, into [end - popc(bits), end).
+  /// Writes the places of the set bits of a word, combined with `place`, to [end - popc(bits), end).
   __device__ inline void stage_bits(uint32_t bits, uint32_t place, unsigned short* end)
   {
-    // backwards: one instruction finds the last bit, the first one takes two
+    // backwards: finding the last bit takes one instruction, the first one two
     while (bits != 0)
     {
       int const slot = 31 - __clz(bits);
@@ -53,7 +53,7 @@ namespace nearfield::detail
     }
   }
 
-  /// f / n for the words f of a batch, n a point: exact for f < 32 * batch_words and the 31 after it.
+  /// f / n for the words f of a batch with n words per point: exact for f < 32 * batch_words and the 31 after it.
   struct word_divider
   {
     uint32_t reciprocal;
@@ -62,15 +62,15 @@ namespace nearfield::detail
     __device__ int operator()(int f) const { return static_cast<int>(f * reciprocal >> 16); }
   };
 
-  /// 32 numbers whose sum may need more than 32 bits.
+  /// The sum over a warp, which may need more than 32 bits.
   __device__ inline uint64_t warp_sum(uint32_t value)
   {
     uint64_t const high = __reduce_add_sync(all_lanes, value >> 16);
     return (high << 16) + __reduce_add_sync(all_lanes, value & 0xffff);
   }
 
-  /// Tests a batch. Without `by_row` the result is how many pairs the lane's candidates have, else how many
-  /// the lane's point has.
+  /// Tests a batch. Returns the number of pairs of the lane's point if `by_row`, and otherwise
+  /// of the lane's candidates.
   template <search_stage Stage, class T, int Dim>
   __device__ __forceinline__ uint32_t test_batch(search_input const& in,
                                                  pair_definition<T, Dim> const& pair,
@@ -121,8 +121,8 @@ namespace nearfield::detail
     return found;
   }
 
-  /// Keeps the bits of a batch, its head where `link` points; where the head of the next one belongs, or null
-  /// where there is no room.
+  /// Keeps the bits of a batch and writes its head to `link`. Returns the place of the next batch's head, or
+  /// null if there is no room.
   __device__ inline mask_head* keep_masks(search_output const& out, mask_head* link,
                                           search_item const& points, uint32_t const* words,
                                           int n_slots, candidate_chunks const& chunks, bool goes_on,
@@ -155,14 +155,14 @@ namespace nearfield::detail
   }
 
   /// Writes the pairs of a batch, row by row and in the order of slots: bits become slots in shared memory,
-  /// 32 words at a time, and those are copied out.
+  /// 32 words at a time, and these are copied out.
   __device__ inline void write_batch(search_output const& out,
                                      warp_scratch<search_stage::fill>& scratch, int n_points,
                                      int n_slots, uint32_t found, uint32_t& row_done, int lane)
   {
     int const n_words = (n_slots + 31) / 32, n = n_points * n_words;
     auto* const staged = reinterpret_cast<unsigned short*>(scratch.candidates);
-    // place of pair t of the batch in its row: row_place + t
+    // pair t of the batch goes to place row_place + t of its row
     scratch.row_place[lane] = row_done - sum_before(found, lane);
     row_done += found;
     uint32_t const width = out.width != 0 ? out.width : ~0u;

@@ -7,19 +7,19 @@
 
 namespace nearfield::detail
 {
-  /// The box of a set of points, in numbers that atomicMax orders, and the first point that cannot be. All
-  /// zero before the first block, and again after the last one.
+  /// The bounding box of a set of points, as numbers that atomicMax orders, and the first invalid point. All
+  /// zero before the first block and again after the last one.
   template <int Dim>
   struct device_bounds
   {
     /// ordered(x) and ordered(-x)
     unsigned long long upper[Dim], lower[Dim];
-    /// 2^32 - 1 - i
+    /// 2^32 - 1 - i for the first invalid point i; 0 if there is none
     std::uint32_t bad;
     std::uint32_t blocks_done;
   };
 
-  /// Numbers that compare as the doubles do; above 0.
+  /// A positive number for each double; the numbers compare as the doubles do.
   __host__ __device__ inline unsigned long long ordered(double x)
   {
 #ifdef __CUDA_ARCH__
@@ -38,11 +38,11 @@ namespace nearfield::detail
     return x;
   }
 
-  /// Few blocks to a multiprocessor: their atomics wait for each other.
+  /// Few blocks per multiprocessor, since their atomics wait for each other.
   inline constexpr int bounds_threads = 1024;
   inline constexpr unsigned bounds_blocks = 2;
 
-  /// `to_host` is memory of the host that the last block writes to, blocks_done last.
+  /// `to_host` is host memory; the last block writes it, blocks_done last.
   template <class T, int Dim>
   __global__ void __launch_bounds__(bounds_threads)
       find_bounds(device_points<T, Dim> points, std::array<T, Dim> period,

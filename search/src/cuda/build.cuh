@@ -7,17 +7,17 @@
 
 /// \file
 /// Kernels that sort points by cell. Few cells: a histogram whose atomics give each point a rank in its cell,
-/// a scan, a scatter; the order inside cells, which those atomics leave to chance, is set right by rank_points
-/// when a search needs it. Many or crowded cells: a stable radix sort.
+/// a scan, and a scatter. These atomics leave the order inside cells to chance; rank_points corrects it when
+/// a search needs it. Many or crowded cells: a stable radix sort.
 
 namespace nearfield::detail
 {
   inline constexpr int build_threads = 256;
 
-  /// In a cell of more points rank_points, whose cost is quadratic, gives way to the radix sort.
+  /// Cells of more points than this are sorted by radix sort, since the cost of rank_points is quadratic.
   inline constexpr std::uint32_t crowd = 512;
 
-  /// The cell of a point, and its place in there as the atomics came.
+  /// The cell of a point, and its rank in it, in the order of the atomics.
   struct cell_rank
   {
     std::uint32_t cell, rank;
@@ -28,7 +28,7 @@ namespace nearfield::detail
     return blockIdx.x * build_threads + threadIdx.x;
   }
 
-  /// *crowded is memory of the host, which seldom hears of it.
+  /// *crowded is in host memory, and is seldom written.
   template <class T, int Dim>
   __global__ void count_cells(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
                               std::uint32_t* counts, cell_rank* ranks,
@@ -42,7 +42,7 @@ namespace nearfield::detail
     if (rank >= crowd) *crowded = 1;
   }
 
-  /// Records in the order of cells.
+  /// Writes the records in the order of cells.
   template <class T, int Dim>
   __global__ void scatter_points(device_points<T, Dim> points, cell_of_point<T, Dim> cells,
                                  cell_rank const* ranks, std::uint32_t const* starts,
@@ -54,7 +54,7 @@ namespace nearfield::detail
     records[starts[my.cell] + my.rank] = cells.record(points, i);
   }
 
-  /// Inside a cell by the caller's index, and the order itself.
+  /// Sorts inside each cell by index, and writes the order too.
   static __global__ void rank_points(uint4 const* __restrict__ in,
                                      cell_rank const* __restrict__ ranks,
                                      std::uint32_t const* __restrict__ starts, std::uint32_t n,
@@ -88,7 +88,7 @@ namespace nearfield::detail
     if (p < points.n) records[p] = cells.record(points, order[p]);
   }
 
-  /// The first cell of the group of each item, of points sorted by key.
+  /// For points sorted by key: the first cell of the group of each item.
   static __global__ void cells_of_items(std::uint64_t const* keys, std::uint32_t n_items,
                                         std::uint32_t n_points, std::uint32_t group,
                                         std::uint32_t* item_begin, std::uint64_t* item_cell)

@@ -3,25 +3,25 @@
 #include "search_input.cuh"
 
 /// \file
-/// The candidates of one item, a warp's work: records of the cells around it, in the order of positions, those
-/// that are too far from all its points left out.
+/// The candidates of one item, which a warp searches: the records of the cells around it, in the order of
+/// positions, without those that are too far from all of its points.
 
 namespace nearfield::detail
 {
   inline constexpr uint32_t all_lanes = ~0u;
 
-  /// The points of an item, one a lane, and the box around them.
+  /// The points of an item, one per lane, and their bounding box.
   struct search_item
   {
     uint32_t begin;
     int count;
-    /// the caller's index of this lane's point
+    /// the index of this lane's point
     uint32_t index;
-    /// the middle of the box, in units
+    /// the centre of the box, in units
     uint32_t centre[3];
-    /// half its edges, in cutoffs
+    /// half the edges of the box, in cutoffs
     float half_edge[3];
-    /// this lane's point, from the centre, in cutoffs; 0 in lanes without one
+    /// this lane's point relative to the centre, in cutoffs; 0 in lanes without a point
     float x[3];
 
     __device__ search_item(search_input const& in, uint32_t item, int lane)
@@ -44,13 +44,13 @@ namespace nearfield::detail
     }
   };
 
-  /// A cell on an axis, and the image that it is met with: its points lie at x + image * L.
+  /// A cell on an axis and the image in which it is met: its points are at x + image * L.
   struct cell_image
   {
     int cell, image;
   };
 
-  /// The e-th of the cells within reach of cell c that stand first to last in the grid; cell < 0: none.
+  /// Cell e of those within reach of cell c, in the order of the grid; cell < 0 if there is none.
   __device__ inline cell_image neighbour_cell(search_geometry const& g, int axis, int c, int e)
   {
     int const n = static_cast<int>(g.cells[axis]), reach = g.reach[axis], low = c - reach;
@@ -59,7 +59,7 @@ namespace nearfield::detail
       int const v = low + e;
       return {v < n ? v : -1, 0};
     }
-    // first those behind the end of the grid, which are its first cells; those before its start come last
+    // cells past the end of the grid are its first ones, and come first; cells before its start come last
     int const first = low < 0 ? -low : c + reach >= n ? n - low : 0;
     int const turned = first + e;
     int const v = low + (turned > 2 * reach ? turned - (2 * reach + 1) : turned);
@@ -67,8 +67,8 @@ namespace nearfield::detail
     return {v - image * n, image};
   }
 
-  /// Positions [begin, end) of consecutive cells of a row, met with one image; code holds image + 1 of each
-  /// axis in 2 bits. One a lane.
+  /// Positions [begin, end) of consecutive cells of a row, met in one image; `code` holds image + 1 of each
+  /// axis in 2 bits. One per lane.
   struct source_segment
   {
     uint32_t begin = 0, end = 0;
@@ -81,7 +81,7 @@ namespace nearfield::detail
   class segment_walk
   {
   public:
-    /// Makes the next 32 segments; false where there are none left.
+    /// Makes the next 32 segments; false if there are none left.
     __device__ bool advance(search_input const& in, uint32_t item, uint32_t item_begin, int lane)
     {
       search_geometry const& g = in.geometry;
@@ -91,7 +91,7 @@ namespace nearfield::detail
       mine_ = next_ + lane < total ? segment(in, item, next_ + lane) : source_segment{};
       next_ += 32;
       if (in.half)
-        mine_.begin = max(mine_.begin, item_begin + 1); // those before have met this item
+        mine_.begin = max(mine_.begin, item_begin + 1); // items before this one have met it
       pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
       return true;
     }
@@ -104,14 +104,14 @@ namespace nearfield::detail
               __shfl_sync(all_lanes, mine_.code, from)};
     }
     __device__ void drop_first() { pending_ &= pending_ - 1; }
-    /// What is left of the first segment.
+    /// Keeps the first segment from `begin` on.
     __device__ void keep_from(uint32_t begin, int lane)
     {
       if (lane == __ffs(pending_) - 1) mine_.begin = begin;
     }
 
   private:
-    /// k / d, where reciprocal is (2^32 - 1) / d: the high word of the product is at most one too small.
+    /// k / d, with reciprocal = (2^32 - 1) / d: the high word of the product is too small by at most one.
     __device__ static uint32_t divided(uint32_t k, uint32_t d, uint32_t reciprocal)
     {
       uint32_t const q = __umulhi(k, reciprocal);
@@ -160,8 +160,8 @@ namespace nearfield::detail
     {
       int first, last, image;
     };
-    /// The cells of a row within reach of an item that begins at cell z. Behind the end of a row that wraps
-    /// are its first cells, which come first: part 0; before its start the last ones.
+    /// The cells of a row within reach of an item that starts at cell z. In a row that wraps, cells past its
+    /// end are the first cells, and are part 0; cells before its start are the last cells, and are part 1.
     __device__ static cell_range along_row(search_geometry const& g, int z, int part)
     {
       int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
@@ -177,22 +177,22 @@ namespace nearfield::detail
     source_segment mine_;
   };
 
-  /// Which slots of a batch hold the item's own points: slot s >= first holds point s + shift of the item, and
-  /// later points after its end.
+  /// The slots of a batch that hold the item's own points: slot s >= first holds point s + shift of the item;
+  /// if that is past the item's end, it is another point.
   struct own_slots
   {
     int first = 1 << 30, shift = 0;
   };
 
-  /// Which of 32 positions from `begin` are candidates; kept for chunk c by lane c.
+  /// Which of the 32 positions from `begin` on are candidates; lane c holds chunk c.
   struct candidate_chunks
   {
     int count = 0;
     uint32_t begin = 0, kept = 0;
   };
 
-  /// Fills a batch: position from the item's centre in cutoffs, and the caller's index, into slots[]. True
-  /// when the segments have come to their end, false when the batch is full.
+  /// Fills a batch: for each candidate, its position relative to the item's centre in cutoffs, and its index,
+  /// in slots[]. True if the segments are exhausted, false if the batch is full.
   __device__ inline bool gather_candidates(search_input const& in, search_item const& item,
                                            uint32_t item_number, segment_walk& walk, float4* slots,
                                            int& n_slots, own_slots& own, candidate_chunks& chunks,
@@ -200,7 +200,7 @@ namespace nearfield::detail
   {
     search_geometry const& g = in.geometry;
     uint32_t const below = (1u << lane) - 1;
-    // the half list starts behind the first point
+    // a half list starts after the first point
     uint32_t const own_begin = item.begin + (in.half ? 1 : 0), own_end = item.begin + item.count;
     for (;;)
     {
@@ -237,7 +237,7 @@ namespace nearfield::detail
           float const dz = fmaxf(fabsf(z) - item.half_edge[2], 0.f);
           bool const far = fmaf(dx, dx, fmaf(dy, dy, dz * dz)) > g.limit;
           uint32_t const kept = __ballot_sync(all_lanes, begin + lane < end && !far);
-          // a lane keeps one chunk
+          // a lane holds one chunk
           if (n_slots + __popc(kept) > batch_candidates || chunks.count == 32)
           {
             walk.keep_from(begin, lane);
@@ -245,7 +245,7 @@ namespace nearfield::detail
           }
           if (in.one_set && begin < own_end && begin + 32 > own_begin && end > own_begin)
           {
-            // own points lie in the box: none is left out, so that their slots follow each other
+            // own points lie in the box, so none is left out and their slots are consecutive
             if (begin <= own_begin)
               own = {n_slots + __popc(kept & ((1u << (own_begin - begin)) - 1)), 0};
             else if (n_slots == 0)

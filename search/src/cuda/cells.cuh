@@ -15,14 +15,14 @@
 
 namespace nearfield::detail
 {
-  /// What kernels tell the host. The words that it waits for are 0 before: a copy between two kernels would hold
-  /// the second one up.
+  /// What kernels report to the host. The words that it waits for are set to 0 before: a copy between two
+  /// kernels would delay the second one.
   template <int Dim>
   struct search_mail
   {
     device_bounds<Dim> bounds[2];
     std::uint32_t crowded;
-    /// plus 1
+    /// the number plus 1
     std::uint32_t items;
     search_counters counters;
   };
@@ -40,7 +40,7 @@ namespace nearfield::detail
         throw error("cuda_cell_list: " + problem);
     }
 
-    /// One set is both targets and sources. Where the points are refused the list is as it was.
+    /// One set is both targets and sources. If the points are refused, the list is unchanged.
     void build(columns const& targets, columns const& sources, bool one_set, T cutoff)
     {
       auto const [grid, geometry] =
@@ -48,7 +48,7 @@ namespace nearfield::detail
       build(grid, geometry, targets, sources, one_set);
     }
 
-    /// The same with a grid that holds all points, which are taken as they are.
+    /// The same with a grid that holds all points; these are not checked.
     void build(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
                bool one_set)
     {
@@ -59,7 +59,7 @@ namespace nearfield::detail
       build(grid, make_search_geometry<T, Dim>(grid, extent), targets, sources, one_set);
     }
 
-    /// The same values are in other columns.
+    /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
     {
       target_x_ = targets;
@@ -82,8 +82,8 @@ namespace nearfield::detail
       if (!one_set_) sources_.rank(stream_);
     }
 
-    /// Records are most of what a list takes, and follow from the order: a search frees them where it needs
-    /// the memory for its result, and the next one makes them again.
+    /// Records are most of the memory of a list, and can be made from the order: a search frees them if it
+    /// needs the memory for its result, and the next search makes them again.
     void free_records()
     {
       targets_.records = {};
@@ -99,7 +99,7 @@ namespace nearfield::detail
     void build(cell_grid<T, Dim> const& grid, search_geometry const& geometry,
                columns const& targets, columns const& sources, bool one_set)
     {
-      // freed when the device has work again
+      // to be freed when the device has work again
       sorted_points old_targets = std::exchange(targets_, {});
       sorted_points old_sources = std::exchange(sources_, {});
       grid_ = grid;
@@ -114,7 +114,7 @@ namespace nearfield::detail
       }
       catch (...)
       {
-        // out of memory halfway: nothing is better than parts that do not fit
+        // out of memory halfway: an empty list is better than parts that do not match
         targets_ = {};
         sources_ = {};
         target_x_ = {};
@@ -147,7 +147,7 @@ namespace nearfield::detail
       search_mail<Dim> volatile& mail = *mail_;
       mail.crowded = 0;
       mail.items = 0;
-      old.ranks = {}; // as much is taken at once
+      old.ranks = {}; // frees as much as is allocated next
       stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
       check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
                  "cudaMemsetAsync");
@@ -169,7 +169,7 @@ namespace nearfield::detail
       end_stage("cells", stream_);
 
       to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
-      // Half sectors written here and there cost a read of memory each, unless the cache has the sector.
+      // A write of half a sector reads memory first, unless the sector is in the cache.
       check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
                  "cudaMemsetAsync");
       scatter_points<T, Dim><<<blocks, build_threads, 0, stream_>>>(
@@ -194,7 +194,7 @@ namespace nearfield::detail
       check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
     }
 
-    /// `alone`: without a table; items and starts come from the keys, which stay.
+    /// `alone`: without a table; items and starts come from the keys, which are kept.
     void sort_by_keys(sorted_points& to, columns const& x, bool alone)
     {
       device_points<T, Dim> const points(x);
@@ -227,7 +227,7 @@ namespace nearfield::detail
 
     [[nodiscard]] int key_bits() const
     {
-      // the product may need all 64
+      // the product may need all 64 bits
       auto const last = geometry_.rows() * geometry_.row_cells - 1;
       return std::max(1, static_cast<int>(std::bit_width(last)));
     }

@@ -8,19 +8,19 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// Small blocks leave as soon as their warps are done; warps that stay and take items one by one write to
-    /// more places at a time, which costs more.
+    /// Small blocks end as soon as their warps are done. Persistent warps that take items one by one would
+    /// write to more places at a time, which costs more.
     constexpr int expand_warps = 2, expand_threads = 32 * expand_warps;
 
     struct __align__(16) expand_scratch
     {
-      // four at a time from the first aligned place of the output on
+      // four at a time, from the first aligned place of the output on
       unsigned short staged[1024 + 8];
       uint32_t candidate[batch_candidates];
       uint32_t index[32];
     };
 
-    /// The caller's indices of the candidates of a batch, from its chunks. The loads go past the stores.
+    /// Reads the indices of the candidates of a batch, from its chunks. The loads may overtake the stores.
     __device__ __forceinline__ void read_candidates(uint32_t const* batch, int n_chunks,
                                                     uint32_t const* source_order, uint32_t* to,
                                                     int lane)
@@ -39,8 +39,8 @@ namespace nearfield::detail
       }
     }
 
-    /// Copies staged pairs [skip, end) to places out + skip ..., where out is a multiple of 4: 16 bytes at a
-    /// time from both columns.
+    /// Copies staged pairs [skip, end) to places out + skip ..., where out is a multiple of 4, with stores of
+    /// 16 bytes to both columns.
     __device__ void write_pairs(expand_scratch const& scratch, uint32_t skip, uint32_t end,
                                 uint32_t* out_i, uint32_t* out_j, int lane)
     {
@@ -115,7 +115,7 @@ namespace nearfield::detail
           if (whole != 0)
           {
             write_pairs(scratch, skip, whole, out_i + at, out_j + at, lane);
-            // less than four wait for the next ones
+            // up to three pairs wait for the next ones
             unsigned short const left = lane < 4 ? scratch.staged[whole + lane] : 0;
             __syncwarp();
             if (lane < 4) scratch.staged[lane] = left;
@@ -139,7 +139,7 @@ namespace nearfield::detail
       uint32_t words[32 * batch_words];
     };
 
-    /// The same for rows that start anywhere, or whose entries come from many batches.
+    /// The same for rows that start anywhere, or whose entries come from several batches.
     __global__ void __launch_bounds__(expand_threads, 32 / expand_warps)
         expand_rows_kernel(__grid_constant__ row_masks const in,
                            uint32_t const* __restrict__ target_order,
@@ -235,7 +235,7 @@ namespace nearfield::detail
       }
     }
 
-    /// A warp takes a row.
+    /// One warp per row.
     __global__ void rows_kernel(uint64_t const* offsets, uint32_t n_rows, uint32_t* i)
     {
       uint32_t const stride = gridDim.x * (simple_threads / 32);

@@ -8,14 +8,14 @@ namespace nearfield::detail
 {
   struct mask_head;
 
-  /// COO from the masks of a search: the pairs of item k from item_offsets[k] on. Items without masks, or with
-  /// many batches, are left out.
+  /// Expands the masks of a search to COO: the pairs of item k from item_offsets[k] on. Leaves out items
+  /// without masks or with several batches.
   void expand_masks(mask_head const* heads, std::uint32_t n_items, std::uint32_t const* masks,
                     std::uint64_t const* item_offsets, std::uint32_t const* target_order,
                     std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
                     cuda_stream stream);
 
-  /// Masks whose rows start at row_offsets[index], or follow each other from item_offsets[item] on.
+  /// Masks whose rows start at row_offsets[index], or are consecutive from item_offsets[item] on.
   struct row_masks
   {
     mask_head const* heads;
@@ -28,12 +28,12 @@ namespace nearfield::detail
     std::uint64_t const* row_offsets;
   };
 
-  /// Rows from the masks of a search, out_i null or not. Items without masks are left out.
+  /// Expands the masks of a search to rows; out_i may be null. Leaves out items without masks.
   void expand_rows(row_masks const& in, std::uint32_t const* target_order,
                    std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
                    cuda_stream stream);
 
-  /// Puts pairs into lexicographic order: keys_of_pairs, a sort, pairs_of_keys.
+  /// Steps that sort pairs lexicographically: keys_of_pairs, a sort, pairs_of_keys.
   void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,
                      std::uint64_t n, bool smaller_first, cuda_stream stream);
   void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,

@@ -9,44 +9,44 @@
 
 namespace nearfield::detail
 {
-  /// The points of one item: a warp's worth of consecutive points, which meet the same candidates.
+  /// The most points of an item: consecutive points, one per lane of a warp, which meet the same candidates.
   inline constexpr int item_points = 32;
 
-  /// What the search in float knows of a grid. A grid of two axes is one of three with a single layer.
+  /// What the search in float needs of a grid. A 2D grid is a 3D one with a single layer.
   ///
-  /// Coordinates are stored in units of `unit`, rounded, modulo 2^32: differences are exact integers as long
-  /// as they stay below 2^31 units, wherever the origin is, so that one float a coordinate serves any cloud.
-  /// |r|^2 / 2 - 1/2, r in units of the cutoff, then comes out in float with an error below `ambiguous`; pairs
-  /// that close to zero are tested again as the definition has it.
+  /// Coordinates are stored in units of `unit`, rounded, modulo 2^32. Differences below 2^31 units are exact
+  /// integers, wherever the origin is, so one 32-bit word per coordinate serves any cloud. |r|^2 / 2 - 1/2,
+  /// with r in cutoffs, then has an error below `ambiguous` in float; pairs that close to zero are tested
+  /// again by the definition.
   struct search_geometry
   {
     std::uint32_t cells[3] = {1, 1, 1};
     int reach[3] = {0, 0, 0};
-    /// the neighbours of the first cell go on with the last one
+    /// whether the first cell and the last one are neighbours
     bool wraps[3] = {false, false, false};
     /// L, in units
     std::uint32_t period[3] = {0, 0, 0};
-    /// An item lies in `group` consecutive cells of a row, the first of them a multiple of `group`. Rows are
-    /// filled up with empty cells to row_cells, a multiple of it: that changes no order.
+    /// An item lies in `group` consecutive cells of a row, the first of which is a multiple of `group`. Rows
+    /// are padded with empty cells to row_cells, a multiple of it, which changes no order.
     std::uint32_t group = 1, row_cells = 1;
 
-    /// see divided(); of row_cells, cells[1], and the rows across y
+    /// see segment_walk::divided(): for row_cells, cells[1], and the number of rows across y
     std::uint32_t row_reciprocal = 0, y_reciprocal = 0, across_reciprocal = 0;
 
     double units_per_length = 1;
-    /// a unit over the cutoff
+    /// one unit, in cutoffs
     float unit = 1;
     float ambiguous = 0;
-    /// Candidates further than sqrt(limit) cutoffs from the box of an item are left out.
+    /// candidates further than sqrt(limit) cutoffs from the box of an item are left out
     float limit = 1;
-    /// how far rounding may move the faces of that box, in cutoffs
+    /// the most that rounding moves the faces of that box, in cutoffs
     float slack = 0;
 
     [[nodiscard]] std::uint64_t rows() const { return std::uint64_t(cells[0]) * cells[1]; }
     [[nodiscard]] double total_cells() const { return double(rows()) * row_cells; }
   };
 
-  /// `extent` is the length of the box of all points on each axis.
+  /// `extent` is the size of the bounding box of all points on each axis.
   template <class T, int Dim>
   search_geometry make_search_geometry(cell_grid<T, Dim> const& grid,
                                        std::array<double, Dim> const& extent)
@@ -62,7 +62,7 @@ namespace nearfield::detail
       g.cells[b] = grid.cells[a];
       g.reach[b] = grid.reach[a];
       g.wraps[b] = grid.axes[a] == grid_axis::periodic;
-      // the nearest image differs from pair to pair
+      // each pair has its own nearest image
       exact_only = exact_only || grid.axes[a] == grid_axis::minimum_image;
       width[b] = 1 / grid.inverse_width[a];
       double const length = grid.period[a] > 0 ? double(grid.period[a]) : extent[a];
@@ -70,8 +70,8 @@ namespace nearfield::detail
       longest_period = std::max(longest_period, double(grid.period[a]) / cutoff);
     }
 
-    // A cell must lie within reach of a whole item through one image only: then it is met once, and in the
-    // order of positions.
+    // A cell must be within reach of a whole item through one image only: then it is met once, in
+    // the order of positions.
     std::uint32_t group = std::max(1, g.reach[2]);
     if (g.wraps[2])
       group = std::min(group, g.cells[2] - 2 * static_cast<std::uint32_t>(g.reach[2]));
@@ -99,8 +99,8 @@ namespace nearfield::detail
         g.period[first + a] = static_cast<std::uint32_t>(
             std::llrint(std::min(double(grid.period[a]) * g.units_per_length, 0x1p62)));
 
-    // The terms of the float formula; the rounding to units; double(x) - lower, scaled; the definition's
-    // own rounding, whose differences are as long as a period before the image is taken off.
+    // The error of the float formula; of the rounding to units; of double(x) - lower, scaled; and of the
+    // definition itself, whose differences are as long as a period before the image is subtracted.
     double const error = 0x1p-21 * (reach2 + 4) + 0x1p-21 * stretch + 0x1p-49 * farthest +
                          double(std::numeric_limits<T>::epsilon()) * (8 + 2 * longest_period);
     exact_only = exact_only || !(farthest / unit < 0x1p62) || !(error < 1e30) ||

@@ -24,7 +24,7 @@ namespace nearfield::detail
                   " points; give fewer than 2^31");
   }
 
-  /// The grid over the box of all points.
+  /// Computes the grid over the bounding box of all points.
   template <class T, int Dim>
   class grid_of_points
   {
@@ -35,8 +35,8 @@ namespace nearfield::detail
         : stream_(stream), options_(options)
     {}
 
-    /// Of one set, `targets`, or two; `found` is where kernels tell the host, in pinned memory. Throws error
-    /// for points that no grid takes.
+    /// For one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
+    /// for points that no grid can hold.
     std::pair<cell_grid<T, Dim>, search_geometry> operator()(device_bounds<Dim>* found,
                                                              columns const& targets,
                                                              columns const& sources, int n_sets,

@@ -3,7 +3,7 @@
 #include "slabs.cuh"
 
 /// \file
-/// The public class, over device_cells; for one file a precision and dimension.
+/// The public class over device_cells, instantiated in one file per precision and dimension.
 
 namespace nearfield
 {

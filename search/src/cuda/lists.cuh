@@ -7,18 +7,19 @@
 #include <nearfield/search/check.hpp>
 
 /// \file
-/// What a search gives: each sink a few steps around the search kernel.
+/// The outputs of a search: each is a few steps around the search kernel.
 
 namespace nearfield::detail
 {
-  /// Words of masks for a point: uniform points of 110 neighbours take 9.7 and 18.3, a Plummer sphere, many of
-  /// whose items have few points, 11.7 and 21.6. Items that find no room are searched twice.
+  /// Words of masks per point. Uniform points with 110 neighbours take 9.7 (half) and 18.3 (full); a
+  /// Plummer sphere, where many items have few points, takes 11.7 and 21.6. Items for which there is no
+  /// room are searched twice.
   inline std::uint64_t mask_words_per_point(pairs which)
   {
     return which == pairs::half ? 12 : 22;
   }
 
-  /// Room for the masks of one search.
+  /// Memory for the masks of one search.
   struct mask_arrays
   {
     stream_array<mask_head> heads;
@@ -54,7 +55,7 @@ namespace nearfield::detail
     }
   }
 
-  /// The columns that the options ask for.
+  /// Computes the columns that the options ask for.
   template <class T, int Dim, class Options>
   void add_geometry(device_cells<T, Dim>& cells, Options const& what, std::uint32_t const* i,
                     std::uint32_t const* j, std::uint64_t n, device_pair_geometry<T, Dim>& to)

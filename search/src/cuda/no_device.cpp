@@ -1,4 +1,4 @@
-// The search without CUDA: the same names, which say how to build it.
+// Stubs of the search for a build without CUDA; their errors say how to get one with it.
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>

@@ -23,7 +23,7 @@ namespace nearfield::detail
 
   void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream)
   {
-    // the query costs more than a look at the word
+    // the query costs more than reading the word
     for (unsigned spins = 1; word == 0; ++spins)
       if (spins % 4096 == 0)
         if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)

@@ -12,7 +12,7 @@ namespace nearfield::detail
   void* pinned_allocate(std::size_t bytes);
   void pinned_free(void* memory) noexcept;
 
-  /// A value in pinned memory of the host, where kernels write to it.
+  /// A value in pinned host memory, which kernels write.
   template <class T>
   class pinned
   {
@@ -31,10 +31,10 @@ namespace nearfield::detail
     T* value_;
   };
 
-  /// Returns when a kernel of the stream has written this pinned word, 0 before, and what it wrote there
-  /// before it can be read. The stream may have more to do: neither that nor a copy is waited for.
+  /// Returns when a kernel of the stream has written this pinned word, which was 0; what that kernel wrote
+  /// before it can then be read. It does not wait for later work in the stream.
   void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream);
 
-  /// Of the current device.
+  /// The number of multiprocessors of the current device.
   unsigned multiprocessors();
 }

@@ -10,7 +10,7 @@
 
 namespace nearfield::detail
 {
-  /// The columns of the caller, as kernels take them.
+  /// The columns of a set of points, as kernels take them.
   template <class T, int Dim>
   struct device_points
   {
@@ -25,7 +25,7 @@ namespace nearfield::detail
     }
   };
 
-  /// The cells of points: the key of the grid with rows filled up to whole items (search_geometry).
+  /// The cells of points: keys of the grid with rows padded to whole groups (search_geometry).
   template <class T, int Dim>
   struct cell_of_point
   {
@@ -45,7 +45,7 @@ namespace nearfield::detail
       return row * row_cells + grid.index(Dim - 1, points.x[Dim - 1][i]);
     }
 
-    /// The coordinates in units, modulo 2^32, and the caller's index.
+    /// The coordinates in units, modulo 2^32, and the index.
     __device__ uint4 record(device_points<T, Dim> const& points, std::uint32_t i) const
     {
       std::uint32_t u[3] = {0, 0, 0};

@@ -15,7 +15,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// Items << 32 | points of a group of cells; nothing behind the last one.
+    /// Items << 32 | points of a group of cells; 0 after the last group.
     struct group_load
     {
       std::uint32_t const* counts;
@@ -32,7 +32,8 @@ namespace nearfield::detail
 
     constexpr int table_threads = 256;
 
-    /// The cells and items of a group, from the loads before it; of the one behind the last group, the ends.
+    /// Writes the cells and items of a group, from the loads before it; the thread after the
+    /// last group writes the ends.
     __global__ void fill_table(group_load const load, std::uint64_t const* before, cell_table to)
     {
       std::uint32_t const g = blockIdx.x * table_threads + threadIdx.x;
@@ -44,7 +45,7 @@ namespace nearfield::detail
       {
         to.starts[first] = begin;
         to.item_begin[item] = begin;
-        __threadfence_system(); // what kernels before told the host comes first
+        __threadfence_system(); // after what earlier kernels told the host
         *to.items_for_host = item + 1;
         return;
       }
@@ -85,7 +86,7 @@ namespace nearfield::detail
       }
     };
 
-    /// CUB's way: the first call tells how much scratch the second one wants.
+    /// As CUB requires: the first call returns the size of the scratch memory for the second.
     template <class Call>
     void with_scratch(cuda_stream stream, char const* what, Call call)
     {

@@ -6,23 +6,24 @@
 #include <cstdint>
 
 /// \file
-/// Scans, sorts and selections of the search, through CUB. They know no points, and so are compiled once.
+/// Scans, sorts and selections of the search, through CUB. They do not depend on the type of points, so
+/// they are compiled once.
 
 namespace nearfield::detail
 {
-  /// What the numbers of points in cells tell.
+  /// What follows from the numbers of points in cells.
   struct cell_table
   {
-    /// the points before cell c, for c = 0 ... cells
+    /// the number of points before cell c, for c = 0 ... cells
     std::uint32_t* starts;
-    /// where each item begins, and the end of the last one; the first cell of its group
+    /// the first position of each item, then the end of the last one; and the first cell of the item's group
     std::uint32_t* item_begin;
     std::uint32_t* item_cell;
-    /// memory of the host, which is told the number of items, plus 1
+    /// in host memory: receives the number of items, plus 1
     std::uint32_t volatile* items_for_host;
   };
 
-  /// `cells` is a multiple of `group`.
+  /// Fills the table. `cells` is a multiple of `group`.
   void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
                   std::uint32_t group, cuda_stream stream);
 
@@ -32,14 +33,13 @@ namespace nearfield::detail
   void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
                    cuda_stream stream);
 
-  /// Stable, by the lowest `bits` bits of the keys. The second array of each pair is scratch; the sorted ones
-  /// are swapped into the first.
+  /// Sort stably by the lowest `bits` bits of the keys. The arrays are swapped with sorted ones.
   void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values,
                    int bits);
   void sort_keys(stream_array<std::uint64_t>& keys, int bits);
 
-  /// The first points of items of points sorted by key: places[...] ascending, and their number in *count
-  /// (device memory).
+  /// For points sorted by key: writes the first point of each item to places[...], ascending, and their
+  /// number to *count (device memory).
   void select_items(std::uint64_t const* keys, std::uint32_t* places, std::uint32_t* count,
                     std::size_t n, std::uint32_t group, cuda_stream stream);
 }

@@ -1,4 +1,4 @@
-// Results in device memory, copied to the host; and what a search checks before it starts.
+// Copies of results from device memory to the host, and the check of a search's stream.
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/search/cuda.hpp>

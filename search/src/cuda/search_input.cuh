@@ -12,26 +12,26 @@ namespace nearfield::detail
   using std::uint64_t;
 
   inline constexpr int search_warps = 4, search_threads = 32 * search_warps;
-  /// Blocks that fit a multiprocessor: with 4 there are enough registers but too few warps to wait in turns.
+  /// Blocks per multiprocessor. With 4 each thread has more registers, but there are too few warps to hide waits.
   inline constexpr int search_blocks = 5;
   /// Candidates of a batch, in shared memory: 352 hold the half neighbourhood of most items of 27 points, and
-  /// five blocks fit a multiprocessor.
+  /// five blocks fit on a multiprocessor.
   inline constexpr int batch_candidates = 352;
   inline constexpr int batch_words = batch_candidates / 32;
-  /// odd: the words of one column lie in different banks
+  /// odd, so that the words of a column lie in different banks
   inline constexpr int words_pitch = batch_words | 1;
   /// A staged pair is (place in the item) << slot_bits | slot of the candidate.
   inline constexpr int slot_bits = 9;
   static_assert(batch_candidates <= 1 << slot_bits);
 
-  /// What a search reads, whatever the precision.
+  /// The input of a search, in any precision.
   struct search_input
   {
     uint4 const* targets;
     uint4 const* sources;
     cell_starts starts;
     uint32_t const* item_begin;
-    /// one of them is null
+    /// one of the two is null
     uint32_t const* item_cell;
     uint64_t const* item_wide_cell;
     uint32_t n_items;
@@ -39,10 +39,10 @@ namespace nearfield::detail
     search_geometry geometry;
   };
 
-  /// Where the masks of a batch of an item are: their first word; points, words a point, chunks and whether
-  /// another batch follows in one word; the item's first position. Chunks come first, as (first position,
-  /// which of 32 are candidates), then the words of each point: bit c of word w is candidate 32 w + c. The
-  /// head of the batch that follows stands before them.
+  /// The masks of a batch of an item: `first` is their first word; `shape` holds the numbers of points, of
+  /// words per point and of chunks, and whether another batch follows; `begin` is the item's first position.
+  /// Chunks come first, as (first position, which of 32 are candidates), then the words of each point: bit c
+  /// of word w is candidate 32 w + c. The head of the next batch is stored before them.
   struct __align__(16) mask_head
   {
     uint64_t first;
@@ -69,7 +69,7 @@ namespace nearfield::detail
   inline constexpr uint32_t mask_head_words = sizeof(mask_head) / sizeof(uint32_t);
   inline constexpr uint64_t no_masks = ~uint64_t(0);
 
-  /// Counters of one search, in device memory, zero before it.
+  /// The counters of one search, in device memory; zero before it.
   struct search_counters
   {
     unsigned long long mask_words;
@@ -77,16 +77,16 @@ namespace nearfield::detail
     uint32_t items_without_masks;
     uint32_t items_of_many_batches;
     uint32_t overflow;
-    /// that warps took, beyond the first one of each: of a count, of a fill
+    /// items that warps took beyond their first, in a count and in a fill
     uint32_t items_counted, items_filled;
     uint32_t blocks_done;
   };
 
-  /// What a search writes; null is not asked for.
+  /// The output of a search; members that are not asked for are null.
   struct search_output
   {
     search_counters* counters = nullptr;
-    /// Memory of the host: the last block of a count writes them there, blocks_done last.
+    /// In host memory: the last block of a count writes the counters there, blocks_done last.
     search_counters* counters_for_host = nullptr;
     // counts
     uint32_t* row_of_index = nullptr;
@@ -96,9 +96,9 @@ namespace nearfield::detail
     mask_head* heads = nullptr;
     uint32_t* masks = nullptr;
     uint64_t mask_capacity = 0;
-    /// those without masks; the order is chance, and makes no difference
+    /// items without masks, in no fixed order, which makes no difference
     uint32_t* unmasked_items = nullptr;
-    /// those with masks in many batches, likewise; null is not asked for
+    /// items with masks in several batches, likewise; null if not asked for
     uint32_t* items_of_many_batches = nullptr;
     // fill; the rows of an item start at item_offsets[item] (COO), at row_offsets[index] (CSR), or at
     // index * width (table)
@@ -112,7 +112,7 @@ namespace nearfield::detail
     uint32_t* out_j = nullptr;
   };
 
-  /// The definition of a pair, in the caller's precision.
+  /// The definition of a pair, in the precision of the points.
   template <class T, int Dim>
   struct pair_definition
   {
@@ -120,7 +120,7 @@ namespace nearfield::detail
     T cutoff_squared;
     T period[Dim];
 
-    /// x_i - x_j, nearest image. The division and the products are rounded one by one.
+    /// x_i - x_j, nearest image. Each operation is rounded.
     __device__ T difference(int a, uint32_t i, uint32_t j) const
     {
       T const d = subtract(targets.x[a][i], sources.x[a][j]);
@@ -145,7 +145,7 @@ namespace nearfield::detail
     }
 
   private:
-    // names that nvcc never contracts
+    // intrinsics, which nvcc never contracts
     __device__ static float add(float a, float b)
     {
       return __fadd_rn(a, b);

@@ -4,11 +4,11 @@
 
 /// \file
 /// The search: a warp takes an item, up to 32 points of neighbouring cells, and tests them against batches of
-/// candidates. The tests of a batch are a bit for every point and candidate, whatever comes of them then.
+/// candidates. Every stage makes the tests of a batch as one bit per point and candidate.
 
 namespace nearfield::detail
 {
-  /// Where the lane's row starts.
+  /// The place where the lane's row starts.
   __device__ inline uint64_t row_origin(search_output const& out, uint32_t item,
                                         search_item const& points, int lane)
   {
@@ -32,7 +32,7 @@ namespace nearfield::detail
     bool const by_row = out.row_of_index || out.row_of_position || out.item_pairs;
     uint64_t pairs_of_warp = 0;
 
-    // Items take from little time to much: a warp that is done takes the next one.
+    // Items differ much in cost, so a warp that is done takes the next one.
     uint32_t* const taken =
         Stage == search_stage::fill ? &out.counters->items_filled : &out.counters->items_counted;
     uint32_t const n_items = out.only_items ? out.n_only_items : in.n_items;
@@ -50,7 +50,7 @@ namespace nearfield::detail
         scratch.row_origin[lane] = row_origin(out, item, points, lane);
 
       segment_walk walk;
-      uint32_t row_pairs = 0; // of the lane's point, or of the lane
+      uint32_t row_pairs = 0; // of the lane's point if by_row, otherwise of the lane's candidates
       mask_head* link = Stage == search_stage::masks ? out.heads + item : nullptr;
       bool has_one_batch = false;
       for (bool done = false, first = true; !done; first = false)
@@ -60,7 +60,7 @@ namespace nearfield::detail
         candidate_chunks chunks;
         done = gather_candidates(in, points, item, walk, scratch.candidates, n_slots, own, chunks,
                                  lane);
-        // far away, so that the last word has no ambiguous pairs of its own
+        // far away, so that the padding of the last word adds no ambiguous pairs
         int const padded = (n_slots + 31) / 32 * 32;
         if (n_slots + lane < padded)
           scratch.candidates[n_slots + lane] = make_float4(1e18f, 0, 0, 0);

@@ -17,7 +17,7 @@ namespace nearfield::detail
     return pair;
   }
 
-  /// A search of one list: its inputs, its counters, and the launches.
+  /// A search of one list: its input, its counters, and the launches.
   template <class T, int Dim>
   class device_search_run
   {
@@ -41,7 +41,7 @@ namespace nearfield::detail
       out_.counters = counters_.data();
     }
 
-    /// Only n items from `first` on, which begin where these say.
+    /// Searches only n items from number `first` on, which begin at `item_begin`.
     void narrow(std::uint32_t const* item_begin, std::uint32_t first, std::uint32_t n)
     {
       in_.item_begin = item_begin;
@@ -72,7 +72,7 @@ namespace nearfield::detail
       end_stage(Stage == search_stage::fill ? "fill" : "count", stream_);
     }
 
-    /// What the last launch counted. After a count it waits for that kernel alone.
+    /// The counts of the last launch. After a count it waits for that kernel only.
     search_counters answer()
     {
       search_counters found{};

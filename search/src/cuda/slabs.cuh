@@ -7,11 +7,11 @@
 #include <algorithm>
 
 /// \file
-/// The search for a range of positions: the kernels of whole lists, over items that are cut to the range.
+/// The search for a range of positions: the kernels of whole lists, over items that are clipped to the range.
 
 namespace nearfield::detail
 {
-  /// Where items start that are cut to the positions [first, last).
+  /// The first positions of items, clipped to [first, last).
   static __global__ void cut_items(std::uint32_t const* item_begin, std::uint32_t n_items,
                                    std::uint32_t first, std::uint32_t last, std::uint32_t* cut)
   {
@@ -19,7 +19,7 @@ namespace nearfield::detail
     if (k <= n_items) cut[k] = min(max(item_begin[k], first), last);
   }
 
-  /// The lengths of rows, and where the rows of each item start.
+  /// Computes the lengths of rows, and where the rows of each item start.
   static __global__ void split_offsets(std::uint64_t const* offsets, std::uint32_t n_rows,
                                        std::uint32_t const* item_begin, std::uint32_t n_items,
                                        std::uint32_t first, std::uint32_t* rows,
@@ -30,7 +30,7 @@ namespace nearfield::detail
     if (k < n_items) item_offsets[k] = offsets[item_begin[k] - first];
   }
 
-  /// The items of some positions, of which the first and the last may be cut.
+  /// The items of a range of positions, with the first and the last clipped.
   template <class T, int Dim>
   class cuda_slabs<T, Dim>::items
   {
@@ -53,7 +53,7 @@ namespace nearfield::detail
 
     [[nodiscard]] std::uint32_t n() const { return n_; }
     [[nodiscard]] std::uint32_t const* begin() const { return begin_.data(); }
-    /// The search looks at these items only.
+    /// Restricts the search to these items.
     void narrow(device_search_run<T, Dim>& run) const { run.narrow(begin_.data(), first_, n_); }
 
   private:

@@ -8,7 +8,7 @@
 
 namespace nearfield::detail
 {
-  /// A grid of so many cells keeps a table of them; a larger one finds cells among the keys of its points.
+  /// Whether a grid has a table of its cells; a larger grid finds cells by searching the keys of its points.
   inline bool has_table(double cells, std::size_t points)
   {
     return cells <= 4 * double(points) + (1 << 16) && cells < 0x1p31;
@@ -23,23 +23,23 @@ namespace nearfield::detail
   struct sorted_points
   {
     stream_array<uint4> records;
-    /// position -> the caller's index
+    /// position -> index
     stream_array<std::uint32_t> order;
     stream_array<std::uint32_t> table;
     stream_array<std::uint64_t> keys;
     stream_array<std::uint32_t> item_begin;
-    /// of the group of the item, the first cell; narrow with a table
+    /// the first cell of the group of each item: item_cell with a table, item_wide_cell without one
     stream_array<std::uint32_t> item_cell;
     stream_array<std::uint64_t> item_wide_cell;
     std::uint32_t n = 0, n_items = 0;
 
-    /// Records before rank_points; empty after it.
+    /// the records before rank_points; empty after it
     stream_array<uint4> unranked;
     stream_array<cell_rank> ranks;
 
     [[nodiscard]] cell_starts starts() const { return {table.data(), keys.data(), n}; }
 
-    /// Sets the order inside cells right, once.
+    /// Makes the order inside cells ascending, once.
     void rank(cuda_stream stream)
     {
       if (unranked.size() == 0) return;
@@ -52,7 +52,7 @@ namespace nearfield::detail
       ranks = {};
       end_stage("rank", stream);
     }
-    /// For what does not depend on the order inside cells.
+    /// The records for uses that do not depend on the order inside cells.
     [[nodiscard]] uint4 const* any_records() const
     {
       return unranked.size() > 0 ? unranked.data() : records.data();

@@ -4,7 +4,7 @@
 
 namespace nearfield::detail
 {
-  /// The first of the sorted keys that is not below `key`.
+  /// The position of the first key that is not below `key`; keys are sorted.
   __device__ inline std::uint32_t lower_bound(std::uint64_t const* keys, std::uint32_t n,
                                               std::uint64_t key)
   {
@@ -20,8 +20,8 @@ namespace nearfield::detail
     return begin;
   }
 
-  /// Where the points of a cell start: from a table of all cells where there are few, else from the keys of
-  /// the points, so that memory is in proportion to points.
+  /// The position where the points of a cell start: from a table of all cells if there are few, otherwise by
+  /// searching the keys of the points, so that memory is proportional to points.
   struct cell_starts
   {
     std::uint32_t const* table = nullptr;

@@ -4,7 +4,7 @@
 
 namespace nearfield::detail
 {
-  /// Bit r of lane c to bit c of lane r.
+  /// Transposes 32 x 32 bits: bit r of lane c becomes bit c of lane r.
   __device__ inline uint32_t transposed(uint32_t x, int lane)
   {
     uint32_t mask = 0x0000ffffu;
@@ -29,8 +29,8 @@ namespace nearfield::detail
     return 0.5f * fmaf(x, x, fmaf(y, y, z * z));
   }
 
-  /// Bit i of masks[q]: point i is near the lane's candidate of word q. Returns whether one of the gaps is
-  /// ambiguous; comparisons are written so that NaN is.
+  /// Sets bit i of masks[q] if point i is near the lane's candidate of word q. Returns whether any
+  /// gap is ambiguous; NaN is.
   template <int N>
   __device__ __forceinline__ bool test_words(float4 const* candidates, float4 const* points, int n,
                                              float ambiguous, uint32_t (&masks)[4])
@@ -59,7 +59,7 @@ namespace nearfield::detail
     return any;
   }
 
-  /// The mask again, ambiguous pairs as the definition has them.
+  /// The mask with ambiguous pairs decided by the definition.
   template <class T, int Dim>
   __device__ __noinline__ uint32_t exact_word(pair_definition<T, Dim> const& pair, float4 candidate,
                                               float4 const* points, uint32_t const* indices, int n,
@@ -75,7 +75,8 @@ namespace nearfield::detail
     return mask;
   }
 
-  /// Clears what an item must not meet among its own points: itself, and in a half list those before.
+  /// Clears what an item must not meet among its own points: the point itself and, in a
+  /// half list, those before it.
   __device__ inline uint32_t without_own(uint32_t mask, int slot, own_slots const& own, bool half)
   {
     if (slot < own.first) return mask;

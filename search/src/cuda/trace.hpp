@@ -4,6 +4,6 @@
 
 namespace nearfield::detail
 {
-  /// Tells the search_trace of this thread that the work of a stage has been given to the stream.
+  /// Tells the search_trace of this thread that all work of a stage is in the stream.
   void end_stage(char const* stage, cuda_stream stream);
 }

@@ -6,18 +6,18 @@
 
 namespace nearfield
 {
-  /// The position of a point in an array, or of a box in a list. A cloud has fewer than 2^32 points;
-  /// counts of pairs are 64-bit.
+  /// Index of a point in an array, or of a box in a list. A set has fewer than 2^32 points; counts of pairs
+  /// are 64-bit.
   using index_type = std::uint32_t;
 
   /// Consecutive source points [begin, end) that one target box meets.
   struct source_range
   {
-    index_type begin = 0; ///< the first of them
+    index_type begin = 0; ///< the first source
     index_type end = 0;   ///< one past the last
-    /// which set of source columns `begin` and `end` count in: 0 where there is one
+    /// the set of source columns that `begin` and `end` index; 0 if there is only one
     std::uint16_t chunk = 0;
-    /// which shift of the list is added to the sources: 0 is none
+    /// index of the shift that the list adds to these sources; 0 means none
     std::uint16_t shift = 0;
 
     friend bool operator==(source_range const&, source_range const&) = default;
@@ -26,7 +26,7 @@ namespace nearfield
   /// Points sorted by box: box b holds the points [offsets[b], offsets[b + 1]).
   struct boxes
   {
-    std::span<index_type const> offsets; ///< n + 1 for n boxes, ascending from 0; empty: no box
+    std::span<index_type const> offsets; ///< n + 1 for n boxes, ascending from 0, or empty for none
 
     /// The number of boxes.
     [[nodiscard]] index_type size() const
@@ -41,20 +41,20 @@ namespace nearfield
     [[nodiscard]] index_type count(index_type b) const { return end(b) - begin(b); }
   };
 
-  /// Who meets whom: target box b meets the source points of its own box, own[b], and those of its
-  /// neighbours, ranges[offsets[b]] ... ranges[offsets[b + 1] - 1], without its own.
+  /// The sources that each target box meets: those of its own box, own[b], and those of its neighbours,
+  /// ranges[offsets[b]] ... ranges[offsets[b + 1] - 1].
   ///
-  /// In a *half* list of one set every pair of boxes stands once, at the box that comes first, so
-  /// every range lies after its target box; a mutual kernel serves both sides of it.
+  /// In a *half* list of one set each pair of boxes is listed once, at the box that comes first. Every range
+  /// then lies after its target box, and a mutual kernel serves both sides of it.
   struct interaction_list
   {
-    std::span<source_range const> own; ///< one for each target box, [0, 0) where it has no sources
+    std::span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources
     std::span<index_type const> offsets;  ///< n + 1 for n target boxes, ascending from 0
-    std::span<source_range const> ranges; ///< box after box
-    /// length^1, added to the sources of a range; shifts[0] is zero; empty stands for {0}
+    std::span<source_range const> ranges; ///< those of box 0, then of box 1 ...
+    /// length^1, added to the sources of a range; shifts[0] is zero; empty means {0}
     std::span<std::array<double, 3> const> shifts;
 
-    /// The ranges of the sources that box b meets beside its own.
+    /// The ranges of neighbours that box b meets, without its own.
     [[nodiscard]] std::span<source_range const> neighbours(index_type b) const
     {
       return ranges.subspan(offsets[b], offsets[b + 1] - offsets[b]);

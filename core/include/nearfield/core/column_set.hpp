@@ -16,9 +16,9 @@ namespace nearfield
 
     /// The number of values in each column.
     [[nodiscard]] std::size_t size() const { return columns[0].size(); }
-    /// The columns, to be read.
+    /// Read-only view of the columns.
     [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns), size()}; }
-    /// The columns, to be written.
+    /// Writable view of the columns.
     [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns), size()}; }
 
   private:

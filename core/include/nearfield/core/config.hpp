@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Compiler-dependent words, in one place.
+/// Compiler-dependent macros.
 
 #if !defined(__cpp_concepts)
 #error                                                                                             \
@@ -12,7 +12,7 @@
 /// The near field: interactions, kernels, trees, cell lists, searches, readers and writers.
 
 /// \def NEARFIELD_FN
-/// A function of an interaction or of its vocabulary: inlined everywhere, and callable on a device.
+/// Marks functions of interactions and of the types they use: always inlined, and callable on the device.
 #if defined(__CUDACC__)
 #define NEARFIELD_FN __host__ __device__ __forceinline__
 #elif defined(__GNUC__)
@@ -22,12 +22,12 @@
 #endif
 
 /// \def NEARFIELD_ISA_NAME
-/// What this file is compiled for, as a name.
+/// The instruction set that this file is compiled for, as a string.
 
 /// \def NEARFIELD_ISA_NAMESPACE
-/// All that is templated on an interaction, and so compiled where it is used, lives in an inline namespace of
-/// this name: of equal functions a linker keeps one, and with files of different flags that may be one which
-/// this machine cannot run.
+/// The inline namespace of templates that user files instantiate, named after the instruction set of the
+/// file. Without it the linker, which keeps one of several equal functions, could keep the copy from a file
+/// whose -m flags this machine does not support.
 #if defined(__AVX512F__)
 #define NEARFIELD_ISA_NAME "avx512"
 #define NEARFIELD_ISA_NAMESPACE compiled_for_avx512
@@ -52,7 +52,7 @@
 #endif
 
 /// \def NEARFIELD_UNROLL
-/// Loops over registers and dimensions have constant bounds and must disappear.
+/// Before loops over registers and dimensions: their bounds are constant, and they must be unrolled.
 #if defined(__clang__) || defined(__CUDACC__)
 #define NEARFIELD_UNROLL _Pragma("unroll")
 #elif defined(__GNUC__)
@@ -62,7 +62,7 @@
 #endif
 
 /// \def NEARFIELD_NO_UNROLL
-/// The loop over sources fills every register as it stands: clang would unroll it and spill.
+/// Before the loop over sources, which fills every register as it stands: clang would unroll it and spill.
 #if defined(__clang__)
 #define NEARFIELD_NO_UNROLL _Pragma("clang loop unroll(disable)")
 #else

@@ -7,12 +7,12 @@
 
 namespace nearfield
 {
-  /// The one exception of the library. Its message is one line that names the argument, the value
-  /// that was found and the remedy.
+  /// The exception that nearfield throws. Its message is one line that names the argument, the
+  /// value found and the remedy.
   class NEARFIELD_API error : public std::runtime_error
   {
   public:
-    /// The message is kept as it stands.
+    /// Keeps the message unchanged.
     explicit error(std::string const& what) : std::runtime_error(what) {}
   };
 }

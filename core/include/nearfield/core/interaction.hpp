@@ -53,9 +53,9 @@ namespace nearfield
       } -> std::convertible_to<std::string_view>; // remedy: static constexpr auto name
   };
 
-  /// A radial interaction is written as f(r, 1/|r|), so that the loop owns how the reciprocal root
-  /// is made. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must
-  /// then return the zero map.
+  /// A radial interaction is written as f(r, 1/|r|), so that the loop chooses how to compute the reciprocal
+  /// root. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must then return
+  /// the zero map.
   template <class K>
   concept radial_interaction = has_shape<K> && detail::callable_with_root<K, double>;
 
@@ -68,15 +68,16 @@ namespace nearfield
   ///
   ///     template <class V> NEARFIELD_FN auto operator()(nearfield::vec<V, dim> const& r) const;
   ///
-  /// or the radial form with a second argument `V const& inv_r`. It returns `mat` with a member
-  /// `symmetry`, or a map with both ways, `to(q)` = K(r) q and `back(q)` = K(-r) q. NEARFIELD_FN forces it
-  /// inline, so that files of different instruction sets share no copy of it.
+  /// or the radial form with a second argument `V const& inv_r`. It returns a `mat`, or a map with both
+  /// directions, `to(q)` = K(r) q and `back(q)` = K(-r) q. With `mat`, mutual kernels also need a member
+  /// `symmetry`. NEARFIELD_FN forces the operator inline, so that files of different instruction sets
+  /// share no copy of it.
   template <class K>
   concept interaction = has_shape<K> &&
       (detail::callable_with_r<K, double> || radial_interaction<K>);
 
-  /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second
-  /// argument lets the loop leave a constant factor in the root and scale the sums once.
+  /// A radial interaction whose output o is homogeneous of degree `inv_r_power(o)` in its second argument:
+  /// the loop may leave a constant factor in the root and scale the sums once.
   template <class K>
   concept homogeneous_in_root = radial_interaction<K> && requires
   {
@@ -87,7 +88,7 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// K(r) from r alone, whichever way K is written.
+    /// The map K(r), whether or not K is radial.
     template <class K, class V>
     NEARFIELD_FN auto evaluate(K const& k, vec<V, K::dim> const& r)
     {
@@ -97,7 +98,7 @@ namespace nearfield
         return k(r);
     }
 
-    /// The parity of output o, for a map without a way back.
+    /// The parity of output o, for a map without `back`.
     template <class K>
     constexpr parity parity_of(int o)
     {
@@ -107,8 +108,8 @@ namespace nearfield
         return K::symmetry;
     }
 
-    /// Turns the signs of the odd outputs; those are constants of the program, which device code could not
-    /// read as members of K.
+    /// Negates the odd outputs. Parities are passed as template arguments, since device code cannot read the
+    /// static array K::symmetry.
     template <class K, class V, int... O>
     NEARFIELD_FN void turn_odd(vec<V, K::n_out>& values, std::integer_sequence<int, O...>)
     {
@@ -152,8 +153,8 @@ namespace nearfield
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// True when K(0), computed in T, is not finite: then a pair at distance zero contributes zero. A
-  /// regular interaction (a Gaussian, a softened one) counts such a pair like any other.
+  /// Whether K(0), computed in T, is not finite. A pair at distance zero then contributes zero; a regular
+  /// interaction (a Gaussian, a softened one) counts it like any other pair.
   template <class T = double, interaction K>
   bool is_singular(K const& k)
   {
@@ -172,8 +173,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Whether the loop must look for pairs at distance zero: it keeps them from a singular
-  /// interaction, and gives a radial one 1/|r| = 0.
+  /// Whether the loop must test for pairs at distance zero: to leave them out of a singular interaction, or
+  /// to give a radial one 1/|r| = 0.
   template <class T, interaction K>
   bool tests_for_zero(K const& k)
   {

@@ -7,15 +7,15 @@
 
 namespace nearfield
 {
-  /// What K(-r) is: +K(r) (even) or -K(r) (odd). An interaction states it once for its whole map,
-  /// or once per output as std::array<parity, n_out>.
+  /// The parity of K: K(-r) = K(r) (even) or K(-r) = -K(r) (odd). An interaction declares one for
+  /// all outputs, or one per output as std::array<parity, n_out>.
   enum class parity
   {
     even,
     odd
   };
 
-  /// The full map: out_o = sum_i K_oi q_i. Its parity is that of the interaction.
+  /// The full matrix: out_o = sum_i K_oi q_i. Its parity is that of the interaction.
   template <class V, int NOut, int NIn>
   struct mat
   {
@@ -37,7 +37,7 @@ namespace nearfield
 
   namespace detail
   {
-    /// Sign s r. The minus comes last, where it folds into the addition that follows.
+    /// Sign s r. The negation comes last, where it folds into the addition that follows.
     template <int Sign, class V, int D>
     NEARFIELD_FN constexpr vec<V, D> signed_multiple(V const& s, vec<V, D> const& r)
     {
@@ -91,12 +91,12 @@ namespace nearfield
     }
   };
 
-  /// K = c (a I + b r r^T), even in r: n_in = n_out = D. With the magnitude of K in c, and a and
-  /// b |r|^2 near 1, nothing overflows or underflows before K does.
+  /// K = c (a I + b r r^T), even in r: n_in = n_out = D. Put the magnitude of K into c and keep a
+  /// and b |r|^2 near 1: then nothing overflows or underflows before K does.
   template <class V, int D>
   struct isotropic
   {
-    V c;         ///< the factor of the whole
+    V c;         ///< the factor of the whole matrix
     V a;         ///< the factor of I
     V b;         ///< the factor of r r^T
     vec<V, D> r; ///< as it was given to K
@@ -112,7 +112,7 @@ namespace nearfield
     NEARFIELD_FN constexpr vec<V, D> back(vec<V, D> const& q) const { return to(q); }
   };
 
-  /// K q, so that a caller may write `acc += k(r) * q`.
+  /// K q, for expressions such as `acc += k(r) * q`.
   template <class Map, class V, int NIn>
   requires requires(Map const& map, vec<V, NIn> const& q)
   {

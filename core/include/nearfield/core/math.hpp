@@ -7,16 +7,16 @@
 
 namespace nearfield
 {
-  /// How a value type V computes, and how its lanes are filled; SIMD packs specialise it
-  /// (nearfield/simd/pack.hpp). A second way to take a root is a second value type: no interaction
-  /// has to know of it.
+  /// The arithmetic of a value type V and access to its lanes; SIMD packs specialise it
+  /// (nearfield/simd/pack.hpp). Another way to compute roots is another value type, so no
+  /// interaction has to know about it.
   template <class V>
   struct math;
 
 #if defined(__CUDACC__)
   namespace detail
   {
-    /// 1 / sqrt(x) on the special function unit; subnormal x count as zero.
+    /// 1 / sqrt(x) on the special function unit, which takes subnormal x as zero.
     __device__ __forceinline__ float device_rsqrt(float x)
     {
       float y;
@@ -24,7 +24,7 @@ namespace nearfield
       return y;
     }
 
-    /// The same, 20 bits of it; one third-order step gives the others.
+    /// The same in double: the unit gives 20 bits, one third-order step the others.
     __device__ __forceinline__ double device_rsqrt(double x)
     {
       double y;
@@ -35,14 +35,14 @@ namespace nearfield
   }
 #endif
 
-  /// A real as it is, in float and double: one lane.
+  /// A plain float or double: one lane.
   template <class T>
   requires std::is_floating_point_v<T>
   struct math<T>
   {
-    using real = T; ///< of each lane
+    using real = T; ///< the type of a lane
 
-    /// 1 / sqrt(x) to full precision wherever x is normal
+    /// 1 / sqrt(x) to full precision for every normal x
     static NEARFIELD_FN T rsqrt(T x)
     {
 #if defined(__CUDA_ARCH__)
@@ -76,20 +76,20 @@ namespace nearfield
     {
       return a < b ? y : T(0);
     }
-    /// root_scale / sqrt(x): what is cheapest; the constant is applied once, at the end of a sum
+    /// root_scale / sqrt(x), the cheapest form: the constant is taken out once, at the end of a sum
     static NEARFIELD_FN T scaled_rsqrt(T x)
     {
       return rsqrt(x);
     }
-    static constexpr double root_scale = 1; ///< by which scaled_rsqrt is larger than rsqrt
+    static constexpr double root_scale = 1; ///< the ratio of scaled_rsqrt to rsqrt
 
-    static constexpr int width = 1; ///< lanes
-    /// `width` reals from p on.
+    static constexpr int width = 1; ///< the number of lanes
+    /// Loads `width` reals from p.
     static NEARFIELD_FN T load(T const* p)
     {
       return *p;
     }
-    /// `width` reals to p.
+    /// Stores `width` reals to p.
     static NEARFIELD_FN void store(T* p, T x)
     {
       *p = x;
@@ -101,7 +101,7 @@ namespace nearfield
     }
   };
 
-  /// 1 / sqrt(x) to full precision wherever x is a normal number.
+  /// 1 / sqrt(x) to full precision for every normal x.
   template <class V>
   NEARFIELD_FN V rsqrt(V const& x)
   {
@@ -125,7 +125,7 @@ namespace nearfield
   {
     return math<V>::log(x);
   }
-  /// y where a < b, else 0: what ends an interaction at its cutoff.
+  /// y where a < b, else 0: cuts an interaction off.
   template <class V>
   NEARFIELD_FN V keep_less(V const& a, V const& b, V const& y)
   {

@@ -8,13 +8,13 @@
 
 namespace nearfield::detail
 {
-  /// Appends the number as std::to_chars writes it, which no locale changes. Without a format these are
-  /// the shortest decimals that read back to the same value; (value, std::chars_format::fixed, 2) is
-  /// printf's %.2f.
+  /// Appends the number as std::to_chars writes it, whatever the locale. Without a format that is the
+  /// shortest decimal that reads back to the same value; (value, std::chars_format::fixed, 2) gives
+  /// what printf's %.2f does.
   template <class T, class... Format>
   void append_number(std::string& out, T value, Format... format)
   {
-    char digits[400]; // the largest double has 309 in front of the point
+    char digits[400]; // the largest double has 309 digits before the point
     out.append(digits, std::to_chars(digits, digits + sizeof digits, value, format...).ptr);
   }
 
@@ -27,7 +27,7 @@ namespace nearfield::detail
     return text;
   }
 
-  /// All of `text` as a number, nan and inf too; none where it is something else, or beyond T.
+  /// All of `text` as a number, nan and inf included; nullopt if it is no number or out of the range of T.
   template <class T>
   std::optional<T> read_number(std::string_view text)
   {

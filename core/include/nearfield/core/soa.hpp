@@ -17,26 +17,26 @@ namespace nearfield
     using element_of = std::remove_pointer_t<decltype(std::ranges::data(std::declval<R&>()))>;
   }
 
-  /// A structure of arrays that owns nothing: N columns of `size()` values each.
+  /// A non-owning structure of arrays: N columns of `size()` values each.
   ///
   ///     nearfield::soa positions{x, y, z};     // three vectors, spans, arrays ... of equal length
   ///
-  /// T is const where the columns are. Throws error when the columns differ in length.
+  /// T is const if the columns are. Throws nearfield::error if the columns differ in length.
   template <class T, int N>
   struct soa
   {
-    using value_type = T;               ///< of the columns, const where they are read only
+    using value_type = T;               ///< of the columns, const if they are read-only
     static constexpr int n_columns = N; ///< N
 
     constexpr soa() = default;
-    /// The columns from their first values, all of `size` values.
+    /// From pointers to the first values of N columns of `size` values each.
     constexpr soa(std::array<T*, N> const& columns, std::size_t size)
         : columns_(columns), size_(size)
     {}
 
-    /// From contiguous ranges of equal length, which must outlive the view. Throws error where the
-    /// lengths differ.
-    // borrowed: a column that dies with the expression would leave the view dangling
+    /// From contiguous ranges of equal length, which must outlive the view. Throws nearfield::error
+    /// if the lengths differ.
+    // borrowed ranges only: a temporary column would leave the view dangling
     template <std::ranges::contiguous_range... Columns>
     requires(sizeof...(Columns) == N && (std::ranges::borrowed_range<Columns> &&
                                          ...)) constexpr explicit(false) soa(Columns&&... columns)
@@ -62,9 +62,9 @@ namespace nearfield
 
     /// The number of values in each column.
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
-    /// The first value of a column.
+    /// Pointer to the first value of a column.
     [[nodiscard]] constexpr T* operator[](int column) const { return columns_[column]; }
-    /// The columns, N pointers.
+    /// The N pointers to the columns.
     [[nodiscard]] constexpr T* const* data() const { return columns_.data(); }
 
   private:
@@ -72,7 +72,7 @@ namespace nearfield
     std::size_t size_ = 0;
   };
 
-  /// As many columns as ranges are given, of their values.
+  /// One column per range, with the element type of the first.
   template <std::ranges::contiguous_range First, std::ranges::contiguous_range... Rest>
   soa(First&&, Rest&&...) -> soa<detail::element_of<First>, 1 + sizeof...(Rest)>;
 }

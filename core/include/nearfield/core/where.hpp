@@ -14,17 +14,17 @@ namespace nearfield
   struct scalar_backend
   {};
 
-  /// The SIMD back-end. Built-in interactions, and a user's own that nearfield_add_interaction() compiles, run
-  /// on the instruction set named here; other ones of a user run on the one that their file is compiled for,
-  /// and need <nearfield/p2p/simd.hpp>.
+  /// The SIMD back-end. Built-in interactions, and user-defined ones that nearfield_add_interaction()
+  /// compiles, run on the instruction set given here. Other user-defined interactions run on the one that
+  /// their file is compiled for, and need <nearfield/p2p/simd.hpp>.
   struct simd_backend
   {
-    isa which = isa::best; ///< the widest that this machine and this build have, or the one named
+    isa which = isa::best; ///< isa::best is selected_isa()
   };
 
   /// `nf::p2p_inner(nf::scalar, ...)`
   inline constexpr scalar_backend scalar{};
-  /// `nf::p2p_inner(nf::simd, ...)`: the widest instruction set that there is
+  /// `nf::p2p_inner(nf::simd, ...)`: the widest available instruction set, see selected_isa()
   inline constexpr simd_backend simd{};
 
   /// Where to run on a CPU: scalar or simd.
@@ -37,7 +37,7 @@ namespace nearfield
   /// `nf::near_field(nf::serial, ...)`: on the calling thread
   inline constexpr serial_execution serial{};
 
-  /// The CUDA back-end: the current device, on a stream of it.
+  /// The CUDA back-end: a stream of the current device.
   struct cuda_backend
   {
     cuda_stream stream = nullptr; ///< null: the default stream

@@ -9,12 +9,12 @@
 
 namespace nearfield
 {
-  /// One NVIDIA GPU that this process sees.
+  /// An NVIDIA GPU that this process can use.
   struct gpu
   {
     /// Its product name, such as "NVIDIA H100 80GB HBM3".
     std::string name;
-    /// Its memory in bytes, in use or not.
+    /// Its total memory in bytes.
     std::uint64_t memory_bytes;
     /// The compute capability, major.minor.
     int major;
@@ -23,26 +23,25 @@ namespace nearfield
     int multiprocessors;
   };
 
-  /// The GPUs in CUDA's order; none where this nearfield was built without CUDA, or where there is no
-  /// driver or device. Throws error only where a device is there and does not answer.
+  /// The visible GPUs in CUDA's order; empty if nearfield was built without CUDA, or if CUDA finds no driver
+  /// or device (see cuda_problem()). Throws nearfield::error if a device does not report its properties.
   NEARFIELD_API std::vector<gpu> gpus();
 
-  /// Whether this nearfield was built with CUDA; gpus() tells whether there is one.
+  /// Whether nearfield was built with CUDA; gpus() lists the GPUs.
   NEARFIELD_API bool built_with_cuda() noexcept;
 
-  /// Why gpus() is empty, in one line with the remedy; empty itself where there is a GPU.
+  /// Why gpus() is empty, in one line with the remedy; empty if there is a GPU.
   NEARFIELD_API std::string cuda_problem();
 
-  /// How many bytes of the current device's memory an allocation can get: what is free, and what
-  /// nearfield's pool keeps and no array uses. Throws error where there is no device, and where
-  /// nearfield was built without CUDA.
+  /// Bytes that can be allocated on the current device: what is free, and what nearfield's pools hold unused.
+  /// Throws nearfield::error if there is no device, or if nearfield was built without CUDA.
   NEARFIELD_API std::uint64_t free_gpu_memory();
 
-  /// Throws error when a CUDA function returned a code other than 0 (cudaSuccess). `what` is the place: the
-  /// function, and what it was called for.
+  /// Throws nearfield::error if `code`, returned by a CUDA function, is not 0 (cudaSuccess). `what` starts
+  /// the message: the function, and what it was called for.
   NEARFIELD_API void check_cuda(int code, char const* what);
 
-  /// Returns when the stream has done what it was given. Throws error where that failed, as a kernel that
-  /// was launched before, and where nearfield was built without CUDA.
+  /// Waits until the stream has finished its work. Throws nearfield::error if that work failed, for example a
+  /// kernel launched earlier, or if nearfield was built without CUDA.
   NEARFIELD_API void synchronize(cuda_stream stream);
 }

@@ -11,14 +11,14 @@
 #include <utility>
 
 /// \file
-/// Device memory for programs without a container of their own for it. Views of any other allocation serve
-/// as well.
+/// Device memory for programs that have no container for it. Views of any other device allocation work as
+/// well.
 
 namespace nearfield
 {
   namespace detail
   {
-    /// Throw error where CUDA does not do it.
+    /// These throw nearfield::error if CUDA fails.
     NEARFIELD_API void* device_allocate(std::size_t bytes);
     NEARFIELD_API void device_free(void* memory) noexcept;
     NEARFIELD_API void copy_to_device(void* to, void const* from, std::size_t bytes);
@@ -27,7 +27,7 @@ namespace nearfield
     NEARFIELD_API void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
   }
 
-  /// n values in the memory of the current device; owns them.
+  /// Owns n values in the memory of the current device.
   template <class T>
   class device_array
   {
@@ -35,15 +35,15 @@ namespace nearfield
 
   public:
     device_array() = default;
-    /// Not initialised. Throws error when the device has no memory for it.
+    /// Not initialised. Throws nearfield::error if the device has too little memory.
     explicit device_array(std::size_t n)
         : data_(static_cast<T*>(detail::device_allocate(n * sizeof(T)))), size_(n)
     {}
     /// A copy of host memory.
     explicit device_array(std::span<T const> from) : device_array(from.size()) { copy_from(from); }
-    /// Takes the memory of the other one.
+    /// Takes the memory of `other`.
     device_array(device_array&& other) noexcept { swap(other); }
-    /// Takes the memory of the other one, which gets this one's.
+    /// Swaps memory with `other`.
     device_array& operator=(device_array&& other) noexcept
     {
       swap(other);
@@ -56,12 +56,13 @@ namespace nearfield
     /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
 
-    /// `from` has size() values, in host memory. Waits.
+    /// Copies size() values from host memory, and waits until they have arrived.
     void copy_from(std::span<T const> from)
     {
       detail::copy_to_device(data_, from.data(), size_ * sizeof(T));
     }
-    /// `to` has size() values, in host memory. Waits for what the default stream was given before.
+    /// Copies size() values to host memory, and waits for them. The copy runs on the default stream, so wait
+    /// for work on non-blocking streams first.
     void copy_to(std::span<T> to) const
     {
       detail::copy_to_host(to.data(), data_, size_ * sizeof(T));
@@ -83,7 +84,7 @@ namespace nearfield
   class device_columns
   {
   public:
-    /// n values a column, not initialised. Throws error when the device has no memory for them.
+    /// n values per column, not initialised. Throws nearfield::error if the device has too little memory.
     explicit device_columns(std::size_t n)
     {
       for (auto& column : columns_) column = device_array<T>(n);
@@ -106,7 +107,7 @@ namespace nearfield
       for (int c = 0; c < N; ++c) pointers[c] = columns_[c].data();
       return {pointers, size()};
     }
-    /// Into columns of size() values in host memory.
+    /// Copies to columns of size() values in host memory, as device_array::copy_to does.
     void copy_to(soa<T, N> const& to) const
     {
       for (int c = 0; c < N; ++c) columns_[c].copy_to({to[c], size()});

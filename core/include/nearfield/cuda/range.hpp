@@ -4,8 +4,8 @@
 
 namespace nearfield::detail
 {
-  /// A stretch of the calling thread's time, under that name on the time line of NVIDIA's profilers (NVTX);
-  /// nothing where this library was built without CUDA.
+  /// Shows the calling thread's time from construction to destruction under `name` in NVIDIA's profilers (an
+  /// NVTX range). Does nothing if nearfield was built without CUDA.
   class NEARFIELD_API range
   {
   public:

@@ -10,44 +10,46 @@
 #include <utility>
 
 /// \file
-/// Device memory that comes and goes in the order of a stream, from a pool of nearfield's own that keeps what
-/// is freed: results and scratch of searches, which would else wait for the driver at every step.
+/// Stream-ordered device memory from nearfield's own pools, which keep what is freed. It serves the results
+/// and scratch of searches, which would otherwise wait for the driver at every step.
 
 namespace nearfield
 {
   namespace detail
   {
-    /// Throws error where the device has no memory for it; `what` is what it is for.
+    /// Throws nearfield::error if the device has too little memory; `what` says in the message what it is
+    /// for.
     NEARFIELD_API void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what);
     NEARFIELD_API void stream_free(void* memory, cuda_stream stream) noexcept;
-    /// Gives back what the pools of all devices hold, of arrays that live when they go; the next allocation
-    /// makes new pools. For whoever may reset a device, which ends its pools.
+    /// Destroys the pools of all devices; memory of live arrays is released once they free it. The next
+    /// allocation makes new pools. To be called before a device is reset, which invalidates its pools.
     NEARFIELD_API void release_pools() noexcept;
     /// Waits for the stream.
     NEARFIELD_API void stream_copy_to_host(void* to, void const* from, std::size_t bytes,
                                            cuda_stream stream);
   }
 
-  /// What the pool of the current device holds, in bytes.
+  /// The memory of nearfield's pools on the current device, in bytes.
   struct pool_memory
   {
-    /// in arrays that live
+    /// in live arrays
     std::uint64_t used = 0;
     /// the most that `used` has been since reset_pool_peak()
     std::uint64_t peak = 0;
-    /// taken from the device, in arrays or kept for the next ones
+    /// taken from the device, in use or kept for later arrays
     std::uint64_t held = 0;
   };
 
-  /// Throws error where there is no device, and where nearfield was built without CUDA, as do the next two.
+  /// This and the next two throw nearfield::error if there is no device, or if nearfield was built without
+  /// CUDA.
   NEARFIELD_API pool_memory memory_of_pool();
-  /// The peak of memory_of_pool() begins again with what is used now.
+  /// Restarts the peak of memory_of_pool() from the present use.
   NEARFIELD_API void reset_pool_peak();
-  /// Gives back to the device what the pool keeps and no array uses.
+  /// Waits for the device, then returns the unused memory of the pools to it.
   NEARFIELD_API void trim_pool();
 
-  /// n values in the memory of the current device; owns them. Whoever uses it on another stream waits for this
-  /// one first; the stream outlives the array.
+  /// Owns n values in the memory of the current device. Another stream must wait for this one before it uses
+  /// them, and the stream must outlive the array.
   template <class T>
   class stream_array
   {
@@ -55,17 +57,17 @@ namespace nearfield
 
   public:
     stream_array() = default;
-    /// Not initialised. Throws error when the device has no memory for it.
+    /// Not initialised. Throws nearfield::error if the device has too little memory.
     stream_array(std::size_t n, cuda_stream stream, char const* what = "stream_array")
         : data_(static_cast<T*>(detail::stream_allocate(n * sizeof(T), stream, what))), size_(n),
           stream_(stream)
     {}
-    /// Takes the memory of the other one.
+    /// Takes the memory of `other`.
     stream_array(stream_array&& other) noexcept { swap(other); }
-    /// Takes the memory of the other one; what was here goes.
+    /// Takes the memory of `other` and frees its own.
     stream_array& operator=(stream_array&& other) noexcept
     {
-      stream_array(std::move(other)).swap(*this); // what was here goes now
+      stream_array(std::move(other)).swap(*this); // frees the old memory now, not when `other` dies
       return *this;
     }
     ~stream_array() { detail::stream_free(data_, stream_); }
@@ -74,16 +76,16 @@ namespace nearfield
     [[nodiscard]] T* data() const { return data_; }
     /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
-    /// The stream whose work the memory belongs to.
+    /// The stream that orders the use of the memory.
     [[nodiscard]] cuda_stream stream() const { return stream_; }
 
-    /// `to` has size() values, in host memory. Waits for the stream.
+    /// Copies size() values to host memory, and waits for the stream.
     void copy_to(std::span<T> to) const
     {
       detail::stream_copy_to_host(to.data(), data_, size_ * sizeof(T), stream_);
     }
 
-    /// Exchanges two arrays without copies.
+    /// Swaps two arrays without copying.
     void swap(stream_array& other) noexcept
     {
       std::swap(data_, other.data_);

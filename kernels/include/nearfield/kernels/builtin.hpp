@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// The one list of built-in interactions. Typed tests, benchmarks, instantiations, codelets and the
-/// command line follow it: a new interaction is one header and one line here.
+/// The only list of built-in interactions. Typed tests, benchmarks, instantiations, codelets and
+/// the command line follow it: a new interaction is one header and one line here.
 
 #include <nearfield/kernels/dipole_tensor.hpp>
 #include <nearfield/kernels/gaussian.hpp>
@@ -14,11 +14,11 @@
 
 namespace nearfield
 {
-  /// Some types, known to the compiler alone.
+  /// A list of types at compile time.
   template <class... Ts>
   struct type_list
   {
-    /// how many
+    /// the number of types
     static constexpr int size = sizeof...(Ts);
 
     /// The position of T in the list, or -1.
@@ -38,13 +38,13 @@ namespace nearfield
     }
   };
 
-  /// The interactions that are compiled into the library, for each instruction set and for CUDA.
+  /// The interactions that are compiled into the library for every instruction set and for CUDA.
   using builtin_interactions =
       type_list<one_over_r<2>, one_over_r<3>, grad_one_over_r<2>, grad_one_over_r<3>,
                 val_grad_one_over_r<2>, val_grad_one_over_r<3>, r_over_r3<2>, r_over_r3<3>, log_r,
                 grad_log_r, gaussian<2>, gaussian<3>, dipole_tensor<2>, dipole_tensor<3>>;
 
-  /// One of those.
+  /// An interaction of that list.
   template <class K>
   concept builtin_interaction = builtin_interactions::index_of<K>()
   >= 0;

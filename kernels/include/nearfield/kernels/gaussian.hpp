@@ -4,8 +4,8 @@
 
 namespace nearfield
 {
-  /// K(r) = exp(-|r|^2 / sigma^2); sigma is a length. Regular: K(0) = 1, so a pair of two points at
-  /// one place counts, and only i = j is left out.
+  /// K(r) = exp(-|r|^2 / sigma^2); sigma is a length. Regular: K(0) = 1, so two points at the same
+  /// place count as a pair, and only i = j is left out.
   template <int Dim = 3>
   struct gaussian
   {

@@ -3,23 +3,24 @@
 #include <nearfield/core/interaction.hpp>
 
 /// \file
-/// The 12-6 potential with a cutoff, an example of an interaction over a cell list. Not compiled into the
-/// library: a file that uses it on the CPU includes <nearfield/p2p/simd.hpp>, and for a GPU one .cu file says
+/// The 12-6 potential with a cutoff, an example of an interaction over a cell list. It is not compiled into
+/// the library: a file that uses it on the CPU includes <nearfield/p2p/simd.hpp>. For a GPU, one .cu file
+/// includes <nearfield/p2p/cuda.cuh> and says
 ///
 ///     NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<3>)
 ///
-/// after <nearfield/p2p/cuda.cuh>, as for one of your own. GPU tasks of StarPU want that promised, by a struct
-/// that derives from it, with `static constexpr bool has_cuda = true`.
+/// For StarPU tasks on GPUs, derive a struct with `static constexpr bool has_cuda = true`
+/// and name that one instead.
 /// (J. E. Lennard-Jones, Proc. Phys. Soc. 43, 461, 1931, doi:10.1088/0959-5309/43/5/301)
 
 namespace nearfield
 {
-  /// K(r) = 4 epsilon ((sigma/|r|)^12 - (sigma/|r|)^6) where |r| < cutoff, else 0: not shifted, so K jumps
-  /// there. sigma and cutoff are lengths, epsilon an energy; the sum over j is twice the energy that a
-  /// point takes part in. Singular.
+  /// K(r) = 4 epsilon ((sigma/|r|)^12 - (sigma/|r|)^6) where |r| < cutoff, else 0. It is not shifted, so K
+  /// jumps at the cutoff. sigma and cutoff are lengths, epsilon is an energy. With q = 1, out_i is the energy
+  /// of all pairs of point i, so sum_i out_i is twice the total energy. Singular.
   ///
-  /// On which side of the cutoff a pair is, is decided by |r|^2 as the kernel computes it: within a rounding
-  /// of the shell that may be another side than a radius search takes.
+  /// The kernel compares its own |r|^2 with the cutoff: for a pair within rounding of it, the result may
+  /// differ from that of a radius search.
   template <int Dim = 3>
   struct lennard_jones_cutoff
   {
@@ -44,7 +45,7 @@ namespace nearfield
   };
 
   /// K(r) = grad_x of the potential above = -24 epsilon (2 (sigma/|r|)^12 - (sigma/|r|)^6) r / |r|^2 where
-  /// |r| < cutoff, else 0: the force on a point is minus the sum. Singular.
+  /// |r| < cutoff, else 0. With q = 1, the force on point i is -out_i. Singular.
   template <int Dim = 3>
   struct grad_lennard_jones_cutoff
   {

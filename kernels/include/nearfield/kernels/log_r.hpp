@@ -4,7 +4,7 @@
 
 namespace nearfield
 {
-  /// K(r) = ln |r|, the potential of the plane. Singular.
+  /// K(r) = ln |r|, in two dimensions 2 pi times the fundamental solution of the Laplacian. Singular.
   struct log_r
   {
     static constexpr int dim = 2, n_in = 1, n_out = 1;

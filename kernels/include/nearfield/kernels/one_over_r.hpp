@@ -4,7 +4,7 @@
 
 namespace nearfield
 {
-  /// K(r) = 1 / |r|, the potential of a unit charge or mass (unscaled). Singular.
+  /// K(r) = 1 / |r|, the unscaled potential of a unit charge or mass. Singular.
   template <int Dim = 3>
   struct one_over_r
   {

@@ -10,10 +10,10 @@ namespace nearfield
   ///
   ///     W = s ((2 - q)^3 / 4 - (1 - q)^3), q = |r| / h, each cube zero where its base is negative,
   ///
-  /// and s = 10 / (7 pi h^2) in the plane, 1 / (pi h^3) in space, so that its integral is 1. h is a length;
-  /// W is zero from |r| = 2 h on, the cutoff of the cell list. Regular. A point does not meet itself: the
-  /// density at i is the sum plus m_i at_zero(). Not compiled into the library: it takes one line in a file
-  /// of yours, as <nearfield/kernels/lennard_jones.hpp> says.
+  /// with s = 10 / (7 pi h^2) in 2D and 1 / (pi h^3) in 3D, so that its integral is 1. h is a length; W = 0 for
+  /// |r| >= 2 h, the cutoff of the cell list. Regular. A point does not meet itself: the density at i is
+  /// out_i + m_i at_zero(). Not compiled into the library; <nearfield/kernels/lennard_jones.hpp> says how to
+  /// use such an interaction.
   /// (J. J. Monaghan and J. C. Lattanzio, Astron. Astrophys. 149, 135, 1985)
   template <int Dim = 3>
   struct sph_density
@@ -25,9 +25,9 @@ namespace nearfield
 
     double h = 1; ///< length^1, positive
 
-    /// The cutoff that goes with h.
+    /// The radius beyond which W = 0, a length.
     [[nodiscard]] constexpr double cutoff() const { return 2 * h; }
-    /// W(0, h).
+    /// W(0, h), length^-dim.
     [[nodiscard]] constexpr double at_zero() const { return scale(); }
 
     template <class V>

@@ -12,18 +12,18 @@
 
 namespace nearfield
 {
-  /// The precisions of kernels.
+  /// The precisions that kernels are compiled for.
   template <class T>
   concept kernel_real = std::same_as<T, float> || std::same_as<T, double>;
 
-  /// Interactions whose kernels are there for every instruction set, chosen when the program runs.
+  /// Interactions whose kernels are compiled for every instruction set and chosen at run time.
   template <class K>
   concept dispatched_interaction = builtin_interaction<K> || detail::is_registered<K>;
 
   namespace detail
   {
-    /// The compiled kernels of the built-in interaction at that place of the list. Throws error when
-    /// the instruction set is not available.
+    /// The compiled kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if the
+    /// instruction set is not available.
     template <class T>
     NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa which);
     extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
@@ -32,7 +32,7 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// Instantiates the tile of K for the value types OneSided and Mutual, with their blocks.
+    /// Instantiates the tile of K for value types OneSided and Mutual, with their register blocks.
     template <class K, class OneSided, register_block One, class Mutual, register_block Both>
     constexpr p2p_kernels<real_of<OneSided>> make_kernels()
     {
@@ -51,7 +51,7 @@ namespace nearfield
       return make_kernels<K, T, single, T, single>();
     }
 
-    /// The kernels of a user's own interaction; <nearfield/p2p/simd.hpp> specialises it.
+    /// The SIMD kernels of a user-defined interaction; <nearfield/p2p/simd.hpp> specialises it.
     template <class K, class T, class = void>
     struct own_simd_kernels
     {
@@ -65,8 +65,8 @@ namespace nearfield
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The compiled kernels of an interaction: what every P2P call, serial step and codelet runs.
-  /// Throws error when the instruction set asked for is not available.
+  /// The compiled kernels of an interaction, which all P2P calls, serial steps and codelets run. Throws
+  /// nearfield::error if the instruction set is not available.
   template <kernel_real T, interaction K, cpu_backend Backend>
   p2p_kernels<T> kernels_of(Backend backend)
   {

@@ -19,8 +19,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return N;
   }
 
-  /// Throws error unless the view has `expected` points, fewer than 2^32, and no null column. Small
-  /// boxes feel a string that is made for nothing.
+  /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column. The
+  /// names are C strings, because building a std::string for nothing would slow down calls on small boxes.
   template <class View>
   void check_view(char const* function, char const* argument, View const& view,
                   std::size_t expected)
@@ -41,7 +41,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
              std::to_string(view.size()) + " values");
   }
 
-  /// Throws error for more points than one box can hold: those of a box are counted in int.
+  /// Throws nearfield::error if there are more points than one box can hold: its points are counted in int.
   inline void check_box_size(std::size_t targets, std::size_t sources)
   {
     std::size_t const most = std::numeric_limits<int>::max() - 1024;
@@ -58,7 +58,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return n_a > 0 && n_b > 0 && less(a, b + n_b) && less(b, a + n_a);
   }
 
-  /// Throws error where an output column shares memory with a column of `other`.
+  /// Throws nearfield::error if an output column shares memory with a column of `other`.
   template <class Out, class View>
   void check_apart(char const* function, Out const& out, char const* argument, View const& other)
   {
@@ -70,7 +70,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       "; give outputs memory of their own");
   }
 
-  /// Throws error where two columns of the outputs share memory.
+  /// Throws nearfield::error if two output columns share memory.
   template <class Out>
   void check_columns_apart(char const* function, Out const& out)
   {
@@ -81,8 +81,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       std::to_string(o) + " overlap; give outputs memory of their own");
   }
 
-  /// The views of one set. Like the two that follow, for every back-end: throws error for sizes that differ,
-  /// null columns, and outputs that overlap.
+  /// Checks the views of one set. All back-ends call this and the next two, which throw nearfield::error for
+  /// sizes that differ, null columns, and outputs that overlap.
   template <class X, class Q, class Out>
   void check_one_set(char const* function, X const& x, Q const& q, Out const& out)
   {
@@ -94,7 +94,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_columns_apart(function, out);
   }
 
-  /// The views of targets x and sources y with inputs q.
+  /// Checks the views of targets x and of sources y with inputs q.
   template <class X, class Y, class Q, class Out>
   void check_two_sets(char const* function, X const& x, Y const& y, Q const& q, Out const& out)
   {
@@ -108,7 +108,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_columns_apart(function, out);
   }
 
-  /// The views of two sets that both give and receive.
+  /// Checks the views of two sets that both give and receive.
   template <class X, class XQ, class Y, class YQ, int Dim, int NQ, class T, int NOut>
   void check_both_sides(char const* function, soa<X, Dim> const& x, soa<XQ, NQ> const& x_q,
                         soa<Y, Dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
@@ -131,7 +131,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_apart(function, x_out, "y_out", y_out);
   }
 
-  /// The number of right-hand sides of q, checked against the columns of the outputs.
+  /// The number of right-hand sides of q; does not compile unless the outputs have as many.
   template <class K, int NInputs, int NOutputs>
   constexpr int right_hand_sides()
   {

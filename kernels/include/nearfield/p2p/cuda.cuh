@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// The CUDA back-end of an interaction, for .cu files: the launches, and the macro that compiles them for
-/// an interaction of your own.
+/// The CUDA back-end of an interaction, for .cu files: the launches, and the macro that compiles them for a
+/// user-defined interaction.
 
 #include <nearfield/p2p/cuda_gather.cuh>
 #include <nearfield/p2p/cuda_mutual_box.cuh>
@@ -23,8 +23,8 @@ namespace nearfield::detail
     return n;
   }
 
-  /// Whether the code of a kernel that runs on this device was written for clusters: a newer device may
-  /// run code for an older one.
+  /// Whether the code that this device runs for a kernel was compiled for an architecture with clusters (9.0
+  /// or newer): a newer device may run code for an older one.
   template <class Kernel>
   bool has_clusters(Kernel* kernel)
   {
@@ -47,7 +47,7 @@ namespace nearfield::detail
       index_type const wanted = 8 * static_cast<index_type>(multiprocessors());
       constexpr index_type most_parts = 8;
       index_type const n = from.n_targets;
-      // the own points of an item stand in one tile
+      // the own points of an item must fit in one tile
       constexpr index_type most_targets = std::bit_floor(static_cast<index_type>(
           std::min(gather_most_targets, gather_box<K, T>::memory::tile_size)));
       job.piece = n / most_targets >= wanted                  ? most_targets
@@ -74,7 +74,7 @@ namespace nearfield::detail
     how.numAttrs = job.parts > 1 ? 1 : 0;
     auto* const kernel = from.items ? gather_kernel<K, T> : gather_box_kernel<K, T>;
     int const code = cudaLaunchKernelEx(&how, kernel, job, *static_cast<K const*>(interaction));
-    // a failure is remembered, and would be taken for that of the next launch
+    // clear the recorded error, or the next launch would report it
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     return code;
   }
@@ -91,7 +91,7 @@ namespace nearfield::detail
       index_type const wanted = 16 * static_cast<index_type>(multiprocessors());
       job.piece = mutual_targets_of_item * warps;
       job.n_items = (from.n_targets + job.piece - 1) / job.piece;
-      // at least one tile of sources a part
+      // at least one tile of sources per part
       index_type const most_parts = (from.n_sources + mutual_threads - 1) / mutual_threads;
       while (2 * job.parts <= most_parts && job.n_items * job.parts < wanted) job.parts *= 2;
       if (job.n_items > 0)
@@ -123,8 +123,8 @@ namespace nearfield::detail
   }
 }
 
-/// Compiles the CUDA kernels of an interaction of your own, in float and double. Stands at global scope in
-/// one .cu file:
+/// Compiles the CUDA kernels of a user-defined interaction, in float and double. Write it at global
+/// scope, in one .cu file:
 ///
 ///     NEARFIELD_CUDA_KERNELS(my::softened)
 #define NEARFIELD_CUDA_KERNELS(...)                                                                \

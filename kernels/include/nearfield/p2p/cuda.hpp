@@ -10,25 +10,25 @@
 #include <nearfield/p2p/near_field.hpp>
 
 /// \file
-/// P2P on a GPU: p2p_inner, p2p_outer and near_field with `cuda` where to run, over views of memory of the
-/// current device. Sums, signs and several right-hand sides are those of <nearfield/p2p/p2p.hpp> and
+/// P2P on a GPU: p2p_inner, p2p_outer and near_field with `cuda` as the first argument, over views of memory
+/// of the current device. Sums, signs and several right-hand sides are as in <nearfield/p2p/p2p.hpp> and
 /// <nearfield/p2p/near_field.hpp>.
 ///
 ///     nearfield::p2p_inner(nearfield::cuda, nearfield::one_over_r<>{}, x, q, phi);
 ///
-/// Calls return when the work has been given to the stream; cudaStreamSynchronize waits for it. They throw
-/// error for views that differ in size, are null or overlap, and where CUDA refuses the launch; failures
-/// of a running kernel are reported by CUDA at the next synchronisation.
+/// A call returns once the work is in the stream; synchronize(where.stream) waits for it. It throws
+/// nearfield::error for views that differ in size, are null or overlap, and if CUDA refuses the launch. CUDA
+/// reports the failure of a running kernel at the next synchronisation.
 ///
 /// The one-sided functions are deterministic. The mutual ones evaluate each pair once and add with atomics,
-/// whose order is not fixed: results repeat within rounding.
+/// in no fixed order: their results repeat to within rounding.
 ///
-/// A user's own interaction is compiled for `cuda` by NEARFIELD_CUDA_KERNELS in a .cu file
+/// NEARFIELD_CUDA_KERNELS in a .cu file compiles a user-defined interaction for `cuda`
 /// (<nearfield/p2p/cuda.cuh>).
 
 namespace nearfield
 {
-  /// The compiled CUDA kernels of an interaction. Throws error where nearfield was built without CUDA.
+  /// The compiled CUDA kernels of an interaction. Throws nearfield::error if nearfield was built without CUDA.
   template <kernel_real T, interaction K>
   cuda_kernels<T> cuda_kernels_of()
   {
@@ -36,7 +36,7 @@ namespace nearfield
       return detail::builtin_cuda_kernels<T>(builtin_interactions::index_of<K>());
     else
     {
-#ifdef NEARFIELD_HAS_CUDA // defined by the target nearfield::cuda
+#ifdef NEARFIELD_HAS_CUDA // the target nearfield::cuda defines it
       return detail::own_cuda_kernels<K, T>();
 #else
       return detail::builtin_cuda_kernels<T>(0); // throws
@@ -70,7 +70,7 @@ namespace nearfield
         job.target_q = targets.q.data() + rhs * K::n_in;
         job.source_q = sources.q.data() + rhs * K::n_in;
         job.target_out = targets.out.data() + rhs * K::n_out;
-        // one set has no outputs beside those of its targets
+        // with one set, all outputs are those of the targets
         job.halo_out = sources.out.size() > 0 && !job.own_is_self
                            ? sources.out.data() + rhs * K::n_out
                            : nullptr;
@@ -78,7 +78,7 @@ namespace nearfield
       }
     }
 
-    /// One box with itself, or with another.
+    /// One box with itself, or with another box.
     template <class K, class T, int NQ, int NOut>
     void launch_box(char const* function, cuda_backend where, cuda_function<T> kernel, K const& k,
                     side<T, K::dim, NQ, NOut> const& targets,
@@ -92,7 +92,7 @@ namespace nearfield
       launch_right_hand_sides(function, kernel, k, job, targets, sources);
     }
 
-    /// The boxes of a list. One set of points is given as targets and as sources.
+    /// The boxes of a list. If there is one set, it is passed as targets and as sources.
     template <class K, class T, int NQ, int NOut>
     void launch_list(char const* function, cuda_backend where, cuda_function<T> kernel, K const& k,
                      cuda_list const& list, near_field_options const& options,
@@ -140,7 +140,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::launch_box("p2p_inner", where, cuda_kernels_of<T, K>().gather, k, points, points);
   }
 
-  /// p2p_inner from one evaluation a pair. Not deterministic.
+  /// As p2p_inner, with one evaluation per pair. Not deterministic.
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void p2p_inner_mutual(cuda_backend where, K const& k, soa<X, K::dim> const& x,
@@ -162,7 +162,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::launch_box("p2p_outer", where, cuda_kernels_of<T, K>().gather, k, targets, sources);
   }
 
-  /// Both sides of p2p_outer from one evaluation a pair:
+  /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Not deterministic.
   template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
@@ -176,8 +176,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                        sources);
   }
 
-  /// One set over the boxes of a list: out_i = sum over the j != i of the boxes that the box of i meets of
-  /// K(x_i - x_j) q_j. Points are in the order of the boxes. Deterministic.
+  /// One set over the boxes of a list: out_i = sum_{j != i} K(x_i - x_j) q_j over the points j of all boxes that
+  /// the box of i meets; += with options.accumulate. Columns are in the order of the boxes. Deterministic.
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, soa<X, K::dim> const& x,
                   soa<Q, NQ> const& q, soa<T, NOut> const& out,
@@ -190,8 +190,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                         points, points);
   }
 
-  /// The same from one evaluation a pair, over cuda_list::mutual. Not deterministic. Throws error for 2^31
-  /// points or more.
+  /// As near_field, with one evaluation per pair, over cuda_list::mutual. Not deterministic. Throws
+  /// nearfield::error for 2^31 points or more.
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void near_field_mutual(cuda_backend where, K const& k, cuda_list const& list,
@@ -208,8 +208,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                         options, points, points);
   }
 
-  /// Two sets: out_i = sum over the sources j of the boxes that the box of target i meets of
-  /// K(x_i - y_j) q_j. Deterministic.
+  /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
+  /// += with options.accumulate. Deterministic.
   template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, soa<X, K::dim> const& x,
                   soa<Y, K::dim> const& y, soa<Q, NQ> const& q, soa<T, NOut> const& out,

@@ -7,17 +7,17 @@
 #include <cooperative_groups.h>
 
 /// \file
-/// One-sided P2P on a GPU: a team of threads computes the targets of an item: a block for a box of
-/// many points, half a block or a warp for others.
+/// One-sided P2P on a GPU. A team of threads computes the targets of an item: a block if they are many, half
+/// a block or a warp otherwise.
 ///
-/// The sources pass through a tile in shared memory. A thread holds R targets in registers; with
-/// m = ceil(targets / R), threads t, t + m, t + 2 m ... hold the same ones and share the sources among
-/// them, so that boxes of any size fill the team. Their sums are added in a fixed order: the result is
-/// deterministic. Parts of one item are blocks of a cluster, which add up through their shared memories.
+/// The sources pass through a tile in shared memory. A thread holds R targets in registers. With m = ceil(targets
+/// / R), threads t, t + m, t + 2 m ... hold the same targets and share the sources among them, so that boxes of
+/// any size fill the team. Their sums are added in a fixed order: the result is deterministic. The parts of an
+/// item are blocks of a cluster, which add up their sums through their shared memories.
 
 namespace nearfield::detail
 {
-  /// Threads that compute one item: a warp, half a block or a block.
+  /// The threads that compute one item: a warp, half a block or a block.
   template <int Threads>
   struct team
   {
@@ -48,7 +48,7 @@ namespace nearfield::detail
     }
 
   private:
-    // A constant number for each barrier: the compiler would reserve all 16 for a variable one, and few
+    // Each barrier has a constant number: for a variable one the compiler would reserve all 16, and few
     // blocks would fit on a multiprocessor. Barrier 0 is that of the block.
     static_assert(2 * 64 == gather_threads);
 
@@ -71,7 +71,7 @@ namespace nearfield::detail
     }
   };
 
-  /// to += sums, which start again.
+  /// to += sums; sums = 0.
   template <class V, int R>
   __device__ void flush(V (&sums)[R], V (&to)[R])
   {
@@ -92,7 +92,7 @@ namespace nearfield::detail
     __device__ gather_memory() {}
   };
 
-  /// The sums of one item, of the part `part` of its sources.
+  /// The sums of one item over part `part` of its sources.
   template <int R, int Threads, class K, class T>
   __device__ void gather_item(K const& k, device_job<K, T> const& job, cuda_item const& item,
                               index_type part, gather_memory<K, T, Threads, R>& memory)
@@ -101,9 +101,9 @@ namespace nearfield::detail
     static_assert(
         sizeof(tile_source<K, T>) <= gather_tile_bytes,
         "the points of an item must fit into a tile: fewer inputs, or a larger gather_tile_bytes");
-    // beyond any tile, whatever multiple of m is added to it
+    // past the end of any tile, even with multiples of m added to it
     constexpr index_type nowhere = index_type(1) << 30;
-    // a shorter loop leaves the compiler more registers where they are few
+    // where registers are scarce: a loop that is not unrolled needs fewer
     constexpr bool unrolls_tests = Threads > gather_threads;
     index_type const thread = members::thread();
     index_type const m = (item.count + R - 1) / R;
@@ -122,7 +122,7 @@ namespace nearfield::detail
       for (int d = 0; d < K::dim; ++d) x[r][d] = job.targets.x[d][i];
     }
 
-    // where the item's own points are among the sources
+    // the place of the item's own points among the sources
     source_range own;
     index_type box_begin = 0, range = 0, last_range = 0;
     if (job.items)
@@ -154,7 +154,7 @@ namespace nearfield::detail
       clear(out);
       clear(sum);
       source_feed<K, T> feed(job, own, self_begin, self_end, range, last_range);
-      // its own points, then tile after tile
+      // the item's own points first, then tile after tile
       for (bool own_points = self_begin < self_end;; own_points = false)
       {
         index_type filled = self_end - self_begin;
@@ -175,12 +175,12 @@ namespace nearfield::detail
           sweep_tile_with_care(k, x, sum, memory.tile, split, splits, filled,
                                own_points ? column - skipped : nowhere, m,
                                tested || job.tests_own_points());
-        // floats lose digits in long sums
+        // long sums of floats lose digits
         if constexpr (sizeof(T) == 4) flush(sum, out);
         members::sync();
       }
       flush(sum, out);
-      // a pair at distance zero has left an infinity or a NaN: once more, with the test
+      // a pair at distance zero has left an infinity or a NaN: repeat with the test
       if (tested || !job.singular) break;
       T all = T(0);
       NEARFIELD_UNROLL
@@ -234,8 +234,8 @@ namespace nearfield::detail
       job.out[v / item.count][item.first + v % item.count] += memory.sums[v];
   }
 
-  /// An item of a list, R targets a thread by a team of Threads threads. The memory of the block is shared
-  /// out in equal parts among its teams, which may hold different numbers of targets.
+  /// An item of a list, computed by a team of `Threads` threads with R targets each. The memory of the block
+  /// is divided equally among its teams, whose R may differ.
   template <int R, int Threads, class K, class T>
   __device__ void gather_item_of_team(K const& k, device_job<K, T> const& job,
                                       cuda_item const& item, unsigned char* memory)
@@ -247,7 +247,7 @@ namespace nearfield::detail
                             *reinterpret_cast<gather_memory<K, T, Threads, R>*>(mine));
   }
 
-  /// The blocks of one box.
+  /// The blocks that compute one large box.
   template <class K, class T>
   struct gather_box
   {
@@ -256,7 +256,7 @@ namespace nearfield::detail
     using memory = gather_memory<K, T, threads, targets>;
   };
 
-  /// One box: a block computes a part of an item.
+  /// One large box: each block computes a part of an item.
   template <class K, class T>
   __global__ void __launch_bounds__(gather_box<K, T>::threads)
       gather_box_kernel(__grid_constant__ device_job<K, T> const job, __grid_constant__ K const k)

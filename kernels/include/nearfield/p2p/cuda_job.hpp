@@ -8,56 +8,54 @@
 #include <vector>
 
 /// \file
-/// What one launch of a compiled CUDA P2P kernel works on. No CUDA header is needed to read this.
+/// The work of one launch of a compiled CUDA P2P kernel. This header needs no CUDA header.
 
 namespace nearfield
 {
-  /// The targets [first, first + count) of the points, all of one box: what one team of threads, or one
-  /// warp, computes.
+  /// The targets [first, first + count), all of one box: the work of one team of threads, or of one warp.
   struct cuda_item
   {
-    index_type box = 0;   ///< of the list
+    index_type box = 0;   ///< the index of the box in the list
     index_type first = 0; ///< the first target
-    index_type count = 0; ///< how many
+    index_type count = 0; ///< the number of targets
   };
 
-  /// The items of a launch: those of `gather`, one-sided, or of `mutual`.
+  /// The items of a launch, made for the kernel `gather` (one-sided) or `mutual`.
   struct cuda_items
   {
-    /// those for teams of a block, of half a block, of a warp; each with larger work before smaller work
-    /// by factors of two
+    /// one-sided: those for a block, then for half a block, then for a warp; mutual: one group. In each
+    /// group, larger work comes first, by powers of two
     std::vector<cuda_item> items;
-    index_type n_wide = 0;   ///< how many, the first ones, are for a whole block
-    index_type n_medium = 0; ///< how many, the next ones, are for half of one
+    index_type n_wide = 0;   ///< the number of items for a whole block, the first ones
+    index_type n_medium = 0; ///< the number of items for half a block, the next ones
   };
 
-  /// Where the sources of a chunk of the list are: chunk c of a range counts from `begin` on in the
-  /// columns of `buffer`; what they receive is added from `halo` on in the halo (chunk 0: in the
-  /// outputs of the targets).
+  /// Where the sources of a chunk lie: source j of the chunk is number begin + j of the columns of `buffer`,
+  /// and what it receives is added to place halo + j of the halo (chunk 0: to the outputs of the targets).
   struct source_slot
   {
-    index_type buffer = 0; ///< which buffer
-    index_type begin = 0;  ///< the first source there
-    index_type halo = 0;   ///< the first place in the halo
+    index_type buffer = 0; ///< the index of the buffer
+    index_type begin = 0;  ///< the place of source 0 in it
+    index_type halo = 0;   ///< the place of source 0 in the halo
   };
 
-  /// The buffers that one launch may read sources from.
+  /// The most buffers that one launch may read sources from.
   inline constexpr int most_cuda_buffers = 24;
 
-  /// Columns are host arrays of device pointers; everything else points to device memory, which must stay
-  /// as it is until the launch has ended.
+  /// The work of one launch. Columns are host arrays of device pointers; all other pointers point to device
+  /// memory, which must not change until the kernel has finished.
   template <class T>
   struct cuda_job
   {
     T const* const* target_x = nullptr; ///< dim columns
     T* const* target_out = nullptr;     ///< n_out columns
-    T const* const* source_x = nullptr; ///< buffer after buffer
-    T const* const* source_q = nullptr; ///< the same, n_in columns for each buffer
-    int n_buffers = 1;                  ///< how many buffers source_x and source_q hold
+    T const* const* source_x = nullptr; ///< dim columns per buffer
+    T const* const* source_q = nullptr; ///< n_in columns per buffer
+    int n_buffers = 1;                  ///< the number of buffers in source_x and source_q
 
     // mutual only
     T const* const* target_q = nullptr; ///< inputs of the targets, n_in columns
-    T* const* halo_out = nullptr;       ///< of the sources that are not among the targets
+    T* const* halo_out = nullptr;       ///< outputs of the sources that are not among the targets
 
     // a list
     index_type const* box_offsets = nullptr;       ///< as boxes::offsets
@@ -69,23 +67,23 @@ namespace nearfield
     cuda_item const* items = nullptr;              ///< the work of a list; null: one box
     index_type n_wide = 0;                         ///< as cuda_items::n_wide
     index_type n_medium = 0;                       ///< as cuda_items::n_medium
-    index_type n_items = 0;                        ///< all of them
+    index_type n_items = 0;                        ///< the number of all items
 
     // without items: one box of n_targets that meets n_sources
-    index_type n_targets = 0; ///< of the one box
-    index_type n_sources = 0; ///< that it meets
+    index_type n_targets = 0; ///< the number of points of the box
+    index_type n_sources = 0; ///< the number of points that it meets
 
-    /// own[b] are the targets of box b themselves
+    /// own[b] holds the targets of box b themselves
     bool own_is_self = false;
-    /// pairs at distance zero may be in the ranges too
+    /// the ranges too may hold sources at the place of a target
     bool ranges_may_coincide = false;
-    bool singular = true; ///< the interaction at distance zero (is_singular)
+    bool singular = true; ///< whether the interaction is singular (is_singular)
 
     cuda_stream stream = nullptr; ///< null: the default stream
   };
 
   /// Launches a kernel compiled for one interaction and one precision; k points to the interaction.
-  /// Returns CUDA's code of the launch.
+  /// Returns the cudaError_t of the launch.
   template <class T>
   using cuda_function = int (*)(void const* k, cuda_job<T> const& job) noexcept;
 
@@ -95,22 +93,20 @@ namespace nearfield
   {
     /// adds to the targets; deterministic
     cuda_function<T> gather = nullptr;
-    /// adds to both sides, from one evaluation a pair, in no fixed order; null where the interaction has
-    /// no way back
+    /// adds to both sides, with one evaluation per pair, in no fixed order; null if K(-r) is not known
     cuda_function<T> mutual = nullptr;
   };
 
   namespace detail
   {
-    /// Cuts the boxes of a list into items of at most `most` targets. The work of an item is that of its
-    /// whole list.
+    /// Cuts the boxes of a list into items of at most `most` targets. Each item meets all sources of its box.
     NEARFIELD_API cuda_items gather_items(boxes const& targets, interaction_list const& list,
                                           index_type most = gather_targets);
     NEARFIELD_API cuda_items mutual_items(boxes const& targets, interaction_list const& half_list,
                                           index_type most = mutual_targets_of_item);
 
-    /// The kernels of the built-in interaction at that place of the list. Throws error where nearfield was
-    /// built without CUDA.
+    /// The kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if nearfield
+    /// was built without CUDA.
     template <class T>
     NEARFIELD_API cuda_kernels<T> builtin_cuda_kernels(int interaction);
     template <>
@@ -118,7 +114,7 @@ namespace nearfield
     template <>
     cuda_kernels<double> builtin_cuda_kernels<double>(int);
 
-    /// Defined by NEARFIELD_CUDA_KERNELS(K): a linker that misses it misses that line.
+    /// Defined by NEARFIELD_CUDA_KERNELS(K): if the linker does not find it, that line is missing.
     template <class K, class T>
     cuda_kernels<T> own_cuda_kernels();
   }

@@ -6,42 +6,42 @@
 
 namespace nearfield
 {
-  /// The points of a box, on average, from which the mutual form of a step with n_out outputs was measured to
-  /// be faster than the one-sided one (on an H100).
+  /// The mean number of points per box from which the mutual form of a step with n_out outputs was measured
+  /// to be faster than the one-sided form (on an H100).
   constexpr int cuda_mutual_least_points(int n_out)
   {
     return n_out == 1 ? 24 : 128;
   }
 
-  /// Whether a step over that many points and boxes has them.
+  /// Whether n_points in n_boxes boxes reach that number.
   constexpr bool cuda_mutual_pays(std::size_t n_points, std::size_t n_boxes, int n_out)
   {
     return n_boxes > 0 &&
            n_points >= n_boxes * static_cast<std::size_t>(cuda_mutual_least_points(n_out));
   }
 
-  /// Boxes and their interaction list in the memory of the current device, cut into pieces of work for a
-  /// GPU. It copies what it needs; many steps may use it.
+  /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. It
+  /// copies what it needs; any number of steps may use it.
   class NEARFIELD_API cuda_list
   {
   public:
-    /// Of one-sided steps. n_sources: the size of the set that the list counts in. Throws error when boxes
-    /// and list do not fit together, and when the device has no memory for them.
+    /// For one-sided steps. n_sources is the size of the set that the ranges of the list index. Throws
+    /// nearfield::error if boxes and list do not match, or if the device has too little memory.
     cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources);
 
-    /// Of mutual steps, over a half list of one set. Throws error besides when it is not a half list.
+    /// For mutual steps, over a half list of one set. Also throws nearfield::error if it is not a half list.
     static cuda_list mutual(boxes const& points, interaction_list const& half_list);
 
-    /// The points that the boxes hold.
+    /// The number of targets.
     [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
-    /// The points that the list counts in.
+    /// The number of sources.
     [[nodiscard]] std::size_t n_sources() const { return n_sources_; }
-    /// The own range of each box is the box: the list of one set.
+    /// Whether the own range of each box is the box itself, as in the list of one set.
     [[nodiscard]] bool is_of_one_set() const { return is_of_one_set_; }
-    /// Made of a half list, for mutual steps.
+    /// Whether it was made from a half list, for mutual steps.
     [[nodiscard]] bool is_mutual() const { return is_mutual_; }
 
-    /// Makes the job one over this list.
+    /// Sets the members of a job that describe the list.
     template <class T>
     void give(cuda_job<T>& job) const
     {

@@ -7,14 +7,14 @@
 /// \file
 /// Mutual P2P on a GPU: a warp computes the targets of an item, and what its sources receive from them.
 ///
-/// Each lane holds R targets in registers and, for a block of sources, what those receive from its
-/// targets; a transposing butterfly adds that up over the warp, and one atomic a source adds it to the
-/// output. The order of the atomics is not fixed: results repeat within rounding.
+/// Each lane holds R targets in registers and, for a block of sources, what these receive from its targets. A
+/// transposing butterfly adds that up over the warp, and one atomic per source adds it to the output. The
+/// order of the atomics is not fixed: results repeat to within rounding.
 
 namespace nearfield::detail
 {
-  /// values[j] of all lanes added up: lane l gets the sum number l modulo Count, in Count - 1 exchanges and
-  /// not 5 Count. Recursion, so that every index is a constant.
+  /// Adds up values[j] over each group of Count lanes: lane l gets sum number l modulo Count. It takes Count
+  /// - 1 exchanges. A recursion, so that every index is a constant.
   template <int Half, class T, int Count>
   __device__ __forceinline__ void fold(T (&values)[Count], index_type lane)
   {
@@ -51,7 +51,7 @@ namespace nearfield::detail
     vec<T, K::n_out> out[R];
   };
 
-  /// The targets of all lanes meet Count sources; lane l gets in `back` what source l modulo Count receives.
+  /// The targets of all lanes meet Count sources; `back` of lane l is what source l modulo Count receives.
   template <bool Tested, int Count, class K, class T, int R>
   __device__ __forceinline__ void meet_sources(K const& k, mutual_targets<K, T, R>& targets,
                                                tile_source<K, T> const* tile, index_type lane,
@@ -76,8 +76,7 @@ namespace nearfield::detail
     for (int o = 0; o < K::n_out; ++o) back[o] = transposed_sum(sums[o], lane);
   }
 
-  /// The targets [first, first + count) in the lanes; those that are not filled repeat the last one, with
-  /// q = 0.
+  /// Loads the targets [first, first + count) into the lanes; lanes left over repeat the last one, with q = 0.
   template <class K, class T, int R>
   __device__ void load_targets(device_job<K, T> const& job, mutual_targets<K, T, R>& targets,
                                index_type first, index_type count, index_type lane)
@@ -95,7 +94,7 @@ namespace nearfield::detail
     }
   }
 
-  /// Adds what the targets have received to the output, and starts again.
+  /// Adds what the targets have received to the output, and clears it.
   template <class K, class T, int R>
   __device__ void add_targets(device_job<K, T> const& job, mutual_targets<K, T, R>& targets,
                               index_type first, index_type count, index_type lane)
@@ -119,7 +118,7 @@ namespace nearfield::detail
                                   index_type n, index_type lane, index_type ahead)
   {
     constexpr int unroll = mutual_own_unroll(sizeof(T), K::n_out, radial_interaction<K>);
-    // of a singular interaction the test leaves out the target itself, too
+    // for a singular interaction, the test leaves out the target itself too
     if (job.singular)
       sweep_tile<true, unroll>(k, targets.x, targets.out, tile, 0, 1, n);
     else
@@ -131,7 +130,7 @@ namespace nearfield::detail
   struct mutual_memory
   {
     tile_source<K, T> tile[32];
-    index_type place[32]; ///< of each source in the output, or with the top bit in the halo
+    index_type place[32]; ///< of each source in the output or, with the top bit set, in the halo
   };
 
   template <bool Tested, int R, class K, class T>
@@ -140,14 +139,14 @@ namespace nearfield::detail
   {
     constexpr int count = mutual_block_of(sizeof(T), K::n_out, false);
     constexpr index_type halo = index_type(1) << 31;
-    // floats lose digits in long sums
+    // long sums of floats lose digits
     constexpr index_type most_tiles = sizeof(T) == 4 ? 32 : ~index_type(0);
     index_type const lane = threadIdx.x % 32;
 
     mutual_targets<K, T, R> targets;
     load_targets(job, targets, item.first, item.count, lane);
 
-    // the points of its box, one-sided: unlike those of other boxes they may coincide with targets
+    // the points of the own box, one-sided: unlike those of other boxes they may coincide with targets
     source_range const own = job.own[item.box];
     source_feed<K, T> feed(job, own, own.begin, own.end, job.range_offsets[item.box],
                            job.range_offsets[item.box + 1]);
@@ -169,7 +168,7 @@ namespace nearfield::detail
                }))
     {
       __syncwarp();
-      // a block that is not full repeats its last source, with q = 0
+      // a partial block repeats its last source, with q = 0
       if (lane >= filled)
       {
         memory.tile[lane] = memory.tile[filled - 1];

@@ -3,13 +3,13 @@
 #include <nearfield/p2p/cuda_mutual.cuh>
 
 /// \file
-/// Mutual P2P of one large box with itself, or of two, on a GPU: a block computes its piece of the targets
-/// with the sources behind it, one tile of sources after the other. The order of the atomics is not fixed.
+/// Mutual P2P of one large box with itself, or with another, on a GPU: a block lets its piece of the targets
+/// meet the sources after it, one tile at a time. The order of the atomics is not fixed.
 
 namespace nearfield::detail
 {
-  /// The same where pairs at distance zero may be: they leave an infinity or a NaN in a sum, and then the
-  /// block is taken once more, with the test.
+  /// As meet_sources, where pairs at distance zero may occur: if they have left an infinity or a NaN in a
+  /// sum, the sources are met again, with the test.
   template <int Count, class K, class T, int R>
   __device__ __forceinline__ void
   meet_sources_checked(K const& k, device_job<K, T> const& job, mutual_targets<K, T, R>& targets,
@@ -50,7 +50,7 @@ namespace nearfield::detail
     using memory_type = mutual_box_memory<K, T>;
     constexpr int R = mutual_targets_of_item / 32;
     constexpr int count = mutual_block_of(sizeof(T), K::n_out, true);
-    // floats lose digits in long sums
+    // long sums of floats lose digits
     constexpr index_type most_tiles = sizeof(T) == 4 ? 32 : ~index_type(0);
     __shared__ memory_type memory;
     index_type const thread = threadIdx.x, lane = thread % 32, warp = thread / 32;
@@ -94,11 +94,11 @@ namespace nearfield::detail
       meet_own_points(k, job, targets, memory.tile, n, lane, from - first);
       __syncthreads();
     }
-    // only the last piece has a tile of own points that is not full, and nothing behind it
+    // only the last piece has a partial tile of own points, and no sources come after it
     index_type tiles = 0;
     for (; from < end; from += mutual_threads)
     {
-      // a tile that is not full repeats its last source, with q = 0
+      // a partial tile repeats its last source, with q = 0
       load(min(from + thread, end - 1));
       if (from + thread >= end)
       {

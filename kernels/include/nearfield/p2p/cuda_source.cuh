@@ -5,8 +5,8 @@
 #include <nearfield/p2p/pair.hpp>
 
 /// \file
-/// What the CUDA kernels share: the job as a kernel parameter, and the sources of an item, which pass
-/// through tiles in shared memory.
+/// What the CUDA kernels share: the job as a kernel parameter, and the sources of an item, which pass through
+/// tiles in shared memory.
 
 namespace nearfield::detail
 {
@@ -17,7 +17,7 @@ namespace nearfield::detail
     T const* q[K::n_in];
   };
 
-  /// cuda_job by value.
+  /// cuda_job by value, as a kernel parameter.
   template <class K, class T>
   struct device_job
   {
@@ -37,8 +37,8 @@ namespace nearfield::detail
 
     // one box
     index_type n_targets, n_sources;
-    index_type piece; ///< targets of an item
-    index_type parts; ///< each item is computed in so many parts, by their sources
+    index_type piece; ///< targets per item
+    index_type parts; ///< the number of parts that each item is computed in, by its sources
 
     bool own_is_self, singular, always_tests;
 
@@ -64,14 +64,14 @@ namespace nearfield::detail
       }
     }
 
-    /// Whether pairs at distance zero are looked for among the points of an item: a regular interaction
-    /// counts them, a radial one gets 1/|r| = 0.
+    /// Whether to look for pairs at distance zero among the points of an item: a singular interaction leaves
+    /// them out, and a radial one gets 1/|r| = 0.
     [[nodiscard]] __host__ __device__ bool tests_own_points() const
     {
       return radial_interaction<K> || singular;
     }
 
-    /// Item i, of a list or of the one box.
+    /// Item i of the list or, without one, of the box.
     [[nodiscard]] __device__ cuda_item item(index_type i) const
     {
       if (items) return items[i];
@@ -80,7 +80,7 @@ namespace nearfield::detail
     }
   };
 
-  /// A source as it lies in a tile: x, then q; as wide as the widest loads.
+  /// A source in a tile: x, then q; aligned for the widest loads.
   template <class K, class T>
   struct alignas(16) tile_source
   {
@@ -102,8 +102,8 @@ namespace nearfield::detail
     }
   };
 
-  /// The sources that an item meets, in the order of the list and without the item's own points, which
-  /// a kernel meets first. All threads of a team hold the same feed.
+  /// The sources that an item meets, in the order of the list and without the item's own points, which a
+  /// kernel meets first. All threads of a team hold the same state.
   template <class K, class T>
   class source_feed
   {
@@ -118,8 +118,8 @@ namespace nearfield::detail
       open(own);
     }
 
-    /// Puts the next sources into tile[0], tile[1] ...: as many as there are, at most `capacity`, and
-    /// returns their number. `place(at, source)` is told where each of them comes from.
+    /// Puts the next sources, at most `capacity`, into tile[0], tile[1] ... and returns their number. It
+    /// passes the place of each in the tile and in the current segment to `place(at, source)`.
     template <int Threads, class Place>
     __device__ index_type fill(tile_source<K, T>* tile, index_type capacity, index_type thread,
                                Place&& place)
@@ -139,7 +139,7 @@ namespace nearfield::detail
       return filled;
     }
 
-    /// What the sources of the current segment receive is added to the halo, from there on.
+    /// Whether what the sources of the current segment receive goes to the halo, and to which place of it.
     [[nodiscard]] __device__ bool in_halo() const { return in_halo_; }
     [[nodiscard]] __device__ index_type halo_begin() const { return halo_begin_; }
 
@@ -219,8 +219,8 @@ namespace nearfield::detail
     }
   }
 
-  /// The same where the source self + r * stride_of_self is target r itself, and left out; and where
-  /// `tested`, a pair at distance zero adds zero.
+  /// As sweep_tile, but leaves out source self + r * stride_of_self, which is target r itself. If `tested`, a
+  /// pair at distance zero adds zero.
   template <class K, class T, int R>
   __device__ void sweep_tile_with_care(K const& k, vec<T, K::dim> const (&x)[R],
                                        vec<T, K::n_out> (&sum)[R], tile_source<K, T> const* tile,

@@ -5,13 +5,13 @@
 #include <nearfield/p2p/job.hpp>
 
 /// \file
-/// An interaction of your own that is compiled for every instruction set, as the built-in ones are, and of
-/// which `simd` takes the widest that the machine has. Its header ends in
+/// User-defined interactions compiled for every instruction set, as the built-in ones are: `simd` runs the
+/// widest that the machine supports. The header of the interaction ends in
 ///
 ///     NEARFIELD_INTERACTION(my::softened)
 ///
-/// and nearfield_add_interaction() of CMake (docs/packages.md) compiles it. Files that use it need neither
-/// flags nor <nearfield/p2p/simd.hpp>.
+/// and the CMake function nearfield_add_interaction() (docs/packages.md) compiles it. Files that use it need
+/// neither flags nor <nearfield/p2p/simd.hpp>.
 
 namespace nearfield::detail
 {
@@ -19,11 +19,11 @@ namespace nearfield::detail
   template <class K>
   inline constexpr bool is_registered = false;
 
-  /// Defined by nearfield_add_interaction(): a linker that misses it misses that line of CMake.
+  /// Defined by nearfield_add_interaction(): if the linker does not find it, that line of CMake is missing.
   template <class K, class T>
   p2p_kernels<T> registered_kernels(isa which);
 
-  // One file each, of those that nearfield was built with.
+  // One file each, for the instruction sets that nearfield was built with.
   template <class K, class T>
   p2p_kernels<T> sse2_kernels();
   template <class K, class T>
@@ -34,9 +34,9 @@ namespace nearfield::detail
   p2p_kernels<T> neon64_kernels();
 }
 
-/// Says that nearfield_add_interaction() compiles the kernels of an interaction. Stands at global scope, below
-/// its definition and in the same header, so that all files agree. A shared library that compiles them shows them, whatever
-/// it hides else.
+/// Declares that nearfield_add_interaction() compiles the kernels of an interaction. Write it at global
+/// scope, after the definition and in the same header, so that all files agree. The kernels are exported even
+/// from a library built with hidden visibility.
 #define NEARFIELD_INTERACTION(...)                                                                 \
   template <>                                                                                      \
   inline constexpr bool nearfield::detail::is_registered<__VA_ARGS__> = true;                      \

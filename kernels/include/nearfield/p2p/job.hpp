@@ -6,12 +6,12 @@
 
 namespace nearfield
 {
-  /// What one call of a compiled P2P kernel works on: the target boxes [first_box, last_box) of a
-  /// list. Columns are pointers; those of sources stand one set after the other, chunk * dim + d.
+  /// The work of one call of a compiled P2P kernel: the target boxes [first_box, last_box) of a list. Columns
+  /// are pointers; column d of the sources of a chunk is number chunk * dim + d.
   ///
-  /// The sources of `own[b]` may coincide with targets of box b, and are tested for it; those of its
-  /// ranges may not. Every pointer must stay valid for the call; nothing outside the named points is
-  /// read or written.
+  /// Only the sources of `own[b]` may coincide with targets of box b, and are tested for it, unless
+  /// ranges_may_coincide. All pointers must stay valid during the call; nothing outside the named
+  /// points is read or written.
   template <class T>
   struct p2p_job
   {
@@ -35,9 +35,9 @@ namespace nearfield
     /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
     /// pair once
     bool own_is_self = false;
-    /// pairs at distance zero are looked for (detail::tests_for_zero of the interaction)
+    /// look for pairs at distance zero (detail::tests_for_zero of the interaction)
     bool tests_for_zero = true;
-    /// so they are in the ranges too: points have moved since they were sorted into boxes
+    /// look for them in the ranges too: points have moved since they were sorted into boxes
     bool ranges_may_coincide = false;
   };
 
@@ -52,7 +52,7 @@ namespace nearfield
   {
     /// adds to the targets
     p2p_function<T> one_sided = nullptr;
-    /// adds to both sides, from one evaluation a pair; null where the interaction has no way back
+    /// adds to both sides, with one evaluation per pair; null if K(-r) is not known
     p2p_function<T> mutual = nullptr;
   };
 }

@@ -6,18 +6,18 @@
 #include <algorithm>
 
 /// \file
-/// The whole near field over boxes on the calling thread: every target box meets the sources of its own
+/// The near field over all boxes on the calling thread: every target box meets the sources of its own
 /// box and of its neighbours.
 
 namespace nearfield
 {
-  /// How a step on one thread or one GPU is done.
+  /// Options of a step on one thread or one GPU.
   struct near_field_options
   {
-    /// add to the outputs; a step overwrites them otherwise
+    /// add to the outputs instead of overwriting them
     bool accumulate = false;
-    /// Points of different boxes may be at one place, as when they have moved since the tree was built.
-    /// A tree of their present positions rules it out, and saves a test.
+    /// Points of different boxes may coincide, for example because they have moved since the tree was built.
+    /// In a tree of the present positions they do not, which saves a test.
     bool ranges_may_coincide = false;
   };
 
@@ -66,8 +66,8 @@ namespace nearfield
       for (source_range const& range : list.ranges) check_range(range);
     }
 
-    /// Throws error unless the own range of each box is the box: a list of two sets would be taken for
-    /// one of one set.
+    /// Throws nearfield::error unless the own range of each box is the box itself: otherwise a list of two
+    /// sets would pass for one of one set.
     inline void check_own_ranges(char const* function, boxes const& points,
                                  interaction_list const& list)
     {
@@ -80,7 +80,7 @@ namespace nearfield
                       "); give the list of one set, or two sets of points");
     }
 
-    /// Throws error where a range does not lie after its box: a full list would count pairs twice.
+    /// Throws nearfield::error if a range does not lie after its box: a full list would count pairs twice.
     inline void check_half(char const* function, boxes const& points, interaction_list const& list)
     {
       for (index_type b = 0; b < points.size(); ++b)
@@ -116,9 +116,12 @@ namespace nearfield
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// One set: out_i = sum over the j != i of the boxes that the box of i meets of K(x_i - x_j) q_j.
+  /// One set: out_i = sum_{j != i} K(x_i - x_j) q_j over the points j of all boxes that the box of i meets;
+  /// += with options.accumulate.
   ///
-  /// Points are in the order of the boxes. Deterministic: the order of summation is that of the list.
+  /// Columns are in the order of the boxes. Deterministic: terms are added in the order of the list.
+  /// Throws nearfield::error for views that differ in size, are null or overlap, and if boxes, list
+  /// and columns do not match.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   void near_field(serial_execution, Backend backend, K const& k, boxes const& points,
                   interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
@@ -134,7 +137,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                                  all);
   }
 
-  /// The same from one evaluation a pair, over a half list: about twice as fast.
+  /// As near_field, with one evaluation per pair, over a half list: about twice as fast.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void near_field_mutual(serial_execution, Backend backend, K const& k, boxes const& points,
@@ -153,8 +156,8 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                                  detail::job_of<T>(k, points, half_list, options), all);
   }
 
-  /// Two sets: out_i = sum over the sources j of the boxes that the box of target i meets of
-  /// K(x_i - y_j) q_j.
+  /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
+  /// += with options.accumulate.
   template <cpu_backend Backend, interaction K, class X, class Y, class Q, int NQ, kernel_real T,
             int NOut>
   void near_field(serial_execution, Backend backend, K const& k, boxes const& targets,

@@ -5,23 +5,23 @@
 #include <nearfield/p2p/check.hpp>
 
 /// \file
-/// P2P on arrays: the interaction of all points of one set, or of two. Each function takes where to run
-/// first, what to compute, inputs, outputs last, and *adds* to its outputs.
+/// P2P on arrays: the interaction of all points of one set, or of two. The arguments are where to run, what
+/// to compute, inputs, outputs. Every function *adds* to its outputs.
 ///
-/// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, right-hand side
-/// after right-hand side.
+/// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the
+/// first right-hand side first.
 ///
-/// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a
-/// regular one; p2p_inner leaves i = j out in either case. Inputs must be finite; docs/conventions.md has
-/// the range of |r| in which results hold, for each interaction. The sums must stay finite when multiplied
-/// by 2^12 (a loop may leave a factor of 16 in the root). All functions are re-entrant. They throw error
-/// for views that differ in size, are null, or whose outputs overlap other columns.
+/// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a regular
+/// one; p2p_inner leaves out i = j in either case. Inputs must be finite; docs/conventions.md gives the range
+/// of |r| in which results hold for each interaction. The sums must stay finite when multiplied by 2^12 (a
+/// loop may leave a factor of 16 in the root). All functions are re-entrant. They throw nearfield::error for
+/// views that differ in size or are null, and for outputs that overlap other columns.
 
 namespace nearfield
 {
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// One box that meets one range.
+    /// One box without neighbours.
     template <class T, class K>
     struct single_box
     {
@@ -50,7 +50,7 @@ namespace nearfield
       }
     };
 
-    /// The columns of one set: inputs and outputs where it gives and receives.
+    /// The columns of one set; q is empty if it gives nothing, out if it receives nothing.
     template <class T, int Dim, int NQ, int NOut>
     struct side
     {
@@ -103,7 +103,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), points);
   }
 
-  /// p2p_inner from one evaluation a pair: about twice as fast, in another order of summation.
+  /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void p2p_inner_mutual(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
@@ -129,7 +129,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), targets, sources);
   }
 
-  /// Both sides of p2p_outer from one evaluation a pair:
+  /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
   template <cpu_backend Backend, interaction K, class X, class XQ, class Y, class YQ, int NQ,
             kernel_real T, int NOut>

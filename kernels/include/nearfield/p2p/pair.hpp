@@ -3,11 +3,11 @@
 #include <nearfield/core/interaction.hpp>
 
 /// \file
-/// What one pair adds, written once for every value type and back-end.
+/// What one pair contributes, written once for every value type and back-end.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The factor that the loop leaves in the sums of output o.
+  /// The factor that undoes what the loop leaves in the sums of output o.
   template <class K, class V>
   constexpr double final_scale(int o)
   {
@@ -17,8 +17,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return scale;
   }
 
-  /// What the loop gives a radial interaction for 1/|r|, with the factor final_scale left in it where
-  /// K allows. A tested pair at distance zero gets zero.
+  /// What the loop passes to a radial interaction for 1/|r|; where K allows, it still contains root_scale. A
+  /// tested pair at distance zero gets zero.
   template <bool Tested, class K, class V>
   NEARFIELD_FN V root_of(vec<V, K::dim> const& r)
   {

@@ -6,9 +6,9 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Sources copied side by side, in whole packs: the loop over pairs runs over arrays that the
-  /// library owns, so it needs no tails and never reads outside the caller's arrays. The lanes that
-  /// fill up a pack repeat the last source with q = 0.
+  /// Sources copied side by side, in whole packs. The loop over pairs runs over arrays that the library owns,
+  /// so it needs no tails and never reads outside the caller's arrays. Lanes left over in the last pack
+  /// repeat the last source, with q = 0.
   template <class V, int Dim, int NIn, int NOut>
   struct panel
   {
@@ -27,7 +27,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       int at;
     };
 
-    // one pack more than fits: the last one is filled up by a whole store
+    // one pack more than fits: pad() stores a whole pack after the last source
     alignas(64) T x[Dim][capacity + width];
     alignas(64) T q[NIn][capacity + width];
     alignas(64) T out[NOut][capacity + width];
@@ -44,8 +44,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       size = 0;
     }
 
-    /// Copies the sources of the range from its begin on, as many as fit, and returns their number. Like
-    /// scatter_out a function of its own: all kernels of equal columns share it, and compile faster.
+    /// Copies sources from the start of the range, as many as fit, and returns their number. Like scatter_out
+    /// it is not inlined: all kernels with the same columns share it, and compile faster.
     template <bool Mutual>
     [[gnu::noinline]] index_type append(p2p_job<T> const& job, source_range const& range) noexcept
     {
@@ -79,7 +79,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       return count;
     }
 
-    /// Fills the last pack up.
+    /// Completes the last pack.
     NEARFIELD_FN void pad()
     {
       NEARFIELD_UNROLL
@@ -98,7 +98,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
     }
 
-    /// Adds what the sources received to the caller's arrays, times scale, and uses it up.
+    /// Adds scale times what the sources received to the caller's arrays. `out` is undefined afterwards.
     [[gnu::noinline]] void scatter_out(p2p_job<T> const& job, T const* scale) noexcept
     {
       for (int p = 0; p < n_pieces; ++p)
@@ -113,9 +113,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
 
   private:
-    // Both end with a pack that overlaps the one before, where there is one: a tail of single values
-    // would cost as much as the pairs of a small box. All columns go together, since the length of a
-    // range is what the branch predictor cannot know.
+    // Both functions end with a pack that overlaps the one before, if there is one: a tail of single values
+    // would cost as much as the pairs of a small box. All columns are handled together, since the branch
+    // predictor cannot guess the length of a range.
 
     static NEARFIELD_FN void copy(T* const* to, T const* const* from, index_type count)
     {

@@ -1,8 +1,8 @@
 #pragma once
 
 /// \file
-/// The simd back-end for interactions of your own: it instantiates the tile for the instruction set
-/// that the including file is compiled with (xsimd::default_arch). Keep it out of .cu files.
+/// The SIMD back-end for user-defined interactions: it instantiates the tile for the instruction set
+/// that the including file is compiled for (xsimd::default_arch). Do not include it in .cu files.
 
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/simd/pack.hpp>

@@ -6,9 +6,9 @@
 /// \file
 /// The loop over pairs, written once for V = a real and V = a SIMD pack.
 ///
-/// The sources that a box meets are copied into a panel; a block of RT targets is held in registers,
-/// each broadcast to all lanes, while the sources pass by a pack at a time. A mutual kernel adds, from
-/// the same evaluation, what the sources receive to the panel.
+/// The sources that a box meets are copied into a panel. A block of RT targets is held in registers, each
+/// broadcast to all lanes, while the sources pass by, a pack at a time. A mutual kernel adds what the sources
+/// receive, from the same evaluation, to the panel.
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
@@ -57,8 +57,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The same in two passes over `Packs` packs at a time: the roots first, into the first-level cache,
-  /// then the rest. Each pass has half the dependency chain, so that more pairs are under way at once.
+  /// The same in two passes over `Packs` packs at a time: first the roots, into the first-level cache, then
+  /// the rest. Each pass has half the dependency chain, so more pairs are in flight at once.
   template <bool Mutual, bool Tested, int Packs, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_twice(K const& k, target_block<K, V, RT>& block, Panel& sources,
                                 int first, int last)
@@ -104,7 +104,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       sweep_once<Mutual, Tested>(k, block, sources, first, last);
   }
 
-  /// width values from `value + width - 1 - lane` on are 0 in that lane and 1 in the others.
+  /// The `width` values from `value + width - 1 - lane` on are 0 in that lane and 1 in the others.
   template <class T, int Width>
   struct all_but_one
   {
@@ -115,9 +115,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack.
-  /// That pair has r = 0 and q = 0, and K is finite there: the test for distance zero has seen to that,
-  /// or K is not singular.
+  /// The block meets the pack of its own points, one-sided: target t is source lane + t of the pack. That pair
+  /// has r = 0 and q = 0, and K is finite there: the test for distance zero ensures it, or K is not singular.
   template <bool Tested, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep_diagonal(K const& k, target_block<K, V, RT>& block, Panel const& sources,
                                    int pack, int lane)
@@ -136,8 +135,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// How the panel meets the targets of its box: the packs [0, own_end) hold sources that may coincide
-  /// with targets; own_begin is the position of the first of them among the points of the own range.
+  /// How the panel meets the targets of its box. The packs [0, own_end) hold the sources that may coincide
+  /// with targets: own_count of them, from number own_begin of the own range on.
   struct panel_parts
   {
     int own_end = 0;
@@ -156,7 +155,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
     static_assert(terms_in_a_row % RT == 0);
 
-    // what tests_for_zero says, but known while compiling where K is radial: one sweep less to compile
+    // as tests_for_zero, but known at compile time if K is radial: one sweep less to compile
     bool const tested = radial_interaction<K> || job.tests_for_zero;
     int const n_targets = static_cast<int>(end - begin);
     int const n_packs = sources.vectors();
@@ -168,7 +167,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
       {
-        // a block that is not full repeats its last target, with q = 0
+        // a partial block repeats its last target, with q = 0
         bool const exists = i + t < n_targets;
         index_type const at = exists ? begin + static_cast<index_type>(i + t) : end - 1;
         NEARFIELD_UNROLL
@@ -188,7 +187,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       int const self = i - parts.own_begin;
       if (job.own_is_self && self >= 0)
       {
-        // a mutual kernel has met what comes before when those were the targets
+        // a mutual kernel met the packs before when their points were the targets
         bool const inside = self < parts.own_count;
         int const pack = inside ? self / width : parts.own_end;
         before = Mutual ? 0 : pack;
@@ -201,7 +200,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
             sweep_diagonal<false>(k, block, sources, pack, self % width);
         }
       }
-      // a loop over the parts, so that each sweep is compiled once
+      // a loop over the parts, so that each sweep is compiled only once
       int const bounds[3][2] = {{0, before}, {after, parts.own_end}, {parts.own_end, n_packs}};
       for (int part = 0; part < 3; ++part)
         if (tested && (part < 2 || job.ranges_may_coincide))
@@ -223,8 +222,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a
-  /// time. Never inlined: it is reached through a pointer, and callers are many.
+  /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a time. Never
+  /// inlined: it is called through a pointer.
   template <bool Mutual, class K, class V, int RT, int Packs>
   [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {

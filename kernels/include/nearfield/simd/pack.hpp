@@ -9,20 +9,20 @@
 
 namespace nearfield
 {
-  /// M registers of one instruction set used as one value. Every operation is done on all of them
-  /// before the next one starts, so their dependency chains interleave.
+  /// M registers of one instruction set used as one value. Every operation is done on all of them before the
+  /// next one starts, so their dependency chains interleave.
   template <class T, class Arch, int M>
   struct pack
   {
     using batch = xsimd::batch<T, Arch>; ///< one register
-    /// of one register
+    /// the number of lanes of one register
     static constexpr int lanes = static_cast<int>(batch::size);
 
     batch part[M]; ///< the registers
 
     pack() = default;
 
-    /// All lanes get one value.
+    /// Sets all lanes to one value.
     template <class Real>
     requires std::is_arithmetic_v<Real> NEARFIELD_FN explicit pack(Real value)
     {
@@ -64,7 +64,7 @@ namespace nearfield
       pack c;
       NEARFIELD_UNROLL
       for (int m = 0; m < M; ++m)
-        // the compiler's own minus, unlike xsimd's exclusive or, folds into fnma and fms
+        // the compiler's own negation folds into fnma and fms, unlike xsimd's exclusive or
         c.part[m] = batch(-static_cast<typename batch::register_type>(a.part[m]));
       return c;
     }
@@ -75,7 +75,8 @@ namespace nearfield
     template <class Arch>
     inline constexpr bool is_avx512 = std::is_base_of_v<xsimd::avx512f, Arch>;
 
-    /// Where a register of doubles has a seed of its own; elsewhere pairs are seeded through floats.
+    /// Whether a register of doubles has a seed of its own; elsewhere pairs of registers
+    /// are seeded through floats.
     template <class Arch>
     inline constexpr bool seeds_doubles = is_avx512<Arch> || std::is_base_of_v<xsimd::neon64, Arch>;
   }
@@ -156,7 +157,7 @@ namespace nearfield
       return kept;
     }
 
-    /// Which roots are made from a seed: those of registers that have one.
+    /// Whether roots start from a seed: the register type has one.
     static constexpr bool seeded = requires(typename batch::register_type r)
     {
       detail::rsqrt_seed(r);
@@ -195,7 +196,7 @@ namespace nearfield
     }
 
   private:
-    /// y (c - x y^2). x y before the second y: y^2 alone would leave the normal numbers at the ends.
+    /// y (c - x y^2), with x y formed before the second y: y^2 alone would leave the normal range at the ends.
     static NEARFIELD_FN V newton(V const& x, V const& y, V const& c)
     {
       V result;
@@ -205,8 +206,9 @@ namespace nearfield
       return result;
     }
 
-    /// y (3 h^2 - 10 h + 15) / 3 with h = x y^2, the step that cubes the error of the seed, completed to a
-    /// square: one operation more than newton, which would leave 2e-13 of a seed of 2^-21.
+    /// y (3 h^2 - 10 h + 15) / 3 with h = x y^2, the step that cubes the error of the seed, as a
+    /// completed square. It takes one operation more than newton, which would leave an error of 2e-13
+    /// from a seed good to 2^-21.
     static NEARFIELD_FN V third_order(V const& x, V const& y)
     {
       batch const shift(T(5) / T(3)), rest(T(20) / T(9));

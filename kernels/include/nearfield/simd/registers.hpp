@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// What xsimd lacks, for registers of each instruction set: reciprocal square root seeds of known
-/// accuracy (xsimd::rsqrt has 12 bits in either precision, and its AVX-512 form does not compile in
-/// version 8.1.0), and a test for zero that leaves the multipliers alone.
+/// What xsimd lacks, for the registers of each instruction set: reciprocal square root seeds of known
+/// accuracy (xsimd::rsqrt has 12 bits in either precision, and its AVX-512 form does not compile in version
+/// 8.1.0), and a test for zero that does not use the multipliers.
 ///
 /// Every function here is forced inline and takes raw registers, so it leaves no symbol that two
 /// instruction sets could share.
@@ -14,11 +14,11 @@
 
 namespace nearfield::detail
 {
-  // Seeds of two registers of doubles are made by one register of floats. Only the parity of the
-  // exponent goes through the float, so they hold for every normal double:
+  // Seeds of two registers of doubles are made in one register of floats. Only the parity of the exponent
+  // goes through the float, so they hold for every normal double:
   //   x = f 4^k with f in [1/2, 2),   1/sqrt(x) = (1/sqrt(f)) 2^-k,   k = (exponent field >> 1) - 511.
-  // The high word of x is (exponent field << 20 | 20 bits of the fraction); 0x3F000004 gives f the
-  // exponent -1 and rounds off what was cut.
+  // The high word of x is (exponent field << 20 | 20 bits of the fraction); 0x3F000004 gives f the exponent
+  // -1 and rounds what was cut off.
   inline constexpr int float_of_high_word_mask = 0x00FFFFFF;
   inline constexpr int float_of_high_word_bias = 0x3F000004;
   inline constexpr int exponent_mask = 0x7FF00000;
@@ -26,14 +26,14 @@ namespace nearfield::detail
   // y (3 - f y^2) = 2 / sqrt(f)
   inline constexpr int high_word_of_seed_bias = (1023 - 127 + 511 - 1) << 20;
 
-  // The names exist on every instruction set, so that math<pack> can ask which registers have them.
+  // The names exist on every instruction set, so that math<pack> can ask which registers have a seed.
   struct no_register
   {};
   void rsqrt_seed(no_register);
   void rsqrt_seed_pair(no_register&, no_register&);
 
-  // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. The bits of such an x are
-  // zero just when x is; compared as integers they take no multiplier.
+  // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. Such an x is zero exactly if its
+  // bits are; an integer comparison of them uses no multiplier.
 
 #if defined(__SSE2__)
   NEARFIELD_FN __m128 keep_nonzero(__m128 x, __m128 y)
@@ -51,7 +51,7 @@ namespace nearfield::detail
     return _mm_rsqrt_ps(x);
   }
 
-  /// 1 / sqrt(x) to 2^-21 of two registers
+  /// 1 / sqrt(x) of two registers, to 2^-21
   NEARFIELD_FN void rsqrt_seed_pair(__m128d& a, __m128d& b)
   {
     __m128i const high = _mm_castps_si128(_mm_shuffle_ps(_mm_castpd_ps(a), _mm_castpd_ps(b), 0xDD));
@@ -93,7 +93,7 @@ namespace nearfield::detail
                             _mm256_castpd_si256(y)));
   }
 
-  /// 1 / sqrt(x) to 2^-21 of two registers
+  /// 1 / sqrt(x) of two registers, to 2^-21
   NEARFIELD_FN void rsqrt_seed_pair(__m256d& a, __m256d& b)
   {
     __m256i const high =
@@ -138,7 +138,7 @@ namespace nearfield::detail
     return _mm512_maskz_mov_pd(_mm512_test_epi64_mask(bits, bits), y);
   }
 
-  // 14 bits, over the whole range of either precision
+  // 14 bits, over the whole range of both precisions
   NEARFIELD_FN __m512 rsqrt_seed(__m512 x)
   {
     return _mm512_rsqrt14_ps(x);
@@ -159,7 +159,7 @@ namespace nearfield::detail
     return vreinterpretq_f64_u64(vbicq_u64(vreinterpretq_u64_f64(y), vceqzq_f64(x)));
   }
 
-  // The estimate has 8 bits; one Newton step by its companion instruction makes it 16.
+  // The estimate has 8 bits; one Newton step with its companion instruction gives 16.
   NEARFIELD_FN float32x4_t rsqrt_seed(float32x4_t x)
   {
     float32x4_t const y = vrsqrteq_f32(x);

@@ -8,7 +8,7 @@
 #include <string>
 
 /// \file
-/// What every output of a radius search begins with.
+/// What all outputs of a radius search share.
 
 namespace nearfield::detail
 {
@@ -21,7 +21,7 @@ namespace nearfield::detail
     return backend.which;
   }
 
-  /// A generic row function as that of a view's points.
+  /// Converts a generic row function to that for the points of a view.
   template <class T, int Dim, class Row>
   row_function<T, Dim> row_of(cell_view<T, Dim> const&, Row row)
   {
@@ -35,7 +35,7 @@ namespace nearfield::detail
     return {};
   }
 
-  /// What `write` throws leaves an empty result, rather than one of values that nobody wrote.
+  /// Leaves an empty result if `write` throws, rather than one with uninitialised values.
   template <class Result, class F>
   void write_or_empty(Result& result, F const& write)
   {
@@ -50,7 +50,7 @@ namespace nearfield::detail
     }
   }
 
-  /// Throws error for a half list of two sets.
+  /// Throws nearfield::error for a half list of two sets.
   template <class T, int Dim>
   void check_pairs(cell_view<T, Dim> const& cells, pairs which)
   {
@@ -58,7 +58,7 @@ namespace nearfield::detail
       throw error("radius_search: two sets have no half list; ask for pairs::full");
   }
 
-  /// Throws error where a result would have more bytes than it may.
+  /// Throws nearfield::error if a result of so many bytes would exceed max_bytes.
   inline void check_bytes(std::uint64_t n_pairs, std::uint64_t bytes, std::uint64_t max_bytes)
   {
     if (bytes > max_bytes)
@@ -67,7 +67,7 @@ namespace nearfield::detail
                   std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
   }
 
-  /// Throws error for a table without places, and for one that would have more bytes than it may.
+  /// Throws nearfield::error for a table of width 0, and for one that would exceed max_bytes.
   inline void check_table(to_table const& what, std::uint64_t n)
   {
     if (what.width == 0) throw error("radius_search: the width of the table is 0; give 1 or more");

@@ -12,7 +12,7 @@ namespace nearfield
 {
   namespace detail
   {
-    /// Room for n pairs in all columns; false where the system refuses.
+    /// Reserves room for n pairs in all columns; false if the system refuses.
     template <class T, int Dim>
     bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
     {
@@ -34,15 +34,15 @@ namespace nearfield
                       });
     }
 
-    /// One pass: rows are written one behind the other.
+    /// The single pass: appends rows.
     template <class T, int Dim>
     struct coo_writer
     {
       index_type* i;
       index_type* j;
-      pair_geometry<T, Dim>* geometry; // null where there is none
+      pair_geometry<T, Dim>* geometry; // null if neither distances nor displacements are asked for
       std::uint64_t size = 0;
-      std::uint64_t first = size; // others may write before this place
+      std::uint64_t first = size; // others may write before it
       pair_stream stream = {};
 
       static void row(void* self, search_row<T, Dim> const& hits)
@@ -62,13 +62,13 @@ namespace nearfield
       }
     };
 
-    /// Half pairs in lexicographic order, (smaller, larger): put into rows of the smaller index, which are
-    /// then sorted.
+    /// Half pairs in lexicographic order, (smaller, larger): put into the rows of the smaller
+    /// index, which are then sorted.
     template <class T, int Dim>
     struct sorted_half
     {
       coo<T, Dim>* list;
-      std::vector<std::uint64_t> next; // place of the next pair of each smaller index
+      std::vector<std::uint64_t> next; // the place of the next pair of each smaller index
 
       static void count(void* self, search_row<T, Dim> const& hits)
       {
@@ -89,7 +89,7 @@ namespace nearfield
           if (!list->r2.empty()) list->r2[at] = hits.r2[k];
           for (int a = 0; a < Dim; ++a)
             if (!list->displacements[a].empty())
-              // 0 - d and not -d: x_j - x_i is +0 where the two are equal
+              // 0 - d rather than -d: x_j - x_i is +0 if the two are equal
               list->displacements[a][at] = turned ? T(0) - hits.d[a][k] : hits.d[a][k];
         }
       }
@@ -115,7 +115,7 @@ namespace nearfield
       }
     }
 
-    /// Both ways: the rows of a sorted CSR list.
+    /// A sorted full list: the rows of a sorted CSR list.
     template <class T, int Dim>
     void search_sorted_full(auto backend, auto const& cells, to_coo const& what, coo<T, Dim>& list)
     {
@@ -132,12 +132,13 @@ namespace nearfield
     }
   }
 
-  /// A list of pairs as columns i and j. One pass, into address space for as many pairs as the cells can
-  /// have; what is not written takes no memory. A count goes before it where that many would pass
-  /// max_bytes or the system refuses the address space, and for sorted lists.
+  /// Writes the pairs to columns i and j, in one pass, into address space for as many pairs as the cells can
+  /// have; what is not written takes no memory. The pairs are counted first if that many would exceed
+  /// max_bytes, if the system refuses the address space, and for sorted lists. Throws nearfield::error for a
+  /// half list of two sets, a result larger than max_bytes, and memory that the system refuses.
   ///
-  /// A result that is used again keeps its memory, which then need not be fetched from the system page by
-  /// page: about a third of the time.
+  /// Pass the same result again to reuse its memory: the page faults of a new one take a
+  /// third of the time or more.
   template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
   void radius_search(Backend backend, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
   {
@@ -163,9 +164,9 @@ namespace nearfield
       if (!detail::reserve(result, what, most))
       {
         if (!counted) count();
-        result = {}; // some columns may hold much of what the system has
+        result = {}; // some columns may hold much of the memory that the system has
       }
-      // as large as it may become, so that columns are seen to be there
+      // reserves the most that it may hold, so that the columns asked for are not empty
       detail::resize(result, what, most);
       bool const plain = detail::content_of(what) == detail::row_content::indices;
       detail::coo_writer<T, Dim> sink{result.i.data(), result.j.data(), plain ? nullptr : &result};
@@ -177,7 +178,7 @@ namespace nearfield
     detail::write_or_empty(result, write);
   }
 
-  /// A list of pairs, as a new object.
+  /// As above, returning a new list.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_coo const& what)
   {

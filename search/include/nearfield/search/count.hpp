@@ -4,8 +4,8 @@
 
 namespace nearfield
 {
-  /// The pairs of points closer than the cutoff, counted: sum, and per point where it is asked for. The
-  /// fastest of the outputs, in no memory but the counts.
+  /// Counts the pairs of points closer than the cutoff: in total and, if asked for, per point. The fastest
+  /// output; it takes no memory but the counts. Throws nearfield::error for pairs::half with two sets.
   template <cpu_backend Backend, has_cell_view Cells>
   void radius_search(Backend backend, Cells const& cells, count_pairs const& what,
                      pair_counts& result)
@@ -22,7 +22,7 @@ namespace nearfield
                            });
   }
 
-  /// How many pairs there are, and how many each point has, as a new object.
+  /// As above, returning new counts.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(Backend backend, Cells const& cells,
                                           count_pairs const& what)

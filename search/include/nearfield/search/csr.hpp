@@ -11,7 +11,7 @@ namespace nearfield
 {
   namespace detail
   {
-    /// offsets[i + 1] counts row i; turns counts into offsets. Returns the sum.
+    /// offsets[i + 1] holds the length of row i; turns lengths into offsets. Returns the sum.
     inline std::uint64_t sum_up(page_array<std::uint64_t>& offsets)
     {
       std::uint64_t sum = 0;
@@ -23,7 +23,7 @@ namespace nearfield
       return sum;
     }
 
-    /// Offsets from the counts of rows, and room for all columns. Throws error where that is too much.
+    /// Offsets from the lengths of rows, and room for all columns. Throws nearfield::error beyond max_bytes.
     template <class T, int Dim>
     void size_rows(csr<T, Dim>& list, to_csr const& what, std::vector<index_type> const& counts)
     {
@@ -44,7 +44,7 @@ namespace nearfield
                       });
     }
 
-    /// Writes a row to its place; rows of different points may be written at once.
+    /// Writes a row to its place; rows of different points may be written concurrently.
     template <class T, int Dim>
     void put_row(void* sink, search_row<T, Dim> const& hits)
     {
@@ -64,8 +64,10 @@ namespace nearfield
     }
   }
 
-  /// A list with a row for every point of the caller's, or every query. Two passes: counts give the places
-  /// of rows, which do not follow each other by position, and exact sizes.
+  /// Writes a list with one row per point, or per query, in the order of the arrays that were given. It
+  /// takes two passes: counts give the places of rows, which are not in order of position, and exact
+  /// sizes. Throws nearfield::error for a half list of two sets, a result larger than max_bytes, and
+  /// memory that the system refuses.
   template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
   void radius_search(Backend backend, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
   {
@@ -85,7 +87,7 @@ namespace nearfield
                            });
   }
 
-  /// A list with one row for every point, as a new object.
+  /// As above, returning a new list.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_csr const& what)
   {

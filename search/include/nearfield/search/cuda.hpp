@@ -15,33 +15,32 @@
 #include <type_traits>
 
 /// \file
-/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with
-/// `cuda` as its first argument, for counts, COO and CSR lists, and tables. The pairs and their
-/// order are those of the CPU, bit for bit (<nearfield/search/pairs.hpp>).
+/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with `cuda` as its
+/// first argument, for counts, COO and CSR lists, and tables. The pairs and their order are bit for bit those
+/// of the CPU (<nearfield/search/pairs.hpp>).
 ///
 ///     nearfield::cuda_cell_list cells{nearfield::cuda, nearfield::soa{x, y, z}, cutoff};
 ///     nearfield::device_coo const list =
 ///         nearfield::radius_search(nearfield::cuda, cells, nearfield::to_coo{});
 ///
-/// A search waits for its counts, takes the memory of what was found, and returns when the rest of
-/// the work has been given to the stream. The thread that waits does not sleep: it looks at words in
-/// pinned memory, which saves some microseconds a search. A list is built, rebuilt and searched on
-/// one stream, by one thread at a time.
+/// A search waits for its counts, allocates what was found, and returns when the rest of the work is in the
+/// stream. It waits by polling words in pinned memory, which saves some microseconds per search. A list is
+/// built, rebuilt and searched on one stream, by one thread at a time.
 
 namespace nearfield
 {
   namespace detail
   {
-    /// A cell list in device memory; src/search/cuda defines it.
+    /// A cell list in device memory, defined in src/cuda.
     template <class T, int Dim>
     class device_cells;
   }
 
-  /// Points in device memory, sorted by the cells of a grid in which neighbours closer than the cutoff are
-  /// found. Keeps views of the columns, which must outlive it and not change between rebuild and search.
+  /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
+  /// the columns, which must outlive it and not change between rebuild and search.
   ///
-  /// Takes 20 bytes a point and 8 a cell; a cloud with many times more cells than points 28 bytes a point. After
-  /// a search for a CSR list it holds 16 bytes a point less, until the next search.
+  /// It takes 20 bytes per point and 8 per cell or, with many more cells than points, 28 bytes per point.
+  /// After a search for a CSR list it holds 16 bytes per point less, until the next search.
   template <class T, int Dim>
   class NEARFIELD_API cuda_cell_list
   {
@@ -49,61 +48,62 @@ namespace nearfield
     using columns = soa<T const, Dim>;              ///< views of device memory
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
-    /// One set. Throws error for a coordinate that is not finite or outside [0, L) of a periodic axis, what
-    /// make_cell_grid throws for, 2^31 points or more, and where nearfield was built without CUDA.
+    /// One set. Throws nearfield::error for a coordinate that is not finite or, on a periodic axis, outside
+    /// [0, L), what make_cell_grid() throws for, 2^31 points or more, too little memory on the device, and if
+    /// nearfield was built without CUDA.
     cuda_cell_list(cuda_backend where, columns const& points, std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
-    /// Two sets: the neighbours of queries among points. Lists have a row for each query.
+    /// Two sets: searches `points` for the neighbours of `queries`. Lists have one row per query.
     cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {});
-    /// The same of columns that may be written.
+    /// The same for writable columns.
     template <class X>
     cuda_cell_list(cuda_backend where, soa<X, Dim> const& points, std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {})
         : cuda_cell_list(where, columns(points), cutoff, options)
     {}
-    /// The same of columns that may be written.
+    /// The same for writable columns.
     template <class X, class Y>
     cuda_cell_list(cuda_backend where, soa<X, Dim> const& queries, soa<Y, Dim> const& points,
                    std::type_identity_t<T> cutoff,
                    std::type_identity_t<options_type> const& options = {})
         : cuda_cell_list(where, columns(queries), columns(points), cutoff, options)
     {}
-    /// The other one can be assigned to or destroyed then.
+    /// The moved-from list may only be assigned to or destroyed.
     cuda_cell_list(cuda_cell_list&&) noexcept;
-    /// The other one can be assigned to or destroyed then; what was here goes.
+    /// Frees the old list; the moved-from list may only be assigned to or destroyed.
     cuda_cell_list& operator=(cuda_cell_list&&) noexcept;
     ~cuda_cell_list();
 
-    /// Other points, or the same after they moved, with the same options; the cutoff stays unless given. Where
-    /// the points are refused the list is as it was. Memory comes from the pool
-    /// (stream_array.hpp), which has what the last build took.
+    /// Sorts other points, or the same ones after they moved. Keeps the options and, unless one is given, the
+    /// cutoff. If the points are refused, the list is unchanged. Memory comes from the pool
+    /// (stream_array.hpp), which holds that of the last build.
     void rebuild(columns const& points);
-    /// The same points or others, and another cutoff.
+    /// One set, with another cutoff.
     void rebuild(columns const& points, T cutoff);
     /// Two sets.
     void rebuild(columns const& queries, columns const& points);
     /// Two sets, and another cutoff.
     void rebuild(columns const& queries, columns const& points, T cutoff);
 
-    /// The grid whose cells these are.
+    /// The grid of the cells.
     [[nodiscard]] cell_grid<T, Dim> const& grid() const;
-    /// The number of points that have rows.
+    /// The number of targets, which have rows.
     [[nodiscard]] std::size_t n_targets() const;
-    /// The number of points that are found.
+    /// The number of sources, which are found.
     [[nodiscard]] std::size_t n_sources() const;
     /// Whether queries and points are the same.
     [[nodiscard]] bool has_one_set() const;
-    /// The stream on which it is built and searched.
+    /// The stream that it is built and searched on.
     [[nodiscard]] cuda_stream stream() const;
-    /// Position -> the caller's index, in device memory, when the stream has done its work.
+    /// Position -> index in the given columns; in device memory, valid when the stream has done its work.
     [[nodiscard]] std::span<index_type const> target_order() const;
     /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() const;
 
-    /// What radius_search works on, and changes where no result can tell: the order inside cells is
-    /// made by the first search that needs it, and memory that a list has no more use for is freed.
+    /// For radius_search, which may change it in ways that no result shows: the first search that needs it
+    /// makes the order inside cells, and a search may free memory that the list can make again.
     [[nodiscard]] detail::device_cells<T, Dim>& on_device() const { return *cells_; }
 
   private:
@@ -122,63 +122,63 @@ namespace nearfield
                  std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
       -> cuda_cell_list<std::remove_const_t<X>, Dim>;
 
-  /// What count_pairs gives; per_point in device memory.
+  /// The result of count_pairs; per_point is in device memory.
   struct NEARFIELD_API device_counts
   {
-    std::uint64_t total = 0; ///< of pairs
-    /// of the caller's point i; empty unless asked for
+    std::uint64_t total = 0; ///< the number of pairs
+    /// by index; empty unless asked for
     stream_array<index_type> per_point;
 
-    /// Waits for the stream.
+    /// Copies the counts to the host; waits for the stream.
     [[nodiscard]] pair_counts to_host() const;
   };
 
-  /// r2 and x_i - x_j of every entry of a list, where they were asked for, in device memory.
+  /// r2 and x_i - x_j of every entry of a list, in device memory; empty unless asked for.
   template <class T, int Dim>
   struct device_pair_geometry
   {
     stream_array<T> r2;                             ///< length^2
-    std::array<stream_array<T>, Dim> displacements; ///< length^1, one column an axis
+    std::array<stream_array<T>, Dim> displacements; ///< length^1, one column per axis
   };
 
-  /// What to_coo gives, in device memory: pair p is (i[p], j[p]).
+  /// The result of to_coo, in device memory: pair p is (i[p], j[p]).
   template <class T, int Dim>
   struct NEARFIELD_API device_coo : device_pair_geometry<T, Dim>
   {
-    stream_array<index_type> i; ///< the caller's index
-    stream_array<index_type> j; ///< the caller's index
+    stream_array<index_type> i; ///< indices of the targets
+    stream_array<index_type> j; ///< indices of the sources
 
     /// The number of pairs.
     [[nodiscard]] std::size_t size() const { return i.size(); }
-    /// Waits for the stream.
+    /// Copies the list to the host; waits for the stream.
     [[nodiscard]] coo<T, Dim> to_host() const;
   };
 
-  /// What to_csr gives, in device memory: row i holds columns[offsets[i]] ... columns[offsets[i + 1] - 1].
+  /// The result of to_csr, in device memory: row i is columns[offsets[i]] ... columns[offsets[i + 1] - 1].
   template <class T, int Dim>
   struct NEARFIELD_API device_csr : device_pair_geometry<T, Dim>
   {
-    stream_array<std::uint64_t> offsets; ///< one more than there are rows
-    stream_array<index_type> columns;    ///< the caller's indices, row after row
+    stream_array<std::uint64_t> offsets; ///< one more than rows
+    stream_array<index_type> columns;    ///< indices of the sources, row by row
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return offsets.size() == 0 ? 0 : offsets.size() - 1; }
-    /// Waits for the stream.
+    /// Copies the list to the host; waits for the stream.
     [[nodiscard]] csr<T, Dim> to_host() const;
   };
 
-  /// What to_table gives, in device memory: place k of row i is columns[i * width + k].
+  /// The result of to_table, in device memory: entry k of row i is columns[i * width + k].
   struct NEARFIELD_API device_table
   {
-    index_type width = 0; ///< places of a row
-    /// a row has more points than places; counts are true
+    index_type width = 0; ///< entries of a row
+    /// some row has more points than entries; counts are still right
     bool overflow = false;
-    stream_array<index_type> counts;  ///< how many points each row has
-    stream_array<index_type> columns; ///< the caller's indices
+    stream_array<index_type> counts;  ///< the number of points of each row, also beyond width
+    stream_array<index_type> columns; ///< indices of the sources
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return counts.size(); }
-    /// Waits for the stream.
+    /// Copies the table to the host; waits for the stream.
     [[nodiscard]] neighbour_table to_host() const;
   };
 
@@ -196,10 +196,10 @@ namespace nearfield
     NEARFIELD_API device_table device_search(device_cells<T, Dim>& cells, to_table const& what);
   }
 
-  /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result a
-  /// device_counts, device_coo, device_csr or device_table. Deterministic. Throws error for half lists of two
-  /// sets, another stream than that of the list, a result larger than max_bytes, and where the device has no
-  /// memory for it.
+  /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
+  /// device_counts, device_coo, device_csr or device_table. Deterministic. Throws nearfield::error for a half
+  /// list of two sets, a stream other than that of the list, a result larger than max_bytes, a table of width
+  /// 0, and too little memory on the device.
   template <class T, int Dim, class Sink>
   auto radius_search(cuda_backend where, cuda_cell_list<T, Dim> const& cells, Sink const& what)
   {

@@ -10,15 +10,15 @@
 
 namespace nearfield::detail
 {
-  /// While it lives, a function hears of the searches and builds of cell lists of the thread that made it.
-  /// The newest of a thread is the one that is called; they go in reverse order.
+  /// While it lives, calls a function for each stage of the searches and builds of cell lists on the thread
+  /// that made it. Only the newest object of a thread is called; destroy them in reverse order.
   class NEARFIELD_API search_trace
   {
   public:
-    /// Called with the name of a stage when all of its work has been given to the stream.
+    /// Called with the name of a stage once all of its work is in the stream.
     using function = std::function<void(char const* stage, cuda_stream stream)>;
 
-    /// From now on.
+    /// Starts to call f.
     explicit search_trace(function f);
     search_trace(search_trace const&) = delete;
     search_trace& operator=(search_trace const&) = delete;

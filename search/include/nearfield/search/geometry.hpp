@@ -26,7 +26,8 @@ namespace nearfield::detail
     return (what.distances ? sizeof(T) : 0) + (what.displacements ? Dim * sizeof(T) : 0);
   }
 
-  /// f(column) for the columns that are asked for, and empties the others.
+  /// Calls f(column) for the columns that are asked for, until it returns false,
+  /// and empties the others.
   template <class T, int Dim, class Options, class F>
   bool for_each_column(pair_geometry<T, Dim>& geometry, Options const& what, F&& f)
   {
@@ -54,7 +55,7 @@ namespace nearfield::detail
         std::copy_n(hits.d[a], hits.count, geometry.displacements[a].data() + at);
   }
 
-  /// Sorts parts of a list by their indices, and the other columns with them.
+  /// Sorts parts of a list by index, and the other columns with them.
   template <class T, int Dim>
   class row_sorter
   {
@@ -76,7 +77,7 @@ namespace nearfield::detail
       std::size_t const n = end - begin;
       order_.resize(n);
       for (std::size_t k = 0; k < n; ++k) order_[k] = {j[begin + k], static_cast<index_type>(k)};
-      std::sort(order_.begin(), order_.end()); // indices of one row differ
+      std::sort(order_.begin(), order_.end()); // the indices of a row are distinct
       values_.resize(n);
       for (T* const column : columns_)
       {

@@ -12,11 +12,10 @@ namespace nearfield
 {
   namespace detail
   {
-    /// Address space that turns into memory page by page, when it is first written. Null where the system
-    /// refuses.
+    /// Address space that becomes memory page by page, when first written. Null if the system refuses.
     NEARFIELD_API void* reserve_pages(std::size_t bytes) noexcept;
-    /// The same pages, at another place where need be, in a larger or smaller reservation; null, and nothing
-    /// has changed, where the system refuses.
+    /// Grows or shrinks a reservation, and may move it; returns its place. Null if the system
+    /// refuses, with nothing changed.
     NEARFIELD_API void* resize_pages(void* pages, std::size_t from_bytes,
                                      std::size_t to_bytes) noexcept;
     NEARFIELD_API void release_pages(void* pages, std::size_t bytes) noexcept;
@@ -24,22 +23,22 @@ namespace nearfield
 
   /// An array of plain values that owns its memory and does not initialise it.
   ///
-  /// Its capacity is address space, and becomes memory where it is written: a search reserves what it can
-  /// need at most, writes in one pass, and the array takes the memory of what was found.
+  /// Its capacity is address space, which becomes memory when written: a search reserves the most that it may
+  /// need, writes in one pass, and the array takes only the memory of what was found.
   template <class T>
   requires std::is_trivially_copyable_v<T>
   class page_array
   {
   public:
-    using value_type = T; ///< of the array
+    using value_type = T; ///< the type of the values
 
     page_array() = default;
-    /// Takes the memory of the other one.
+    /// Takes the memory of `other`.
     page_array(page_array&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
           capacity_(std::exchange(other.capacity_, 0))
     {}
-    /// Exchanges memory with the other one.
+    /// Swaps memory with `other`.
     page_array& operator=(page_array&& other) noexcept
     {
       std::swap(data_, other.data_);
@@ -49,30 +48,30 @@ namespace nearfield
     }
     ~page_array() { detail::release_pages(data_, capacity_ * sizeof(T)); }
 
-    /// The first value; null where nothing was reserved.
+    /// Pointer to the first value; null if nothing was reserved.
     [[nodiscard]] T* data() { return data_; }
-    /// The first value; null where nothing was reserved.
+    /// Pointer to the first value; null if nothing was reserved.
     [[nodiscard]] T const* data() const { return data_; }
     /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
-    /// Whether it has none.
+    /// Whether size() is 0.
     [[nodiscard]] bool empty() const { return size_ == 0; }
-    /// The number of values that resize() takes without asking the system.
+    /// The largest size that resize() can set without asking the system.
     [[nodiscard]] std::size_t capacity() const { return capacity_; }
     /// Value i < size(), not checked.
     [[nodiscard]] T& operator[](std::size_t i) { return data_[i]; }
     /// Value i < size(), not checked.
     [[nodiscard]] T const& operator[](std::size_t i) const { return data_[i]; }
-    /// The first value.
+    /// Iterator to the first value.
     [[nodiscard]] T* begin() { return data_; }
-    /// Past the last value.
+    /// Iterator past the last value.
     [[nodiscard]] T* end() { return data_ + size_; }
-    /// The first value.
+    /// Iterator to the first value.
     [[nodiscard]] T const* begin() const { return data_; }
-    /// Past the last value.
+    /// Iterator past the last value.
     [[nodiscard]] T const* end() const { return data_ + size_; }
 
-    /// Room for n values; those that are there stay. False where the system refuses so much.
+    /// Makes room for n values and keeps those that are there. False if the system refuses.
     [[nodiscard]] bool try_reserve(std::size_t n)
     {
       if (n <= capacity_) return true;
@@ -85,7 +84,7 @@ namespace nearfield
       return true;
     }
 
-    /// n values; new ones are not initialised. Throws error where the system refuses.
+    /// Sets the size to n; new values are not initialised. Throws nearfield::error if the system refuses.
     void resize(std::size_t n)
     {
       if (!try_reserve(n))
@@ -94,7 +93,7 @@ namespace nearfield
       size_ = n;
     }
 
-    /// Gives back what lies behind the last value.
+    /// Releases the capacity after the last value.
     void shrink_to_fit()
     {
       if (size_ == 0)

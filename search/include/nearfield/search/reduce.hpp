@@ -10,41 +10,41 @@
 
 namespace nearfield
 {
-  /// One value of all pairs, none of which is kept: f(sum, i, j, r2) adds a pair to a sum, or
-  /// f(sum, i, j, r2, d) where it takes d = x_i - x_j too (a vec, nearest image).
+  /// One value computed from all pairs, without a list: f(sum, i, j, r2) adds a pair to a sum, or
+  /// f(sum, i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image).
   ///
   ///     double const energy = nearfield::radius_search(nearfield::simd, cells, nearfield::reduce{
   ///         0.0, [](double& sum, auto, auto, double r2) { sum += 1 / r2; },
   ///         [](double& sum, double part) { sum += part; }});
   ///
-  /// The boxes are cut into `parts` of about equal work. A part begins with a copy of `init` and
-  /// meets its pairs in the order of a COO list; parts are combined in order, the first with
-  /// `init`, so `init` has to be what changes no sum (0, an empty histogram). The cut depends on
-  /// the cells alone: one thread and any number of workers give the same bits.
+  /// The boxes are cut into `parts` of about equal work. Each part starts from a copy of `init` and
+  /// visits its pairs in the order of a COO list. The parts are combined in order, the first with
+  /// `init`, so `init` must be neutral (0, an empty histogram). The cut depends on the cells alone:
+  /// one thread and any number of workers give the same bits.
   template <std::copy_constructible R, class F, class Combine>
   requires std::invocable<Combine const&, R&, R&&>
   struct reduce
   {
-    R init;                    ///< what changes no sum
-    F f;                       ///< several threads call it at once, with sums of their own
+    R init;                    ///< the neutral value
+    F f;                       ///< several threads may call it at once, each with its own sum
     Combine combine;           ///< combine(sum, part)
-    pairs which = pairs::half; ///< which of them are added
-    /// more parts serve more workers, and each costs a copy of R
+    pairs which = pairs::half; ///< which pairs are added
+    /// more parts serve more workers; each costs a copy of R
     int parts = 64;
   };
-  /// Of half lists.
+  /// Half lists.
   template <class R, class F, class Combine>
   reduce(R, F, Combine) -> reduce<R, F, Combine>;
-  /// Of half or full ones.
+  /// Half or full lists.
   template <class R, class F, class Combine>
   reduce(R, F, Combine, pairs) -> reduce<R, F, Combine>;
-  /// In so many parts.
+  /// Half or full lists, in the given number of parts.
   template <class R, class F, class Combine>
   reduce(R, F, Combine, pairs, int) -> reduce<R, F, Combine>;
 
   namespace detail
   {
-    /// Throws error for parts < 1.
+    /// Cuts the boxes into about `parts` slabs. Throws nearfield::error for parts < 1.
     template <class T, int Dim>
     std::vector<slab> cut_parts(cell_view<T, Dim> const& cells, pairs which, int parts)
     {
@@ -55,7 +55,7 @@ namespace nearfield
       return cut_slabs(before, all / n + (all % n != 0));
     }
 
-    /// What the pairs of one part add up to.
+    /// The sum over the pairs of one part.
     template <class T, int Dim, class R, class F, class Combine>
     R reduce_part(isa where, search_job<T, Dim> const& job, reduce<R, F, Combine> const& what)
     {
@@ -75,7 +75,8 @@ namespace nearfield
     }
   }
 
-  /// Reduces on the calling thread. What f or combine throws ends the search.
+  /// Reduces on the calling thread. An exception from f or combine ends the search and passes
+  /// through. Throws nearfield::error for a half list of two sets and for parts < 1.
   template <cpu_backend Backend, has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(Backend backend, Cells const& cells,
                                 reduce<R, F, Combine> const& what)

@@ -8,15 +8,15 @@
 
 namespace nearfield::detail
 {
-  /// Boxes one after the other, whose rows are searched as one piece of work.
+  /// Consecutive boxes whose rows are searched as one piece of work.
   struct slab
   {
     index_type first_box = 0;
     index_type last_box = 0;
-    std::uint64_t candidates = 0; ///< as count_candidates has them
+    std::uint64_t candidates = 0; ///< as count_candidates() counts them
   };
 
-  /// The candidates of the boxes before each box, and of all.
+  /// The number of candidates of all boxes before each box and, last, of all boxes.
   template <class T, int Dim>
   std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const& cells, pairs which)
   {
@@ -28,8 +28,8 @@ namespace nearfield::detail
     return before;
   }
 
-  /// All boxes in slabs of about so many candidates, in order; boxes without any at the end are part of
-  /// the last one. A box is not cut: one with more of them is a slab of its own.
+  /// All boxes in slabs of about `candidates` candidates, in order; boxes without any at the end join the
+  /// last slab. Boxes are not cut: one with more candidates is a slab of its own.
   inline std::vector<slab> cut_slabs(std::vector<std::uint64_t> const& candidates_before,
                                      std::uint64_t candidates)
   {

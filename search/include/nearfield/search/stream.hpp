@@ -11,18 +11,18 @@
 #endif
 
 /// \file
-/// Indices written past the caches. A plain store first fetches the line that it changes; of a list that no
-/// cache holds that is half of the traffic, and the lines push others out.
+/// Stores of indices that bypass the caches. A plain store first reads the line that it changes: for a list
+/// that no cache holds that is half of the traffic, and the lines evict others.
 
 namespace nearfield::detail
 {
-  /// Lists of more pairs than that are written past the caches.
+  /// Lists of more pairs than this are written past the caches.
   inline constexpr std::uint64_t cached_pairs = std::uint64_t(1) << 20;
 
   inline constexpr index_type line_size = 64 / sizeof(index_type);
 
 #if defined(__SSE2__)
-  /// Values in the form that they are stored in.
+  /// The values of one cache line, in registers.
   struct index_lanes
   {
     __m128i lanes[4];
@@ -43,12 +43,12 @@ namespace nearfield::detail
     {
       for (int l = 0; l < 4; ++l) _mm_storeu_si128(reinterpret_cast<__m128i*>(to) + l, lanes[l]);
     }
-    /// To the beginning of a line.
+    /// Stores past the caches; `to` must start a line.
     void stream(index_type* to) const
     {
       for (int l = 0; l < 4; ++l) _mm_stream_si128(reinterpret_cast<__m128i*>(to) + l, lanes[l]);
     }
-    /// What was streamed comes before what this thread stores from now on.
+    /// Orders the streamed stores before later stores of this thread.
     static void finish() { _mm_sfence(); }
   };
 #else
@@ -74,14 +74,14 @@ namespace nearfield::detail
   };
 #endif
 
-  /// The places from `to` up to the next line.
+  /// The number of places from `to` up to the next line.
   inline index_type places_to_line(index_type const* to)
   {
     auto const place = reinterpret_cast<std::uintptr_t>(to) / sizeof(index_type);
     return static_cast<index_type>(-place % line_size);
   }
 
-  /// As std::copy_n.
+  /// As std::copy_n, past the caches.
   inline void stream_copy(index_type const* from, std::size_t n, index_type* to)
   {
     std::size_t k = std::min<std::size_t>(n, places_to_line(to));
@@ -91,24 +91,24 @@ namespace nearfield::detail
     index_lanes::finish();
   }
 
-  /// Rows of pairs written one behind the other to columns whose first places begin lines. What does not
-  /// fill a line waits for the next row.
+  /// Appends rows of pairs to columns whose first places start lines. What does not fill a line
+  /// waits for the next row.
   class pair_stream
   {
   public:
-    /// From place `at` on.
+    /// Starts at place `at`.
     void begin(index_type* i, index_type* j, std::uint64_t at)
     {
       waiting_ = static_cast<index_type>(at % line_size);
       i_ = i + (at - waiting_);
       j_ = j + (at - waiting_);
-      std::copy_n(i_, waiting_, line_i_); // the line under way is written once more
+      std::copy_n(i_, waiting_, line_i_); // the partial line is written again
       std::copy_n(j_, waiting_, line_j_);
       begun_ = true;
     }
     [[nodiscard]] bool begun() const { return begun_; }
 
-    /// May read a line beyond the last of `count` values of j.
+    /// May read up to a line past the last of the `count` values of j.
     void add(index_type i, index_type const* j, index_type count)
     {
       index_lanes const all_i = index_lanes::all(i);
@@ -127,7 +127,7 @@ namespace nearfield::detail
       waiting_ = count - k;
     }
 
-    /// Writes what waits.
+    /// Writes the values that wait.
     void finish()
     {
       if (!begun_) return;

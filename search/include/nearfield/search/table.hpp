@@ -8,7 +8,7 @@ namespace nearfield
 {
   namespace detail
   {
-    /// Room for n rows. Throws error where that is too much.
+    /// Room for n rows. Throws nearfield::error for width 0 and beyond max_bytes.
     inline void size_table(neighbour_table& table, to_table const& what, std::uint64_t n)
     {
       check_table(what, n);
@@ -18,7 +18,7 @@ namespace nearfield
       table.columns.resize(n * what.width);
     }
 
-    /// Writes a row to its place; rows of different points may be written at once.
+    /// Writes a row to its place; rows of different points may be written concurrently.
     template <class T, int Dim>
     void put_table_row(void* sink, search_row<T, Dim> const& hits)
     {
@@ -35,8 +35,9 @@ namespace nearfield
     }
   }
 
-  /// A table of fixed width: the first `width` points of every row, and how many there are in truth. One
-  /// pass.
+  /// Writes a table of fixed width: the first `width` points of every row, and the number that it really has.
+  /// One pass. Throws nearfield::error for a half list of two sets, width 0, a result larger than max_bytes,
+  /// and memory that the system refuses.
   template <cpu_backend Backend, has_cell_view Cells>
   void radius_search(Backend backend, Cells const& cells, to_table const& what,
                      neighbour_table& result)
@@ -58,7 +59,7 @@ namespace nearfield
                            });
   }
 
-  /// A table with room for `what.width` neighbours of each point, as a new object.
+  /// As above, returning a new table.
   template <cpu_backend Backend, has_cell_view Cells>
   [[nodiscard]] neighbour_table radius_search(Backend backend, Cells const& cells,
                                               to_table const& what)

@@ -8,21 +8,21 @@
 #include <cstdint>
 
 /// \file
-/// The search under all outputs: it is compiled once for each instruction set, and hands over rows. An
-/// output is a function that takes them.
+/// The search behind all outputs. It is compiled once per instruction set and produces rows; an output is a
+/// function that takes them.
 
 namespace nearfield::detail
 {
-  /// What a row tells of each of its points.
+  /// What a row holds for each of its points.
   enum class row_content
   {
     indices,
-    distances,    ///< r2 too
-    displacements ///< x_i - x_j too
+    distances,    ///< and r2
+    displacements ///< and r2 and x_i - x_j
   };
 
-  /// The points j within the cutoff of one point i, by position; valid during the call that gets it. From
-  /// every pointer 16 values may be read beyond `count`, so that a row can be copied in whole registers.
+  /// The points j within the cutoff of one point i, by position; valid only during the call that receives it.
+  /// Each array has 16 readable values after `count`, so that a row can be copied in whole registers.
   template <class T, int Dim>
   struct search_row
   {
@@ -37,7 +37,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   using row_function = void (*)(void* sink, search_row<T, Dim> const& row);
 
-  /// What to search: the rows of the points of the boxes [first_box, last_box).
+  /// What to search: the rows of the points in boxes [first_box, last_box).
   template <class T, int Dim>
   struct search_job
   {
@@ -54,17 +54,17 @@ namespace nearfield::detail
     return {&cells, which, 0, cells.targets.size()};
   }
 
-  /// How many pairs of points the boxes hold: at least as many as a search can find.
+  /// The number of pairs of points in boxes that meet: at least as many as a search can find.
   template <class T, int Dim>
   NEARFIELD_API std::uint64_t count_candidates(search_job<T, Dim> const& job);
 
-  /// The number of pairs; and of each point, at the caller's index, where `per_point` is not null.
+  /// Returns the number of pairs; also writes that of each point, by index, if `per_point` is not null.
   template <class T, int Dim>
   NEARFIELD_API std::uint64_t count_rows(isa which, search_job<T, Dim> const& job,
                                          index_type* per_point);
 
-  /// Calls row(sink, ...) for every target, those without neighbours too, by position. What `row` throws
-  /// passes through.
+  /// Calls row(sink, ...) for every target, also for those without neighbours, by position. Exceptions
+  /// from `row` pass through.
   template <class T, int Dim>
   NEARFIELD_API void search_rows(isa which, search_job<T, Dim> const& job, row_content content,
                                  row_function<T, Dim> row, void* sink);

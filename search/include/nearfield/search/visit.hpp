@@ -9,7 +9,7 @@ namespace nearfield
 {
   namespace detail
   {
-    /// f also takes the displacement of a pair, besides what is given of it otherwise.
+    /// Whether f also takes the displacement of a pair, after the other arguments.
     template <class F, class T, int Dim, class... Before>
     concept takes_displacement = std::invocable < F&,
             Before..., index_type, index_type, T, vec<T, Dim>
@@ -20,7 +20,7 @@ namespace nearfield
         takes_displacement<F, T, Dim, Before...> ? row_content::displacements
                                                  : row_content::distances;
 
-    /// f(before..., i, j, r2), or f(before..., i, j, r2, d), for the pairs of a row.
+    /// Calls f(before..., i, j, r2), or f(before..., i, j, r2, d), for the pairs of a row.
     template <class F, class T, int Dim, class... Before>
     void visit_row(F& f, search_row<T, Dim> const& hits, Before&... before)
     {
@@ -35,7 +35,7 @@ namespace nearfield
           f(before..., hits.i, hits.j[k], hits.r2[k]);
     }
 
-    /// Gives the rows of a job to f.
+    /// Calls f for the rows of a job.
     template <class T, int Dim, class F>
     void visit_rows_of(isa where, search_job<T, Dim> const& job, visit_rows<F> const& what)
     {
@@ -53,8 +53,9 @@ namespace nearfield
     }
   }
 
-  /// Calls f for every pair closer than the cutoff, in the order of a COO list, on the calling thread, and
-  /// keeps none of them. What f throws ends the search.
+  /// Calls f for every pair closer than the cutoff, in the order of a COO list, on the calling thread;
+  /// makes no list. An exception from f ends the search and passes through. Throws nearfield::error for
+  /// a half list of two sets.
   template <cpu_backend Backend, has_cell_view Cells, class F>
   void radius_search(Backend backend, Cells const& cells, visit<F> what)
   {
@@ -73,8 +74,9 @@ namespace nearfield
     search(view);
   }
 
-  /// Calls f for every point of the cell list, or every query, by position, on the calling thread; also
-  /// for those without neighbours. What f throws ends the search.
+  /// Calls f for every point of the cell list, or every query, by position, on the calling thread, also for
+  /// those without neighbours. An exception from f ends the search and passes through. Throws
+  /// nearfield::error for half lists of two sets.
   template <cpu_backend Backend, has_cell_view Cells, class F>
   void radius_search(Backend backend, Cells const& cells, visit_rows<F> const& what)
   {

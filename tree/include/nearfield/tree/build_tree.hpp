@@ -12,7 +12,7 @@ namespace nearfield
 {
   namespace detail
   {
-    /// Without sources the targets are both.
+    /// Null sources: the targets are the sources too.
     template <class T, int Dim>
     NEARFIELD_API tree<Dim> build_tree(soa<T const, Dim> const& targets,
                                        soa<T const, Dim> const* sources,
@@ -37,23 +37,23 @@ namespace nearfield
     concept tree_coordinates = tree_real<std::remove_const_t<T>> && tree_dimension<Dim>;
   }
 
-  /// The tree of one set of points, which are targets and sources at once. The box of a point at
-  /// level L has on each axis the index
+  /// The tree of one set of points, which are targets and sources at once. On each axis the box of
+  /// a point at level L has the index
   ///
   ///     min(2^L - 1, floor((x - lower) / width * 2^L)),   computed in double;
   ///
-  /// points with equal coordinates always share a leaf. Coordinates are float or double in 2 or 3
-  /// columns:
+  /// points with equal coordinates always share a leaf. Coordinates are float or
+  /// double, in 2 or 3 columns:
   ///
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
-  /// A point outside a given root is bad input; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. Time O(N + leaves); 32 bytes of scratch memory a point.
+  /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
+  /// into the outermost box. Time O(N + leaves), scratch memory 32 bytes per point.
   ///
-  /// Throws error for a coordinate that is not finite, a point outside the root, a root whose half
-  /// width is not positive and finite, a level outside 0 ... max_level<Dim>, max_leaf_size < 1,
-  /// row-major order without a level, a null column, and 2^32 - 1 points or more (of both sets
-  /// together).
+  /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
+  /// whose centre or width is not finite or whose half width is not positive, a level outside
+  /// 0 ... max_level<Dim>, max_leaf_size < 1, row-major order without a level, a null column,
+  /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
   template <class T, int Dim>
   requires detail::tree_coordinates<T, Dim>
   [[nodiscard]] tree<Dim> build_tree(soa<T, Dim> const& points,
@@ -63,8 +63,9 @@ namespace nearfield
     return detail::build_tree<real, Dim>(soa<real const, Dim>(points), nullptr, options);
   }
 
-  /// The tree of two sets of points: the targets and the sources of one leaf share its box. A box
-  /// splits while it holds more than max_leaf_size targets or sources.
+  /// The tree of two sets of points: the targets and the sources of a leaf share its box. A box
+  /// splits while it holds more than max_leaf_size targets or more than max_leaf_size sources.
+  /// Errors are those of one set.
   template <class T, class U, int Dim>
   requires detail::tree_coordinates<T, Dim> &&
       std::same_as<std::remove_const_t<T>, std::remove_const_t<U>>

@@ -14,41 +14,41 @@
 
 namespace nearfield
 {
-  /// How the cells of a search are cut.
+  /// How a search cuts space into cells.
   template <class T, int Dim>
   struct cell_list_options
   {
-    /// How many cells span the cutoff on each axis; 0: the default, which is 1, and 2 on the last axis.
+    /// The number of cells per cutoff on each axis; 0 is the default, which is 1, and 2 on the last axis.
     std::array<int, Dim> cells_per_cutoff{};
-    /// The length of the periodic box [0, L) on each axis; 0 is an open axis.
+    /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
     std::array<T, Dim> period{};
   };
 
-  /// How an axis of a grid ends.
+  /// The boundary of a grid along an axis.
   enum class grid_axis
   {
     open,
-    periodic,     ///< the neighbours of the first cell go on with the last one, one period away
-    minimum_image ///< periodic and of one cell: the nearest image is chosen for each pair
+    periodic,     ///< the neighbour of the first cell is the last one, one period away
+    minimum_image ///< periodic, with one cell: each pair takes its nearest image
   };
 
-  /// A uniform grid for points closer than a cutoff: of every such pair the cells are at most `reach`
-  /// apart on each axis. One definition for all back-ends, since it decides the order of results.
+  /// A uniform grid for finding points closer than a cutoff: the cells of every such pair are at most `reach`
+  /// apart on each axis. All back-ends share this definition, since it decides the order of results.
   ///
   /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1.
   template <class T, int Dim>
   struct cell_grid
   {
-    T cutoff = 0;                            ///< R
-    std::array<double, Dim> lower{};         ///< where cell 0 begins on each axis
-    std::array<double, Dim> inverse_width{}; ///< of a cell on each axis, length^-1
-    std::array<std::uint32_t, Dim> cells{};  ///< how many on each axis
-    std::array<int, Dim> reach{};      ///< how many cells away neighbours are at most on each axis
-    std::array<grid_axis, Dim> axes{}; ///< how each axis ends
-    /// L where periodic, 0 elsewhere
+    T cutoff = 0;                            ///< R, length^1
+    std::array<double, Dim> lower{};         ///< the lower end of cell 0 on each axis, length^1
+    std::array<double, Dim> inverse_width{}; ///< 1 / width of a cell on each axis, length^-1
+    std::array<std::uint32_t, Dim> cells{};  ///< the number of cells on each axis
+    std::array<int, Dim> reach{};            ///< how many cells away neighbours may be, per axis
+    std::array<grid_axis, Dim> axes{};       ///< the boundary along each axis
+    /// L on periodic axes, 0 on others
     std::array<T, Dim> period{};
 
-    /// R^2, rounded once: a pair is in where r2 < R^2.
+    /// R^2, rounded once: a pair is listed if r2 < R^2.
     [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
 
     /// The cell of coordinate x on an axis.
@@ -56,11 +56,11 @@ namespace nearfield
     {
       double const place = (double(x) - lower[axis]) * inverse_width[axis];
       double const last = double(cells[axis] - 1);
-      // the comparisons in this direction clamp -0.1 and a rounded-up end alike
+      // written this way, the comparisons clamp both -0.1 and a rounded-up end
       return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
     }
 
-    /// Cells in row-major order, the last axis fastest: fewer than 2^63.
+    /// The key of a cell: row-major order, the last axis fastest. Below 2^63.
     [[nodiscard]] NEARFIELD_FN std::uint64_t key(std::array<std::uint32_t, Dim> const& at) const
     {
       std::uint64_t key = at[0];
@@ -68,7 +68,7 @@ namespace nearfield
       return key;
     }
 
-    /// The number of cells, those without points too.
+    /// The number of cells, empty ones included.
     [[nodiscard]] std::uint64_t size() const
     {
       std::uint64_t product = 1;
@@ -77,20 +77,19 @@ namespace nearfield
     }
   };
 
-  /// The most cells on one axis. Rounding moves a place in such a grid by less than 2^-30 cells, which is
-  /// less than what make_cell_grid widens them by: it cannot part two points closer than the cutoff. Three
-  /// axes fill 63 bits of a key.
+  /// The most cells on one axis. In such a grid rounding moves a place by less than 2^-30 cells, which is
+  /// less than make_cell_grid() widens them by, so it cannot separate two points closer than the cutoff.
+  /// Three axes fill the 63 bits of a key.
   inline constexpr std::uint32_t max_cells_per_axis = 1u << 21;
 
-  /// The most cells that may span a cutoff. With k of them (2 k + 1)^(Dim - 1) rows of cells are in
-  /// reach of each cell, and hold (1 + 1 / (2 k))^Dim times the points of the smallest cube around the
-  /// sphere: on three axes, with 8, 289 rows and 1.2 times. More cells cost more rows and can hardly
-  /// save points; 1 to 3 are the quickest.
+  /// The most cells per cutoff. With k of them, (2 k + 1)^(Dim - 1) rows of cells are within reach of each cell,
+  /// and hold (1 + 1 / (2 k))^Dim times the points of the smallest cube around the sphere: in 3D with k = 8, 289
+  /// rows and 1.2 times. More cells mean more rows and save hardly any points; 1 to 3 are the fastest.
   inline constexpr int max_cells_per_cutoff = 8;
 
   namespace detail
   {
-    /// Throws error unless the cutoff, the periods and cells_per_cutoff can be searched with.
+    /// Throws nearfield::error if the cutoff, a period or cells_per_cutoff is not valid for a search.
     template <class T, int Dim>
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
     {
@@ -98,7 +97,7 @@ namespace nearfield
       if (!(cutoff > 0) || !std::isfinite(cutoff))
         throw error(where + "the cutoff is " + number_text(cutoff) +
                     "; give a positive, finite length");
-      // squares below have few digits, those above none
+      // squares below have lost digits, those above have overflowed
       if (!std::isnormal(cutoff * cutoff))
         throw error(where + "the square of the cutoff " + number_text(cutoff) +
                     " is no normal number of this precision; use other units of length");
@@ -122,13 +121,15 @@ namespace nearfield
     }
   }
 
-  /// The grid for points between `lower` and `upper` (0 and anything on a periodic axis, where points lie in
-  /// [0, L)). Throws error for a cutoff that is not positive and finite, L < 2 R, cells_per_cutoff below 0 or
+  /// The grid for points between `lower` and `upper`, which are ignored on a periodic axis, where points lie
+  /// in [0, L). Throws nearfield::error for a cutoff that is not positive and finite or whose square is no
+  /// normal number of T, a period that is negative, not finite or below 2 R, cells_per_cutoff below 0 or
   /// above max_cells_per_cutoff, and points further apart than the largest double.
   ///
-  /// No rounding may lose a pair: k cells are wider than any pair that is in, by the test in T, is apart on
-  /// an axis. r2 < R^2 lets in pairs a few eps of R beyond the cutoff. On a periodic axis d is rounded while
-  /// it is as long as L, by eps L / 2, before the image is taken off. Places are computed to 2^-30 of a cell.
+  /// No rounding may lose a pair, so k cells are wider than the distance on an axis of any pair that
+  /// passes the test in T. The test r2 < R^2 passes pairs a few eps R beyond the cutoff. On a periodic
+  /// axis d may be as long as L when it is rounded, by eps L / 2, before the image is subtracted. Places
+  /// are computed to 2^-30 of a cell.
   template <class T, int Dim>
   cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
                                    std::type_identity_t<std::array<T, Dim>> const& upper, T cutoff,
@@ -155,7 +156,7 @@ namespace nearfield
       if (options.period[a] > 0)
       {
         double const cells = fit < max_cells_per_axis ? fit : double(max_cells_per_axis);
-        // With 2 k + 1 cells each pair of cells is within reach through one image at most.
+        // With 2 k + 1 cells, two cells are within reach through at most one image.
         bool const wraps = cells >= 2 * k + 1;
         grid.axes[a] = wraps ? grid_axis::periodic : grid_axis::minimum_image;
         grid.cells[a] = wraps ? static_cast<std::uint32_t>(cells) : 1;
@@ -170,7 +171,7 @@ namespace nearfield
         grid.cells[a] = fits ? static_cast<std::uint32_t>(fit) + 1 : max_cells_per_axis;
         double const width = fits ? least : extent / max_cells_per_axis;
         grid.inverse_width[a] = 1 / width;
-        // wider cells, or fewer than k, need not look as far
+        // wider cells than wanted, or fewer than k cells, shorten the reach
         if (!fits) grid.reach[a] = std::min(k, static_cast<int>(std::ceil(k * least / width)));
         grid.reach[a] = std::min(grid.reach[a], static_cast<int>(grid.cells[a]) - 1);
       }

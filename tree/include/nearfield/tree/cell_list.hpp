@@ -21,59 +21,59 @@ namespace nearfield
     struct cell_list_data;
   }
 
-  /// Points sorted by the cells of a uniform grid, and which cells meet which, so that every pair closer
-  /// than the cutoff is a pair of cells that meet.
+  /// Points sorted by the cells of a uniform grid, with the lists of cells that meet: both points of every
+  /// pair closer than the cutoff are in the same cell, or in two that meet.
   ///
   ///     nearfield::cell_list const cells{nearfield::soa{x, y, z}, cutoff};
   ///     nearfield::cell_list const boxed{nearfield::soa{x, y, z}, cutoff, {.period = {10, 10, 0}}};
   ///     nearfield::cell_list const of_two{queries, points, cutoff};  // targets, then sources
   ///
-  /// It is the same kind of object as a tree: boxes (the cells that hold points), an order of the points,
-  /// interaction lists. Unlike a tree it keeps the coordinates, sorted. Coordinates are float or double in 2
-  /// or 3 columns; the cutoff is rounded to their precision. Order: by cell, row-major with the last axis
-  /// fastest, and inside a cell the caller's. Where there are few cells a point they are counted, else
-  /// 64-bit keys are sorted: the same order, and memory in proportion to points and occupied cells.
+  /// Like a tree, it has boxes (the cells that hold points), an order of the points, and interaction lists.
+  /// Unlike a tree, it keeps the coordinates, sorted. Coordinates are float or double in 2 or 3 columns; the
+  /// cutoff is rounded to their precision. Points are ordered by cell, row-major with the last axis fastest,
+  /// and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
+  /// keys: the order is the same, and memory is proportional to points and occupied cells.
   ///
-  /// Constructor and rebuild() throw error for a cutoff that is not positive and finite or whose square is
-  /// no normal number of T, a coordinate that is not finite or, on a periodic axis, outside [0, L), a period
-  /// below twice the cutoff, cells_per_cutoff below 0 or above max_cells_per_cutoff, a null column, and
-  /// 2^32 - 64 points or more. Where rebuild() throws that, the list is as it was; where it runs out of
-  /// memory, or of ranges (2^32 - 1), the list is empty. Views live until the next rebuild(). Any number of
-  /// threads may read one list.
+  /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or
+  /// whose square is no normal number of T, a coordinate that is not finite or, on a periodic axis, outside
+  /// [0, L), a period below twice the cutoff, cells_per_cutoff below 0 or above max_cells_per_cutoff, a null
+  /// column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or
+  /// needs more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild().
+  /// Any number of threads may read a list.
   template <class T, int Dim>
   requires(std::same_as<T, float> || std::same_as<T, double>) &&
       (Dim == 2 || Dim == 3) class NEARFIELD_API cell_list
   {
   public:
-    static constexpr int dim = Dim;                 ///< of space
-    using value_type = T;                           ///< of the coordinates
+    static constexpr int dim = Dim;                 ///< the dimension of space
+    using value_type = T;                           ///< the type of the coordinates
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set: the points are targets and sources.
     cell_list(soa<T const, Dim> const& points, double cutoff, options_type const& options = {});
-    /// Two sets: queries look for points.
+    /// Two sets: targets are `queries`, sources are `points`.
     cell_list(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, double cutoff,
               options_type const& options = {});
     ~cell_list();
-    /// A list that was moved from takes rebuild() with a cutoff, and nothing else.
+    /// The moved-from list accepts only assignment, destruction and rebuild() with a cutoff.
     cell_list(cell_list&&) noexcept;
-    /// The other one can be assigned to or destroyed then.
+    /// As the move constructor.
     cell_list& operator=(cell_list&&) noexcept;
 
-    /// Sorts other points, or the same ones after they moved, in the memory that is there. The cutoff stays
-    /// unless given, and so do the options.
+    /// Sorts other points, or the same ones after they moved, reusing memory. Keeps the cutoff, unless one is
+    /// given, and the options.
     void rebuild(soa<T const, Dim> const& points);
-    /// With another cutoff.
+    /// One set, with another cutoff.
     void rebuild(soa<T const, Dim> const& points, double cutoff);
     /// Two sets.
     void rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points);
     /// Two sets, and another cutoff.
     void rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, double cutoff);
 
-    /// All of it, as a search takes it.
+    /// Everything that a search needs.
     [[nodiscard]] cell_view<T, Dim> view() const;
 
-    /// The grid whose cells these are.
+    /// The grid of the cells.
     [[nodiscard]] cell_grid<T, Dim> const& grid() const;
     /// R, rounded to T.
     [[nodiscard]] T cutoff() const { return grid().cutoff; }
@@ -82,24 +82,25 @@ namespace nearfield
     /// Whether targets and sources are the same points.
     [[nodiscard]] bool has_one_set() const { return view().one_set; }
 
-    /// Box b holds the points [begin(b), end(b)) of the sorted targets, or sources.
+    /// Box b holds the points [begin(b), end(b)) of the sorted targets.
     [[nodiscard]] boxes targets() const { return view().targets; }
-    /// The same for the sources.
+    /// Box b holds the points [begin(b), end(b)) of the sorted sources.
     [[nodiscard]] boxes sources() const { return view().sources; }
-    /// Position -> the caller's index.
+    /// The index of the target at each position, in the arrays that were given.
     [[nodiscard]] std::span<index_type const> target_order() const { return view().target_order; }
     /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() const { return view().source_order; }
-    /// The coordinates in that order.
+    /// The coordinates of the targets, by position.
     [[nodiscard]] soa<T const, Dim> target_positions() const { return view().target_x; }
-    /// The same for the sources.
+    /// The coordinates of the sources, by position.
     [[nodiscard]] soa<T const, Dim> source_positions() const { return view().source_x; }
 
-    /// Who meets whom, for near_field with an interaction that is zero beyond the cutoff. Ranges ascend, and
-    /// neighbouring cells that follow each other in memory are one range. Throws error where a period holds
-    /// fewer than 2 cells_per_cutoff + 1 cells, since the image is then chosen for each pair.
+    /// The boxes that meet, for near_field with an interaction that is zero beyond the cutoff. Ranges ascend,
+    /// and those of adjacent cells in memory are merged. Throws nearfield::error if a period holds fewer than
+    /// 2 cells_per_cutoff + 1 cells, since each pair then takes its own image.
     [[nodiscard]] interaction_list interactions() const;
-    /// The same with every pair of boxes once, at the box that comes first. Throws error for two sets too.
+    /// The same with every pair of boxes once, at the box that comes first. Also throws
+    /// nearfield::error for two sets.
     [[nodiscard]] interaction_list half_interactions() const;
 
   private:

@@ -8,16 +8,16 @@ namespace nearfield
   template <int Dim>
   struct cube
   {
-    static constexpr int dim = Dim; ///< of space
+    static constexpr int dim = Dim; ///< the dimension of space
 
     std::array<double, Dim> centre{}; ///< length^1
     double half_width = 1;            ///< length^1
 
-    /// An edge, 2 half_width.
+    /// The length of an edge, 2 half_width.
     [[nodiscard]] double width() const { return 2 * half_width; }
-    /// Where it begins on an axis.
+    /// Its lower end on an axis.
     [[nodiscard]] double lower(int axis) const { return centre[axis] - half_width; }
-    /// Where it ends on an axis.
+    /// Its upper end on an axis.
     [[nodiscard]] double upper(int axis) const { return centre[axis] + half_width; }
 
     friend bool operator==(cube const&, cube const&) = default;

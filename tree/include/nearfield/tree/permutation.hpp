@@ -26,8 +26,8 @@ namespace nearfield
     }
   }
 
-  /// to[i] = from[order[i]]: from the caller's order into tree order. `to` has order.size() values.
-  /// Throws error when the sizes differ.
+  /// to[i] = from[order[i]]: from the original order into tree order. `to` has order.size() values.
+  /// Throws nearfield::error if the sizes differ.
   template <std::ranges::contiguous_range From, std::ranges::contiguous_range To>
   void gather(std::span<index_type const> order, From const& from, To&& to)
   {
@@ -57,8 +57,8 @@ namespace nearfield
     return result;
   }
 
-  /// to[order[i]] = from[i]: from tree order back into the caller's order. Throws error when the
-  /// sizes differ.
+  /// to[order[i]] = from[i]: from tree order back into the original order. Throws
+  /// nearfield::error if the sizes differ.
   template <std::ranges::contiguous_range From, std::ranges::contiguous_range To>
   void scatter(std::span<index_type const> order, From const& from, To&& to)
   {
@@ -69,7 +69,7 @@ namespace nearfield
     for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
   }
 
-  /// The caller's index -> position in tree order: inverse(order)[order[i]] = i.
+  /// The position of each point in tree order, by its original index: inverse(order)[order[i]] = i.
   [[nodiscard]] inline std::vector<index_type> inverse(std::span<index_type const> order)
   {
     std::vector<index_type> result(order.size());
