@@ -232,7 +232,7 @@ TEST(search_command_line, memory_that_the_system_refuses)
   // all of 20,000 points are neighbours: a list of 1.6 GB
   std::string points;
   for (int i = 0; i < 20000; ++i) points += std::to_string(i * 1e-4) + ",0,0\n";
-  write_text(folder / "a.csv", good_points);
+  write_text(folder / "a.csv", points);
   expect_refusal(search_within(enough + 256, "a.csv"), "the system refuses [0-9]+ bytes");
   EXPECT_EQ(folder.n_files(), 2);
 }
