@@ -186,4 +186,5 @@ namespace nearfield::detail
   template adjacency row_major_adjacency(leaf_set<Dim> const&, int);                               \
   template adjacency morton_adjacency(leaf_set<Dim> const&, int);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -107,4 +107,5 @@ namespace nearfield::detail
   template tree<Dim> build_tree(soa<T const, Dim> const&, soa<T const, Dim> const*,                \
                                 tree_options<Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

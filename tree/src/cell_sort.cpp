@@ -204,4 +204,5 @@ namespace nearfield::detail
   template void extend_bounds(point_bounds<T, Dim>&, soa<T const, Dim> const&,                     \
                               std::type_identity_t<std::array<T, Dim>> const&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -46,4 +46,5 @@ namespace nearfield::detail
   template std::vector<keyed_point> keys_of(point_set<T, Dim> const&, cube<Dim> const&,            \
                                             key_layout const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

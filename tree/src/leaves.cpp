@@ -107,4 +107,5 @@ namespace nearfield::detail
   template leaf_set<Dim> uniform_leaves(sorted_points, sorted_points, key_layout const&);          \
   template leaf_set<Dim> adaptive_leaves(sorted_points, sorted_points, int, index_type);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

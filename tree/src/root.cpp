@@ -154,4 +154,5 @@ namespace nearfield::detail
   template cube<Dim> choose_root(std::optional<cube<Dim>> const&, point_set<T, Dim> const&,        \
                                  point_set<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -1,7 +1,5 @@
 #include <nearfield/tree/tree.hpp>
 
-#include "instantiate.hpp"
-
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
@@ -66,6 +64,6 @@ namespace nearfield
     return result;
   }
 
-#define NEARFIELD_INSTANTIATE(Dim) template class tree<Dim>;
-  NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
+  template class tree<2>;
+  template class tree<3>;
 }
