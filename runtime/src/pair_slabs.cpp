@@ -199,10 +199,10 @@ namespace nearfield::starpu
     {
       if (!j(s)) continue;
       host_values<index_type> const found(j(s));
-      index_type const* const neighbours = found.begin();
       for_rows(s,
-               [&](std::uint64_t begin, std::uint64_t end, index_type point) {
-                 std::copy(neighbours + begin, neighbours + end,
+               [&](std::uint64_t begin, std::uint64_t end, index_type point)
+               {
+                 std::copy(found.begin() + begin, found.begin() + end,
                            list.columns.data() + list.offsets[point]);
                });
     }
