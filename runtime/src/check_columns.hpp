@@ -8,11 +8,11 @@
 #include <string>
 
 /// \file
-/// What p2p/check.hpp says of views whose columns a compiler counts, of the columns of a step.
+/// The checks of p2p/check.hpp for the columns of a step, whose number is known only at run time.
 
 namespace nearfield::starpu::detail
 {
-  /// Throws error unless there are `expected` points, fewer than 2^32, and no null column.
+  /// Throws nearfield::error unless there are `expected` points, fewer than 2^32, and no null column.
   template <class T>
   void check_columns(std::string const& argument, column_list<T> const& list, std::size_t expected)
   {
@@ -28,7 +28,7 @@ namespace nearfield::starpu::detail
                     " is null; give a column of " + std::to_string(list.n) + " values");
   }
 
-  /// Throws error where an output column shares memory with a column of `other`.
+  /// Throws nearfield::error if an output column shares memory with a column of `other`.
   template <class T, class U>
   void check_apart(column_list<T> const& out, char const* argument, column_list<U> const& other)
   {
@@ -39,7 +39,7 @@ namespace nearfield::starpu::detail
                       std::to_string(o) + " of " + argument + "; give outputs memory of their own");
   }
 
-  /// Throws error where two columns of the outputs share memory.
+  /// Throws nearfield::error if two output columns share memory.
   template <class T>
   void check_columns_apart(column_list<T> const& out)
   {
@@ -50,7 +50,7 @@ namespace nearfield::starpu::detail
                       std::to_string(o) + " overlap; give outputs memory of their own");
   }
 
-  /// Throws error for columns of a step that fit neither the tree nor each other.
+  /// Throws nearfield::error if the columns of a step do not match the tree, or overlap.
   template <class T>
   void check_arguments(leaf_groups_view const& groups, step_columns<T> const& columns)
   {
