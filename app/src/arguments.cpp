@@ -11,14 +11,14 @@ namespace nearfield::app
 {
   namespace
   {
-    // All of `text` as a number, nan and inf too.
+    // All of `text` as a number, including nan and inf.
     double parse_number(std::string const& text, char const* option, char const* expected)
     {
       if (auto const value = nearfield::detail::read_number<double>(text)) return *value;
       throw error(std::string(option) + ": found '" + text + "', expected " + expected);
     }
 
-    // The words between commas, empty ones too.
+    // The words between commas, including empty ones.
     std::vector<std::string> split(std::string const& text)
     {
       std::vector<std::string> parts;
@@ -28,7 +28,7 @@ namespace nearfield::app
       return parts;
     }
 
-    // The value of that name.
+    // The value named by `text`.
     template <class Enum>
     Enum choose(std::string const& text, char const* option,
                 std::vector<std::pair<char const*, Enum>> const& choices)
@@ -57,7 +57,7 @@ namespace nearfield::app
                               {"cuda", backend::cuda}});
     }
 
-    // Options that would change nothing are mistakes.
+    // Refuses options that would have no effect.
     void refuse_idle(written_run const& written)
     {
       run_options const& options = written.options;
@@ -153,7 +153,7 @@ namespace nearfield::app
                                       {"full", list_kind::full},
                                       {"count", list_kind::count},
                                       {"table", list_kind::table}});
-    // an option that would change nothing is a mistake
+    // refuse options that would have no effect
     if (options.width && options.list != list_kind::table)
       throw error("--width: found --list " + written.list +
                   ", which has no width; give --list table, or leave it out");

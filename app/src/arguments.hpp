@@ -7,7 +7,7 @@
 
 namespace nearfield::app
 {
-  /// The options of `nearfield run` as they are written.
+  /// The options of `nearfield run` as written on the command line.
   struct written_run
   {
     std::string precision = "f64", backend = "auto", box, columns, source_columns;
@@ -15,7 +15,7 @@ namespace nearfield::app
     run_options options;
   };
 
-  /// The options of `nearfield search` as they are written.
+  /// The options of `nearfield search` as written on the command line.
   struct written_search
   {
     std::string precision = "f64", backend = "auto", list = "half";
@@ -23,8 +23,8 @@ namespace nearfield::app
     search_options options;
   };
 
-  /// The options that the words stand for. Throws error for a word that stands for none, and for an
-  /// option that would change nothing.
+  /// Parses the written options. Throws nearfield::error for an invalid value, and for an option that would
+  /// have no effect.
   run_options interpret(written_run const& written);
   search_options interpret(written_search const& written);
 }

@@ -15,14 +15,14 @@ namespace nearfield::app
   struct check_report
   {
     std::size_t targets = 0;
-    /// max over targets and components of |got - ref| / sum_j S_j, see term_sizes
+    /// max over targets and outputs of |got - ref| / sum_j S_j; S_j: see term_sizes and docs/conventions.md
     double max_relative_error = 0;
     double limit = 0;
 
     [[nodiscard]] bool passed() const { return max_relative_error <= limit; }
   };
 
-  /// What the error of a run may be.
+  /// The largest permitted error of a run.
   template <class T>
   inline constexpr double error_limit = sizeof(T) == 4 ? 2e-6 : 1e-13;
 
@@ -31,7 +31,7 @@ namespace nearfield::app
     template <class K>
     using wide_columns = std::array<vec<long double, K::n_out>, K::n_in>;
 
-    /// K(r), input by input.
+    /// K(r), column by column: one for each input.
     template <class K>
     wide_columns<K> columns_of(K const& k, vec<long double, K::dim> const& r)
     {
@@ -46,9 +46,9 @@ namespace nearfield::app
       return columns;
     }
 
-    /// max(|K|, sum_d |r_d dK/dr_d|) of every entry. The second is what a relative change of each
-    /// coordinate changes, in units of that change: the error of an entry that cancels (a dipole's),
-    /// crosses zero (a logarithm) or falls steeply (a Gaussian) follows it, and not |K|.
+    /// max(|K|, sum_d |r_d dK/dr_d|) for every entry. The second term is the change of K per relative change
+    /// of each r_d. It, not |K|, bounds the effect of rounding r for an entry that cancels (a dipole), crosses
+    /// zero (a logarithm) or falls steeply (a Gaussian).
     template <class K>
     wide_columns<K> term_sizes(K const& k, vec<long double, K::dim> const& r,
                                wide_columns<K> const& columns)
@@ -72,7 +72,7 @@ namespace nearfield::app
   }
 
   /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long
-  /// double over the same pairs, from the inputs as rounded to T.
+  /// double over the same pairs, from positions and inputs rounded to T.
   template <class T, class K>
   check_report check_outputs(problem<T, K::dim> const& on, K const& k,
                              std::vector<std::vector<T>> const& outputs, std::size_t n)
@@ -86,7 +86,7 @@ namespace nearfield::app
     auto const place = inverse(on.leaves.target_order());
     bool const one_set = !on.sources;
     bool const singular = is_singular<T>(k);
-    // K and K q below the normal numbers of T may come out as zero
+    // K and K q may underflow to zero below the normal numbers of T
     wide const least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
     std::size_t const n_rhs = on.inputs.size() / K::n_in;
 
@@ -132,7 +132,7 @@ namespace nearfield::app
         {
           wide const difference = std::abs(wide(outputs[rhs * K::n_out + o][i]) - sum[o]);
           auto const relative = static_cast<double>(difference == 0 ? 0 : difference / size[o]);
-          // a NaN must not pass for a small error
+          // true for NaN too, which must not pass as a small error
           if (!(relative <= report.max_relative_error))
             report.max_relative_error =
                 std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;

@@ -3,7 +3,7 @@
 
 #include <nearfield/core/error.hpp>
 
-// the only file that includes it: the compiler takes seconds for it
+// included only here: it takes seconds to compile
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace nearfield::app
 {
   namespace
   {
-    // CLI11 takes the next option for the value of `--json=`.
+    // CLI11 would take the next option as the value of `--json=`.
     void refuse_empty(int argc, char** argv)
     {
       for (int i = 1; i < argc; ++i)
@@ -28,8 +28,8 @@ namespace nearfield::app
       }
     }
 
-    // Refuses all but decimal digits, and a number below `least`, which is 0 or 1. For transform().
-    // CLI11 itself reads 010 as 8, and does not say what it expects.
+    // Refuses everything but decimal digits, and numbers below `least`, which is 0 or 1. For transform().
+    // CLI11 itself reads 010 as 8, and its message does not say what it expects.
     CLI::Validator whole_number(int least)
     {
       auto const read = [least](std::string& text)
@@ -58,7 +58,7 @@ namespace nearfield::app
                       "one of those that 'nearfield info' lists")
           ->capture_default_str();
       run->add_option("--param", written.parameters, "sigma=0.5: a parameter of the interaction")
-          ->allow_extra_args(false); // one value each time: what comes behind it may be INPUT
+          ->allow_extra_args(false); // one value each: the next word may be INPUT
       run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
       run->add_option("--precision", written.precision, "f32 or f64")->capture_default_str();

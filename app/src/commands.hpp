@@ -9,24 +9,24 @@ namespace nearfield::app
   {
     success = 0,
     check_failed = 1, ///< a row of the demo, --check, or results that are not finite
-    failed = 2        ///< every other error
+    failed = 2        ///< any other error
   };
 
-  /// Reads, computes, checks, writes. Throws error.
+  /// `nearfield run`: reads, computes, checks, writes. Like the other commands, throws nearfield::error.
   exit_status run(run_options const& options);
 
-  /// Reads, searches, writes. Throws error.
+  /// `nearfield search`: reads, searches, writes.
   exit_status search(search_options const& options);
 
-  /// Computes the near field of a protein on every back-end, and draws it. Throws error.
+  /// `nearfield demo`: computes the near field of a protein on every back-end and draws it.
   exit_status demo(demo_options const& options);
 
-  /// What is built in, and what this machine has.
+  /// `nearfield info`: prints what is built in and what this machine has.
   exit_status info();
 
-  /// One line: version, commit, instruction sets.
+  /// Prints one line: version, commit, instruction sets.
   void print_version();
 
-  /// Reads the command line and runs its command. Throws error.
+  /// Parses the command line and runs the command.
   exit_status run_command(int argc, char** argv);
 }

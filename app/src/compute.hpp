@@ -11,12 +11,12 @@
 
 namespace nearfield::app
 {
-  /// What `run` found, whatever the precision and the dimension.
+  /// The result of a run in any precision and dimension.
   struct run_result
   {
     std::vector<std::vector<double>> outputs;
-    std::vector<std::string> output_names; ///< or none
-    /// outputs that overflowed, and the first point that has one
+    std::vector<std::string> output_names; ///< one per column of outputs, or empty
+    /// the number of outputs that are not finite, and the first point that has one
     std::uint64_t not_finite = 0;
     std::size_t first_not_finite = 0;
     std::uint64_t leaves = 0;
@@ -28,7 +28,7 @@ namespace nearfield::app
     std::optional<check_report> check;
   };
 
-  /// The near field of the points in precision T: tree, step, check of n_check targets.
+  /// The near field of the points in precision T: builds the tree, runs the step, checks n_check targets.
   template <class T>
   run_result compute(named_points const& targets, named_points const* sources,
                      interaction_choice const& interaction, cut_options const& cut,

@@ -8,8 +8,8 @@ namespace nearfield::app
 {
   namespace detail
   {
-    /// phi, then gx gy [gz] for what is a value or a gradient by its name; none (phi1 phi2 ...)
-    /// otherwise and for several right-hand sides.
+    /// phi and gx gy [gz] for a value or a gradient, according to the name of K. Empty (phi1 phi2 ...) for
+    /// other interactions and for several right-hand sides.
     template <class K>
     std::vector<std::string> output_names(std::size_t n_rhs)
     {

@@ -24,11 +24,11 @@ namespace nearfield::app
   {
     // the potential and its gradient
     constexpr val_grad_one_over_r<3> kernel{};
-    // leaves large enough for a task of each to be worth its start
+    // large leaves, so that the work of a task outweighs its overhead
     constexpr cut_options cut{.max_leaf_size = 256};
     constexpr std::size_t n_check = 500;
 
-    // A line that the next one replaces; on a terminal only.
+    // Prints a line that the next one overwrites; on a terminal only.
     void show_progress(std::string const& what)
     {
       static bool const is_terminal = ::isatty(STDOUT_FILENO) != 0;
@@ -47,7 +47,7 @@ namespace nearfield::app
                                               "   " + (r.check.passed() ? "PASS" : "FAIL"));
     }
 
-    // Every back-end in precision T; the outputs are those of the last one.
+    // Measures every back-end in precision T. Returns the outputs of the last one.
     template <class T>
     std::vector<std::vector<T>> measure(problem<T, 3> const& on, int workers, int repetitions,
                                         std::vector<demo_row>& rows)
@@ -57,7 +57,7 @@ namespace nearfield::app
       step_result<T> result;
       double scalar_seconds = 0;
 
-      // of several forms the quickest counts
+      // measures all forms and reports the fastest
       auto const add =
           [&](std::string const& name, step_options options, std::initializer_list<pair_form> forms)
       {
@@ -113,7 +113,7 @@ namespace nearfield::app
 
     std::vector<square> grid_of(tree<3> const& leaves)
     {
-      std::set<std::array<double, 3>> seen; // leaves that lie one behind the other are one square
+      std::set<std::array<double, 3>> seen; // leaves that differ only in z are one square
       std::vector<square> grid;
       for (index_type b = 0; b < leaves.size(); ++b)
       {
@@ -171,10 +171,10 @@ namespace nearfield::app
 
   exit_status demo(demo_options const& options)
   {
-    auto const chosen = selected_isa(); // an error comes before the first line
+    auto const chosen = selected_isa(); // throws before anything is printed
     std::cout << "machine   " << cpu_name() << ", " << cpu_count() << " logical processors, "
               << nearfield::name_of(chosen) << ", " << std::flush;
-    // not kept: StarPU's idle workers would take time from the serial rows
+    // not kept: idle StarPU workers would slow down the serial rows
     int const workers = session({.gpus = 0}).workers();
     std::cout << starpu_name();
     if (starpu_is_built_in) std::cout << ", " << workers << " workers";

@@ -25,13 +25,13 @@ namespace nearfield::app
       return std::nullopt;
     }
 
-    // H. C. Plummer's sphere of scale length 1 and total mass 1: the mass inside radius r is
-    // (1 + r^-2)^(-3/2), here inverted for a uniform u. (S. Aarseth, M. Henon, R. Wielen, Astron.
-    // Astrophys. 37, 183, 1974)
+    // A Plummer sphere of scale length 1 and total mass 1: the mass inside radius r is
+    // (1 + r^-2)^(-3/2), here inverted for a uniform random number. (S. Aarseth, M. Henon, R. Wielen,
+    // Astron. Astrophys. 37, 183, 1974)
     point_set plummer_cloud(std::size_t n)
     {
       std::mt19937_64 engine(20260101);
-      // <random>'s distributions differ from library to library, its engines do not
+      // the distributions of <random> differ between standard libraries, its engines do not
       auto const uniform = [&]
       {
         return (static_cast<double>(engine() >> 11) + 0.5) * 0x1p-53;
@@ -42,7 +42,7 @@ namespace nearfield::app
       for (std::size_t i = 0; i < n; ++i)
       {
         double r = 0;
-        // one point in 25 lies further out, and would only make the picture small
+        // leaves out the 4 % of points further out, which would make the picture small
         do r = 1 / std::sqrt(std::pow(uniform(), -2.0 / 3) - 1);
         while (r > 6);
         double const z = 2 * uniform() - 1, angle = 2 * std::numbers::pi * uniform();

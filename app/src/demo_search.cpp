@@ -12,8 +12,8 @@
 #include <algorithm>
 #include <iostream>
 
-// The rounding of every operation is part of what a pair is: CMake compiles this file without
-// contraction.
+// The rounding of each operation decides which points are a pair, so CMake compiles this file without
+// floating-point contraction.
 
 namespace nearfield::app
 {
@@ -21,7 +21,7 @@ namespace nearfield::app
   {
     constexpr int repetitions = 10;
 
-    // A pair as one number that orders it: the smaller index, then the larger.
+    // A pair as a sort key: the smaller index, then the larger.
     std::uint64_t key_of(std::uint64_t i, std::uint64_t j)
     {
       return std::min(i, j) << 32 | std::max(i, j);
@@ -42,7 +42,7 @@ namespace nearfield::app
       return found;
     }
 
-    // As often as each pair is in the list, so that one that is there twice is seen.
+    // With multiplicity, so that a duplicate pair is detected.
     template <class T>
     bool has_pairs(coo<T, 3> const& list, std::vector<std::uint64_t> const& expected)
     {
@@ -65,7 +65,7 @@ namespace nearfield::app
                                                : "other pairs than brute force   FAIL"));
     }
 
-    // run() searches, and list() is what it found last, in host memory.
+    // run() searches; list() returns its last result in host memory.
     template <class Run, class List>
     void measure(demo_search_row& row, std::vector<std::uint64_t> const& expected, Run const& run,
                  List const& list)

@@ -44,7 +44,7 @@ namespace nearfield::app
 
   std::string no_gpu()
   {
-    // what comes behind the colon is the remedy
+    // the text after the colon is the remedy
     std::string const problem = cuda_problem();
     return problem.empty() ? "" : "no GPU (" + problem.substr(0, problem.find(": ")) + ")";
   }

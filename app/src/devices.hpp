@@ -6,13 +6,13 @@
 
 namespace nearfield::app
 {
-  /// Throws error where the options of a run contradict each other about GPUs, or ask for those that this
-  /// program or this machine does not have.
+  /// Throws nearfield::error if the options of a run contradict each other about GPUs, or ask for GPUs that
+  /// this program or this machine does not have.
   void check_devices(step_options const& options);
 
-  /// Why StarPU cannot compute on GPUs here, in a few words; empty where it can.
+  /// Why StarPU cannot compute on GPUs here, in a few words; empty if it can.
   std::string no_gpu_tasks();
-  /// The same of the calling thread.
+  /// The same for the calling thread.
   std::string no_gpu();
 
   /// Whether StarPU is built in.

@@ -13,14 +13,14 @@
 
 namespace nearfield::app
 {
-  /// Whether both names lead to one file, also through links, or would.
+  /// Whether both names lead to the same file, directly or through links, existing or not.
   inline bool same_file(std::filesystem::path const& a, std::filesystem::path const& b)
   {
     std::error_code ignored;
     auto const place = [&](std::filesystem::path path)
     {
-      // weakly_canonical resolves what exists: other names are made absolute, and links without a
-      // target are followed, by hand
+      // weakly_canonical resolves only what exists, so make the name absolute and follow links
+      // without a target here
       path = std::filesystem::absolute(path, ignored);
       while (std::filesystem::status(path, ignored).type() ==
                  std::filesystem::file_type::not_found &&
@@ -29,19 +29,19 @@ namespace nearfield::app
       return std::filesystem::weakly_canonical(path, ignored);
     };
     auto const place_of_a = place(a);
-    // empty for a relative name where the working directory is gone
+    // empty for a relative name if the working directory was removed
     return std::filesystem::equivalent(a, b, ignored) ||
            (!place_of_a.empty() && place_of_a == place(b));
   }
 
-  /// Throws error where a file cannot be written there: a long computation asks before it starts.
+  /// Throws nearfield::error if `path` cannot be written. For checks before a long computation.
   inline void check_writable_place(std::filesystem::path const& path)
   {
     atomic_file const probe(path);
   }
 
-  /// Throws error where an output, named by `option`, cannot be written there, or would overwrite
-  /// one of `others`, which the run reads or writes.
+  /// Throws nearfield::error if the output of `option` cannot be written, or would overwrite one of
+  /// `others`, which the run reads or writes.
   inline void check_output(char const* option, std::filesystem::path const& path,
                            std::initializer_list<std::optional<std::filesystem::path>> others)
   {
@@ -52,29 +52,28 @@ namespace nearfield::app
     check_writable_place(path);
   }
 
-  /// Throws error where standard output has not taken all that was printed.
+  /// Throws nearfield::error if writing to standard output has failed.
   inline void flush_output()
   {
     if (!std::cout.flush())
       throw error("standard output: cannot be written; give it another place");
   }
 
-  /// The files of one run, which get their names together.
+  /// The output files of one run, committed together.
   class output_files
   {
   public:
-    /// Writes all of a file but its name. Throws error.
+    /// Writes a file, which gets its name in commit(). Like open() and commit(), throws nearfield::error.
     void write(std::filesystem::path const& path, std::string_view bytes)
     {
       open(path).write(bytes);
     }
 
-    /// A file that is written piece by piece, before commit(). Throws error.
+    /// Opens a file to be written piece by piece before commit().
     atomic_file& open(std::filesystem::path const& path) { return files_.emplace_back(path).file; }
 
-    /// Prints the name of each file behind `label`, and gives the files their names when standard
-    /// output has taken what was printed: its failure is an error too, and an error leaves no file.
-    /// Throws error.
+    /// Prints the name of each file after `label`, then gives the files their names. If standard output
+    /// fails, that is an error too and leaves no files.
     void commit(std::string_view label)
     {
       for (output const& each : files_) std::cout << label << each.path.string() << "\n";

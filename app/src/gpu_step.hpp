@@ -6,8 +6,8 @@
 
 namespace nearfield::app
 {
-  /// The whole near field on the first GPU, which the calling thread drives. The time is that of points
-  /// that are on the GPU already; it holds the way back to the caller's order.
+  /// The near field on the first GPU, driven by the calling thread. The time excludes the upload, and includes
+  /// the download and the scatter into the caller's order.
   template <class T, class K>
   step_result<T> cuda_near_field(problem<T, K::dim> const& on, K const& k,
                                  step_options const& options)

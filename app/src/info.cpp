@@ -13,7 +13,7 @@ namespace nearfield::app
 {
   namespace
   {
-    // "sse2 avx2": what is built in and runs here.
+    // The instruction sets that are built in and run here, such as "sse2 avx2".
     std::string available_isa_names()
     {
       std::string names;
@@ -63,7 +63,7 @@ namespace nearfield::app
 
   exit_status info()
   {
-    auto const chosen = selected_isa(); // an error comes before the first line
+    auto const chosen = selected_isa(); // throws before anything is printed
     std::cout << "version       " << build.version << ", commit " << build.commit << "\n"
               << "build         " << build.compiler << ", " << build.build_type << "\n"
               << "built for     " << built_isas() << "\n"

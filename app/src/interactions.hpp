@@ -11,7 +11,8 @@
 
 namespace nearfield::app
 {
-  /// Sets the parameter of that name; false where K has none.
+  /// Sets the parameter of that name; returns false if K has none. Throws nearfield::error for a value out of
+  /// its range.
   template <class K>
   bool set_parameter(K& k, std::string const& name, double value)
   {
@@ -36,7 +37,7 @@ namespace nearfield::app
     return false;
   }
 
-  /// The parameters of K, as --param names them.
+  /// The names of K's parameters for --param.
   template <class K>
   std::vector<std::string> parameters_of()
   {
@@ -47,8 +48,8 @@ namespace nearfield::app
     return names;
   }
 
-  /// Throws error unless an interaction of that name is built in with every parameter given; in
-  /// dimension `dim`, or in any where it is 0.
+  /// Throws nearfield::error unless an interaction of that name is built in for dimension `dim` (0: any) and
+  /// has every parameter given, with a valid value.
   inline void check_interaction(interaction_choice const& choice, int dim)
   {
     std::string known, parameters;
@@ -78,7 +79,7 @@ namespace nearfield::app
                   "D; choose another, or other points");
   }
 
-  /// Calls f(k) with the interaction chosen, its parameters set. Throws error as check_interaction.
+  /// Calls f(k) with the chosen interaction and its parameters, which check_interaction() has accepted.
   template <int Dim, class F>
   void with_interaction(interaction_choice const& choice, F&& f)
   {

@@ -6,7 +6,7 @@
 #include <nearfield/core/isa.hpp>
 #include <nearfield/cuda/device.hpp>
 
-// the only file that includes it: the compiler takes seconds for it
+// included only here: it takes seconds to compile
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ namespace nearfield::app
   {
     using json = nlohmann::ordered_json;
 
-    // nlohmann-json writes 2.0 for a double of 2.
+    // Whole numbers as integers: nlohmann-json writes a double of 2 as 2.0.
     json number(double value)
     {
       if (std::abs(value) < 0x1p53 && value == std::trunc(value))
@@ -26,14 +26,14 @@ namespace nearfield::app
       return value;
     }
 
-    // Bytes that are no UTF-8 as \xNN: nlohmann-json would throw.
+    // Invalid UTF-8 as \xNN, for which nlohmann-json would throw.
     std::string utf8(std::string_view text)
     {
       static constexpr char hex[] = "0123456789abcdef";
       std::string result;
       while (!text.empty())
       {
-        // the length of the character in front, past 4 where there is none
+        // the length of the first character; more than 4 if it is invalid
         std::size_t n = 1;
         if (auto const first = static_cast<unsigned char>(text[0]); first >= 0x80)
           while (++n <= 4 && !json::accept('"' + std::string(text.substr(0, n)) + '"'))

@@ -8,8 +8,8 @@
 #include <vector>
 
 /// \file
-/// What the commands write as JSON. Numbers read back to the same value, or are null where they are not
-/// finite; bytes of file names that are no UTF-8 appear as \xNN.
+/// The JSON that the commands write. Numbers read back to the same value; those that are not finite become
+/// null. Bytes of file names that are not UTF-8 appear as \xNN.
 
 namespace nearfield::app
 {
@@ -19,7 +19,7 @@ namespace nearfield::app
   std::string json_of(search_options const& options, int dim, search_result const& result,
                       double read_seconds);
 
-  /// tasks: what runs tasks, as starpu_name() says.
+  /// `tasks`: the name of the task runtime, from starpu_name().
   std::string json_of(demo_input const& input, tree<3> const& leaves,
                       std::string const& interaction, std::string const& tasks,
                       std::vector<demo_row> const& rows,

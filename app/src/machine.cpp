@@ -15,7 +15,7 @@ namespace nearfield::app
   {
     constexpr std::uint64_t unlimited = std::numeric_limits<std::uint64_t>::max();
 
-    // A file of one number; none where there is no file, or it says "max".
+    // The number in a file; none if there is no file, or it says "max".
     std::optional<std::uint64_t> number_in(std::filesystem::path const& path)
     {
       std::ifstream file(path);
@@ -23,7 +23,7 @@ namespace nearfield::app
       return file >> number ? std::optional(number) : std::nullopt;
     }
 
-    // Of a file of "name number" lines.
+    // The number after `name` in a file of "name number" lines.
     std::optional<std::uint64_t> number_of(std::filesystem::path const& path,
                                            std::string const& name)
     {
@@ -38,7 +38,7 @@ namespace nearfield::app
       return std::nullopt;
     }
 
-    // The names that one version of control groups has.
+    // The file names of one version of control groups.
     struct group_files
     {
       char const *limit, *usage, *cache;
@@ -57,8 +57,8 @@ namespace nearfield::app
       return used < *limit ? *limit - used : 0;
     }
 
-    // A group is limited by all groups above it, too. In a container the path may be that of the
-    // host, and the root of the mount the container's own group.
+    // A group is also limited by all groups above it. In a container, `path` may be that of the host, and
+    // the root of the mount the container's own group.
     std::uint64_t left_in_all(std::filesystem::path const& mount, std::filesystem::path path,
                               group_files const& files)
     {
@@ -94,7 +94,7 @@ namespace nearfield::app
     std::uint64_t least = unlimited;
     if (auto const kib = number_of(root / "proc/meminfo", "MemAvailable:")) least = *kib * 1024;
 
-    // lines "0::/path" of version 2, "4:memory:/path" of version 1
+    // lines: "0::/path" (version 2) or "4:memory:/path" (version 1)
     std::ifstream groups(root / "proc/self/cgroup");
     for (std::string line; std::getline(groups, line);)
     {
@@ -114,7 +114,7 @@ namespace nearfield::app
 
   std::uint64_t peak_memory()
   {
-    // not getrusage(), whose peak may be that of the process that started this one
+    // not getrusage(), whose peak may include that of the parent process
     return number_of("/proc/self/status", "VmHWM:").value_or(0) * 1024;
   }
 }

@@ -6,18 +6,17 @@
 
 namespace nearfield::app
 {
-  /// The processor's name as the system gives it.
+  /// The processor's name, from /proc/cpuinfo.
   std::string cpu_name();
 
   /// The number of logical processors that this process may use.
   int cpu_count();
 
-  /// How many bytes this process can still take: what the machine has available, or what the limits
-  /// of its control groups (version 1 or 2) leave, whichever is less. Page cache that the system
-  /// can drop counts as available. The largest number where the system does not tell. `root` holds
-  /// proc and sys.
+  /// The bytes that this process can still allocate: the memory available on the machine, or what the limits of
+  /// its control groups (version 1 or 2) leave, whichever is less. Page cache that the system can drop counts
+  /// as available. The largest std::uint64_t if unknown. `root` is the directory of proc and sys.
   std::uint64_t available_memory(std::filesystem::path const& root = "/");
 
-  /// The most bytes of memory that this process has had.
+  /// The peak resident memory of this process in bytes; 0 if unknown.
   std::uint64_t peak_memory();
 }

@@ -11,8 +11,8 @@
 
 namespace
 {
-  // Where one is closed (>&-) the next file that is opened would be standard output, and receive
-  // what is printed. Opened the other way round, it refuses.
+  // If a standard stream is closed (>&-), the next file opened would take its place and receive what is
+  // printed. This opens /dev/null there in the wrong direction, so that using the stream fails.
   void hold_standard_streams()
   {
     for (int const stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})

@@ -29,24 +29,24 @@ namespace nearfield::app
     cuda       ///< on GPUs only
   };
 
-  /// How often a pair of points is evaluated.
+  /// Whether a pair of points is evaluated once or twice.
   enum class pair_form
   {
     automatic, ///< the faster one
-    one_sided, ///< for each point
-    mutual     ///< once for both, where targets and sources are one set
+    one_sided, ///< once for each of the two points
+    mutual     ///< once for both; only for one set
   };
 
-  /// What a search lists.
+  /// The kind of result of a search.
   enum class list_kind
   {
     half,  ///< every pair of points once
     full,  ///< both (i, j) and (j, i)
     count, ///< the number of neighbours of every point
-    table  ///< that, and a fixed number of places for them
+    table  ///< the same, and rows of fixed width with the neighbours
   };
 
-  /// An interaction as the command line names it.
+  /// An interaction as given on the command line.
   struct interaction_choice
   {
     std::string name = "one_over_r";
@@ -59,14 +59,14 @@ namespace nearfield::app
   {
     app::backend backend = backend::automatic;
     pair_form form = pair_form::automatic;
-    /// StarPU's workers; 0: the calling thread, without StarPU; none: one a core where StarPU is built
+    /// StarPU's CPU workers; 0: the calling thread, without StarPU; none: StarPU's default if built in
     std::optional<int> workers = std::nullopt;
-    /// none: STARPU_NCUDA, or all; one where the calling thread drives it
+    /// none: STARPU_NCUDA, or all; without StarPU, one
     std::optional<int> gpus = std::nullopt;
     std::optional<int> leaves_per_group = std::nullopt;
     /// empty: StarPU's default
     std::string scheduler = {};
-    /// runs of the step, of which the quickest counts
+    /// number of runs of the step; the fastest is reported
     int repetitions = 1;
   };
 
@@ -108,13 +108,13 @@ namespace nearfield::app
     /// pairs closer than this
     double radius = 0;
     list_kind list = list_kind::half;
-    /// places of a row of a table; none: as many as the point with the most neighbours needs
+    /// width of a table; none: the largest number of neighbours
     std::optional<std::uint32_t> width = std::nullopt;
-    /// of every axis; 0: the default
+    /// on every axis; 0: the default
     int cells_per_cutoff = 0;
-    /// a length for every axis, 0 where it is open; none: all are
+    /// the period of every axis, 0 for an open one; empty: all axes are open
     std::vector<double> periodic = {};
-    /// the most bytes of the list; none: as many as there are
+    /// upper limit for the bytes of the list; none: the available memory
     std::optional<std::uint64_t> max_memory = std::nullopt;
     std::optional<std::filesystem::path> output = std::nullopt;
     std::optional<std::filesystem::path> json = std::nullopt;
@@ -124,7 +124,7 @@ namespace nearfield::app
   struct demo_options
   {
     int repetitions =
-        10; ///< runs of each row, of which the fastest counts; of the scalar one 3 at most
+        10; ///< runs of each row, the fastest of which is reported; at most 3 for scalar
     std::filesystem::path folder = "nearfield-demo";
   };
 

@@ -5,13 +5,13 @@
 
 namespace nearfield::app
 {
-  /// A square that is drawn around points.
+  /// A square to draw around points.
   struct square
   {
     double x = 0, y = 0, half_width = 0;
   };
 
-  /// Points seen along z from above, coloured by a value each. Text is UTF-8.
+  /// Points seen from above along z, coloured by their values. Text is UTF-8.
   struct scene
   {
     std::vector<double> const& x;
@@ -26,7 +26,7 @@ namespace nearfield::app
     std::string length_unit;
   };
 
-  /// The scene with its leaf grid, axes and a colour bar, as the bytes of a PNG file. Throws error where
-  /// cairo fails.
+  /// The scene with its leaf grid, axes and a colour bar, as the bytes of a PNG file. Throws nearfield::error
+  /// if cairo fails.
   std::string draw(scene const& what);
 }

@@ -18,14 +18,14 @@
 
 namespace nearfield::app
 {
-  /// Points as a file has them, and its name for messages.
+  /// The points of a file, and its name for messages.
   struct named_points
   {
     std::string name;
     point_set points;
   };
 
-  /// How the points are cut: a level, or a number of points a leaf; and the box, where one is given.
+  /// How the tree is cut: a uniform level or a maximal number of points per leaf, and optionally the root box.
   struct cut_options
   {
     std::optional<int> level = std::nullopt;
@@ -33,12 +33,12 @@ namespace nearfield::app
     std::optional<bounding_box> box = std::nullopt;
   };
 
-  /// A column of a file in the precision of the run: the file's own where that is double, else a copy.
+  /// A column of a file in the precision of the run: a view for double, a rounded copy for float.
   template <class T>
   using column =
       std::conditional_t<std::is_same_v<T, double>, std::span<double const>, std::vector<T>>;
 
-  /// The positions of points of a file, which must live as long.
+  /// The positions of the points of a file, which must outlive it.
   template <class T, int Dim>
   struct position_columns
   {
@@ -53,8 +53,8 @@ namespace nearfield::app
     }
   };
 
-  /// The points in the precision of the run and in the caller's order, and their tree. The files' points
-  /// must live as long.
+  /// The points in the precision of the run and in the caller's order, and their tree. The points of the files
+  /// must outlive it.
   template <class T, int Dim>
   struct problem
   {
@@ -62,9 +62,9 @@ namespace nearfield::app
     static constexpr int dim = Dim;
 
     position_columns<T, Dim> targets;
-    /// none: the targets are the sources
+    /// none: the targets are also the sources
     std::optional<position_columns<T, Dim>> sources;
-    /// of the sources
+    /// one column per input of the sources
     std::vector<column<T>> inputs;
     tree<Dim> leaves;
 
@@ -82,7 +82,7 @@ namespace nearfield::app
     }
   };
 
-  /// The values in precision T. Throws error for one that T does not hold.
+  /// The values in precision T. Throws nearfield::error for a value beyond the range of T.
   template <class T>
   column<T> rounded(std::vector<double> const& values, std::string const& name, char const* what)
   {
@@ -120,8 +120,8 @@ namespace nearfield::app
     return result;
   }
 
-  /// Throws error for a point that lies further than 4 eps outside the box, eps that of T; grows
-  /// the box where rounding to T carried a point of it out.
+  /// Throws nearfield::error for a point outside the given box by more than 4 eps (of T) times its half width.
+  /// Enlarges the root if rounding to T has moved a point out of it.
   template <class T, int Dim>
   void fit(cube<Dim>& root, cube<Dim> const& given, named_points const& from)
   {
@@ -144,7 +144,7 @@ namespace nearfield::app
     }
   }
 
-  /// Rounds the points to T, and builds their tree.
+  /// Rounds the points to T and builds their tree.
   template <class T, int Dim>
   problem<T, Dim> make_problem(named_points const& targets, named_points const* sources,
                                cut_options const& cut)

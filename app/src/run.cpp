@@ -18,7 +18,7 @@ namespace nearfield::app
 {
   namespace
   {
-    // Interactions take the square of a length, or its reciprocal, in the precision of the run.
+    // Interactions compute the square of a length, or its reciprocal, in the precision of the run.
     void check_squares(run_options const& options)
     {
       double const largest = options.precision == precision::f32
@@ -32,7 +32,7 @@ namespace nearfield::app
                       "; give a length nearer to 1, in other units");
     }
 
-    // What can be refused before a file is read.
+    // The checks that need no input file.
     void check_early(run_options const& options)
     {
       check_interaction(options.interaction, options.dim);
@@ -48,7 +48,7 @@ namespace nearfield::app
       if (options.step.backend != backend::scalar) (void)selected_isa();
     }
 
-    // The caller's box; else the header's. With two files the headers must agree to count.
+    // The box of --box, otherwise that of the file; with two files only if they have the same one.
     std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
                                            point_set const* sources)
     {
@@ -66,7 +66,7 @@ namespace nearfield::app
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::vector<std::string> const& columns)
     {
-      // with two files the style is for those in LAMMPS format; if none is, the reader refuses it
+      // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it
       bool const is_for_the_other =
           options.sources && !has_atom_style(path) &&
           (has_atom_style(options.input) || has_atom_style(*options.sources));
@@ -94,7 +94,7 @@ namespace nearfield::app
                 << "other units" << std::endl;
     }
 
-    // "avx512", "scalar" or "cuda": a step has one back-end, so its tasks all ran the same.
+    // "avx512", "scalar" or "cuda". A step has one back-end, so all its tasks have the same.
     std::string implementation(run_options const& options, step_report const& step)
     {
       if (!step.tasks.empty()) return step.tasks.front().implementation;

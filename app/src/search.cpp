@@ -15,7 +15,7 @@ namespace nearfield::app
 {
   namespace
   {
-    // What can be refused before a file is read.
+    // The checks that need no input file.
     void check_early(search_options const& options)
     {
       check_lengths(options);
@@ -44,7 +44,7 @@ namespace nearfield::app
         throw error("--periodic: found " + std::to_string(options.periodic.size()) +
                     " lengths, expected " + std::to_string(dim) + ", as many as " + from.name +
                     " has coordinates");
-      from.points.inputs = {}; // a search has no use for charges
+      from.points.inputs = {}; // a search does not use them
       from.points.outputs = {};
       return from;
     }

@@ -15,7 +15,7 @@ namespace nearfield::app
 {
   namespace
   {
-    /// f(), in a range of that name, whose time is added to `seconds`.
+    /// Calls f() in a profiler range of that name and adds the time to `seconds`.
     template <class F>
     auto timed(char const* name, double& seconds, F&& f)
     {
@@ -49,7 +49,7 @@ namespace nearfield::app
                         " that --periodic gives; expected it inside");
     }
 
-    /// Throws error where the list is larger than it may be.
+    /// Throws nearfield::error if the list is larger than `limit` bytes.
     void check_size(search_options const& options, search_result const& result, std::uint64_t limit)
     {
       if (result.bytes <= limit) return;
@@ -93,8 +93,8 @@ namespace nearfield::app
       }
     }
 
-    /// Counts, then fills: `search(what)` does it, `fetch(list)` brings what it gives into host
-    /// memory, and available() is how many bytes a list may have.
+    /// Counts, then fills: search(what) runs a search, fetch(list) copies its result to host memory, and
+    /// available() returns the bytes that a list may have.
     template <class Search, class Fetch, class Available>
     void count_and_fill(search_options const& options, Search const& search, Fetch const& fetch,
                         Available const& available, search_result& result)
@@ -104,7 +104,7 @@ namespace nearfield::app
         return options.max_memory ? *options.max_memory : available();
       };
       bool const only_counts = options.list == list_kind::count;
-      // counts that are too large for the limit are not even made
+      // counts per point that exceed the limit are not allocated
       bool const fits = !only_counts || result.points * sizeof(index_type) <= limit();
       pair_counts counts = fetch(timed("count", result.count_seconds,
                                        [&] {
@@ -121,8 +121,7 @@ namespace nearfield::app
       }
       counts = {};
 
-      // What is brought is not timed. The size has been checked: a limit once more would have the library
-      // count once more.
+      // Fetching is not timed here. The size has been checked: with a limit, the library would count again.
       auto const fill = [&](auto const& what)
       {
         return timed("fill", result.fill_seconds, [&] { return search(what); });
@@ -173,7 +172,7 @@ namespace nearfield::app
         count_and_fill(options, search, fetch, available, result);
         result.peak_memory = peak_memory();
       };
-      if constexpr (starpu_is_built_in) // else workers are refused
+      if constexpr (starpu_is_built_in) // without StarPU, --workers is refused
         if (options.workers > 0)
         {
           session const running({.backend = backend::simd, .workers = options.workers});
@@ -218,7 +217,7 @@ namespace nearfield::app
       {
         return timed("download", *result.download_seconds, [&] { return list.to_host(); });
       };
-      // a list that is written is copied to the host
+      // a list that is written to a file is copied to the host
       auto const available = [&]
       {
         std::uint64_t const on_gpu = free_gpu_memory();

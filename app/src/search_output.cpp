@@ -27,7 +27,7 @@ namespace nearfield::app
                   "', expected .csv .npy");
     }
 
-    // Bytes on their way to a file.
+    // A buffer for the bytes of a file.
     class block
     {
     public:
@@ -50,7 +50,7 @@ namespace nearfield::app
       std::string bytes_;
     };
 
-    // f(i, j) for every pair of a half or a full list.
+    // Calls f(i, j) for every pair of a half or full list.
     template <class F>
     void for_each_pair(list_kind kind, search_result const& result, F const& f)
     {

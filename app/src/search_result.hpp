@@ -12,51 +12,51 @@
 
 namespace nearfield::app
 {
-  /// What a search found, whatever the precision, the dimension and the back-end.
+  /// The result of a search in any precision and dimension, on any back-end.
   struct search_result
   {
     std::uint64_t points = 0;
-    /// of the list: a half list has every pair once, the others twice
+    /// entries of the list: each pair counts once in a half list, twice in the others
     std::uint64_t pairs = 0;
-    /// of a point, both ways whatever the list is
+    /// neighbours per point in the full sense, for half lists too
     double mean_neighbours = 0;
     std::uint64_t max_neighbours = 0;
-    /// of the list, in memory
+    /// size of the list in memory
     std::uint64_t bytes = 0;
 
-    /// one of them, as the list asks; on a GPU they stay there where no file is written
+    /// The list, in the members of its kind. Pairs and tables stay on a GPU if no file is written.
     page_array<index_type> i, j;           ///< half: pair p is (i[p], j[p])
     page_array<std::uint64_t> offsets;     ///< full: row i is columns[offsets[i]] ...
     page_array<index_type> columns;        ///< full
     page_array<index_type> counts;         ///< count
     neighbour_table table;                 ///< table
     std::optional<index_type> table_width; ///< table
-    /// a row of the table has more points than places
+    /// whether a point has more neighbours than the table's width
     bool overflow = false;
 
     double grid_seconds = 0, count_seconds = 0, fill_seconds = 0;
-    /// of a GPU
+    /// only with a GPU
     std::optional<double> upload_seconds = std::nullopt, download_seconds = std::nullopt;
-    /// of the process, or of the GPU: columns, grid, scratch and list
+    /// of the process; on a GPU, of its columns, grid, scratch memory and list
     std::uint64_t peak_memory = 0;
   };
 
-  /// Throws error where the radius and the periods cannot be searched with in the precision asked for.
+  /// Throws nearfield::error if the radius or the periods are out of range in the precision asked for.
   void check_lengths(search_options const& options);
 
-  /// Searches; options.backend is not automatic. Throws error for points outside a periodic box, and for
-  /// a list larger than it may be, which is then not allocated.
+  /// Searches; options.backend must not be automatic. Throws nearfield::error for points outside a periodic
+  /// box, and for a list that exceeds the memory limit, before allocating it.
   search_result search_points(named_points const& from, search_options const& options);
 
-  /// Throws error unless a list can be written to a file of that name: .csv or .npy.
+  /// Throws nearfield::error unless the extension is .csv or .npy.
   void check_list_format(std::filesystem::path const& path);
 
-  /// Writes a list, block by block, so that memory holds it once.
+  /// Writes a list block by block, without a second copy in memory.
   ///
-  /// CSV has a line with the names of the columns, then rows: `i,j` of a half or a full list,
-  /// `i,count`, or `i,count,j0,j1,...` of a table, whose places without a point are empty. NPY is
-  /// int64: (pairs, 2); (points,) counts; or, for a table, (points, 1 + width): the count, then the
-  /// neighbours, -1 behind them. Throws error where the system refuses.
+  /// CSV has a header line, then rows: `i,j` for half and full lists, `i,count`, or `i,count,j0,j1,...` for a
+  /// table, padded with empty fields. NPY is int64 of shape (pairs, 2); (points,) for counts; or
+  /// (points, 1 + width) for a table: the count, then the neighbours, padded with -1. Throws nearfield::error
+  /// if writing fails.
   void write_list(atomic_file& file, std::filesystem::path const& path, list_kind kind,
                   search_result const& result);
 }

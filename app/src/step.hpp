@@ -13,7 +13,7 @@
 
 namespace nearfield::app
 {
-  /// What one worker ran: starpu::worker_tasks, which a program without StarPU does not have.
+  /// The same as starpu::worker_tasks, which a program without StarPU does not have.
   struct worker_tasks
   {
     std::string worker;
@@ -21,7 +21,7 @@ namespace nearfield::app
     std::uint64_t tasks = 0;
   };
 
-  /// How a step went.
+  /// Time, resources and tasks of a step.
   struct step_report
   {
     double seconds = 0;
@@ -42,7 +42,7 @@ namespace nearfield::app
     }
   };
 
-  /// The outputs of a step in the caller's order, n_out columns for each right-hand side.
+  /// The outputs of a step in the caller's order, n_out columns per right-hand side.
   template <class T>
   struct step_result
   {
@@ -50,7 +50,7 @@ namespace nearfield::app
     step_report report;
   };
 
-  /// f(), in a range of that name.
+  /// Calls f() in a profiler range of that name.
   template <class F>
   decltype(auto) in_range(char const* name, F&& f)
   {
@@ -63,7 +63,7 @@ namespace nearfield::app
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// The shortest time that f() took in n runs.
+  /// The shortest time of n runs of f(), in seconds.
   template <class F>
   double quickest(int n, F&& f)
   {
@@ -96,7 +96,7 @@ namespace nearfield::app
     }
   }
 
-  /// The whole near field on the calling thread; the time holds the way back to the caller's order.
+  /// The near field on the calling thread. The time includes the scatter into the caller's order.
   template <class T, class K>
   step_result<T> serial_near_field(problem<T, K::dim> const& on, K const& k,
                                    step_options const& options)

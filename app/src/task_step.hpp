@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// The one place that knows whether StarPU is built in.
+/// The only file that depends on whether StarPU is built in.
 
 #include "gpu_step.hpp"
 #include "step.hpp"
@@ -18,7 +18,7 @@ namespace nearfield::app
 #if defined(NEARFIELD_WITH_STARPU)
   inline constexpr bool starpu_is_built_in = true;
 
-  /// StarPU, running as long as this lives.
+  /// StarPU, running as long as an object of this class exists.
   class session
   {
   public:
@@ -83,7 +83,7 @@ namespace nearfield::app
     return starpu::radius_search(running.runtime(), cells, what);
   }
 
-  /// The whole near field as StarPU tasks.
+  /// The near field as StarPU tasks.
   template <class T, class K>
   step_result<T> starpu_near_field(problem<T, K::dim> const& on, K const& k,
                                    step_options const& options)
@@ -111,7 +111,7 @@ namespace nearfield::app
           step.submit();
           step.wait();
         };
-        // the workers have ranges of their own in it: upload, near field, download
+        // within it, the workers have their own ranges: upload, near field, download
         result.report.seconds += quickest(options.repetitions, [&] { in_range("step", compute); });
         for (auto const& [worker, implementation, tasks] : step.statistics())
           result.report.add(worker, implementation, tasks);
@@ -153,7 +153,7 @@ namespace nearfield::app
   }
 #endif
 
-  /// The whole near field, where the options say. Throws error for options of StarPU where it is not
+  /// The near field on the back-end in the options. Throws nearfield::error for StarPU's options if it is not
   /// built in.
   template <class T, class K>
   step_result<T> near_field_step(problem<T, K::dim> const& on, K const& k,

@@ -30,8 +30,8 @@ namespace nearfield
       fail(target, std::strerror(errno));
     }
 
-    // A node of a list that only grows: nodes are reused and never freed, so that a signal handler
-    // can walk the list whatever the program was doing.
+    // A node of a list that only grows. Nodes are reused and never freed, so that a signal handler can
+    // walk the list at any time.
     struct registration
     {
       std::atomic<bool> taken{true};
@@ -68,13 +68,13 @@ namespace nearfield
     {
       for (auto const* node = registration::head.load(); node; node = node->next)
         if (node->live) ::unlinkat(node->folder, node->name, 0);
-      // SA_RESETHAND has done so, unless another library, as StarPU does, has put this handler back
-      // by itself; the default action takes effect when the handler returns
+      // SA_RESETHAND has already done this, unless another library (such as StarPU) installed this handler
+      // again without it. The default action takes effect when the handler returns.
       std::signal(signal, SIG_DFL);
       ::raise(signal);
     }
 
-    // The descriptor that `target` names, /dev/stdout or /dev/fd/3; -1 for the name of a file.
+    // The descriptor that `target` names, such as /dev/stdout or /dev/fd/3; -1 for other names.
     int open_descriptor(std::filesystem::path const& target)
     {
       if (target == "/dev/stdout") return STDOUT_FILENO;
@@ -88,11 +88,11 @@ namespace nearfield
       return named ? static_cast<int>(number) : -1;
     }
 
-    // What `place` names in the end, whether it exists or not: a file or an open descriptor. Of links
-    // that lead in a circle one of them, which cannot be opened.
+    // Follows symbolic links from `place` to a file, existing or not, or to an open descriptor. In a cycle
+    // of links it returns one of them, which cannot be opened.
     std::filesystem::path behind_links(std::filesystem::path place)
     {
-      int const most_links = 40; // those that Linux follows
+      int const most_links = 40; // the limit of Linux
       for (int n = 0; n < most_links && open_descriptor(place) < 0; ++n)
       {
         std::error_code no_link;
@@ -106,11 +106,11 @@ namespace nearfield
 
   struct atomic_file::state
   {
-    /// where the file gets its name; -1 for a pipe or a device, which has it already
+    /// the directory in which commit() names the file; -1 for a pipe or a device
     int folder = -1;
     std::string name;
     int descriptor = -1;
-    registration* temporary = nullptr; ///< its name until then, if it has one
+    registration* temporary = nullptr; ///< its temporary name, if it has one
 
     state() = default;
     ~state()
@@ -126,8 +126,8 @@ namespace nearfield
     state(state const&) = delete;
     state& operator=(state const&) = delete;
 
-    /// Calls make(name) with one name after another until one is free. Returns false, with errno,
-    /// where it fails for another reason.
+    /// Calls make(name) with new names until one is free. Returns false, with errno set, if it fails for
+    /// another reason.
     template <class Make>
     bool make_temporary(Make const& make)
     {
@@ -135,10 +135,10 @@ namespace nearfield
       auto* const node = registration::take();
       node->folder = folder;
       do {
-        // the name does not hold the target's, which may be as long as names can be
+        // without the target's name, which may already have the maximal length
         std::snprintf(node->name, sizeof node->name, ".nearfield-%d-%u.tmp", int(::getpid()),
                       counter++);
-        node->live = true; // before it exists: a signal in between finds it
+        node->live = true; // set before the file exists, so that a signal in between removes it
         if (make(node->name))
         {
           temporary = node;
@@ -150,7 +150,7 @@ namespace nearfield
       return false;
     }
 
-    /// the path of the open file, though it may have no name
+    /// a path to the open file, which may have no name
     [[nodiscard]] std::string open_file() const
     {
       return "/proc/self/fd/" + std::to_string(descriptor);
@@ -159,7 +159,7 @@ namespace nearfield
     void open(mode_t mode)
     {
       descriptor = ::openat(folder, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC, mode);
-      // not every file system has files without a name, nor every container a /proc to name them
+      // not every file system has unnamed files, nor every container the /proc that is needed to link them
       if (descriptor >= 0 && ::access(open_file().c_str(), F_OK) != 0)
         ::close(std::exchange(descriptor, -1));
       if (descriptor < 0)
@@ -181,7 +181,7 @@ namespace nearfield
       if (!temporary)
       {
         if (link(name.c_str())) return true;
-        // a link does not replace a file, a new name for an old one does
+        // linkat() does not replace a file, renameat() does
         if (errno != EEXIST || !make_temporary([&](char const* path) { return link(path); }))
           return false;
       }
@@ -197,7 +197,7 @@ namespace nearfield
     auto const place = behind_links(target_);
     if (int const open = open_descriptor(place); open >= 0)
     {
-      // written where it stands, even if it is a file
+      // written in place, even if it is a file
       state_->descriptor = ::fcntl(open, F_DUPFD_CLOEXEC, 0);
       if (state_->descriptor < 0) fail(target_);
       return;
@@ -205,12 +205,12 @@ namespace nearfield
 
     struct stat there = {};
     bool const exists = ::stat(target_.c_str(), &there) == 0;
-    // a name that is too long, a link to itself: known now, and not when the name is given
+    // report a name that is too long, or a link to itself, now rather than in commit()
     if (!exists && errno != ENOENT) fail(target_);
     if (exists && S_ISDIR(there.st_mode)) fail(target_, "found a folder, expected a file's name");
     if (exists && !S_ISREG(there.st_mode))
     {
-      // opened later, as a pipe waits for its reader
+      // opened later: opening a pipe waits for its reader
       if (::access(target_.c_str(), W_OK) != 0) fail(target_);
       return;
     }
@@ -225,11 +225,11 @@ namespace nearfield
     state_->open(exists ? there.st_mode & permissions : 0666);
     if (state_->descriptor < 0) fail(target_);
     if (!exists) return;
-    // as far as the system allows: only root can leave a file to another user
+    // as far as the system allows: only root can give a file to another user
     auto mode = there.st_mode & permissions;
     if (::fchown(state_->descriptor, there.st_uid, there.st_gid) != 0 &&
         ::fchown(state_->descriptor, uid_t(-1), there.st_gid) != 0)
-      mode = (mode & ~mode_t(S_IRWXG)) | ((mode & S_IRWXO) << 3); // the older group is not this one
+      mode = (mode & ~mode_t(S_IRWXG)) | ((mode & S_IRWXO) << 3); // another group than before
     [[maybe_unused]] auto const changed = ::fchmod(state_->descriptor, mode);
   }
 
@@ -252,9 +252,9 @@ namespace nearfield
 
   void atomic_file::commit()
   {
-    write({}); // a pipe that was given nothing is opened, and closed: its reader finds the end
+    write({}); // opens a pipe that nothing was written to, so that its reader sees the end of file
     auto const done = std::move(state_);
-    // network file systems report a full disk when a file is closed; it must be open for its name
+    // Network file systems report a full disk on close. Close a copy: the file must be open to get its name.
     auto const copy = ::dup(done->descriptor);
     if (copy < 0 || ::close(copy) != 0) fail(target_);
     if (done->folder >= 0 && !done->give_name()) fail(target_);

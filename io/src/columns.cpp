@@ -12,7 +12,7 @@ namespace nearfield
 
     constexpr std::size_t absent = static_cast<std::size_t>(-1);
 
-    // Which field of a row is what.
+    // The meaning of the fields of a row.
     struct column_map
     {
       std::vector<std::string> names;
@@ -98,7 +98,7 @@ namespace nearfield
       return map;
     }
 
-    // What the columns of a file without names are.
+    // The columns of a file without names.
     std::vector<std::string> usual_names(std::size_t n, int dim)
     {
       std::vector<std::string> names{"x", "y", "z"};
@@ -132,8 +132,8 @@ namespace nearfield
       return quoted ? text.substr(1, text.size() - 2) : text;
     }
 
-    // Whether `field` can be a header of a column whose name is known. A value that is missing or
-    // cannot be read must not pass for one: its row would be lost silently.
+    // Whether `field` can be the header of a column whose name is given by the caller. A missing or
+    // unreadable value must not pass for one: its row would be lost silently.
     bool is_name(std::string_view field)
     {
       field = unquoted(field);
@@ -194,8 +194,8 @@ namespace nearfield
       }
 
     private:
-      // The names are known: a first row without numbers is skipped if it has a name above each
-      // column that is read.
+      // With names given: a first row without numbers is skipped; it must have a name above each column
+      // that is read.
       void check_header(std::string_view line)
       {
         // names separated by tabs may contain blanks, or be empty
@@ -224,7 +224,7 @@ namespace nearfield
                    });
       }
 
-      // "# x y z q" is a header too; a comment of other words is a comment
+      // "# x y z q" is a header too; other comments are ignored
       void read_commented_names(std::string_view line)
       {
         line = trimmed(line.substr(1));

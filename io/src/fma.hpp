@@ -9,16 +9,16 @@
 
 namespace nearfield::detail::io
 {
-  /// What the first line of an FMA file says.
+  /// The first line of an FMA file.
   struct fma_header
   {
     std::uint64_t sizeof_real = 8;
-    std::uint64_t n_values = 4; ///< values a record
+    std::uint64_t n_values = 4; ///< per record
     std::uint64_t dim = 3;
     std::uint64_t n_inputs = 1;
   };
 
-  /// What is wrong with it, empty when nothing is: `found` and `expected` of a message.
+  /// What is wrong with a header: `found` and `expected` of a message, both empty if it is valid.
   struct complaint
   {
     std::string found;
@@ -26,16 +26,16 @@ namespace nearfield::detail::io
   };
   complaint check_header(fma_header const& header, read_options const& options);
 
-  /// A point set of that many columns, sized for n points, and without a box.
+  /// A point set with the header's columns, of n points, without a box.
   point_set empty_set(fma_header const& header, std::size_t n);
 
-  /// The column of a record's k-th value.
+  /// The column of the k-th value of a record.
   std::vector<double>& column_of(point_set& points, std::size_t k);
 
-  /// What a message calls a record's k-th value: y, input 1, output 2.
+  /// The name of the k-th value of a record in messages, such as y, input 1 or output 2.
   std::string name_of(fma_header const& header, std::size_t k);
 
-  /// True where the first bytes are those of a binary file.
+  /// Whether the first bytes are those of a binary file.
   bool is_binary_fma(std::string_view content);
 
   point_set parse_fma_text(std::string_view content, std::string const& name,

@@ -12,8 +12,8 @@ namespace nearfield::detail::io
 {
   namespace
   {
-    // Offsets of the header's parts. Version 1: u32 sizeof_real, u32 values, i64 points, half
-    // width, centre. Version 2: u32 sizeof_real, values, dim, inputs, u64 points, half width, centre.
+    // The layout of a file. The header of version 1 is u32 sizeof_real, u32 values, i64 points, half width,
+    // centre; that of version 2 is u32 sizeof_real, values, dim, inputs, u64 points, half width, centre.
     struct layout
     {
       fma_header header;
@@ -29,7 +29,7 @@ namespace nearfield::detail::io
       {
         return header.n_values * header.sizeof_real;
       }
-      /// the points that a file of `size` bytes has room for
+      /// the number of points that fit into a file of `size` bytes
       [[nodiscard]] std::uint64_t room(std::size_t size) const
       {
         return size < records_offset() ? 0 : (size - records_offset()) / record_size();
@@ -57,8 +57,8 @@ namespace nearfield::detail::io
                      "a " + what + " of " + count_of(size, "byte"));
     }
 
-    // A file has the version whose header its size agrees with. Where it agrees with neither, the
-    // version whose header makes sense is the one that the message speaks of.
+    // A file has the version whose header matches its size. If neither does, the message refers to the
+    // version whose header is plausible.
     layout recognise(std::string_view content, std::string const& name, read_options const& options)
     {
       require(content, 16, name, "FMA header");

@@ -55,8 +55,8 @@ namespace nearfield
 
     namespace
     {
-      // The values of a text as one stream: line breaks count as blanks, but are remembered, as
-      // messages need the line and records must not straddle lines.
+      // The values of a text as one stream. Line breaks count as blanks, but are tracked: messages
+      // give the line, and records must not straddle lines.
       class token_stream
       {
       public:
@@ -150,7 +150,7 @@ namespace nearfield
         {
           auto const token = take("the number of points");
           n_points_ = take_count(token, "the number of points");
-          // a value takes a digit and a blank: the count is checked before memory is asked for it
+          // a value takes at least a digit and a blank: check the count before allocating
           auto const most = (size_ + 1) / (2 * header_.n_values);
           if (n_points_ > most)
             fail_at_line(name_, tokens_.line(), count_of(n_points_, "point") + " announced",
@@ -167,7 +167,7 @@ namespace nearfield
         double take_finite(std::string const& what)
         {
           auto const token = take(what);
-          // the box belongs to the file's precision as the points do
+          // the box has the precision of the points
           return header_.sizeof_real == 4 ? parse<float>(token, what, true)
                                           : parse<double>(token, what, true);
         }
@@ -216,8 +216,8 @@ namespace nearfield
                             k < n_finite);
               columns[k][i] = static_cast<double>(value);
             }
-            // A record may share a line with others or take several; where it does neither, a row
-            // has a value too few or too many and all that follow have moved.
+            // A line may hold several records, and a record several lines. In any other case a row has a
+            // value too few or too many, which would shift all that follow.
             if (tokens_.line() != start && !(whole_lines && tokens_.ends_line()))
               fail_at_line(name_, start,
                            "a record of " + count_of(header_.n_values, "value") +

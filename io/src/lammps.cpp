@@ -16,8 +16,8 @@ namespace nearfield
       std::string_view columns;
     };
 
-    // The Atoms section of each style, from LAMMPS's read_data page; integers are id, mol, type,
-    // flag. Styles whose rows have no fixed length (tdpd, template, hybrid) are left out.
+    // The columns of the Atoms section for each style, from LAMMPS's page on read_data; id, mol, type and
+    // flag are integers. Styles without fixed columns (tdpd, template, hybrid) are left out.
     constexpr style_entry styles[] = {
         {"angle", "id mol type x y z"},
         {"atomic", "id type x y z"},
@@ -78,7 +78,7 @@ namespace nearfield
       fail_at_line(where.name, where.line, "atom style " + in_quotes(name), "one of: " + known);
     }
 
-    // the text before and behind the first #
+    // the text before and after the first #
     struct commented
     {
       std::string_view text;
@@ -111,7 +111,7 @@ namespace nearfield
       friend auto operator<=>(atom_id const&, atom_id const&) = default;
     };
 
-    // LAMMPS lets all ids be 0 where nobody needs them.
+    // LAMMPS allows all ids to be 0 if they are not used.
     void refuse_repeated(std::vector<atom_id>& ids, std::string const& name)
     {
       std::sort(ids.begin(), ids.end());

@@ -14,7 +14,7 @@ namespace nearfield
     std::string text = "{'descr': '<i8', 'fortran_order': False, 'shape': (";
     for (std::size_t a = 0; a < shape.size(); ++a)
       text += (a == 0 ? "" : " ") + std::to_string(shape[a]) + ",";
-    // Python writes (3,) for one number and (3, 2) for two
+    // Python writes (3,) for one dimension and (3, 2) for two
     if (shape.size() > 1) text.pop_back();
     text += "), }";
 

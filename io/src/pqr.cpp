@@ -8,8 +8,8 @@ namespace nearfield
   {
     using namespace detail::io;
 
-    // The residue number stands before x. It tells a row with a missing or an extra value from a
-    // good one: 12, -3, 52A (an insertion code), A1000 (a chain that ran into it).
+    // The residue number, before x, distinguishes a valid row from one with a missing or extra value:
+    // 12, -3, 52A (with an insertion code), A1000 (joined with the chain).
     bool is_residue_number(std::string_view text)
     {
       if (!text.empty() && is_letter(text.front())) text.remove_prefix(1);
@@ -18,8 +18,8 @@ namespace nearfield
       return parse_number(text, value) == number_status::good;
     }
 
-    // Fields before x. Those that ran into each other, because PDB's columns are narrow, count as
-    // two. The chain, a letter before the residue number, is not in every row of a file.
+    // The number of fields of a row. Joined fields, from PDB's narrow columns, count as two. The chain, a
+    // letter before the residue number, may be missing in some rows of a file.
     struct shape
     {
       std::size_t n_fields;

@@ -27,7 +27,7 @@ namespace nearfield
       auto const size = std::filesystem::file_size(path, status);
       std::size_t n = 0;
       content.resize(status ? 0 : static_cast<std::size_t>(size));
-      // a pipe has no size, and a file may grow while it is read
+      // a pipe has no size, and a file may grow while being read
       for (;;)
       {
         if (n == content.size()) content.resize(n + 65536);
@@ -45,7 +45,7 @@ namespace nearfield
 
     using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
 
-    // The name says which it is, so that a mistaken file is not read as something else.
+    // The extension must match the content, so that a misnamed file is not read as something else.
     point_set read_fma(std::string_view content, std::string const& name,
                        read_options const& options, bool binary)
     {
@@ -57,7 +57,7 @@ namespace nearfield
       return parse_fma(content, name, options);
     }
 
-    // Null for a name that no reader knows.
+    // Null for an unknown name.
     parser parser_for(std::filesystem::path const& path)
     {
       auto const extension = lower(path.extension().string());

@@ -28,7 +28,7 @@ namespace nearfield::detail::io
       return out;
     }
 
-    // the power of ten of the first digit that is not zero: the sign tells underflow from overflow
+    // Whether a number out of range underflows: the sign of the decimal exponent of its first nonzero digit.
     bool is_tiny(std::string_view text)
     {
       if (!text.empty() && text[0] == '-') text.remove_prefix(1);
@@ -50,7 +50,7 @@ namespace nearfield::detail::io
       if (first == std::string_view::npos) return true;
       auto const shift = first < point ? static_cast<std::int64_t>(point - first)
                                        : -static_cast<std::int64_t>(first - point);
-      // no overflow: |shift| is below the text's length, |exponent| can be anything
+      // avoids overflow of the sum: |shift| is less than the length of the text, |exponent| is arbitrary
       if (exponent > 0 && shift > 0) return false;
       if (exponent < 0 && shift < 0) return true;
       return exponent + shift < 0;
@@ -111,7 +111,7 @@ namespace nearfield::detail::io
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value)
   {
-    // from_chars takes no plus sign; "+-1" stays refused
+    // from_chars accepts no plus sign; "+-1" stays invalid
     if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
     auto const* const last = text.data() + text.size();
     auto const [end, status] = std::from_chars(text.data(), last, value);

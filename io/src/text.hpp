@@ -14,27 +14,27 @@
 
 namespace nearfield::detail::io
 {
-  /// More values a point than any use has: a file beyond it is a mistake, and is refused before
-  /// memory is asked for that many columns.
+  /// The maximal number of values per point. A file with more is a mistake, and is refused before memory is
+  /// allocated for its columns.
   inline constexpr std::size_t max_values_per_point = 4096;
 
-  /// `text` as one line: control characters as \xNN, cut after 200 characters. For names.
+  /// `text` as one line: control characters as \xNN, truncated after 200 characters. For file names.
   std::string printable(std::string_view text);
 
-  /// 'text' as ASCII, other bytes as \xNN, cut after 40 characters: what a message shows of a file
+  /// 'text' as ASCII, other bytes as \xNN, truncated after 40 characters. For excerpts of files in messages.
   std::string in_quotes(std::string_view text);
 
-  /// `text` with small letters for capital ones of ASCII
+  /// `text` in lower case (ASCII only)
   std::string lower(std::string_view text);
 
   /// "1 value", "2 values"
   std::string count_of(std::uintmax_t n, std::string_view noun);
 
-  /// Throws error "<name>: line <line>: found <found>, expected <expected>".
+  /// Throws nearfield::error("<name>: line <line>: found <found>, expected <expected>").
   [[noreturn]] void fail_at_line(std::string const& name, std::size_t line,
                                  std::string const& found, std::string const& expected);
 
-  /// Throws error "<name>: byte <byte>: found <found>, expected <expected>".
+  /// Throws nearfield::error("<name>: byte <byte>: found <found>, expected <expected>").
   [[noreturn]] void fail_at_byte(std::string const& name, std::size_t byte,
                                  std::string const& found, std::string const& expected);
 
@@ -54,7 +54,7 @@ namespace nearfield::detail::io
   /// `text` without the blanks at its ends
   std::string_view trimmed(std::string_view text);
 
-  /// `text` without a byte-order mark in front. Throws error for that of UTF-16.
+  /// `text` without a leading byte-order mark. Throws nearfield::error for UTF-16.
   std::string_view without_mark(std::string_view text, std::string const& name);
 
   enum class number_status
@@ -64,26 +64,26 @@ namespace nearfield::detail::io
     too_large     ///< beyond the largest value of the type
   };
 
-  /// Reads all of `text` as a decimal number, without regard to the locale, rounded once to Real;
-  /// below the smallest value it is zero. The exponent follows an e or, as Fortran writes double
-  /// precision, a d. nan and inf are numbers here; hexadecimal is not.
+  /// Reads all of `text` as a decimal number, independent of the locale, rounded once to Real; zero if it
+  /// underflows. The exponent follows an e or, as in Fortran, a d. nan and inf are accepted, hexadecimal
+  /// is not.
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value);
 
   /// Reads all of `text` as an integer.
   number_status parse_number(std::string_view text, std::int64_t& value);
 
-  /// Walks over a text line by line and counts the lines from 1. A line ends in LF, CR LF or CR.
+  /// Iterates over the lines of a text and counts them from 1. A line ends in LF, CR LF or CR.
   class line_cursor
   {
   public:
     explicit line_cursor(std::string_view content) : rest_(content) {}
 
-    /// the next line without its end, false after the last
+    /// gets the next line, without its end; false after the last
     bool next(std::string_view& line)
     {
       if (rest_.empty()) return false;
-      // a loop and not find(), which for each line would look for a CR in all of the rest
+      // not find(), which would search the whole rest of the text for a CR in each line
       std::size_t end = 0;
       while (end < rest_.size() && rest_[end] != '\n' && rest_[end] != '\r') ++end;
       line = rest_.substr(0, end);
@@ -100,7 +100,7 @@ namespace nearfield::detail::io
     std::size_t line_ = 0;
   };
 
-  /// Takes the first blank-separated field off `line`; empty when there is none.
+  /// Removes the first blank-separated field from `line` and returns it; empty if there is none.
   inline std::string_view take_field(std::string_view& line)
   {
     auto const* p = line.data();
@@ -112,32 +112,32 @@ namespace nearfield::detail::io
     return {begin, static_cast<std::size_t>(p - begin)};
   }
 
-  /// The fields of a line, into `fields` (a buffer that the caller keeps): divided by `delimiter`,
-  /// trimmed, empty ones kept; by blanks where the delimiter is ' '.
+  /// Splits a line into `fields` (a reused buffer) at each `delimiter`; fields are trimmed, empty ones kept. A
+  /// delimiter of ' ' means any number of blanks.
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields);
 
-  /// Where a value stands, for messages.
+  /// The location of a value, for messages.
   struct place
   {
     std::string const& name;
     std::size_t line;
   };
 
-  /// Reads a value of any kind; `what` names it in messages.
+  /// Reads a value, which may be nan or infinite; `what` names it in messages.
   double read_value(std::string_view text, place const& where, std::string_view what);
 
   /// Reads a finite value: a coordinate or an input.
   double read_finite(std::string_view text, place const& where, std::string_view what);
 
-  /// Throws error, naming the file, where an option was given that its format does not have.
+  /// These throw nearfield::error, naming the file, if an option is given that its format does not have.
   void refuse_columns(read_options const& options, std::string const& name);
   void refuse_atom_style(read_options const& options, std::string const& name);
 
-  /// Throws error unless options.dim is 0, 2 or 3.
+  /// Throws nearfield::error unless options.dim is 0, 2 or 3.
   void check_dim(read_options const& options);
 
-  /// Adds a point of a file that always has three coordinates to `points`. With options.dim = 2 its
-  /// z must be that of the first point.
+  /// Adds the points of a format with three coordinates to `points`. With options.dim = 2 all z must be
+  /// equal.
   class three_coordinates
   {
   public:

@@ -70,7 +70,7 @@ namespace nearfield
       return "UInt8";
     }
 
-    // Uncompressed inline data: the number of bytes as UInt64, then the bytes, in one base64 run.
+    // Uncompressed inline data: the number of bytes as UInt64, then the bytes, as one base64 string.
     template <class T>
     void append_array(std::string& out, std::string_view name, int components,
                       std::vector<T> const& values)

@@ -25,8 +25,8 @@ namespace nearfield
       return columns;
     }
 
-    // The box of a file: the set's, or the cube around its points; rounded to the file's precision
-    // in such a way that it holds the rounded points.
+    // The box of a file: that of the set, or the cube around its points, rounded to the precision of the
+    // file. If rounding moves points out of it, it is enlarged.
     template <class Real>
     bounding_box box_for(point_set const& points)
     {
@@ -61,7 +61,7 @@ namespace nearfield
       if (!(box.half_width <= largest))
         throw error("point_set: found points too far apart for the box of an FMA file, expected a "
                     "half width within the precision");
-      // up, so that no point falls outside through rounding
+      // round up, so that no point falls outside
       auto half_width = static_cast<Real>(box.half_width);
       if (static_cast<double>(half_width) < box.half_width)
         half_width = std::nextafter(half_width, std::numeric_limits<Real>::infinity());
@@ -210,7 +210,7 @@ namespace nearfield
                     write_options const& options)
   {
     auto const format = formatter_for(path);
-    // opened first: a place that cannot be written is known before the work is done
+    // opened first, so that an unwritable path fails before the work is done
     atomic_file file(path);
     file.write(format(points, options));
     file.commit();

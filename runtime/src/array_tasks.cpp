@@ -36,15 +36,15 @@ namespace nearfield::starpu::detail
       }
     }
 
-    /// The points of one side of a task: coordinates, and inputs and outputs where the task has them on this
-    /// side.
+    /// The points of one side of a task: coordinates and, if the task has them on this side, inputs and
+    /// outputs.
     struct side
     {
       p2p_buffers::role x, q, out;
       int n_rhs = 1;
     };
 
-    /// Takes the roles of a task one after the other.
+    /// The two sides of a task, made from its buffers role by role.
     class sides
     {
     public:
@@ -78,8 +78,8 @@ namespace nearfield::starpu::detail
       [[nodiscard]] side const& targets() const { return x_; }
       [[nodiscard]] side const& sources() const { return is_one_ ? x_ : y_; }
 
-      /// None where one side has no points, which has no number of them. Throws error when the numbers of both
-      /// sides differ.
+      /// The number of right-hand sides; 0 if a side has no points, since packed columns then do not tell.
+      /// Throws nearfield::error if the numbers of both sides differ.
       [[nodiscard]] int n_rhs() const
       {
         side const &targets = this->targets(), &sources = this->sources();
@@ -91,7 +91,7 @@ namespace nearfield::starpu::detail
         return targets.n_rhs;
       }
 
-      /// Directed ones, of all right-hand sides.
+      /// Directed pairs, times the number of right-hand sides.
       [[nodiscard]] double pairs() const
       {
         double const n = targets().x.size(), m = sources().x.size();
@@ -126,7 +126,7 @@ namespace nearfield::starpu::detail
       side x_, y_;
     };
 
-    /// The columns of one side for one right-hand side; null where the side has none.
+    /// The columns of one side for one right-hand side; null if the side has none.
     template <class T>
     struct side_columns
     {
@@ -143,7 +143,7 @@ namespace nearfield::starpu::detail
       }
     };
 
-    /// Calls launch(job) for each right-hand side, with the columns of both sides in the job.
+    /// Calls launch(job) for each right-hand side, with its columns of both sides set in the job.
     template <class T, class Job, class Launch>
     void for_each_right_hand_side(sides const& both, interaction_shape const& k, Job job,
                                   Launch const& launch)
@@ -198,7 +198,7 @@ namespace nearfield::starpu::detail
     {
       p2p_kernels<T> const& kernels = this->cpu_kernels(task.on);
       auto const kernel = may_be_mutual && kernels.mutual ? kernels.mutual : kernels.one_sided;
-      // one box that meets one range
+      // one box, whose own sources are all sources
       index_type const box_offsets[] = {0, n_targets}, no_ranges[] = {0, 0};
       source_range const own{.end = n_sources}, no_range;
       p2p_job<T> job;

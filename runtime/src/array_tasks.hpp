@@ -7,14 +7,14 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What a P2P task on arrays computes; its buffers are, by role,
+  /// What a P2P task on arrays computes, with its buffers by role.
   enum class array_form
   {
-    /// x, q, out: out_i += sum_{j != i} K(x_i - x_j) q_j, from one evaluation a pair where K has a way back
+    /// x, q, out: out_i += sum_{j != i} K(x_i - x_j) q_j, with one evaluation per pair if K has a mutual form
     inner,
     /// x, y, q, out: out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
     outer,
-    /// x, x_q, x_out, y, y_q, y_out: both sides of outer from one evaluation a pair,
+    /// x, x_q, x_out, y, y_q, y_out: both directions of outer with one evaluation per pair,
     /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
     outer_mutual
   };
@@ -30,12 +30,13 @@ namespace nearfield::starpu::detail
         : p2p_codelet<T>(what, k), form_(form)
     {}
 
-    /// The directed pairs of a task with such buffers. Throws error where the task would.
+    /// The number of directed pairs of a task with these handles, times that of right-hand sides. Throws
+    /// nearfield::error for handles that the task would refuse.
     [[nodiscard]] double pairs(std::span<p2p_handles const> roles) const;
 
   private:
     void run(running_task const& task) const override;
-    /// 0 where the task will throw.
+    /// 0 if the task will throw.
     [[nodiscard]] double work_of(starpu_task* task) const noexcept override;
 
     array_form form_;

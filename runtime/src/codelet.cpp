@@ -21,7 +21,7 @@ namespace nearfield::starpu
     for (backend_choice const one : several)
     {
       bool const all = one == backend_choice::automatic;
-      // scalar where it is named: SIMD is faster, but models that have not seen both yet would try
+      // scalar only if named: SIMD is faster, but uncalibrated performance models would try both
       bits_ |= one == backend_choice::scalar ? 1u : 0u;
       bits_ |= all || one == backend_choice::simd ? 2u : 0u;
       bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
@@ -47,7 +47,7 @@ namespace nearfield::starpu::detail
       return symbol;
     }
 
-    /// Tasks of like work share a bin: half octaves of the number of interactions.
+    /// Tasks of similar work share a bin, half an octave of the number of interactions wide.
     std::uint32_t work_bin(double interactions)
     {
       return static_cast<std::uint32_t>(std::lround(2 * std::log2(std::max(interactions, 1.))));
@@ -66,7 +66,7 @@ namespace nearfield::starpu::detail
     starpu_codelet::name = name_.c_str();
     model = &model_;
     nbuffers = STARPU_VARIABLE_NBUFFERS;
-    // lws, eager and prio take the first one, whichever is faster; others any until they have measured all
+    // lws, eager and prio always take the first one; others try each until all are measured
     int n = 0;
     if (what.backends.has_simd()) cpu_funcs[n++] = &call<implementation::simd>;
     if (what.backends.has_scalar()) cpu_funcs[n++] = &call<implementation::scalar>;
@@ -106,7 +106,7 @@ namespace nearfield::starpu::detail
     }
     catch (...)
     {
-      watch->caught(); // nothing may be thrown through StarPU
+      watch->caught(); // exceptions must not pass through StarPU
     }
   }
 
@@ -120,7 +120,7 @@ namespace nearfield::starpu::detail
     }
     catch (...)
     {
-      // the task will say so
+      // the task itself will report it
     }
     return work_bin(work > 0 ? work : mine.work_of(task));
   }

@@ -12,11 +12,11 @@
 #include <string>
 
 /// \file
-/// What all codelets of the library have in common: one way into a task, and one list of codelets.
+/// What all codelets of the library have in common: the entry point of tasks and the registry of codelets.
 
 namespace nearfield::starpu::detail
 {
-  /// By their numbers in a monitor.
+  /// Implementations; their values are the indices in a monitor.
   enum class implementation
   {
     simd,
@@ -24,16 +24,16 @@ namespace nearfield::starpu::detail
     cuda
   };
 
-  /// What travels with every task; codelets add their own.
+  /// The argument of every task; codelets derive from it.
   struct task_argument
   {
     /// where the task reports; null: runtime::wait() of the process
     monitor* watch = nullptr;
-    /// directed pairs, for the performance model; 0: to be found from the buffers
+    /// directed pairs, for the performance model; 0: computed from the buffers
     double work = 0;
   };
 
-  /// A task that has begun.
+  /// A task that is running.
   struct running_task
   {
     implementation on;
@@ -42,8 +42,8 @@ namespace nearfield::starpu::detail
     cuda_stream stream; ///< on a GPU
   };
 
-  /// A codelet for tasks of any number of buffers: a task says how many it has and how it accesses them. StarPU
-  /// hands its tasks the codelet's address, by which they find the rest.
+  /// A codelet for tasks with any number of buffers; each task gives their number and access modes. Tasks find
+  /// this object by the address of the starpu_codelet that StarPU passes them, so it must not be copied.
   class NEARFIELD_API codelet : public starpu_codelet
   {
   public:
@@ -51,11 +51,11 @@ namespace nearfield::starpu::detail
     {
       std::string name; ///< of the tasks
       std::string
-          symbol; ///< of the model: a file's name, in which odd characters become underscores
-      char const* range;    ///< on the time line of a profiler
-      backend_set backends; ///< cuda counts where has_cuda does too
+          symbol; ///< of the performance model: a file name, in which other characters become underscores
+      char const* range;    ///< name on the timeline of a profiler
+      backend_set backends; ///< cuda only takes effect with has_cuda
       bool has_cuda = false;
-      /// the model is by work: data of equal size can mean very different numbers of pairs
+      /// the performance model depends on the work: data of equal size can mean very different numbers of pairs
       bool has_work = true;
       bool is_counted = true; ///< by the monitor
     };
@@ -66,11 +66,11 @@ namespace nearfield::starpu::detail
     virtual ~codelet() = default;
 
   protected:
-    /// Throws error for an argument of another codelet.
+    /// Overrides throw nearfield::error for an argument of another codelet.
     [[nodiscard]] virtual task_argument const& argument_of(starpu_task const& task) const;
     /// May throw; the exception goes to the monitor of the argument.
     virtual void run(running_task const& task) const = 0;
-    /// Of a task whose argument does not state it.
+    /// The work of a task whose argument does not give it.
     [[nodiscard]] virtual double work_of(starpu_task*) const noexcept { return 1; }
 
   private:
@@ -84,9 +84,8 @@ namespace nearfield::starpu::detail
     starpu_perfmodel model_{};
   };
 
-  /// The codelet of that symbol, set of back-ends and interaction (an address, or null), made by the first call.
-  /// It lives until the process ends: StarPU writes the models when it stops, maybe after static objects are
-  /// gone.
+  /// The codelet of this symbol, set of back-ends and interaction (an address, or null), made by the first
+  /// call. It is never destroyed: StarPU writes the models when it stops, maybe after static objects are gone.
   NEARFIELD_API codelet& registered(codelet::description const& what, void const* interaction,
                                     std::function<codelet*()> const& make);
   template <class Codelet, class... Rest>
@@ -97,7 +96,7 @@ namespace nearfield::starpu::detail
         registered(what, interaction, [&] { return new Codelet(what, rest...); }));
   }
 
-  /// Why no task of this library can run on a GPU, in one line with the remedy; empty where StarPU, as it runs
-  /// now, has workers for GPUs.
+  /// Why no task of this library can run on a GPU, in one line with the remedy; empty if StarPU is running with
+  /// GPU workers.
   std::string gpu_problem();
 }

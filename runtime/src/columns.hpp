@@ -8,7 +8,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What a codelet sees of a vector handle: columns of n points, one after the other.
+  /// A vector buffer as columns of n points, one after the other.
   template <class T>
   struct columns
   {

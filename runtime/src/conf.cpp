@@ -11,7 +11,7 @@ namespace nearfield::starpu::detail
   {
     cpu_set_t allowed;
     CPU_ZERO(&allowed);
-    // fails where the machine has more CPUs than the set has places
+    // fails if the machine has more CPUs than cpu_set_t can hold
     if (sched_getaffinity(0, sizeof(allowed), &allowed) == 0) return CPU_COUNT(&allowed);
     return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   }
@@ -19,7 +19,7 @@ namespace nearfield::starpu::detail
   void leave_a_core(starpu_conf& conf, int n_gpus, int n_cpus)
   {
     if (n_gpus == 0 || conf.ncpus != -1 || conf.reserve_ncpus != -1) return;
-    // StarPU counts cores: a CPU may be half of one
+    // reserve_ncpus counts cores, and a CPU may be half of one (SMT)
     if (n_cpus / 2 >= n_gpus + 2)
       conf.reserve_ncpus = 1;
     else

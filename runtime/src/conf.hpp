@@ -6,12 +6,12 @@
 
 namespace nearfield::starpu::detail
 {
-  /// The CPUs that this process may use: those of the machine, or fewer under taskset or a batch system.
+  /// The number of CPUs that this process may use, fewer than the machine has under taskset or a batch system.
   NEARFIELD_API int allowed_cpus();
 
-  /// Beside GPUs StarPU starts a CPU worker a core, less one core for each GPU. Leaves the main thread one
-  /// more, but at least one CPU worker, which moves data between the caller's arrays and the tasks. Nothing is
-  /// changed without GPUs, or where the environment says how many workers there are or cores are spared
+  /// With GPUs, StarPU starts a CPU worker per core, less one core for each GPU. This leaves one more core free
+  /// for the main thread, but keeps at least one CPU worker to copy data between the caller's arrays and the
+  /// tasks. Changes nothing without GPUs, or if the environment sets the number of workers or reserved cores
   /// (STARPU_NCPU, STARPU_NCPUS, STARPU_RESERVE_NCPU).
   NEARFIELD_API void leave_a_core(starpu_conf& conf, int n_gpus, int n_cpus);
 }

@@ -29,7 +29,7 @@ namespace nearfield::starpu::detail
       long least = 0;
     };
 
-    // Those that StarPU reads when it starts, also for devices that it was built without.
+    // The variables that StarPU reads as integers when it starts, also for devices it was built without.
     constexpr number numbers[] = {
         {"BACKOFF_MAX"},
         {"BACKOFF_MIN"},
@@ -139,7 +139,7 @@ namespace nearfield::starpu::detail
       return false;
     }
 
-    // as StarPU reads it: nothing is 0
+    // as StarPU parses it: an empty string is 0
     bool is_number(char const* text, long least)
     {
       char* end = nullptr;
@@ -148,14 +148,14 @@ namespace nearfield::starpu::detail
       return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
     }
 
-    // with an infinite weight a scheduler waits for ever
+    // with an infinite weight a scheduler would wait for ever
     bool is_real(char const* text)
     {
       char* end = nullptr;
       return std::isfinite(std::strtof(text, &end)) && *end == '\0';
     }
 
-    // "0 2", "0,2" or "0-3 6-"; behind anything but a digit a dash is a sign, and StarPU crashes
+    // "0 2", "0,2" or "0-3 6-". A dash that does not follow a digit is taken for a sign, and StarPU crashes.
     bool is_list(std::string_view text)
     {
       auto const is_digit = [](char c)
@@ -171,7 +171,7 @@ namespace nearfield::starpu::detail
       return true;
     }
 
-    /// Where StarPU keeps its measurements, and the variable that says so.
+    /// The directory of StarPU's measurements, and the variable that determines it.
     struct measurements
     {
       std::string variable;
@@ -188,9 +188,8 @@ namespace nearfield::starpu::detail
       return {};
     }
 
-    /// Makes the folder. Throws error where StarPU could not, or could not write to it; one that
-    /// holds something may be read-only: measurements that others have made, which schedulers without
-    /// models leave as they are.
+    /// Creates the directory. Throws nearfield::error if that fails, or if the directory is not writable
+    /// and empty. One with contents may be read-only: schedulers without models do not write to it.
     void make(measurements const& of, std::filesystem::path const& folder)
     {
       std::error_code failed;
@@ -212,7 +211,7 @@ namespace nearfield::starpu::detail
       std::error_code failed;
       std::filesystem::path const folder = std::filesystem::temp_directory_path(failed) /
                                            ("nearfield-starpu-" + std::to_string(geteuid()));
-      // others may write beside it and know its name: what is there must be ours, and no link
+      // Other users can create this name in a shared directory: it must be ours, and not a link.
       struct stat found;
       if (failed || (mkdir(folder.c_str(), 0700) != 0 &&
                      (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
@@ -249,7 +248,7 @@ namespace nearfield::starpu::detail
       if (char const* const found = std::getenv(variable); found && !is_list(found))
         throw error(std::string(variable) + ": found '" + found +
                     "'; give numbers like '0 1' or '0-3', or unset it");
-    // a part of the names of files
+    // becomes part of file names
     if (char const* const host = std::getenv("STARPU_HOSTNAME");
         host && std::string_view(host).find('/') != std::string_view::npos)
       throw error("STARPU_HOSTNAME: found '" + std::string(host) +
@@ -281,9 +280,9 @@ namespace nearfield::starpu::detail
             [&all_started]
             {
               all_started.wait();
-              // The heap of a thread takes much of a small address space. Made now, beside the
-              // stacks of all threads, it is there for a worker, and leaves them their stacks.
-              void* volatile const anything = std::malloc(1); // else compiled away
+              // A thread's heap takes much of a small address space. Making it while the stacks of
+              // all threads exist shows that a worker's heap fits and leaves room for the stacks.
+              void* volatile const anything = std::malloc(1); // volatile: otherwise optimised away
               std::free(anything);
             });
     }
@@ -291,7 +290,7 @@ namespace nearfield::starpu::detail
     {
       failed = failure.code();
     }
-    catch (std::bad_alloc const&) // those that have started are to be joined then, too
+    catch (std::bad_alloc const&) // the threads already started must be joined in this case too
     {
       failed = std::make_error_code(std::errc::not_enough_memory);
     }
@@ -335,11 +334,11 @@ namespace nearfield::starpu::detail
 
   void check_room()
   {
-    // A handle takes forty pieces of memory, each of which may be a page in the end. As much is
-    // left to the workers, who allocate beside. glibc maps the first block of this size and, once
-    // it is freed, cuts later ones from the heap, at the cost of a small one.
+    // A handle makes forty allocations, each of which may take a page. As much again is left for the
+    // workers, which allocate at the same time. glibc maps the first block of this size; once it is
+    // freed, later ones come from the heap and are as cheap as small blocks.
     constexpr std::size_t enough = std::size_t(1) << 18;
-    void* const volatile room = ::operator new(enough); // volatile: else compiled away
+    void* const volatile room = ::operator new(enough); // volatile: otherwise optimised away
     ::operator delete(room);
   }
 }

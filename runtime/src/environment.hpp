@@ -3,47 +3,44 @@
 #include <starpu.h>
 
 /// \file
-/// What StarPU needs of the process, tried before it is asked: where it does not get it, it aborts.
+/// Checks of what StarPU needs from the process, made before calling StarPU, which would abort.
 
 namespace nearfield::starpu::detail
 {
-  /// Throws error for an environment variable of StarPU's whose value it cannot read.
+  /// Throws nearfield::error for an environment variable whose value StarPU cannot parse.
   void check_variables();
 
-  /// Makes the folder of StarPU's measurements: in STARPU_PERF_MODEL_DIR, XDG_CACHE_HOME,
-  /// STARPU_HOME or HOME. Sets STARPU_HOME to one below that for temporary files where none of the
-  /// first three is set and HOME cannot be written to. Throws error where StarPU could not make it,
-  /// and where it is empty and read-only.
+  /// Creates the directory of StarPU's measurements: STARPU_PERF_MODEL_DIR, or one in XDG_CACHE_HOME,
+  /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
+  /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, or
+  /// is empty and not writable.
   void make_home();
 
-  /// Throws error where the system does not give this process n more threads, each with a stack and
+  /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and
   /// a heap.
   void check_threads(int n);
 
-  /// Whether StarPU runs, in this process: the workers of a process that fork() copied stay with
-  /// the other one.
+  /// Whether StarPU is running in this process. A child of fork() does not inherit the workers.
   bool is_running();
 
-  /// Throws error in a child of fork() that was made while StarPU was running.
+  /// Throws nearfield::error in a child process that was forked while StarPU was running.
   void check_process();
 
-  /// Throws error where StarPU is not running in this process.
+  /// Throws nearfield::error if StarPU is not running in this process.
   void check_running();
 
-  /// Throws std::bad_alloc where there is no memory to be had for a few objects of StarPU's: called
-  /// before it is given a handle or a task, and before it makes a task to wait with.
+  /// Throws std::bad_alloc if there is not enough memory for a few of StarPU's objects. Called before
+  /// StarPU makes a handle or a task, including the tasks it makes to wait for data.
   void check_room();
 
-  /// Throws error where a worker calls it, in a codelet or a callback: it would wait for itself,
-  /// and StarPU aborts; and in a child of fork(), which has no workers. `what` is the public
-  /// function.
+  /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and
+  /// StarPU would abort. Also throws in a child of fork(), which has no workers. `what` is the public function.
   void check_may_wait(char const* what);
-  /// Waits for all tasks, if StarPU is running. Throws error where a worker calls it.
+  /// Waits for all tasks if StarPU is running. Throws nearfield::error if called by a worker.
   void wait_for_all_tasks();
-  /// Waits for the tasks that write the data, and holds it for reading on the node until
-  /// starpu_data_release_on_node(). Throws error where a worker calls it, or StarPU does not run.
+  /// Waits for the tasks that write the data, and acquires it for reading on the node until
+  /// starpu_data_release_on_node(). Throws nearfield::error if called by a worker, or if StarPU is not running.
   void acquire_to_read(starpu_data_handle_t data, int node, char const* what);
-  /// Waits for the tasks that write the data, which stays in the memory where it is. Throws error
-  /// where a worker calls it.
+  /// Waits for the tasks that write the data, without moving it. Throws as acquire_to_read() does.
   void wait_for_writers(starpu_data_handle_t data, char const* what);
 }

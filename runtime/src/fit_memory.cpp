@@ -11,11 +11,11 @@ namespace nearfield::detail
 {
   namespace
   {
-    // StarPU takes pieces of less than 4 MiB from blocks of 32 MiB, of which some are never full
+    // StarPU cuts allocations below 4 MiB from blocks of 32 MiB, some of which are never full
     constexpr double half_empty_blocks = 64. * (1 << 20);
-    // the rest is in pieces of many sizes
+    // the rest is lost to fragmentation
     constexpr double usable_share = 0.8;
-    // a task reads ten to twenty chunks, of 512 a thirtieth of the sources
+    // a task reads ten to twenty chunks: with 512, a thirtieth of the sources
     constexpr std::size_t most_chunks = 512;
 
     double usable_bytes(gpu_memory const& memory)
@@ -23,7 +23,7 @@ namespace nearfield::detail
       return usable_share * std::max(0., memory.bytes - half_empty_blocks);
     }
 
-    /// Every group of several leaves in two, until there are so many groups or none can be cut.
+    /// Halves all groups of several leaves until there are at least n_groups, or none can be halved.
     std::vector<index_type> halved(std::vector<index_type> first_leaf, std::size_t n_groups)
     {
       for (bool was_cut = true; was_cut && first_leaf.size() <= n_groups;)
@@ -97,7 +97,7 @@ namespace nearfield::detail
     step_plan result = plan(groups, true, default_chunks);
     if (memory.bytes <= 0 || step_bytes(result, point) <= usable_bytes(memory)) return result;
     largest_task largest(result, point);
-    double least = largest.bytes; // of plans whose tasks can be launched
+    double least = largest.bytes; // over plans whose tasks can be launched
     std::vector<index_type> first_leaf(groups.first_leaf.begin(), groups.first_leaf.end());
     for (std::size_t n_chunks = default_chunks; !largest.fits(memory); n_chunks *= 2)
     {
@@ -107,7 +107,7 @@ namespace nearfield::detail
                     mebibytes(memory.bytes) +
                     " there; take fewer right-hand sides, smaller leaves, single precision, or a "
                     "larger STARPU_LIMIT_CUDA_MEM");
-      // a group much smaller than a chunk reaches into fewer of them: a launch takes 24
+      // groups much smaller than a chunk reach fewer chunks, and a launch takes at most most_cuda_buffers
       first_leaf = halved(std::move(first_leaf), 8 * n_chunks);
       groups.first_leaf = first_leaf;
       result = plan(groups, true, n_chunks);

@@ -7,12 +7,12 @@
 #include <cstddef>
 
 /// \file
-/// Steps that are larger than the memory of a GPU. StarPU moves data in and out as tasks need them, but what
-/// one task needs must be there at once.
+/// Steps larger than the memory of a GPU. StarPU moves data in and out as tasks need them, but all data of a
+/// task must fit at once.
 
 namespace nearfield::detail
 {
-  /// Bytes of one point in the data of a step.
+  /// Bytes per point in the data of a step.
   struct point_bytes
   {
     double source_x = 0;
@@ -21,24 +21,24 @@ namespace nearfield::detail
     double out = 0;
   };
 
-  /// What StarPU may use on a GPU.
+  /// The memory that StarPU may use on a GPU.
   struct gpu_memory
   {
     double bytes = 0; ///< 0: unlimited
-    /// tasks whose data are in use at once: those that run, and those made ready meanwhile
+    /// tasks whose data are on the GPU at once: those running, and those being prefetched
     int tasks_at_once = 1;
   };
 
-  /// What a task needs on its GPU.
+  /// Bytes that a task needs on its GPU.
   NEARFIELD_API double task_bytes(step_plan const& plan, group_plan const& group,
                                   point_bytes const& point);
 
-  /// All data of a step, with a second set of inputs.
+  /// Bytes of all data of a step, which has two sets of inputs.
   NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
-  /// The plan for GPUs of that much memory: that of the groups as they are where all data fit, or the data of
-  /// the tasks that are there at once do; else of more and smaller groups and chunks. Throws error, with
-  /// what a task needs, where that does not help.
+  /// The plan for GPUs with this much memory. It has the given groups if all data of the step fit, or those of
+  /// all tasks that are on a GPU at once; otherwise more and smaller groups and chunks. Throws nearfield::error
+  /// if even that does not fit; the message gives the bytes that a task needs.
   NEARFIELD_API step_plan plan_for_gpus(planner plan, leaf_groups_view groups,
                                         point_bytes const& point, gpu_memory const& memory);
 }

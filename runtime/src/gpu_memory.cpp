@@ -15,7 +15,7 @@ namespace nearfield::starpu::detail
     for (unsigned worker = 0; worker < starpu_worker_get_count(); ++worker)
       if (starpu_worker_get_type(static_cast<int>(worker)) == STARPU_CUDA_WORKER)
         ++workers_of_node[starpu_worker_get_memory_node(worker)];
-    // a worker makes the data of further tasks ready while it runs one: two in all, by default
+    // while a worker runs a task it prefetches the data of further ones: two tasks in all by default
     char const* const pipeline = std::getenv("STARPU_CUDA_PIPELINE");
     int const tasks_of_worker = pipeline ? std::max(1, std::atoi(pipeline)) : 2;
     for (auto const& [node, workers] : workers_of_node)

@@ -6,7 +6,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What StarPU, which runs, may use on the GPU where it has least: STARPU_LIMIT_CUDA_MEM,
-  /// STARPU_LIMIT_CUDA_<n>_MEM, or most of the memory.
+  /// The memory that the running StarPU may use on the GPU where it has least: STARPU_LIMIT_CUDA_MEM,
+  /// STARPU_LIMIT_CUDA_<n>_MEM, or most of the GPU's memory.
   NEARFIELD_API nearfield::detail::gpu_memory smallest_gpu_memory();
 }

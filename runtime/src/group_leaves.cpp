@@ -12,7 +12,7 @@ namespace nearfield
   {
     constexpr double pairs_of_a_group = 2e7;
     constexpr int groups_per_core = 16;
-    // below this a task costs more than a few percent in StarPU
+    // below this StarPU's overhead exceeds a few percent of a task
     constexpr double least_pairs_of_a_group = 1e6;
 
     std::vector<double> cumulated_pairs(leaf_groups_view const& views)
@@ -24,18 +24,18 @@ namespace nearfield
         double sources = views.full.own[b].end - views.full.own[b].begin;
         for (source_range const& range : views.full.neighbours(b))
           sources += range.end - range.begin;
-        // a leaf without targets costs something too: without it the last leaf could have no group
+        // + 1: a leaf without pairs counts too, or the last leaf might belong to no group
         sums[b + 1] = sums[b] + views.targets.count(b) * sources + 1;
       }
       return sums;
     }
 
-    // more than the two workers of a GPU run at once, so that it never drains; 1000 leaves fill it
+    // more than the two workers of a GPU run at once, so that it never drains; 1000 leaves fill a GPU
     constexpr int most_groups_per_gpu = 8;
     constexpr double least_leaves_of_a_gpu_group = 1000;
-    // 0.05 ms (f32) to 0.1 ms (f64) of an H100, beside 5 to 10 us of submission that a task costs: in a step
-    // of half a millisecond eight of them are a tenth of it. But as many CPU workers as there are groups
-    // gather inputs and scatter results.
+    // 0.05 ms (f32) to 0.1 ms (f64) of an H100, while submitting a task costs 5 to 10 us: eight tasks take a
+    // tenth of a step of half a millisecond. But no more CPU workers than groups can gather inputs or scatter
+    // results.
     constexpr double least_pairs_of_a_gpu_group = 1.5e8;
 
     double number_of_gpu_groups(group_options const& options, double pairs, double n_leaves)

@@ -36,7 +36,7 @@ namespace nearfield::starpu
     check_size(n);
     if (starpu_worker_get_count() > starpu_cpu_worker_get_count())
       return handle(-1, nullptr, n, element_size);
-    // pages of zeros, which come to be where a worker first touches them
+    // zero pages, placed on the NUMA node of the worker that first touches them
     owned_memory memory(std::calloc(n, element_size), &std::free);
     if (!memory) throw std::bad_alloc();
     handle made(STARPU_MAIN_RAM, memory.get(), n, element_size);

@@ -20,7 +20,7 @@ namespace nearfield::starpu::detail
     using nearfield::detail::task_head;
     using nearfield::detail::task_list_view;
 
-    /// The buffers of a task, in the memory where it runs: only addresses are computed.
+    /// The buffers of a task. They may be in GPU memory: only addresses are computed.
     template <class T>
     struct list_buffers
     {
@@ -63,7 +63,7 @@ namespace nearfield::starpu::detail
         return std::size_t(halo.n) * static_cast<std::size_t>(n_rhs * k.n_out);
       }
 
-      /// What the jobs of all right-hand sides have in common, of a CPU and of a GPU.
+      /// Sets what the CPU or GPU jobs of all right-hand sides have in common.
       template <class Job>
       void give(Job& job, p2p_argument const& argument) const
       {
@@ -134,7 +134,7 @@ namespace nearfield::starpu::detail
       nearfield::detail::device_clear(data.out.first, data.n_out_values() * sizeof(T), stream);
       if (has_halo)
         nearfield::detail::device_clear(data.halo.first, data.n_halo_values() * sizeof(T), stream);
-      // as many as a launch may have, of one input
+      // all buffers of a launch with up to three columns each fit without allocation
       inline_vector<T const*, std::size_t(most_cuda_buffers) * 3> source_x, source_q;
       inline_vector<T const*, 16> target_x;
       for (int d = 0; d < k.dim; ++d)

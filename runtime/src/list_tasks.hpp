@@ -6,22 +6,23 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What a task does with its list.
+  /// How a task evaluates its list.
   enum class list_form
   {
-    /// The targets of a group read all sources that they meet: out = sum K q. No other task writes to
-    /// these outputs, and the order of summation is that of the list.
+    /// One-sided: the targets of a group read all sources that they meet, out = sum K q, summed in the
+    /// order of the list. No other task writes these outputs.
     gather,
-    /// The pairs of a group's half list, each evaluated once. What its own points receive is its output;
-    /// what points of later groups receive is its halo, which no other task writes to either.
+    /// Each pair of a group's half list is evaluated once. Contributions to the group's own points are the
+    /// task's output, those to points of later groups its halo. No other task writes either.
     mutual
   };
 
-  /// The codelet of tasks with a list, whose buffers are
+  /// The codelet of tasks with a list. Their buffers are
   ///
   ///     list, out, [halo], the x of every source buffer, [x of the targets], the q of every source buffer
   ///
-  /// The halo is there in the mutual form, x of the targets where they are no sources. Outputs are written.
+  /// with the halo only in the mutual form, and x of the targets only if these are another set than the
+  /// sources. Outputs are overwritten.
   template <class T>
   NEARFIELD_API starpu_codelet& list_codelet(list_form form, kernel_type<T> const& k,
                                              backend_set backends);

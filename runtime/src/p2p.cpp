@@ -13,7 +13,7 @@ namespace nearfield::starpu
 {
   using detail::array_form;
 
-  /// With the tasks: they may outlive the object.
+  /// Shared with the tasks, which may outlive the object.
   template <kernel_real T>
   struct p2p_tasks<T>::shared
   {
@@ -25,7 +25,7 @@ namespace nearfield::starpu
           codelets[static_cast<int>(form)] = &detail::array_tasks<T>::of(form, *k.type, backends);
     }
 
-    /// Throws error where no worker can run its tasks any more, or there is none.
+    /// Throws nearfield::error as check_cuda_backend() does, and if the interaction has no such form.
     detail::array_tasks<T>& codelet(array_form form) const
     {
       if (backends.names_cuda()) detail::check_cuda_backend(*k.type, backends);
@@ -115,7 +115,7 @@ namespace nearfield::starpu
     for (auto const& role : roles) n += role.handles.size();
     detail::array_tasks<T>& codelet = shared_->codelet(form);
     detail::task one(codelet, static_cast<unsigned>(n));
-    // throws here what the task would
+    // throws now what the task would throw later
     static_cast<void>(codelet.pairs({roles.begin(), roles.size()}));
     for (auto const& role : roles)
       for (starpu_data_handle_t const data : role.handles) one.add(data, role.mode());

@@ -10,17 +10,17 @@
 
 namespace nearfield::starpu::detail
 {
-  /// Data that one P2P task accesses: a StarPU vector, or a variable of any number of bytes.
+  /// A buffer of a P2P task: a StarPU vector, or a variable of any number of bytes.
   struct p2p_buffer
   {
     starpu_data_handle_t handle = nullptr;
     starpu_data_access_mode mode = STARPU_R;
-    void* first = nullptr; ///< where the task runs
+    void* first = nullptr; ///< in the memory where the task runs
     std::size_t bytes = 0;
-    std::size_t element_size = 0; ///< 0: a variable, whose elements have no size
+    std::size_t element_size = 0; ///< 0: a variable
   };
 
-  /// What a task to be is given for one role.
+  /// The handles of one role, for a task that is not yet submitted.
   struct p2p_handles
   {
     std::span<starpu_data_handle_t const> handles;
@@ -33,26 +33,26 @@ namespace nearfield::starpu::detail
     }
   };
 
-  /// The buffers of a P2P task, taken one role (x, q, out) after the other. A role is either *packed*, one buffer
-  /// whose columns stand one after the other, or *columns*, a buffer for each; all roles of a task alike.
+  /// The buffers of a P2P task, taken role by role (x, q, out). Either all roles are *packed*, one buffer with
+  /// columns one after the other, or all have a buffer per column.
   class p2p_buffers
   {
   public:
-    /// How many buffers there are of each kind.
+    /// The number of buffers that a task may have.
     struct layout
     {
-      int roles = 0;       ///< packed: one each
-      int coordinates = 0; ///< columns of coordinates, of all sides
-      int values = 0;      ///< columns of inputs and outputs, for each right-hand side
+      int roles = 0;       ///< if packed
+      int coordinates = 0; ///< columns of coordinates, on both sides
+      int values = 0;      ///< columns of inputs and outputs per right-hand side, on both sides
     };
 
-    /// Those of the task that this thread runs. Throws error for a number of buffers that is neither that of
-    /// packed roles nor that of columns, and for data that is neither vector nor variable.
+    /// The buffers of the task that this thread runs. Throws nearfield::error if their number fits neither
+    /// packed roles nor columns, and for data that is neither vector nor variable.
     p2p_buffers(char const* codelet, layout const& expected, void** buffers);
-    /// Those of a task that has not begun.
+    /// The buffers of a task that has not started.
     p2p_buffers(char const* codelet, layout const& expected, starpu_task* task);
-    /// Those of a task to be. Throws error for null handles too. A role that has more or fewer
-    /// handles than the others ask for is refused when it is taken.
+    /// The buffers of a task that is not yet submitted. Also throws nearfield::error for null handles. A
+    /// role with too many or too few handles is refused when it is taken.
     p2p_buffers(char const* codelet, layout const& expected, std::span<p2p_handles const> roles);
     p2p_buffers(p2p_buffers const&) = delete;
     p2p_buffers& operator=(p2p_buffers const&) = delete;
@@ -63,7 +63,7 @@ namespace nearfield::starpu::detail
     public:
       role() = default;
       [[nodiscard]] index_type size() const { return n_; }
-      /// how many columns there are for each that was asked for
+      /// the number of right-hand sides of inputs or outputs
       [[nodiscard]] int n_rhs() const { return n_rhs_; }
       template <class T>
       [[nodiscard]] T* column(int c) const
@@ -81,12 +81,12 @@ namespace nearfield::starpu::detail
       bool is_packed_ = true;
     };
 
-    /// The next role: coordinates. Throws error for elements of another size than that of a real, for columns
-    /// of different lengths, and for no whole number of points.
+    /// Takes the next role, coordinates. Throws nearfield::error for elements of another size than a real,
+    /// columns of different lengths, and a size that is no whole number of points.
     role coordinates(char const* what, int n_columns, std::size_t size_of_real);
-    /// The next role: inputs, or outputs, of n points; n_columns for each right-hand side. Throws error for sizes
-    /// that do not fit, for inputs that the task does not read, for outputs that it does not both read and write
-    /// (or reduce), and for outputs whose memory is that of another role too.
+    /// Takes the next role, inputs or outputs of n points with n_columns per right-hand side. Throws
+    /// nearfield::error for sizes that do not match, inputs not accessed as STARPU_R, outputs not accessed as
+    /// STARPU_RW or STARPU_REDUX, and outputs that share memory with another role.
     role values(char const* what, int n_columns, std::size_t size_of_real, index_type n,
                 bool is_output);
 
@@ -105,6 +105,6 @@ namespace nearfield::starpu::detail
     std::span<p2p_handles const> roles_;
     std::size_t next_ = 0, next_role_ = 0;
     bool is_packed_ = true;
-    int n_rhs_ = 1; ///< of columns
+    int n_rhs_ = 1; ///< if not packed
   };
 }

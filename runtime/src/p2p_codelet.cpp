@@ -51,7 +51,7 @@ namespace nearfield::starpu::detail
     if (backends.has_simd()) implementations += "_" + std::string(simd_name(k));
     if (backends.has_scalar()) implementations += "_scalar";
     if (implementations.empty()) implementations = "_cuda";
-    // two interactions of one name are two models
+    // two interactions of the same name have separate models
     std::string const type = k.is_builtin ? "" : "_" + std::to_string(k.type);
     std::string const symbol = "nearfield_" + std::string(operation) + "_" + std::string(k.name) +
                                type + "_" + std::to_string(k.dim) + "d_" +
@@ -63,7 +63,7 @@ namespace nearfield::starpu::detail
   p2p_codelet<T>::p2p_codelet(description const& what, kernel_type<T> const& k)
       : codelet(what), type_(k), scalar_(k.scalar())
   {
-    // these throw here rather than in a task
+    // get the kernels now: errors are thrown here rather than in a task
     if (what.backends.has_simd()) simd_ = k.simd();
     if (what.backends.has_cuda() && what.has_cuda) cuda_ = k.cuda();
   }

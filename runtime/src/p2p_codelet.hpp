@@ -10,42 +10,43 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What travels with a P2P task.
+  /// The argument of a P2P task.
   struct p2p_argument : task_argument
   {
-    void const* k = nullptr; ///< the interaction, which may be large: it stays where it is
-    /// by which a codelet knows the argument of another interaction
+    void const* k = nullptr; ///< the interaction; not copied, since it may be large
+    /// kernel_type::type, by which a codelet detects the argument of another interaction
     std::uint32_t type = 0;
     bool is_singular = false;
     bool tests_for_zero = false;
-    /// points of different leaves may be at one place
+    /// points of different leaves may coincide
     bool ranges_may_coincide = false;
-    /// of a task with a list
+    /// only for tasks with a list
     nearfield::detail::task_head const* head = nullptr;
   };
 
-  /// The argument lives no longer than k.
+  /// The argument of tasks of k; k must outlive it.
   template <class T>
   p2p_argument argument_of(kernel<T> const& k, monitor* watch)
   {
     return {{watch}, k.k.get(), k.type->type, k.is_singular, k.tests_for_zero};
   }
 
-  /// Throws error when cuda is named and there are no CUDA kernels, and when it is all that is named and
-  /// StarPU, as it runs now, has no GPU that can run it. At each call: the next runtime of a process may have
-  /// other workers.
+  /// Throws nearfield::error if cuda is named and there are no CUDA kernels, or if only cuda is named and the
+  /// running StarPU has no GPU worker. Called for each task, since the next runtime of a process may have other
+  /// workers.
   void check_cuda_backend(interaction_shape const& k, backend_set backends);
 
-  /// How many P2P tasks each worker has run with each implementation.
+  /// The number of P2P tasks that each worker has run with each implementation.
   std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k);
 
-  /// A codelet of an operation with the kernels of an interaction.
+  /// The codelet of an operation with the kernels of an interaction.
   template <class T>
   class p2p_codelet : public codelet
   {
   public:
-    /// The codelet of an operation, `Codelet(what, k, of_operation...)`. Throws error when the instruction set
-    /// asked for is not available, and what check_cuda_backend() throws.
+    /// The registered codelet of an operation, made as `Codelet(what, k, of_operation...)`. Throws
+    /// nearfield::error if NEARFIELD_ISA names an instruction set that is not available, and what
+    /// check_cuda_backend() throws.
     template <class Codelet, class... OfOperation>
     static Codelet& of(char const* operation, kernel_type<T> const& k, backend_set backends,
                        OfOperation const&... of_operation)
@@ -73,7 +74,7 @@ namespace nearfield::starpu::detail
     kernel_type<T> const& type_;
     p2p_kernels<T> simd_, scalar_;
     cuda_kernels<T> cuda_;
-    mutable p2p_argument default_; ///< of raw tasks without an argument
+    mutable p2p_argument default_; ///< for raw tasks without an argument
     mutable std::once_flag has_default_;
   };
 }

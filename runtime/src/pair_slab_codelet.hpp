@@ -9,7 +9,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// The codelet of one kind of tasks and one choice of workers.
+  /// The codelet of one kind of task and one choice of back-end.
   template <class T, int Dim>
   class pair_slab_codelet : public codelet
   {

@@ -15,10 +15,10 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // two a worker: each costs 0.1 ms and more of handles and tasks, and the next steps of a graph
-    // may begin with the first one
+    // two per worker: a slab costs 0.1 ms or more for handles and tasks, but the next steps of a graph
+    // can start after the first slab
     constexpr std::uint64_t slabs_per_gpu = 4;
-    // a handle holds fewer than 2^32 pairs, of which there are no more than candidates
+    // a handle holds fewer than 2^32 pairs, and there are no more pairs than candidates
     constexpr std::uint64_t most_candidates = std::uint64_t(1) << 31;
 
     isa isa_of(backend_choice backend)
@@ -52,7 +52,7 @@ namespace nearfield::starpu::detail
       return reinterpret_cast<V*>(STARPU_VECTOR_GET_PTR(buffer));
     }
 
-    /// Rows behind each other, i where it is wanted.
+    /// Writes rows one after the other, with i if asked for.
     template <class T, int Dim>
     struct row_writer
     {
@@ -120,7 +120,7 @@ namespace nearfield::starpu::detail
         : for_gpus ? std::min(before.back() / (slabs_per_gpu * n_gpus) + 1, most_candidates)
                    : slab_size({}, before.back(), ~std::uint64_t(0));
     slabs = nearfield::detail::cut_slabs(before, per_slab);
-    // behind the last query there may be cells of points alone
+    // cells after the last query may hold only sources
     while (!slabs.empty() && first(slabs.size() - 1) == last(slabs.size() - 1)) slabs.pop_back();
 
     try
@@ -142,7 +142,7 @@ namespace nearfield::starpu::detail
     }
     catch (...)
     {
-      drop_slabs(); // some have no tasks
+      drop_slabs(); // some slabs have no task
       has_failed = true;
       throw;
     }
@@ -152,7 +152,7 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::drop_slabs()
   {
     for (auto* const handles : {&i, &j, &sizes, &offsets, &rows})
-      handles->clear(); // waits for their tasks
+      handles->clear(); // waits for the tasks
     arguments.clear();
     slabs.clear();
   }
@@ -166,7 +166,7 @@ namespace nearfield::starpu::detail
     }
     catch (...)
     {
-      // what else fails of one count is not told
+      // only the first failure after a count is rethrown
       if (!std::exchange(has_failed, true)) throw;
     }
     if (has_failed) throw error("pair_slabs: a task has failed before; begin again with recount()");
@@ -195,7 +195,7 @@ namespace nearfield::starpu::detail
     }
     catch (...)
     {
-      // a GPU that does not do that does nothing more
+      // a GPU that fails here runs nothing any more
     }
   }
 
@@ -276,7 +276,7 @@ namespace nearfield::starpu::detail
     auto const sources = cells.one_set ? targets : view(buffers + Dim, cells.source_order.size());
     auto& mine = on_gpu[static_cast<std::size_t>(starpu_worker_get_id())];
     if (mine.points && mine.round == round)
-      mine.points->bind(targets, sources); // StarPU may have moved them
+      mine.points->bind(targets, sources); // StarPU may have moved the columns
     else if (mine.points)
       mine.points->rebuild(cells.grid, targets, sources, cells.one_set);
     else

@@ -9,7 +9,7 @@
 #include <optional>
 
 /// \file
-/// What the tasks of a list of pairs share, and what they do.
+/// The tasks of pair_slabs and the data they share.
 
 namespace nearfield::starpu::detail
 {
@@ -25,14 +25,13 @@ namespace nearfield::starpu::detail
   public:
     using columns = std::vector<starpu_data_handle_t>;
 
-    /// `x` are those of targets and, of two sets, of sources.
+    /// `x`: the columns of the targets, then, with two sets, of the sources.
     pair_slab_tasks(runtime const& starpu, cell_view<T, Dim> const& cells, columns const& x,
                     pair_slab_options const& options);
     pair_slab_tasks(pair_slab_tasks const&) = delete;
     pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
 
-    /// Cuts slabs and submits the count tasks, of other cells after the first time; waits for the tasks on
-    /// those before.
+    /// Cuts slabs and submits the count tasks, after waiting for the tasks on the previous slabs.
     void count(cell_view<T, Dim> const& cells);
     void submit(pair_slab_work what, std::size_t s);
     void make_pairs(std::size_t s);
@@ -47,20 +46,21 @@ namespace nearfield::starpu::detail
       return cells.targets.end(slabs[s].last_box - 1);
     }
 
-    // what a task does, on a CPU and on a GPU
+    // the bodies of the tasks, on a CPU and on a GPU
     void count_on_cpu(std::size_t s, void** buffers);
     void fill_on_cpu(std::size_t s, void** buffers);
     void count_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
     void fill_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
 
-    /// What a task is told.
+    /// The argument of a task.
     struct argument : task_argument
     {
       pair_slab_tasks* list;
       std::size_t slab;
     };
 
-    // the runtime is the last to go; handles go first, and wait for the tasks that use the rest
+    // Destroyed in reverse order: first the handles, which wait for the tasks that use the rest; the
+    // runtime last.
     runtime starpu;
     starpu_codelet &count_codelet, &fill_codelet;
     cell_view<T, Dim> cells;
@@ -69,25 +69,25 @@ namespace nearfield::starpu::detail
     std::vector<nearfield::detail::slab> slabs;
     monitor watch;
     bool is_filled = false;
-    bool has_failed = false; ///< and it was said
+    bool has_failed = false; ///< and that exception has been thrown
     std::vector<argument> arguments;
-    /// by slab; StarPU's as long as a count task runs
+    /// per slab; owned by StarPU while a count task runs
     std::vector<std::uint64_t> n_pairs;
-    /// of each point of the caller's, as CPU workers count them
+    /// pairs of each point, at the caller's index, as counted by CPU workers
     std::vector<index_type> counts;
-    /// The points in the memory of a GPU.
+    /// The sorted points in the memory of a GPU.
     struct gpu_cells
     {
       std::unique_ptr<nearfield::detail::cuda_slabs<T, Dim>> points;
-      int round = 0; ///< of counts that they were sorted in
+      int round = 0; ///< value of pair_slab_tasks::round when they were sorted
     };
     int round = 0;
-    std::vector<gpu_cells> on_gpu; ///< by worker: each has a stream of its own
+    std::vector<gpu_cells> on_gpu; ///< by worker, each with its own stream
     std::vector<handle> rows, offsets, sizes, i, j;
 
-    /// Throws the first exception of a task, and after one, until the next count, always.
+    /// Throws the first exception of a task; later calls throw nearfield::error until the next count().
     void rethrow();
-    /// What a task that failed was to write is zero: others may read it before anybody hears of the failure.
+    /// Zeroes the outputs of a failed task: other tasks may read them before the failure is reported.
     void clear_outputs(pair_slab_work what, void** buffers,
                        std::optional<cuda_stream> gpu) noexcept;
 

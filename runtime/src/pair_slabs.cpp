@@ -11,7 +11,8 @@ namespace nearfield::starpu
 {
   namespace
   {
-    /// The values of a handle on the host, as long as this lives; waits for the task that writes them.
+    /// The values of a handle in host memory. Waits for the task that writes them; releases the handle at the
+    /// end of its life.
     template <class V>
     class host_values
     {
@@ -90,7 +91,7 @@ namespace nearfield::starpu
   template <class T, int Dim>
   std::uint64_t pair_slabs<T, Dim>::n_pairs()
   {
-    tasks_->rethrow(); // there may be no slab that says it
+    tasks_->rethrow(); // without slabs, no n_pairs(s) would throw it
     std::uint64_t sum = 0;
     for (std::size_t s = 0; s < size(); ++s) sum += n_pairs(s);
     return sum;
@@ -184,7 +185,7 @@ namespace nearfield::starpu
     list.offsets.resize(order.size() + 1);
     list.offsets[0] = 0;
     list.columns.resize(n_pairs());
-    // f(place of row p in the slab, point of the row) for all rows of slab s
+    // calls f(begin, end, point) for all rows of slab s: the row's range in j, and its point
     auto const for_rows = [&](std::size_t s, auto const& f)
     {
       host_values<std::uint64_t> const row(offsets(s));

@@ -20,7 +20,7 @@ namespace nearfield::detail
               points.offsets[groups.first_leaf[group + 1]]};
     }
 
-    /// Chunks of about equal size, each of whole groups, none of them empty.
+    /// Non-empty chunks of about equal size, each of whole groups.
     std::vector<point_interval> cut_chunks(boxes const& points, leaf_groups_view const& groups,
                                            std::size_t n_chunks)
     {
@@ -49,7 +49,7 @@ namespace nearfield::detail
       return static_cast<std::size_t>(after - chunks.begin()) - 1;
     }
 
-    /// The list of one task, while it is put together.
+    /// The list of one task under construction.
     class list_builder
     {
     public:
@@ -57,7 +57,7 @@ namespace nearfield::detail
           : group_(group), buffer_of_chunk_(n_source_chunks, none)
       {}
 
-      /// The buffer of a chunk of sources; it is given to the task if it was not.
+      /// The index of the buffer that holds a chunk of sources; adds the buffer if the task does not have it.
       index_type buffer(std::size_t chunk)
       {
         if (buffer_of_chunk_[chunk] == none)
@@ -76,7 +76,7 @@ namespace nearfield::detail
       std::vector<index_type> buffer_of_chunk_;
     };
 
-    /// The groups with targets, with what does not depend on the form.
+    /// A plan with chunks only: the part that does not depend on the form. Refuses lists with shifts.
     step_plan plan_groups(leaf_groups_view const& groups, std::size_t n_chunks)
     {
       for (source_range const& range : groups.full.ranges)
@@ -188,8 +188,8 @@ namespace nearfield::detail
 
   namespace
   {
-    /// The sources behind a group that its boxes meet, as few intervals that hold nothing else, unless
-    /// there would be more than a list can name: then small gaps are closed.
+    /// The sources after a group that its boxes meet, as maximal intervals without other points. If there are
+    /// more than a list can index, gaps are closed, small ones first.
     std::vector<point_interval> halo_of(leaf_groups_view const& groups, std::size_t g,
                                         std::size_t n_chunks)
     {
@@ -213,7 +213,7 @@ namespace nearfield::detail
       }
     }
 
-    /// Cuts intervals where chunks end, so that a slot lies in one buffer.
+    /// Cuts intervals at the ends of chunks, so that each slot lies in one buffer.
     std::vector<point_interval> cut_at_chunks(std::vector<point_interval> const& intervals,
                                               std::vector<point_interval> const& chunks)
     {
@@ -228,7 +228,7 @@ namespace nearfield::detail
       return cut;
     }
 
-    /// The mutual kernel of GPUs keeps places in the sums in 31 bits; one more tells those in the halo.
+    /// The mutual GPU kernel keeps indices of outputs in 31 bits; one more bit marks those in the halo.
     void check_places(group_plan const& group)
     {
       std::size_t constexpr most = std::size_t(1) << 31;
@@ -239,7 +239,7 @@ namespace nearfield::detail
                   "fewer leaves per group, or form gather");
     }
 
-    /// Tells every group that the halo of group g reaches what it has to add.
+    /// Records, in every group that the halo of group g reaches, the pieces it has to add.
     void hand_out_halo(step_plan& plan, std::size_t g, std::vector<point_interval> const& halo)
     {
       index_type at = 0;

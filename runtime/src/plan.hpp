@@ -9,7 +9,7 @@
 #include <vector>
 
 /// \file
-/// How a near-field step is cut into data and tasks. Nothing here knows of an interaction, or of StarPU.
+/// How a near-field step is cut into data and tasks, independent of the interaction and of StarPU.
 
 namespace nearfield::detail
 {
@@ -22,12 +22,12 @@ namespace nearfield::detail
     [[nodiscard]] index_type size() const { return end - begin; }
   };
 
-  /// Sums that another group has computed for points of this one.
+  /// Sums computed by another group for points of this one.
   struct halo_piece
   {
-    std::size_t halo = 0;      ///< which of the halos that reach this group
-    index_type halo_begin = 0; ///< where in that halo
-    index_type begin = 0;      ///< where in this group
+    std::size_t halo = 0;      ///< index in reached_from
+    index_type halo_begin = 0; ///< first point in that halo
+    index_type begin = 0;      ///< first point in this group
     index_type size = 0;
   };
 
@@ -42,37 +42,37 @@ namespace nearfield::detail
     double interactions = 0;
 
     // mutual only
-    index_type halo_size = 0;              ///< points of other groups that the task computes for
+    index_type halo_size = 0;              ///< points of other groups that the task adds to
     std::vector<std::size_t> reached_from; ///< the groups whose halos reach this one, ascending
-    std::vector<halo_piece> pieces;        ///< in the order in which they are added
+    std::vector<halo_piece> pieces;        ///< in the order of addition
   };
 
   struct step_plan
   {
-    /// Few and large: what is read by many tasks, and copied to devices.
+    /// Few and large: each is read by many tasks and copied to devices as a whole.
     std::vector<point_interval> source_chunks, target_chunks;
-    /// Those with targets, in tree order.
+    /// The groups with targets, in tree order.
     std::vector<group_plan> groups;
-    /// Larger groups before smaller ones by factors of two, else as in the tree: the last tasks to run
-    /// should be small.
+    /// Group indices by decreasing work, in steps of a factor of two and otherwise in tree order, so that the
+    /// last tasks to run are small.
     std::vector<std::size_t> by_priority;
   };
 
-  /// Measured on GPUs, with 8 groups each; on CPUs it makes no difference.
+  /// The best value measured on GPUs with 8 groups each; on CPUs it makes no difference.
   inline constexpr std::size_t default_chunks = 16;
 
-  /// With for_gpus, lists are cut into work for a GPU too. There are at most n_chunks chunks of sources, and
-  /// of targets.
+  /// With for_gpus, lists also get the work items of GPU kernels. Sources and targets are cut into at most
+  /// n_chunks chunks each.
   using planner = step_plan (*)(leaf_groups_view const& groups, bool for_gpus,
                                 std::size_t n_chunks);
 
-  /// One task a group: its targets read all sources they meet. No output is written by two tasks.
+  /// One task per group: its targets read all sources they meet. No two tasks write the same output.
   NEARFIELD_API step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus,
                                       std::size_t n_chunks = default_chunks);
 
-  /// One task a group: its pairs of the half list. What the sources outside the group receive goes to a
-  /// halo of the task, which the group that owns those points adds, in a fixed order. Throws error where a
-  /// group for GPUs has or reaches 2^31 points or more.
+  /// One task per group: its pairs of the half list. Contributions to sources outside the group go to the
+  /// task's halo; the group that owns these points adds them in a fixed order. Throws nearfield::error if, for
+  /// GPUs, a group has 2^31 points or more, or reaches as many.
   NEARFIELD_API step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus,
                                       std::size_t n_chunks = default_chunks);
 }

@@ -6,8 +6,8 @@
 #include <span>
 
 /// \file
-/// Between the caller's arrays, in the caller's order, and the data of a step, in tree order: tasks of CPU
-/// workers, which the statistics leave out.
+/// Tasks that copy between the caller's arrays, in the caller's order, and the data of a step, in tree order.
+/// They run on CPU workers and are not counted in statistics.
 
 namespace nearfield::starpu::detail
 {
@@ -16,24 +16,24 @@ namespace nearfield::starpu::detail
   struct collect_argument : task_argument
   {
     std::span<T const* const> from;
-    std::span<index_type const> order; ///< of the points of the chunk
+    std::span<index_type const> order; ///< caller's indices of the points of the chunk
   };
 
-  /// Buffer: the chunk, written.
+  /// Buffer: the chunk, which it writes.
   template <class T>
   starpu_codelet& collect_codelet();
 
-  /// to[c][order[i]] = out(i, c) and what other groups have computed for it, or += .
+  /// to[c][order[i]] = out(i, c) + the pieces of halos for point i; += with `accumulate`.
   template <class T>
   struct deliver_argument : task_argument
   {
     std::span<T* const> to;
-    std::span<index_type const> order; ///< of the points of the group
+    std::span<index_type const> order; ///< caller's indices of the points of the group
     std::span<nearfield::detail::halo_piece const> pieces;
     bool accumulate = false;
   };
 
-  /// Buffers: out, and the halos that reach it.
+  /// Buffers: out, then the halos that reach it.
   template <class T>
   starpu_codelet& deliver_codelet();
 }

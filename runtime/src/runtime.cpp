@@ -24,11 +24,11 @@ namespace nearfield::starpu
     int n_users = 0;
     bool started_here = false;
     int asked_workers = 0;
-    std::string running_scheduler; // empty: StarPU's default, or that of the program
+    std::string running_scheduler; // empty: StarPU's default, or the program's choice
 
     void check_scheduler(std::string const& name)
     {
-      // a policy that the user loads is known to StarPU alone
+      // only StarPU knows the policies of a library that the user loads
       if (name.empty() || std::getenv("STARPU_SCHED_LIB")) return;
       std::string known;
       for (starpu_sched_policy** policy = starpu_sched_get_predefined_policies(); policy && *policy;
@@ -42,7 +42,7 @@ namespace nearfield::starpu
                   known + ", or a modular one");
     }
 
-    /// The GPUs that StarPU will find: all, unless STARPU_NCUDA or the options say less.
+    /// The number of GPUs that StarPU will use: all, unless STARPU_NCUDA or the options say fewer.
     int gpus_to_use(runtime_options const& options)
     {
       if (options.gpus && *options.gpus < 0)
@@ -60,7 +60,7 @@ namespace nearfield::starpu
       return options.gpus.value_or(there);
     }
 
-    /// An upper limit of the threads that StarPU will start.
+    /// An upper bound on the number of threads that StarPU will start.
     int n_threads(starpu_conf const& conf, int n_gpus)
     {
       int const cpus = conf.ncpus >= 0 ? conf.ncpus : detail::allowed_cpus();
@@ -78,7 +78,7 @@ namespace nearfield::starpu
                     " CPU workers, 0 takes what there is");
       starpu_conf conf;
       check(starpu_conf_init(&conf), "starpu_conf_init");
-      // starpu_conf_init has read the environment; what the caller states goes before it
+      // starpu_conf_init has read the environment; the caller's options take precedence
       conf.precedence_over_environment_variables = 1;
       if (options.workers > 0)
         conf.ncpus = options.workers;
@@ -91,9 +91,9 @@ namespace nearfield::starpu
       detail::make_home();
       detail::check_threads(n_threads(conf, n_gpus));
       detail::check_room();
-      // what StarPU prints is about its own calibration; what goes wrong is thrown
+      // StarPU's messages are about its calibration; errors are thrown
       setenv("STARPU_SILENT", "1", 0);
-      // where it has not yet measured the buses of this machine, StarPU resets the GPUs after it has
+      // If StarPU has to measure the buses of this machine first, it then resets the GPUs.
       nearfield::detail::release_pools();
       check(starpu_init(&conf), "starpu_init");
       asked_workers = options.workers;
@@ -102,7 +102,8 @@ namespace nearfield::starpu
 
     void stop()
     {
-      if (!detail::is_running()) return; // the program has stopped it, or this is a child of fork()
+      if (!detail::is_running())
+        return; // the program has stopped StarPU, or this is a child of fork()
       nearfield::detail::release_pools();
       starpu_shutdown();
     }
@@ -116,7 +117,7 @@ namespace nearfield::starpu
       return static_cast<int>(devices.size());
     }
 
-    /// Throws error where StarPU, which runs, runs with other options than these.
+    /// Throws nearfield::error if StarPU is running with other options.
     void check_running(runtime_options const& options)
     {
       std::string const remedy =
@@ -158,7 +159,7 @@ namespace nearfield::starpu
     }
     catch (...)
     {
-      // nobody else would stop it: what starts with fewer GPUs than were asked for, for one
+      // nothing else would stop StarPU, for example if it has started with too few GPUs
       if (is_first && started_here) stop();
       throw;
     }

@@ -14,10 +14,10 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // The last tasks end within a share of each other, and a task costs some microseconds.
+    // Enough that all workers finish at about the same time, though a task costs some microseconds.
     constexpr std::size_t tasks_per_worker = 32;
 
-    /// What the tasks of one call have in common.
+    /// Shared by the tasks of one call.
     struct slab_run
     {
       std::function<void(std::size_t)> const* work = nullptr;
@@ -80,7 +80,7 @@ namespace nearfield::starpu::detail
                    (t + 1) * n / n_tasks - t * n / n_tasks};
     {
       starpu_codelet& codelet = codelet_of(what);
-      // read by all tasks: when it goes, they have ended
+      // All tasks read this handle, so its destructor waits for them.
       handle const all = handle::of(shares.data(), shares.size());
       for (slab_share& share : shares)
       {

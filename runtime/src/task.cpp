@@ -25,14 +25,14 @@ namespace nearfield::starpu::detail
 
   }
 
-  /// What the callback of an owned task needs; StarPU frees its memory with the task.
+  /// The state of an owned task's callback. StarPU frees its memory with the task.
   struct task::owned_callback
   {
     std::shared_ptr<monitor> owner;
     void (*then)(void*);
     void* argument;
 
-    // after StarPU has updated its models, which reads the argument of the task
+    // runs after StarPU has updated its models, which reads the task's argument
     static void call(void* self) noexcept
     {
       auto& here = *static_cast<owned_callback*>(self);
@@ -119,7 +119,7 @@ namespace nearfield::starpu::detail
 
   void task::set_priority(int priority)
   {
-    // every scheduler takes the default, and most tasks have it
+    // every scheduler accepts the default, which most tasks have; the limits need not be asked for
     if (priority != STARPU_DEFAULT_PRIO)
       priority =
           std::clamp(priority, starpu_sched_get_min_priority(), starpu_sched_get_max_priority());
@@ -158,7 +158,7 @@ namespace nearfield::starpu::detail
 
   void task::submit()
   {
-    // a submission that StarPU refuses must not leave dependencies behind
+    // checked first: a task that StarPU refuses must not leave dependencies declared
     check_worker();
     if (options_ && !options_->after.empty())
       starpu_tag_declare_deps_array(task_->tag_id, static_cast<unsigned>(options_->after.size()),
@@ -166,7 +166,7 @@ namespace nearfield::starpu::detail
     if (options_ && !options_->after_tasks.empty())
       starpu_task_declare_deps_array(task_, static_cast<unsigned>(options_->after_tasks.size()),
                                      const_cast<starpu_task**>(options_->after_tasks.data()));
-    // StarPU may run the task and free it, its callback too, before the call returns
+    // StarPU may run and free the task and its callback before starpu_task_submit returns
     char const* const name = task_->name;
     monitor* const owner = callback_ ? callback_->owner.get() : nullptr;
     if (owner) owner->submitted();

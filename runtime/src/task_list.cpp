@@ -6,7 +6,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    // All parts consist of 32-bit words (source_range: two, and two halves), so they need no padding.
+    // All parts have the alignment of 32-bit words, so they need no padding.
     static_assert(alignof(source_range) == 4 && alignof(source_slot) == 4 &&
                   alignof(cuda_item) == 4);
 

@@ -10,41 +10,41 @@
 
 namespace nearfield::detail
 {
-  /// The sizes of a list: they travel with the task, since its worker may not be able to read the memory
-  /// that the list is in.
+  /// The sizes of a list. Part of the task's argument, since the worker may not be able to read the memory
+  /// that holds the list.
   struct task_head
   {
     index_type n_targets = 0;
     index_type n_sources = 0;     ///< buffers of sources
-    index_type target_buffer = 0; ///< which coordinate buffer holds the targets
-    index_type target_begin = 0;  ///< where in it
+    index_type target_buffer = 0; ///< index of the coordinate buffer that holds the targets
+    index_type target_begin = 0;  ///< index of the first target in it
     index_type n_boxes = 0, n_ranges = 0, n_slots = 0;
-    // for GPUs: those of cuda_items
+    // for GPUs, as in cuda_items
     index_type n_items = 0, n_wide = 0, n_medium = 0;
   };
 
-  /// What one task of a step computes, as numbers: it travels as a data handle of its own.
+  /// The list that one task of a step evaluates. It is registered as a data handle of its own.
   struct task_list
   {
     task_head head;
     std::vector<index_type> box_offsets{0}, range_offsets{0};
     std::vector<source_range> own, ranges;
-    std::vector<source_slot> slots; ///< halo: where in that of the task; slot 0: its own output
+    std::vector<source_slot> slots; ///< slot 0: the group's own points; others: parts of the halo
     std::vector<cuda_item> items;
 
     [[nodiscard]] boxes targets() const { return {box_offsets}; }
     [[nodiscard]] interaction_list list() const { return {own, range_offsets, ranges, {}}; }
 
-    /// All but the head, in one piece of memory; sets the sizes in the head.
+    /// Everything but the head in one block of memory. Sets the sizes in the head.
     [[nodiscard]] std::vector<std::byte> pack();
   };
 
-  /// Where the parts of a packed list are; only addresses are computed, so it may be in any memory.
+  /// Pointers to the parts of a packed list. Only addresses are computed, so it may be in any memory.
   struct task_list_view
   {
     task_list_view(task_head const& head, void const* packed);
 
-    /// Makes a job of a CPU or a GPU one over this list.
+    /// Sets the list of a CPU or GPU job.
     template <class Job>
     void give(Job& job) const
     {

@@ -10,31 +10,31 @@
 #include <vector>
 
 /// \file
-/// nearfield inside TBFMM, whose kernels are classes with P2P, P2PTsm and P2PInner. Nothing of
-/// TBFMM is included. docs/embedding.md says where the interface differs from ScalFMM's.
+/// nearfield inside TBFMM, whose kernels are classes with P2P, P2PTsm and P2PInner. No header of TBFMM
+/// is included. docs/embedding.md lists the differences from the ScalFMM adapter.
 
 namespace nearfield::tbfmm
 {
-  /// What the columns of a leaf's results (Rhs in TBFMM) hold.
+  /// What the result columns of a leaf (Rhs in TBFMM) hold.
   enum class results
   {
     /// the outputs of the interaction, one after the other
     in_order,
-    /// of an interaction with a value and a gradient: q_i times the gradient, then the value. With
-    /// val_grad_one_over_r that is the force and the potential of TBFMM's own 1/r kernels.
+    /// for an interaction with a value and a gradient: q_i times the gradient, then the value. With
+    /// val_grad_one_over_r these are the force and the potential of TBFMM's 1/r kernels.
     force_then_value
   };
 
   inline namespace NEARFIELD_ISA_NAMESPACE
   {
-    /// A TBFMM kernel whose near field is an interaction: P2M to L2P are those of FarField, P2P,
-    /// P2PTsm and P2PInner run the SIMD kernels of K on the leaves' own columns, and add to the
+    /// A TBFMM kernel with the near field of an interaction. P2M to L2P are those of FarField; P2P,
+    /// P2PTsm and P2PInner run the SIMD kernels of K directly on the leaves' columns and add to the
     /// results.
     ///
-    /// The data of a particle are its dim coordinates and then n_in inputs. A pair at distance zero
-    /// adds nothing where K is singular. FarField names its space system as SpaceIndexType, as the
-    /// kernels of TBFMM do, and a periodic one is refused: TBFMM leaves the shifts to the kernel.
-    /// Throws error for a null column of a leaf that is not empty, and for a leaf that is its own
+    /// The data of a particle are its dim coordinates, then n_in inputs. A pair at distance zero adds
+    /// nothing if K is singular. FarField must name its space system SpaceIndexType, as TBFMM's kernels
+    /// do. A periodic one is refused, since TBFMM leaves shifts to the kernel. The operators throw
+    /// nearfield::error for a null column of a leaf that is not empty, and for a leaf that is its own
     /// neighbour.
     template <class FarField, interaction K, results Results = results::in_order>
     class kernel : public FarField
@@ -50,14 +50,14 @@ namespace nearfield::tbfmm
       /// FarField's constructors, with K's default parameters.
       using FarField::FarField;
 
-      /// FarField's arguments come after the interaction.
+      /// The interaction, then the arguments of FarField's constructor.
       template <class... Arguments>
       explicit kernel(K const& k, Arguments&&... arguments)
           : FarField(std::forward<Arguments>(arguments)...), k_(k)
       {}
 
-      /// Two different leaves of one tree, both ways. `More` is the place of the neighbour, in the
-      /// versions that pass it.
+      /// Two different leaves of one tree, in both directions. `More` is the position of the neighbour,
+      /// which some versions of TBFMM pass.
       template <class Leaf, class Data, class Rhs, class... More>
       void P2P(Leaf const&, long const[], Data const& neighbours, Rhs& neighbours_rhs,
                long n_neighbours, Leaf const&, long const[], Data const& targets, Rhs& targets_rhs,
@@ -80,7 +80,7 @@ namespace nearfield::tbfmm
              });
       }
 
-      /// Targets of one tree and sources of another (target/source model), one-sided.
+      /// Targets of one tree and sources of another (target/source model). Adds to the targets only.
       template <class SourceLeaf, class Sources, class TargetLeaf, class Targets, class Rhs,
                 class... More>
       void P2PTsm(SourceLeaf const&, long const[], Sources const& sources, long n_sources,
@@ -110,12 +110,12 @@ namespace nearfield::tbfmm
              });
       }
 
-      /// the near field
+      /// The interaction.
       [[nodiscard]] K const& interaction() const
       {
         if constexpr (std::is_empty_v<K>)
         {
-          // a copy of an empty class has no bytes that were written, which compilers warn of
+          // a copy of an empty class has no initialised bytes, and compilers warn about that
           static constexpr K only{};
           return only;
         }
@@ -146,7 +146,7 @@ namespace nearfield::tbfmm
         return columns<K::n_in, K::dim, real<Data> const>(data, n);
       }
 
-      /// The columns of a leaf's results.
+      /// The result columns of a leaf.
       template <class T, class Rhs>
       static soa<T, K::n_out> results_of(soa<T const, K::dim> const& x, Rhs& rhs)
       {
@@ -163,8 +163,8 @@ namespace nearfield::tbfmm
         soa<real<Data>, K::n_out> out;
       };
 
-      /// Calls compute(out...), with an out for each leaf that reaches its results as they are to be
-      /// held.
+      /// Calls compute(out...), with one output view per leaf, and stores what it adds in the layout of
+      /// Results.
       template <class Data, std::size_t N, class Compute>
       static void into(std::array<receiver<Data>, N> const& leaves, Compute&& compute)
       {
@@ -179,7 +179,7 @@ namespace nearfield::tbfmm
         {
           std::size_t size = 0;
           for (auto const& leaf : leaves) size += leaf.out.size();
-          thread_local std::vector<T> memory; // kept, since small leaves feel an allocation
+          thread_local std::vector<T> memory; // reused: small leaves cannot afford it
           memory.assign(size * K::n_out, T(0));
           T* unused = memory.data();
           auto sums = leaves;

@@ -5,44 +5,43 @@
 #include <type_traits>
 
 /// \file
-/// What ScalFMM's interpolation of the far field may know of an interaction.
+/// Properties of an interaction that ScalFMM's far-field interpolation exploits.
 
 namespace nearfield::scalfmm3::far_field
 {
-  /// What homogeneity_tag and symmetry_tag say: it compares equal to, and converts to, the enumerator
-  /// of ScalFMM's matrix_kernels::homogeneity or symmetry, whose header is not needed for that.
+  /// The type of homogeneity_tag and symmetry_tag. Converts to, and compares with, the enumerators of
+  /// ScalFMM's matrix_kernels::homogeneity and symmetry without including their header.
   struct tag
   {
     /// whether the kernel is homogeneous, or symmetric
     bool holds;
 
-    /// the enumerator of homogeneity
+    /// the enumerator of matrix_kernels::homogeneity
     template <class Enum>
     requires requires { Enum::homogenous, Enum::non_homogenous; }
     constexpr operator Enum() const // NOLINT(google-explicit-constructor)
     {
       return holds ? Enum::homogenous : Enum::non_homogenous;
     }
-    /// the enumerator of symmetry
+    /// the enumerator of matrix_kernels::symmetry
     template <class Enum>
     requires requires { Enum::symmetric, Enum::non_symmetric; }
     constexpr operator Enum() const // NOLINT(google-explicit-constructor)
     {
       return holds ? Enum::symmetric : Enum::non_symmetric;
     }
-    /// whether the tag means the enumerator b
+    /// whether the tag converts to b
     template <class Enum>
     requires std::is_enum_v<Enum>
     friend constexpr bool operator==(tag a, Enum b) { return Enum(a) == b; }
   };
 
-  /// What of K an interpolation may use: whether it has one output that depends on |r| alone, and,
-  /// where K(a r) = a^degree K(r), the degree of each output; the last one is that of all outputs
-  /// that follow. Degrees are below zero.
+  /// Symmetric: K has one output, which depends on |r| alone. Degrees: the degree of each output of a
+  /// homogeneous K, K(a r) = a^degree K(r); the last one applies to all further outputs. Degrees are negative.
   template <bool Symmetric, int... Degrees>
   struct properties
   {
-    /// whether K has one output that depends on |r| alone
+    /// whether K has one output, which depends on |r| alone
     static constexpr bool symmetric = Symmetric;
     /// whether the degrees are given
     static constexpr bool homogeneous = sizeof...(Degrees) > 0;
@@ -55,8 +54,7 @@ namespace nearfield::scalfmm3::far_field
     }
   };
 
-  /// The properties of K. Those of an interaction of your own are safe and slow; specialise this
-  /// where it has better ones.
+  /// The properties of K. The default is always correct but slow; specialise it for your interactions.
   template <class K>
   struct traits : properties<false>
   {};

@@ -6,9 +6,8 @@
 
 namespace nearfield::scalfmm3::detail
 {
-  /// Somebody else's SIMD batch as a value type of interactions. Its functions (sqrt, exp, log,
-  /// select) are found by argument-dependent look-up, so that no header of its library is needed
-  /// here.
+  /// A SIMD batch of another library as a value type of interactions. Its functions (sqrt, exp, log,
+  /// select) are found by argument-dependent lookup, so no header of that library is needed here.
   template <class Batch>
   struct foreign
   {
@@ -41,7 +40,7 @@ namespace nearfield::scalfmm3::detail
     friend NEARFIELD_FN foreign operator-(foreign const& a) { return foreign(Batch(-a.value)); }
   };
 
-  // outside of math<>, whose members of these names would hide them
+  // outside math<>, whose members of the same names would hide the batch's functions
   template <class Batch>
   NEARFIELD_FN Batch sqrt_of(Batch const& b)
   {

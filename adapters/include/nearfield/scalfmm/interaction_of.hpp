@@ -9,7 +9,7 @@ namespace nearfield::scalfmm3
 {
   namespace detail
   {
-    /// A full map with a sign for the way back of each output: K(-r) q = sign K(r) q.
+    /// A full matrix with a sign per output for the reverse direction: (K(-r) q)_o = sign_o (K(r) q)_o.
     template <class V, int NOut, int NIn>
     struct signed_mat
     {
@@ -26,7 +26,7 @@ namespace nearfield::scalfmm3
       }
     };
 
-    /// How many registers V is: 1 for a real, those of a pack.
+    /// The number of registers of V: 1 for a real.
     template <class V>
     inline constexpr int registers_of = 1;
     template <class V>
@@ -52,29 +52,28 @@ namespace nearfield::scalfmm3
     };
   }
 
-  /// A matrix kernel of ScalFMM's kind as an interaction: K(r) = mk.evaluate(r, 0).
+  /// A ScalFMM matrix kernel as an interaction: K(r) = mk.evaluate(r, 0).
   ///
   ///     template <class V> using point = scalfmm::container::point<V, 3>;
   ///     using own = scalfmm::matrix_kernels::laplace::one_over_r;
   ///     nearfield::scalfmm3::interaction_of<own, point> const k;
   ///     nearfield::p2p_inner(nearfield::simd, k, x, q, out);
   ///
-  /// The matrix kernel must depend on x - y alone. Point<V> is the point that it takes, with
-  /// `dimension` and at(); V is float, double, or, in a SIMD back-end, xsimd's batch. Its
-  /// mutual_coefficient gives the way back; without one there are no mutual kernels. It needs
-  /// <nearfield/p2p/simd.hpp> for `simd`.
+  /// The matrix kernel must depend on x - y alone. Point<V> is its point type, with `dimension` and at(); V is
+  /// float, double or, in SIMD kernels, xsimd's batch. Its mutual_coefficient gives the reverse direction;
+  /// without it there is no mutual form. `simd` requires <nearfield/p2p/simd.hpp>.
   template <class MatrixKernel, template <class> class Point>
   struct interaction_of
   {
-    /// of space
+    /// the dimension of space
     static constexpr int dim = static_cast<int>(Point<double>::dimension);
     /// the number of inputs, km
     static constexpr int n_in = static_cast<int>(MatrixKernel::km);
     /// the number of outputs, kn
     static constexpr int n_out = static_cast<int>(MatrixKernel::kn);
-    /// an estimate: one root, and what a full matrix costs
+    /// an estimate: one root and a product with a full matrix
     static constexpr int flops = dim + 2 * dim + 1 + 2 * n_in * n_out;
-    /// the same for all matrix kernels
+    /// the same name for all matrix kernels
     static constexpr auto name = "scalfmm_matrix_kernel";
 
     /// the matrix kernel, with its parameters
@@ -99,7 +98,7 @@ namespace nearfield::scalfmm3
     }
 
   private:
-    /// The entries of register m of V.
+    /// Computes the entries in register m of V.
     template <class V>
     NEARFIELD_FN void evaluate(vec<V, dim> const& r, mat<V, n_out, n_in>& map, int m) const
     {

@@ -13,8 +13,8 @@
 #include <utility>
 
 /// \file
-/// The columns of a leaf of ScalFMM's kind. A leaf is a slice of columns that its group shares, so
-/// they are neither padded nor aligned.
+/// The columns of a ScalFMM leaf. A leaf is a slice of its group's columns, so its own are neither
+/// padded nor aligned.
 
 namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
 {
@@ -25,11 +25,10 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class T, std::size_t N>
   inline constexpr bool is_tuple_of_pointers<std::array<T*, N>> = true;
 
-  /// Where the columns begin, as a tuple of pointers. An iterator over a leaf's columns is a tuple
-  /// of pointers itself, or has one and a place in it (data() and index(), as those of ScalFMM's
-  /// views have), or gives a tuple of references. The second form is asked before the third: a
-  /// reference to an element of a null column would be undefined, and its address compared with
-  /// null never true.
+  /// The first elements of the columns, as a tuple of pointers. An iterator over a leaf's columns is a
+  /// tuple of pointers, or has one and an index (data() and index(), as in ScalFMM's views), or
+  /// dereferences to a tuple of references. The second form is tried before the third: a reference to an
+  /// element of a null column is undefined behaviour, and its address would not compare equal to null.
   template <class Iterator>
   auto pointers_of(Iterator const& at)
   {
@@ -65,7 +64,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     return first_columns<T, N>(columns, std::make_integer_sequence<int, N>{});
   }
 
-  /// A leaf's positions, found by argument-dependent look-up as ScalFMM's passes find them.
+  /// A leaf's positions, found by argument-dependent lookup as in ScalFMM.
   template <class Leaf>
   auto positions_of(Leaf const& leaf)
   {
@@ -97,7 +96,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class Leaf>
   using real_of_leaf = typename real_of_positions<Leaf>::type;
 
-  /// What a matrix kernel uses of one leaf; a particle may have more inputs and outputs than that.
+  /// The columns of one leaf that a matrix kernel uses; particles may have more inputs and outputs.
   template <class T, int Dim, int NQ, int NOut>
   struct leaf_columns
   {
@@ -125,7 +124,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     both
   };
 
-  /// The columns of a leaf that is not empty, of type T. Throws error for a null column.
+  /// The columns of a leaf that is not empty. Throws nearfield::error for a null column.
   template <leaf_side Side, class MatrixKernel, class T, class Leaf>
   auto columns_of(char const* function, char const* name, Leaf& leaf)
   {

@@ -11,16 +11,16 @@
 
 namespace nearfield::scalfmm3
 {
-  /// An interaction as a matrix kernel of ScalFMM 3: use it where ScalFMM's own stands, and its
-  /// passes call the p2p_... of <nearfield/scalfmm/p2p.hpp> by argument-dependent look-up.
+  /// An interaction as a ScalFMM 3 matrix kernel. Used in place of one of ScalFMM's, it makes ScalFMM's passes
+  /// call the p2p_... functions of <nearfield/scalfmm/p2p.hpp> by argument-dependent lookup.
   ///
   ///     outputs(x) += K(x - y) inputs(y),  km = n_in inputs and kn = n_out outputs
   ///
-  /// Signs are ScalFMM's: r points from the source to the target, gradients are with respect to the
-  /// target, so `matrix_kernel<grad_one_over_r<3>>` is its laplace::grad_one_over_r<3>.
+  /// Signs are those of ScalFMM: r points from the source to the target and gradients are with respect to the
+  /// target, so `matrix_kernel<grad_one_over_r<3>>` equals laplace::grad_one_over_r<3>.
   ///
-  /// RightHandSides > 1 gives as many independent sets of inputs and outputs, set after set
-  /// (ScalFMM's like_mrhs for 1/r and 2): km and kn grow by that factor and K is block-diagonal.
+  /// RightHandSides > 1 adds independent sets of inputs and outputs, set after set (ScalFMM's like_mrhs is 1/r
+  /// with two): km and kn grow by that factor and K becomes block-diagonal.
   template <interaction K, int RightHandSides = 1>
   struct matrix_kernel
   {
@@ -28,34 +28,34 @@ namespace nearfield::scalfmm3
 
     /// the interaction
     using interaction_type = K;
-    /// of space
+    /// the dimension of space
     static constexpr int dim = K::dim;
 
     /// matrix_kernels::homogeneity of K: whether K(a r) = a^degree K(r)
     static constexpr far_field::tag homogeneity_tag{far_field::traits<K>::homogeneous};
-    /// matrix_kernels::symmetry of K: whether it has one output that depends on |r| alone
+    /// matrix_kernels::symmetry of K: whether it has one output, which depends on |r| alone
     static constexpr far_field::tag symmetry_tag{far_field::traits<K>::symmetric};
     /// the number of inputs
     static constexpr std::size_t km = std::size_t{K::n_in} * RightHandSides;
     /// the number of outputs
     static constexpr std::size_t kn = std::size_t{K::n_out} * RightHandSides;
-    /// leaves that touch are near
+    /// leaves that touch are neighbours
     static constexpr int separation_criterion = 1;
 
-    /// K, row after row
+    /// K in row-major order
     template <class V>
     using matrix_type = std::array<V, kn * km>;
-    /// a value for each output
+    /// one value per output
     template <class V>
     using vector_type = std::array<V, kn>;
 
-    /// its parameters, such as the width of a Gaussian
+    /// the interaction with its parameters, such as the width of a Gaussian
     K interaction{};
 
-    /// K's name
+    /// the name of K
     [[nodiscard]] NEARFIELD_FN std::string name() const { return std::string(K::name); }
 
-    /// +1 for an output that is even in r, -1 for one that is odd: K(y, x) from K(x, y).
+    /// The factor from K(x, y) to K(y, x) for each output: +1 if it is even in r, -1 if it is odd.
     template <class V>
     [[nodiscard]] NEARFIELD_FN vector_type<V>
     mutual_coefficient() const requires nearfield::detail::has_way_back<K>
@@ -79,8 +79,8 @@ namespace nearfield::scalfmm3
       return signs;
     }
 
-    /// K(x - y), row after row: the entry of output n and input m is at n * km + m. Points of reals
-    /// or of SIMD batches; at x = y it is what the formula gives, infinite where K is singular.
+    /// K(x - y) in row-major order: the entry of output n and input m is element n * km + m. The points
+    /// hold reals or SIMD batches. At x = y the result is that of the formula, not finite if K is singular.
     template <class X, class Y>
     [[nodiscard]] NEARFIELD_FN auto evaluate(X const& x, Y const& y) const
         -> matrix_type<std::decay_t<decltype(x.at(0))>>
@@ -109,7 +109,7 @@ namespace nearfield::scalfmm3
       return result;
     }
 
-    /// width to the degree of each output, where K is homogeneous: K(a r) = a^degree K(r).
+    /// width^degree for each output if K is homogeneous, K(a r) = a^degree K(r); 1 otherwise.
     template <class V>
     [[nodiscard]] NEARFIELD_FN vector_type<V> scale_factor(V width) const
     {

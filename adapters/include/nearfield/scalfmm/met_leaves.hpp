@@ -10,8 +10,8 @@
 
 namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// What one target leaf meets, up to 32 other leaves in one call of a kernel: each is a chunk of
-  /// sources of its own, with its shift, and small leaves fill a panel together.
+  /// The source leaves that one target leaf meets, up to 32 in one call of a kernel. Each is a chunk of
+  /// sources with its own shift, and small leaves share a panel.
   template <class MatrixKernel, class T, bool Mutual>
   class met_leaves
   {
@@ -19,7 +19,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     using columns_type = leaf_columns<T, K::dim, int{MatrixKernel::km}, int{MatrixKernel::kn}>;
 
   public:
-    /// The leaf after these runs the kernel first.
+    /// Adding one more leaf runs the kernel first.
     static constexpr std::size_t most = 32;
 
     met_leaves(K const& k, columns_type const& target) : k_(k), target_(target)
@@ -45,7 +45,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
       shifted_ = shifted_ || is_shifted;
     }
 
-    /// Meets the leaves added since the last run.
+    /// Runs the kernel over the leaves added since the last run.
     void run()
     {
       if (count_ == 0) return;
@@ -60,8 +60,8 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
       job.shifts = shifts_;
       job.last_box = 1;
       job.tests_for_zero = nearfield::detail::tests_for_zero<T>(k_);
-      // Two leaves of one set share no place, but an image on the far border may touch one, and the
-      // sources of p2p_outer may be another set.
+      // Points of two leaves of one set never coincide, except with those of a shifted image, on the
+      // border of the box. The sources of p2p_outer may be another set.
       job.ranges_may_coincide = !Mutual || shifted_;
       job.target_x = target_.x.data();
       job.source_x = x_;
@@ -80,7 +80,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   private:
     static constexpr std::size_t n_rhs = MatrixKernel::km / K::n_in;
 
-    /// The columns of one right-hand side of a leaf, behind those of the leaves before it.
+    /// Appends a leaf's columns of one right-hand side.
     template <class Pointer, std::size_t All, std::size_t N>
     void put(Pointer (&columns)[All], std::array<Pointer, N> const& leaf, std::size_t rhs)
     {

@@ -11,26 +11,25 @@
 #include <iterator>
 
 /// \file
-/// The P2P operators of ScalFMM 3 for a matrix_kernel: each has ScalFMM's signature, so that a pass
-/// that says `using operators::p2p_inner;` and calls it unqualified finds the one here. All of them
-/// add to the outputs of their leaves and run the library's SIMD kernels on the leaves' own
-/// columns.
+/// The P2P operators of ScalFMM 3 for a matrix_kernel. Each has ScalFMM's signature, so that a pass
+/// that declares `using operators::p2p_inner;` and calls it unqualified finds the one here. All of them
+/// add to the outputs of their leaves and run nearfield's SIMD kernels directly on the leaves' columns.
 ///
-/// Periods and the width of the box are used where scalfmm_BUILD_PBC is defined, as in ScalFMM, which
-/// has periodic boxes only then. Like ScalFMM's own macro it is defined for a whole program or not.
+/// Periodicity and box width are used only if scalfmm_BUILD_PBC is defined, as in ScalFMM. Define it for
+/// the whole program or not at all.
 ///
-/// A pair at distance zero adds nothing where the interaction is singular, in place of an infinity.
-/// They throw error for a null column of a leaf that is not empty. An interaction of your own needs
+/// A pair at distance zero adds nothing if the interaction is singular, not an infinity. All functions
+/// throw nearfield::error for a null column of a leaf that is not empty. Your own interactions require
 /// <nearfield/p2p/simd.hpp>.
 
 namespace nearfield::scalfmm3
 {
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
-    /// The multiple of the box's width that brings the source leaf next to the target leaf along
-    /// the periodic axes: width * round((target - source) / width), as ScalFMM's index::get_shift.
-    /// Without scalfmm_BUILD_PBC no axis is periodic, and neither argument may be read: in the tasks
-    /// of ScalFMM's OpenMP passes both refer to locals of a function that has returned.
+    /// The multiple of the box width that moves the source leaf next to the target leaf along the
+    /// periodic axes: width * round((target - source) / width), as in ScalFMM's index::get_shift.
+    /// Without scalfmm_BUILD_PBC no axis is periodic, and `periodic` and `box_width` must not be read:
+    /// in the tasks of ScalFMM's OpenMP passes they refer to locals of a function that has returned.
     template <int Dim, class Target, class Source, class Periodic, class Width>
     std::array<double, 3> shift_between([[maybe_unused]] Target const& target,
                                         [[maybe_unused]] Source const& source,
@@ -49,8 +48,8 @@ namespace nearfield::scalfmm3
       return shift;
     }
 
-    /// The target leaf meets the n leaves that `source` points to, one after the other, each moved
-    /// by shift_of(leaf).
+    /// Adds to the target leaf (and, if Mutual, to the source leaves) the interactions with the n
+    /// leaves from *source on, each moved by shift_of(leaf).
     template <bool Mutual, leaf_side OfTarget, leaf_side OfSource, class MatrixKernel, class Target,
               class Pointers, class ShiftOf>
     void meet(char const* function, MatrixKernel const& mk, Target& target, Pointers source, int n,
@@ -61,7 +60,8 @@ namespace nearfield::scalfmm3
       if (target.size() == 0) return;
       met_type met(mk.interaction,
                    columns_of<OfTarget, MatrixKernel, T>(function, "target", target));
-      // One call of the kernel is made when all its leaves are checked; more calls need a look ahead.
+      // All leaves are checked before any output is written. The loop below does so for the leaves of
+      // one call of the kernel; more need a pass ahead of it.
       if (n > int{met_type::most})
       {
         auto ahead = source;
@@ -81,8 +81,8 @@ namespace nearfield::scalfmm3
 
   inline namespace NEARFIELD_ISA_NAMESPACE
   {
-    /// outputs_i += sum_{j != i} K(x_i - x_j) inputs_j in one leaf. `mutual` takes one evaluation a
-    /// pair and is about twice as fast; the results are the same but for rounding.
+    /// outputs_i += sum_{j != i} K(x_i - x_j) inputs_j within one leaf. With `mutual` each pair is evaluated
+    /// once, about twice as fast; results differ only by rounding.
     template <class K, int RightHandSides, class Leaf>
     void p2p_inner(matrix_kernel<K, RightHandSides> const& mk, Leaf& leaf, bool mutual = true)
     {
@@ -99,7 +99,7 @@ namespace nearfield::scalfmm3
       nearfield::p2p_inner(simd, mk.interaction, x, q, out);
     }
 
-    /// outputs_i += sum_j K(x_i - y_j - shift) inputs_j: the shift is added to the sources.
+    /// outputs_i += sum_j K(x_i - (y_j + shift)) inputs_j
     template <class K, int RightHandSides, class Target, class Source, class Shift>
     void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Target& target, Source const& source,
                    Shift const& shift)
@@ -112,8 +112,8 @@ namespace nearfield::scalfmm3
           "p2p_outer", mk, target, &pointer, 1, [&](auto const&) { return of_source; });
     }
 
-    /// The same over the first `size` of the target leaf's neighbours, each through the image next
-    /// to it along the axes that are periodic.
+    /// The same over the first `size` neighbours of the target leaf, each at its image nearest to the
+    /// target along periodic axes.
     template <class K, int RightHandSides, class Leaf, class Neighbours, class Periodic,
               class Width>
     void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Leaf& target,
@@ -128,7 +128,7 @@ namespace nearfield::scalfmm3
           "p2p_outer", mk, target, std::begin(neighbours), size, shift_of);
     }
 
-    /// The same over all neighbours that the target leaf's symbolic data count.
+    /// The same over all neighbours, as counted in the target leaf's symbolic data.
     template <class K, int RightHandSides, class Leaf, class Neighbours, class Periodic,
               class Width>
     void p2p_outer(matrix_kernel<K, RightHandSides> const& mk, Leaf& target,
@@ -138,13 +138,13 @@ namespace nearfield::scalfmm3
                 periodic, box_width);
     }
 
-    /// The target leaf and the first `size` of its neighbours, both ways:
-    /// outputs_i += K(x_i - y_j) inputs_j and outputs_j += K(y_j - x_i) inputs_i.
+    /// The target leaf and the first `size` of its neighbours, in both directions:
+    /// outputs_i += sum_j K(x_i - y_j) inputs_j and outputs_j += sum_i K(y_j - x_i) inputs_i.
     ///
-    /// `neighbours` holds pointers or iterators to leaves of the same set, other than the target.
-    /// Along an axis that is periodic, a neighbour is met through the image next to the target; as
-    /// in ScalFMM there is one, so such an axis needs three leaves at least. An interaction without
-    /// a way back (neither a symmetry nor a map with back()) is evaluated twice.
+    /// `neighbours` holds pointers or iterators to leaves of the same set, without the target. Along a
+    /// periodic axis only the image nearest to the target counts, as in ScalFMM, so such an axis needs
+    /// at least three leaves. An interaction without a mutual form (neither a symmetry nor a map with
+    /// back()) is evaluated twice.
     template <class K, int RightHandSides, class Leaf, class Neighbours, class Periodic,
               class Width>
     void p2p_full_mutual(matrix_kernel<K, RightHandSides> const& mk, Leaf& target,
@@ -156,7 +156,7 @@ namespace nearfield::scalfmm3
         return detail::shift_between<K::dim>(target, leaf, periodic, box_width);
       };
       constexpr bool from_one_evaluation = nearfield::detail::has_way_back<K>;
-      // either way all columns are checked before any is written
+      // OfSource is `both` even if only one side is added to: all columns are checked before any is written
       detail::meet<from_one_evaluation, detail::leaf_side::both, detail::leaf_side::both>(
           "p2p_full_mutual", mk, target, std::begin(neighbours), size, shift_of);
       if constexpr (!from_one_evaluation)

@@ -14,32 +14,31 @@ namespace nearfield
   ///     file.write(text);
   ///     file.commit();
   ///
-  /// Until commit() the bytes are in a file without a name in the same folder, which is gone
-  /// however the process ends; where the file system has no such files, in a temporary one that the
-  /// destructor removes. An older file of that name stays as it is until then, and the new one gets
-  /// its mode and, as far as the system allows, its owner and group; without its group, it gives its
-  /// own group what it gives to all others. A link stays, and the file it names is written, whether it exists or not.
+  /// Until commit() the bytes are in an unnamed file in the same directory, which disappears however the
+  /// process ends. On file systems without unnamed files they are in a temporary file that the destructor
+  /// removes. An existing file of that name is untouched until commit(). The new file gets its mode and, as
+  /// far as the system allows, its owner and group; if the group cannot be kept, the new group gets only the
+  /// permissions of others. A symbolic link stays, and the file it points to is written, existing or not.
   ///
-  /// A pipe or a device is not replaced: the first write() opens it, and bytes go to it at once, as
-  /// they do to /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N and links to them, whatever
-  /// those are.
+  /// A pipe or a device is not replaced: the first write() opens it, and bytes go there at once. So they do
+  /// for /dev/stdout, /dev/stderr, /dev/fd/N, /proc/self/fd/N and links to them, even if these are files.
   ///
-  /// One thread uses an atomic_file; several may each have their own.
+  /// Not for use by several threads at once; separate objects are independent.
   class NEARFIELD_API atomic_file
   {
   public:
-    /// Opens the file. Throws error where `target` is a folder, or its folder does not exist or
-    /// cannot be written.
+    /// Opens the file. Throws nearfield::error if `target` is a directory, or if its directory does not
+    /// exist or is not writable.
     explicit atomic_file(std::filesystem::path target);
     ~atomic_file();
 
     atomic_file(atomic_file const&) = delete;
     atomic_file& operator=(atomic_file const&) = delete;
 
-    /// Appends `bytes`. Throws error where the system refuses them (a full disk).
+    /// Appends `bytes`. Throws nearfield::error if writing fails, for example on a full disk.
     void write(std::string_view bytes);
 
-    /// Gives the file its name, in place of what had it. Throws error where the system refuses.
+    /// Gives the file its name, replacing an existing file. Throws nearfield::error if that fails.
     void commit();
 
   private:
@@ -49,10 +48,9 @@ namespace nearfield
     std::unique_ptr<state> state_; ///< null after commit()
   };
 
-  /// Makes SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU remove the temporaries of all live
-  /// atomic_files before they end the process as they would have (a parent sees death by that
-  /// signal). A signal that is ignored stays ignored. SIGXFSZ becomes ignored, so that a file beyond
-  /// the limit (ulimit -f) is an error of write(). For the main function of a program; a library does
-  /// not call it.
+  /// Installs handlers for SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU that remove the temporary
+  /// files of all atomic_files, then end the process by the same signal. Signals that are ignored stay
+  /// ignored. SIGXFSZ becomes ignored, so that exceeding the file size limit (ulimit -f) is an error of
+  /// write(). To be called by main(), not by libraries.
   NEARFIELD_API void remove_temporaries_on_signal();
 }

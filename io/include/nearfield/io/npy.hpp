@@ -7,8 +7,7 @@
 #include <vector>
 
 /// \file
-/// NumPy's .npy files of integers, written from front to back: the header, then the values, row by
-/// row.
+/// NumPy .npy files of integers, written sequentially: the header, then the values row by row.
 ///
 ///     nearfield::atomic_file file{"pairs.npy"};
 ///     std::string bytes = nearfield::format_npy_header({n, 2});
@@ -22,11 +21,11 @@
 
 namespace nearfield
 {
-  /// The header of a file of int64, little-endian, in row-major order, of that shape: version 1.0
-  /// of the format, padded so that values start at a multiple of 64 bytes. Throws error for more
-  /// than 32 dimensions, NumPy's limit. Source of the format: NumPy's numpy.lib.format.
+  /// The header of an array of int64, little-endian, row-major, of the given shape. Version 1.0 of the format,
+  /// padded so that the values start at a multiple of 64 bytes. Throws nearfield::error for more than 32
+  /// dimensions, NumPy's limit. Source of the format: numpy.lib.format.
   NEARFIELD_API std::string format_npy_header(std::vector<std::uint64_t> const& shape);
 
-  /// Appends one value behind the header.
+  /// Appends one value.
   NEARFIELD_API void append_npy(std::string& bytes, std::int64_t value);
 }

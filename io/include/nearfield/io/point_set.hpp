@@ -9,8 +9,8 @@
 
 namespace nearfield
 {
-  /// The cube (in 2D the square) that a file names: the points lie within `half_width` of `centre`
-  /// along each axis. The width that FMA files store is this half width.
+  /// The cube (in 2D the square) given in a file: the points lie within `half_width` of `centre` along each
+  /// axis. FMA files store this half width.
   struct bounding_box
   {
     std::vector<double> centre = {}; ///< dim coordinates, length^1
@@ -31,11 +31,11 @@ namespace nearfield
     std::vector<std::vector<double>> inputs = {};
     /// potentials, forces ...: one column each, or none
     std::vector<std::vector<double>> outputs = {};
-    /// as many as inputs; empty: q, or q1 q2 ...
+    /// one name per column of inputs; empty: q, or q1 q2 ...
     std::vector<std::string> input_names = {};
-    /// as many as outputs; empty: phi, or phi1 phi2 ...
+    /// one name per column of outputs; empty: phi, or phi1 phi2 ...
     std::vector<std::string> output_names = {};
-    /// where the file has one
+    /// the box, if the file has one
     std::optional<bounding_box> box = {};
 
     /// The number of points.
@@ -44,12 +44,12 @@ namespace nearfield
     friend bool operator==(point_set const&, point_set const&) = default;
   };
 
-  /// Throws error unless `points` has dim = 2 or 3 positions, columns of one length, finite positions
-  /// and inputs, names for all inputs (outputs) or for none, and a box, where there is one, of dim
-  /// finite coordinates and a positive half width.
+  /// Throws nearfield::error unless `points` has dim = 2 or 3 columns of positions, columns of one length,
+  /// finite positions and inputs, names for all or none of the inputs, the same for outputs, and, if it has a
+  /// box, dim finite coordinates of its centre and a positive finite half width.
   NEARFIELD_API void check(point_set const& points);
 
-  /// The names that a file's header line gives the columns: x y [z], the inputs, the outputs, with
-  /// q, q1, q2 ... and phi, phi1, phi2 ... for those that have none.
+  /// The column names for a file's header line: x y [z], then inputs, then outputs. Unnamed inputs are q, or
+  /// q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 }

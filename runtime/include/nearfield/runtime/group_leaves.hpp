@@ -9,23 +9,23 @@
 
 namespace nearfield
 {
-  /// How large groups are made.
+  /// The size of groups.
   struct group_options
   {
-    /// Leaves of a group on average; 0: as many as make a group's work 2e7 directed pairs (1-10 ms of
-    /// one core with SIMD), fewer where that leaves less than 16 groups per core; for GPUs, as
-    /// groups_per_gpu says
+    /// Average number of leaves per group. 0: about 2e7 directed pairs per group (1-10 ms on one core
+    /// with SIMD), fewer if that gives less than 16 groups per core, but at least 1e6; for GPUs, see
+    /// groups_per_gpu.
     int leaves_per_group = 0;
-    /// The GPUs that will compute the groups; 0: CPUs will.
+    /// Number of GPUs that compute the groups; 0: CPUs compute them.
     int gpus = 0;
-    /// Groups for each GPU; 0: 8, or fewer where a group would have less than 1000 leaves or 1.5e8 directed
-    /// pairs. Few ones cost little to submit, many ones let more CPU workers bring inputs and results to and
-    /// from the caller's arrays.
+    /// Groups per GPU. 0: 8, or fewer if a group would have less than 1000 leaves or 1.5e8 directed pairs.
+    /// Few groups cost little to submit; with many, more CPU workers copy inputs and results between the
+    /// caller's arrays and the tasks.
     int groups_per_gpu = 0;
   };
 
-  /// Groups of leaves that follow each other in the tree: what one task works on. Views of a tree, which
-  /// must outlive it.
+  /// The leaves of a tree and how they are grouped; a task works on one group of consecutive leaves. Its
+  /// members are views into the tree, which must outlive them.
   struct leaf_groups_view
   {
     /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
@@ -33,14 +33,14 @@ namespace nearfield
     bool has_one_set = true; ///< targets and sources are the same points
     boxes targets;           ///< the targets of each leaf
     boxes sources;           ///< the sources of each leaf
-    interaction_list full;   ///< each leaf and all that it meets
-    /// every pair once; only of one set
+    interaction_list full;   ///< each leaf and all leaves that it meets
+    /// each pair of leaves once; empty for two sets
     interaction_list half;
-    std::span<index_type const> target_order; ///< position -> the caller's index
+    std::span<index_type const> target_order; ///< position in the tree -> the caller's index
     std::span<index_type const> source_order; ///< the same for the sources
   };
 
-  /// What has leaves and their interactions: a tree, or a cell_list, whose leaves are its cells.
+  /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
   template <class Leaves>
   concept has_leaves = requires(Leaves const& leaves)
   {
@@ -52,14 +52,14 @@ namespace nearfield
     leaves.target_order();
   };
 
-  /// The leaves of a tree in groups. Made by group_leaves; the tree must outlive it, and may be moved.
+  /// The leaves of a tree in groups, as made by group_leaves. The tree must outlive it, and may be moved.
   template <int Dim>
   class leaf_groups
   {
   public:
     static constexpr int dim = Dim; ///< of space
 
-    /// Groups over views that outlive it; group_leaves makes them.
+    /// Groups over `views`, which must outlive it. Use group_leaves.
     leaf_groups(leaf_groups_view const& views, std::vector<index_type>&& first_leaf)
         : first_leaf_(std::move(first_leaf)), views_(views)
     {}
@@ -71,7 +71,7 @@ namespace nearfield
     }
     /// Group g holds the leaves [first_leaf()[g], first_leaf()[g + 1]).
     [[nodiscard]] std::span<index_type const> first_leaf() const { return first_leaf_; }
-    /// All of it, as a step takes it.
+    /// The groups and the leaves, as a step takes them.
     [[nodiscard]] leaf_groups_view view() const
     {
       leaf_groups_view result = views_;
@@ -90,11 +90,11 @@ namespace nearfield
                                                                  group_options const& options);
   }
 
-  /// Cuts the leaves of a tree, or of a list of cells, into groups of about equal numbers of pairs. A group has
-  /// at least one leaf; a tree without leaves has no group. Throws error for negative options, and for a list
-  /// of cells what its interactions() throws.
+  /// Cuts the leaves of a tree, or the cells of a cell list, into groups with about equal numbers of pairs. A
+  /// group has at least one leaf; a tree without leaves has no groups. Throws nearfield::error for negative
+  /// options, and whatever interactions() of a cell list throws.
   ///
-  /// group_leaves(runtime, tree) makes them for what a StarPU runtime has (starpu/group_leaves.hpp).
+  /// group_leaves(runtime, tree) sizes groups for the workers of a StarPU runtime (starpu/group_leaves.hpp).
   template <has_leaves Leaves>
   [[nodiscard]] leaf_groups<Leaves::dim> group_leaves(Leaves const& leaves,
                                                       group_options const& options = {})
@@ -110,7 +110,7 @@ namespace nearfield
     return {views, detail::first_leaves_of_groups(views, options)};
   }
 
-  /// The groups would outlive the leaves.
+  /// Deleted: the groups would outlive the leaves.
   template <has_leaves Leaves>
   leaf_groups<Leaves::dim> group_leaves(Leaves const&&, group_options const& = {}) = delete;
 }

@@ -7,14 +7,14 @@
 
 namespace nearfield::detail
 {
-  /// Takes items that threads bring in any order, in the order of their numbers from 0. Nobody
-  /// waits: an item whose predecessors are missing stays, and goes with the last of them.
+  /// Consumes numbered items in the order 0, 1, 2 ..., though threads deliver them in any order. No
+  /// thread waits: an item whose predecessors are missing is kept, and consumed after the last of them.
   template <class Item>
   class in_order
   {
   public:
-    /// take(item) is called for this item and those behind it, as far as none is missing; by one
-    /// thread at a time. Where another thread is at it, that one takes this item too.
+    /// Calls take(item) for this item and its successors up to the first missing one. One thread at a
+    /// time does so; if another is taking, it takes this item too.
     template <class Take>
     void put(std::size_t number, Item item, Take&& take)
     {
@@ -37,6 +37,6 @@ namespace nearfield::detail
     std::mutex mutex_;
     std::map<std::size_t, Item> waiting_;
     std::size_t next_ = 0;
-    bool is_taking_ = false; // stays where take() throws: nothing is taken behind a gap
+    bool is_taking_ = false; // stays set if take() throws: nothing is taken after a gap
   };
 }

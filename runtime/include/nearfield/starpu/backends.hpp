@@ -6,7 +6,7 @@
 
 namespace nearfield::starpu
 {
-  /// Which implementations a task may take.
+  /// The implementation that tasks run.
   enum class backend_choice
   {
     automatic, ///< SIMD on CPU workers, CUDA on GPU workers
@@ -19,9 +19,9 @@ namespace nearfield::starpu
   class NEARFIELD_API backend_set
   {
   public:
-    /// That one; simd and cuda for automatic.
+    /// A single implementation; automatic means simd and cuda.
     backend_set(backend_choice one); // NOLINT(google-explicit-constructor)
-    /// Those. Throws error for none.
+    /// Several implementations. Throws nearfield::error for an empty list.
     backend_set(std::initializer_list<backend_choice> several);
 
     /// plain C++ on CPU workers
@@ -30,9 +30,9 @@ namespace nearfield::starpu
     [[nodiscard]] bool has_simd() const { return (bits_ & 2u) != 0; }
     /// CUDA on GPU workers
     [[nodiscard]] bool has_cuda() const { return (bits_ & 4u) != 0; }
-    /// Whether cuda was named, and not only meant by automatic: then it must be there.
+    /// Whether cuda was named explicitly, not only implied by automatic. It must then be available.
     [[nodiscard]] bool names_cuda() const { return names_cuda_; }
-    /// 1 to 7, another one for each set of implementations.
+    /// 1 to 7, unique for each set of implementations.
     [[nodiscard]] unsigned index() const { return bits_; }
 
   private:

@@ -6,7 +6,7 @@
 
 namespace nearfield::starpu
 {
-  /// Throws error when a StarPU function returned a code other than 0; `what` is the function and what
-  /// it was called for. StarPU returns negative values of errno.
+  /// Throws nearfield::error if `code`, returned by a StarPU function, is not 0. StarPU returns negative
+  /// values of errno. `what` names the function and what it was called for.
   NEARFIELD_API void check(int code, std::string const& what);
 }

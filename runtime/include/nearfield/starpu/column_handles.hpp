@@ -14,8 +14,7 @@ namespace nearfield::starpu
 {
   namespace detail
   {
-    /// A vector whose first N elements take no memory but its own: what each task needs, of which
-    /// there are many.
+    /// A vector that allocates memory only beyond N elements, since every task makes several.
     template <class T, std::size_t N>
     requires std::is_trivially_copyable_v<T>
     class inline_vector
@@ -48,15 +47,16 @@ namespace nearfield::starpu
 
     private:
       T first_[N]{};
-      std::vector<T> all_; ///< where there are more than N
+      std::vector<T> all_; ///< used for more than N
       std::size_t size_ = 0;
     };
   }
 
-  /// What a P2P task takes for x, q or out: one handle, or one for each column; all of a task alike.
+  /// The x, q or out of a P2P task: one packed handle, or one handle per column. All arguments of a task must
+  /// be of the same kind.
   ///
   ///     p2p.insert_inner(x, q, out);                     // packed: x holds dim columns one after the other
-  ///     p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});    // columns, of vectors that you have already
+  ///     p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});    // one handle per column
   class column_handles
   {
   public:
@@ -66,11 +66,11 @@ namespace nearfield::starpu
     {
       handles_.push_back(packed);
     }
-    /// Those of the columns, in their order; of several right-hand sides behind one another.
+    /// One handle per column, in order: all columns of the first right-hand side, then those of the next.
     column_handles(std::initializer_list<starpu_data_handle_t> columns)
         : handles_(columns.begin(), columns.end())
     {}
-    /// The same, of a vector of nearfield::starpu::handle, of an array ...
+    /// The same from a range, such as a std::vector<nearfield::starpu::handle>.
     template <std::ranges::input_range Columns>
     requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
                                  starpu_data_handle_t>
@@ -78,7 +78,7 @@ namespace nearfield::starpu
         : handles_(std::ranges::begin(columns), std::ranges::end(columns))
     {}
 
-    /// the handles
+    /// The handles.
     [[nodiscard]] std::span<starpu_data_handle_t const> get() const
     {
       return {handles_.begin(), handles_.end()};

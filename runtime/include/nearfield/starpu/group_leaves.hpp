@@ -5,10 +5,10 @@
 
 namespace nearfield
 {
-  /// The leaves in groups for what the runtime has: few and large ones for its GPUs, or those for its CPU
-  /// workers. `gpus` of the options is set here. Steps that stay on CPU workers beside GPUs (an interaction
-  /// without CUDA kernels, backend simd or scalar) take group_leaves(tree). Leaves are those of a tree, or the cells
-  /// of a cell_list in an open box: a step refuses lists with shifts.
+  /// Groups sized for the workers of the runtime: few and large ones if it has GPUs, else those for CPUs. Sets
+  /// `gpus` in the options. For steps that run on CPU workers although there are GPUs (an interaction without
+  /// CUDA kernels, backend simd or scalar), use group_leaves(tree). Leaves are those of a tree, or the cells of
+  /// a cell_list in an open box: a step refuses periodic lists.
   template <has_leaves Leaves>
   [[nodiscard]] leaf_groups<Leaves::dim>
   group_leaves(starpu::runtime const& starpu, Leaves const& leaves, group_options options = {})
@@ -17,7 +17,7 @@ namespace nearfield
     return group_leaves(leaves, options);
   }
 
-  /// The groups would outlive the leaves.
+  /// Deleted: the groups would outlive the leaves.
   template <has_leaves Leaves>
   leaf_groups<Leaves::dim> group_leaves(starpu::runtime const&, Leaves const&&,
                                         group_options = {}) = delete;

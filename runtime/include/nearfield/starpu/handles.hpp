@@ -11,16 +11,17 @@
 
 namespace nearfield::starpu
 {
-  /// A StarPU vector handle that unregisters itself. Columns stand one after the other: of n points
-  /// and c columns, value (i, column) is element column * n + i. Throws error for 2^32 values or
-  /// more, and when StarPU is not running.
+  /// A StarPU vector handle that unregisters itself. Columns are stored one after the other: with n points,
+  /// value (i, column) is element column * n + i. Making one throws nearfield::error for 2^32 values or
+  /// more, or if StarPU is not running.
   class NEARFIELD_API handle
   {
   public:
     handle() = default;
 
-    /// n values in memory that the caller owns and keeps; the tasks work on it. Several outputs to which
-    /// tasks of two outputs add shall share an arbiter: yours, which must live as long.
+    /// n values in the caller's memory, which must outlive the handle; tasks work on it in place. Outputs
+    /// of mutual tasks (p2p_tasks::insert_outer_mutual) should share an arbiter, which must outlive the
+    /// handles.
     template <class T>
     static handle of(T* data, std::size_t n, starpu_arbiter_t arbiter = nullptr)
     {
@@ -29,36 +30,36 @@ namespace nearfield::starpu
       return made;
     }
 
-    /// n values that a task has to write before others read them or add to them. On a machine with
-    /// GPUs StarPU allocates them where they are first written, and aborts where they are read
-    /// before. Without GPUs they are allocated here, as zeros, since StarPU retries for ever if a
-    /// task's data does not fit into memory; throws std::bad_alloc.
+    /// n values that a task must write before others read them or add to them. If StarPU has GPU workers,
+    /// it allocates the values where they are first written, and aborts if they are read before. Without
+    /// GPUs they are allocated here, as zeros, because StarPU retries for ever if the data of a task do not
+    /// fit into memory; throws std::bad_alloc.
     template <class T>
     static handle of_size(std::size_t n)
     {
       return of_bytes(n, sizeof(T));
     }
 
-    /// Takes the data of the other one.
+    /// Takes the data of `other`, which is empty afterwards.
     handle(handle&& other) noexcept
         : memory_(std::move(other.memory_)), data_(std::exchange(other.data_, nullptr))
     {}
-    /// Exchanges data with the other one.
+    /// Exchanges data with `other`.
     handle& operator=(handle&& other) noexcept
     {
       std::swap(memory_, other.memory_);
       std::swap(data_, other.data_);
       return *this;
     }
-    /// Waits for the tasks that use the data. Memory of the caller is brought up to date. Where
-    /// StarPU has been stopped before, nothing is done.
+    /// Waits for the tasks that use the data and updates the caller's memory. Does nothing if StarPU has
+    /// already been stopped.
     ~handle();
 
-    /// StarPU's handle; null where this one is empty.
+    /// StarPU's handle; null if this one is empty.
     [[nodiscard]] starpu_data_handle_t get() const { return data_; }
-    /// StarPU's handle; null where this one is empty.
+    /// StarPU's handle; null if this one is empty.
     operator starpu_data_handle_t() const { return data_; } // NOLINT(google-explicit-constructor)
-    /// Whether there is data.
+    /// Whether it holds data.
     explicit operator bool() const { return data_ != nullptr; }
 
   private:
@@ -67,7 +68,7 @@ namespace nearfield::starpu
     handle(int home, void const* data, std::size_t n, std::size_t element_size);
     static handle of_bytes(std::size_t n, std::size_t element_size);
 
-    owned_memory memory_{nullptr, &std::free}; ///< of of_size()
+    owned_memory memory_{nullptr, &std::free}; ///< allocated by of_size()
     starpu_data_handle_t data_ = nullptr;
   };
 }

@@ -18,12 +18,13 @@
 #include <typeinfo>
 
 /// \file
-/// Where the type of an interaction ends: steps, codelets and tasks know it as its kernels and its bytes.
+/// Type erasure of interactions: steps, codelets and tasks see its compiled kernels and a copy of its value.
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Whether tasks of K have a CUDA implementation: a built-in interaction has, one of your own where it
-  /// says `static constexpr bool has_cuda = true`, which promises NEARFIELD_CUDA_KERNELS(K) in a .cu file.
+  /// Whether tasks of K have a CUDA implementation. Built-in interactions have one; a user's interaction has
+  /// one if it declares `static constexpr bool has_cuda = true` and a .cu file contains
+  /// NEARFIELD_CUDA_KERNELS(K).
   template <class K>
   inline constexpr bool has_cuda_codelets = builtin_interaction<K> || requires
   {
@@ -33,10 +34,10 @@ namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 
 namespace nearfield::starpu::detail
 {
-  /// A number for a type, the same in every run of a program.
+  /// A hash of a type's name, the same in every run of a program.
   NEARFIELD_API std::uint32_t type_number(std::type_info const& type);
 
-  /// What is known of the type of an interaction in either precision.
+  /// What both precisions of an interaction have in common.
   struct interaction_shape
   {
     std::string_view name;
@@ -45,21 +46,22 @@ namespace nearfield::starpu::detail
     bool is_builtin;
     bool has_cuda;
     std::uint32_t type;
-    /// what its simd kernels are compiled for; empty: for every instruction set, of which simd takes one
+    /// the instruction set that its SIMD kernels were compiled for; empty: all, selected at run time
     std::string_view own_isa;
   };
 
   template <class T>
   struct kernel;
 
-  /// An interaction's type: one object for each type, precision, and instruction set of the files that use it.
+  /// The type of an interaction: one object per type, precision, and instruction set of the files that use it.
   template <class T>
   struct kernel_type : interaction_shape
   {
-    p2p_kernels<T> (*simd)(); ///< throws error where the instruction set asked for is not available
+    /// throws nearfield::error if NEARFIELD_ISA names an instruction set that is not available
+    p2p_kernels<T> (*simd)();
     p2p_kernels<T> (*scalar)();       ///< never throws
-    cuda_kernels<T> (*cuda)();        ///< null where there are none
-    kernel<T> const& (*by_default)(); ///< of K(); null where K has no default
+    cuda_kernels<T> (*cuda)();        ///< null if there are none
+    kernel<T> const& (*by_default)(); ///< of K(); null if K is not default-constructible
   };
 
   /// An interaction: its type and a copy of its value.
@@ -75,11 +77,11 @@ namespace nearfield::starpu::detail
 
 namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// A template argument of constructors that call kernel_of: files of different instruction sets share no
-  /// copy of them.
+  /// Default template argument of the constructors that call kernel_of, so that files compiled for different
+  /// instruction sets share no copy of them.
   struct isa_of_file;
 
-  /// The end of the type K.
+  /// Makes the type-erased form of K.
   template <class T, class K>
   struct kernel_maker
   {
@@ -130,7 +132,7 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// All that the StarPU layer asks of an interaction.
+  /// The type-erased form of an interaction, as the StarPU layer uses it.
   template <kernel_real T, interaction K>
   kernel<T> kernel_of(K const& k)
   {

@@ -14,46 +14,46 @@
 
 namespace nearfield::starpu
 {
-  /// How many P2P tasks a worker has run with one implementation.
+  /// The number of P2P tasks that a worker has run with one implementation.
   struct worker_tasks
   {
     std::string worker; ///< "CPU 0" ...
-    /// an instruction set, for an interaction that is no dispatched_interaction that of the file that uses
-    /// it; "scalar" or "cuda"
+    /// "scalar", "cuda" or an instruction set; for an interaction without run-time dispatch
+    /// (dispatched_interaction), the instruction set of the file that compiled it
     std::string implementation;
-    std::uint64_t tasks = 0; ///< how many
+    std::uint64_t tasks = 0; ///< number of tasks
   };
 
-  /// "CPU 0" ...: the name of a worker, without the place where StarPU has bound it.
+  /// The name of a worker, "CPU 0" ..., without the core that StarPU has bound it to.
   NEARFIELD_API std::string worker_name(int worker);
 
-  /// What the tasks of one owner report while they run: the first exception, and which worker ran
-  /// which implementation. Every function may be called by any thread.
+  /// Records the first exception of an owner's tasks, and how often each worker ran each implementation.
+  /// Any thread may call its functions.
   class NEARFIELD_API monitor
   {
   public:
-    static constexpr int n_implementations = 3; ///< of a codelet at most
+    static constexpr int n_implementations = 3; ///< upper limit per codelet
 
     monitor();
-    /// That of codelets that are inserted without an argument.
+    /// The monitor of tasks inserted without an argument.
     static monitor& of_process();
 
-    /// Called by a codelet, from its catch block.
+    /// Records the current exception. Called by a codelet, from its catch block.
     void caught() noexcept;
-    /// Called by a codelet, on the worker that runs it.
+    /// Counts a task. Called by a codelet, on the worker that runs it.
     void count(int implementation) noexcept;
 
-    /// Called before a task is submitted that the owner must outlive.
+    /// Called before submitting a task that the owner must outlive.
     void submitted() noexcept;
-    /// Called by that task at its end, or where it could not be submitted.
+    /// Called when that task has ended, or could not be submitted.
     void ended() noexcept;
-    /// Returns when all of those have ended.
+    /// Waits until all of those have ended.
     void wait() noexcept;
 
-    /// Throws the first exception that was caught since the last call.
+    /// Throws the first exception caught since the last call, if any.
     void rethrow();
 
-    /// Those of the workers and implementations that ran a task; names are by implementation.
+    /// One entry per worker and implementation that has run a task; names[i] is the name of implementation i.
     [[nodiscard]] std::vector<worker_tasks>
     tasks(std::string_view const (&names)[n_implementations]) const;
 

@@ -23,8 +23,8 @@ namespace nearfield::starpu
     struct p2p_handles;
   }
 
-  /// P2P tasks of an interaction that only the constructor of p2p<K, T> knows: what every p2p can do. A function
-  /// that takes a p2p_tasks<double>& takes those of all interactions.
+  /// The part of p2p<K, T> that does not depend on the type of the interaction: a function that takes a
+  /// p2p_tasks<double>& accepts any interaction.
   template <kernel_real T>
   class NEARFIELD_API p2p_tasks
   {
@@ -32,49 +32,50 @@ namespace nearfield::starpu
     p2p_tasks(p2p_tasks const&) = delete;
     p2p_tasks& operator=(p2p_tasks const&) = delete;
 
-    /// x R, q R, out RW | COMMUTE
+    /// The codelet of insert_inner(). Buffers: x R, q R, out RW | COMMUTE.
     [[nodiscard]] starpu_codelet* inner() const;
-    /// x of targets R, y of sources R, q R, out RW | COMMUTE
+    /// The codelet of insert_outer(). Buffers: x of targets R, y of sources R, q R, out RW | COMMUTE.
     [[nodiscard]] starpu_codelet* outer() const;
-    /// x R, x_q R, x_out RW | COMMUTE, y R, y_q R, y_out RW | COMMUTE. Throws error for an interaction without
-    /// a way back.
+    /// The codelet of insert_outer_mutual(). Buffers: x R, x_q R, x_out RW | COMMUTE, y R, y_q R,
+    /// y_out RW | COMMUTE. Throws nearfield::error for an interaction without a mutual form.
     [[nodiscard]] starpu_codelet* outer_mutual() const;
-    /// For STARPU_CL_ARGS_NFREE: the interaction of this object, and that tasks report to it.
+    /// The argument of raw tasks, for STARPU_CL_ARGS_NFREE: they use this object's interaction and report
+    /// to it.
     [[nodiscard]] void* argument();
-    /// in bytes
+    /// The size of argument() in bytes.
     [[nodiscard]] std::size_t argument_size() const;
 
-    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions it returns at once. Throws error for
-    /// handles that are no vectors or variables, of another precision, or whose sizes do not fit together; for
-    /// an output that is an input too; for options that StarPU does not know; when StarPU is not running;
-    /// and when no worker can run the task.
+    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions, it returns at once. Throws
+    /// nearfield::error if a handle is null, neither a vector nor a variable, or of another precision; if
+    /// sizes do not match; if an output shares memory with another argument; for invalid options; if StarPU
+    /// is not running; and if no worker can run the task.
     void insert_inner(column_handles const& x, column_handles const& q, column_handles const& out,
                       task_options const& options = {});
     /// out_i += sum_j K(x_i - y_j) q_j
     void insert_outer(column_handles const& x, column_handles const& y, column_handles const& q,
                       column_handles const& out, task_options const& options = {});
-    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Let outputs share an
-    /// arbiter (starpu_data_assign_arbiter), or such tasks wait for each other. Throws error for an
-    /// interaction without a way back too.
+    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Assign all outputs one
+    /// arbiter (starpu_data_assign_arbiter); otherwise such tasks wait for each other. Also throws
+    /// nearfield::error for an interaction without a mutual form.
     void insert_outer_mutual(column_handles const& x, column_handles const& x_q,
                              column_handles const& x_out, column_handles const& y,
                              column_handles const& y_q, column_handles const& y_out,
                              task_options const& options = {});
 
-    /// Waits for all tasks of the process, and rethrows the first exception of a task of this object. Throws error
-    /// where a worker calls it, in a codelet or a callback, which would wait for itself.
+    /// Waits for all tasks of the process, then rethrows the first exception of this object's tasks. Throws
+    /// nearfield::error if called by a worker, in a codelet or a callback, which would wait for itself.
     void wait();
-    /// Rethrows the first exception of those tasks of this object that have ended, and forgets it: for who
-    /// waits for tasks in another way.
+    /// Rethrows the first exception of this object's tasks that have ended so far, and clears it. For programs
+    /// that wait for tasks by other means.
     void rethrow();
 
-    /// How many tasks each worker has run with each implementation.
+    /// The number of tasks that each worker has run with each implementation.
     [[nodiscard]] std::vector<worker_tasks> statistics() const;
 
   protected:
-    /// Of p2p.
+    /// For p2p.
     p2p_tasks(detail::kernel<T> const& k, backend_set backends);
-    /// Waits, as that of p2p does.
+    /// Waits as ~p2p() does.
     ~p2p_tasks();
 
   private:
@@ -82,52 +83,54 @@ namespace nearfield::starpu
     void insert(detail::array_form form, std::initializer_list<detail::p2p_handles> roles,
                 task_options const& options);
 
-    std::shared_ptr<shared> shared_; ///< with the tasks: they may outlive this object
+    std::shared_ptr<shared> shared_; ///< also held by the tasks, which may outlive this object
   };
 
-  /// P2P tasks on handles of your own, in your own task graph.
+  /// P2P tasks on your handles, in your task graph.
   ///
-  /// Handles are StarPU vectors of T, or variables that hold as many bytes. Of n points, x has dim columns of n
-  /// values, q n_in, an output n_out; q and outputs of k right-hand sides k times as many. Either each column
-  /// is a handle, or x, q and outputs are one handle each, whose columns stand one after the other. Tasks add to
-  /// their outputs, which they access as STARPU_RW | STARPU_COMMUTE: with one another and with your own codelets
-  /// that do the same, they run in any order. Outputs must have been written before, by you or by a task: StarPU
-  /// aborts where one reads data that has a handle but no value yet.
+  /// Handles are StarPU vectors of T, or variables of as many bytes. For n points, x has dim columns of n
+  /// values, q has n_in and an output n_out columns; with k right-hand sides, q and outputs have k times as
+  /// many. Either each column is a handle, or x, q and outputs are one handle each, with columns stored one
+  /// after the other. Tasks add to their outputs and access them as STARPU_RW | STARPU_COMMUTE, so they run in
+  /// any order with each other and with your codelets that do the same. Outputs must have been written before,
+  /// by you or by a task: StarPU aborts if a task reads a handle that has no value yet.
   ///
   ///     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
   ///     p2p.insert_outer(x, y, q, phi);
   ///     starpu_task_insert(p2p.outer(), STARPU_R, x, STARPU_R, y, STARPU_R, q,
   ///                        STARPU_RW | STARPU_COMMUTE, phi, 0);                    // the same, raw
   ///
-  /// Nothing here starts StarPU, or makes or destroys an arbiter: outputs have the one that you assign to them
-  /// (starpu_data_assign_arbiter), or none. Raw tasks may access outputs as STARPU_RW or STARPU_REDUX too.
+  /// This class neither starts StarPU nor makes or destroys arbiters: an output has the arbiter that you
+  /// assign to it (starpu_data_assign_arbiter), or none. Raw tasks may also access outputs as STARPU_RW or
+  /// STARPU_REDUX.
   ///
-  /// A raw task computes with K() and reports to runtime::wait(); to give it this object's interaction
-  /// and wait(), add `STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()`. The object must outlive such a
-  /// task; for those of its insert functions the destructor waits. Use codelets where they are: a task of a copy
-  /// is lost.
+  /// A raw task computes with K() and reports to runtime::wait(). With `STARPU_CL_ARGS_NFREE, p2p.argument(),
+  /// p2p.argument_size()` it uses this object's interaction and reports to this object, which must outlive it.
+  /// For tasks of the insert functions, the destructor waits. Do not copy the codelets: they find their kernels
+  /// by their address.
   template <interaction K, kernel_real T>
   class p2p : public p2p_tasks<T>
   {
   public:
-    /// Tasks with the implementations named, `{backend_choice::simd, backend_choice::cuda}` for instance.
-    /// Throws error when the instruction set asked for is not available, when cuda is named and K or this
-    /// build of nearfield has no CUDA kernels, and when cuda alone is named and StarPU has no GPU.
+    /// Tasks with the given implementations, such as `{backend_choice::simd, backend_choice::cuda}`.
+    /// Throws nearfield::error if NEARFIELD_ISA names an instruction set that is not available, if cuda is
+    /// named and K or this build of nearfield has no CUDA kernels, and if only cuda is named and StarPU has
+    /// no GPU worker.
     template <class Isa = detail::isa_of_file>
     explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
         : p2p_tasks<T>(detail::kernel_of<T>(k), backends)
     {}
-    /// Waits for the tasks of the insert functions and for their callbacks, for ever where a task
-    /// waits for a tag that nobody submits. A worker (in a codelet or a callback), which would wait
-    /// for itself, does not wait: the tasks keep what they need, and what they throw is lost.
+    /// Waits for the tasks of the insert functions and their callbacks; for ever if a task waits for a tag
+    /// that is never submitted. Called by a worker (in a codelet or a callback), it does not wait, as the
+    /// worker would wait for itself: the tasks keep what they need, and their exceptions are lost.
     ~p2p() = default;
 
-    /// The one of p2p_tasks, for interactions that have a way back.
+    /// As in p2p_tasks, for interactions with a mutual form.
     [[nodiscard]] starpu_codelet* outer_mutual() const requires nearfield::detail::has_way_back<K>
     {
       return p2p_tasks<T>::outer_mutual();
     }
-    /// The one of p2p_tasks, for interactions that have a way back.
+    /// As in p2p_tasks, for interactions with a mutual form.
     void insert_outer_mutual(
         column_handles const& x, column_handles const& x_q, column_handles const& x_out,
         column_handles const& y, column_handles const& y_q, column_handles const& y_out,

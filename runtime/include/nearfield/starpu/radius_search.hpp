@@ -13,20 +13,20 @@
 ///     nearfield::coo const list =
 ///         nearfield::starpu::radius_search(starpu, cells, nearfield::to_coo{});
 ///
-/// The cells are cut into slabs of about equal work. Results are those of nearfield::radius_search,
-/// in the same order to the bit, whatever the slabs and the workers. A call returns when its tasks
-/// have ended, so it must not come from a task; several threads may search one cell list at once.
-/// The first exception of a task is thrown; the result is unspecified then.
+/// The cells are cut into slabs of about equal work. Results equal those of nearfield::radius_search, bit for
+/// bit and in the same order, whatever the slabs and the workers. A call returns when its tasks have
+/// ended, so a task must not make it; several threads may search one cell list at once. The first
+/// exception of a task is rethrown; the result is then unspecified.
 ///
-/// Tasks run on CPU workers, those of GPUs have no part in it: results are in host memory, and a list
-/// takes longer over the bus of a GPU than to be found on it (437 MB, 0.6 ms). A GPU searches
-/// a list of cells in its own memory as a whole, by nearfield::radius_search(cuda, ...); pairs that
-/// tasks on GPUs and CPUs find, and others read, are in <nearfield/starpu/search/pair_slabs.hpp>.
+/// Tasks run on CPU workers only: results are in host memory, and copying a list from a GPU takes longer
+/// than finding it there (a list of 437 MB: 0.6 ms). nearfield::radius_search(cuda, ...) searches a whole
+/// cell list in the memory of a GPU. <nearfield/starpu/search/pair_slabs.hpp> has pairs that tasks on
+/// GPUs and CPUs find and other tasks read.
 
 namespace nearfield::starpu
 {
-  /// How many pairs there are, and how many each point has. Throws error for a half list of two sets,
-  /// as all of these do.
+  /// The number of pairs and, if asked for, of each point's pairs. Throws nearfield::error for a half list of
+  /// two sets, as do all overloads.
   template <has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(runtime const& starpu, Cells const& cells,
                                           count_pairs const& what, slab_options const& options = {})
@@ -47,7 +47,7 @@ namespace nearfield::starpu
     return result;
   }
 
-  /// A list with one row for every point.
+  /// A CSR list with one row per point.
   template <has_cell_view Cells>
   [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
                                    slab_options const& options = {})
@@ -57,7 +57,7 @@ namespace nearfield::starpu
     return result;
   }
 
-  /// A list of pairs.
+  /// A COO list of pairs.
   template <has_cell_view Cells>
   [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
                                    slab_options const& options = {})

@@ -10,7 +10,7 @@
 
 namespace nearfield::starpu::detail
 {
-  /// What the tasks of a search do: a codelet each, with a performance model of its own.
+  /// The kinds of search tasks. Each has a codelet and a performance model.
   enum class slab_work
   {
     count,
@@ -19,17 +19,16 @@ namespace nearfield::starpu::detail
     reduce
   };
 
-  /// Runs work(s) for every s in [0, n) as tasks of CPU workers, some for each of them, and returns
-  /// when all have ended. Rethrows the first exception; numbers that were not begun by then are
-  /// left out. Throws error where there is no CPU worker.
+  /// Runs work(s) for every s in [0, n) in tasks on CPU workers, up to 32 tasks per worker, and returns when
+  /// all have ended. Rethrows the first exception; values of s not started by then are skipped. Throws
+  /// nearfield::error if there is no CPU worker.
   ///
-  /// A task takes the next number, not one that it was made for: whatever the scheduler does,
-  /// numbers begin in ascending order, so that what has to go by order waits for those under way at
-  /// most.
+  /// A task takes the next s, not a fixed one. So work starts in ascending order of s whatever the scheduler
+  /// does, and an ordered consumer (in_order) waits only for work in progress.
   NEARFIELD_API void run_slabs(runtime const& starpu, slab_work what, std::size_t n,
                                std::uint64_t candidates,
                                std::function<void(std::size_t)> const& work);
 
-  /// CPU workers, at least 1.
+  /// The number of CPU workers, at least 1.
   NEARFIELD_API std::uint64_t cpu_workers();
 }

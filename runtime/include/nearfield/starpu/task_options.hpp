@@ -7,25 +7,23 @@
 
 namespace nearfield::starpu
 {
-  /// What a task of yours tells StarPU beside its data.
+  /// What StarPU is told of a task besides its data.
   struct task_options
   {
-    /// larger first, where the scheduler knows priorities; beyond what it knows, its largest or smallest
+    /// higher runs first if the scheduler has priorities; clamped to the scheduler's range
     int priority = STARPU_DEFAULT_PRIO;
-    /// by which others name the task
+    /// tag by which other tasks refer to this one
     std::optional<starpu_tag_t> tag = std::nullopt;
-    /// tags of tasks that must have ended before it begins, besides those that its data wait for; the task
-    /// needs a tag of its own then
+    /// tags of tasks that must end before this one starts, besides those implied by its data; requires `tag`
     std::vector<starpu_tag_t> after = {};
-    /// the same, by tasks that are not submitted yet, or that StarPU keeps (destroy = 0 and detach = 0)
+    /// the same, as tasks that are not yet submitted, or that StarPU keeps (destroy = 0 and detach = 0)
     std::vector<starpu_task*> after_tasks = {};
-    /// called with callback_argument when the task has ended, on the thread that ran it; it must not throw or
-    /// wait
+    /// called with callback_argument on the worker when the task has ended; must neither throw nor wait
     void (*callback)(void*) = nullptr;
-    void* callback_argument = nullptr; ///< what callback is called with
-    /// StarPU's number of the worker that runs it; negative: any that can
+    void* callback_argument = nullptr; ///< argument of callback
+    /// StarPU's number of the worker that must run the task; negative: any
     int worker = -1;
-    /// in traces, with the life of a string literal; null: that of the codelet
+    /// name in traces, with the lifetime of a string literal; null: the codelet's name
     char const* name = nullptr;
   };
 }

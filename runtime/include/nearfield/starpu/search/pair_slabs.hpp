@@ -16,20 +16,22 @@
 #include <vector>
 
 /// \file
-/// All pairs closer than the cutoff as data of a task graph.
+/// All pairs closer than the cutoff, as data of a task graph.
 
 namespace nearfield::starpu
 {
-  /// Which pairs, where they are searched, and how many tasks there are.
+  /// Which pairs are listed, where they are searched, and in how many tasks.
   struct pair_slab_options
   {
-    pairs which = pairs::half; ///< which of them are listed
-    /// the column i too; without it the pairs of a slab are rows
+    pairs which = pairs::half; ///< half or full list
+    /// write the column i too; without it, rows() and offsets() give the i of each pair
     bool with_i = true;
-    /// automatic leaves each task to StarPU's scheduler. One without performance models (lws, the default)
-    /// lets CPU workers take slabs that are made for GPUs: take dmdas or its like, or name the backend.
+    /// automatic: StarPU's scheduler chooses for each task. A scheduler without performance models (lws, the
+    /// default) lets CPU workers take slabs sized for GPUs: use one with models, such as dmdas, or name the
+    /// backend.
     backend_choice backend = backend_choice::automatic;
-    /// Pairs of points to test in a slab, about; 0: 4 slabs a GPU, or some a CPU worker. No pair depends on it.
+    /// Approximate number of candidate pairs per slab; 0: 4 slabs per GPU or, without GPUs, up to 32 per
+    /// CPU worker. Results do not depend on it.
     std::uint64_t candidates = 0;
   };
 
@@ -39,8 +41,7 @@ namespace nearfield::starpu
     class pair_slab_tasks;
   }
 
-  /// The pairs of a list of cells, in slabs that StarPU's tasks on CPUs and GPUs have found and that others
-  /// read where they are.
+  /// The pairs of a cell list, in slabs that StarPU tasks on CPUs and GPUs find and other tasks read in place.
   ///
   ///     nearfield::cell_list const cells{nearfield::soa{x, y, z}, cutoff};
   ///     auto const hx = nearfield::starpu::handle::of(x.data(), n), hy = ..., hz = ...;
@@ -52,78 +53,79 @@ namespace nearfield::starpu
   ///     starpu_task_wait_for_all();
   ///     list.wait();
   ///
-  /// A slab is a run of cells, and so of positions of targets. A task counts the pairs of a slab;
-  /// when its count is known, handles of that size are made for them, and a second task fills them:
-  /// beside GPUs, memory is taken where it runs. The slabs behind each other are the list of
-  /// nearfield::radius_search to the bit, whatever the slabs and whichever worker searched them.
+  /// A slab is a range of consecutive cells, and so of consecutive positions of targets. One task counts the
+  /// pairs of a slab; then handles of that size are made and a second task fills them. If StarPU has GPU
+  /// workers, the memory is allocated where that task runs. The slabs one after the other equal the list of
+  /// nearfield::radius_search, bit for bit, whatever the slabs and whichever worker searched them.
   ///
-  /// A CPU worker searches the cells; a GPU's worker sorts the columns by the same grid when it runs its
-  /// first task, and keeps that list, 20 bytes a point and 8 a cell, beside the memory that StarPU manages;
-  /// each of the workers of one GPU keeps its own.
+  /// A CPU worker searches the given cells. A GPU worker sorts the columns by the same grid in its first task
+  /// and keeps that list (20 bytes per point and 8 per cell, or 28 per point with many more cells than points),
+  /// outside the memory that StarPU manages; each worker of a GPU keeps its own.
   ///
-  /// Cells, columns and handles of columns must outlive the object, and not change as long as it has tasks.
-  /// Where a task has failed, what it was to write is zero, the next call throws its exception, and later ones
-  /// throw error until recount(). One thread at a time calls its functions, not from a task. Handles of
-  /// results live as long as it.
+  /// Cells, columns and handles of columns must outlive the object, and must not change while it has tasks.
+  /// If a task fails, its outputs are zero, the next call throws its exception, and later calls throw
+  /// nearfield::error until recount(). One thread at a time may call the functions, and no task. Handles of
+  /// results live as long as the object, or until recount().
   template <class T, int Dim>
   class NEARFIELD_API pair_slabs
   {
   public:
-    /// Vector handles of the caller's columns from which the cells were built; they are read only.
+    /// Vector handles of the columns that the cells were built from. They are only read.
     using columns = std::array<starpu_data_handle_t, Dim>;
 
-    /// Cuts slabs of one set and submits the count tasks. Throws error for handles of another size than the
-    /// cells or another precision, for a half list of two sets, for backend cuda where StarPU has no GPU, and
-    /// when no worker can run a task.
+    /// One set: cuts slabs and submits the count tasks. Throws nearfield::error if a handle's size or
+    /// precision is not that of the cells, for a half list of two sets, for backend cuda if StarPU has no
+    /// GPU worker, and if no worker can run a task.
     pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
                std::type_identity_t<columns> const& points, pair_slab_options const& options = {});
-    /// Two sets: rows are queries; ask for pairs::full.
+    /// Two sets: rows belong to the queries. Requires pairs::full.
     pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
                std::type_identity_t<columns> const& queries,
                std::type_identity_t<columns> const& points, pair_slab_options const& options = {});
-    /// The other one can be assigned to or destroyed then.
+    /// The moved-from object may only be assigned to or destroyed.
     pair_slabs(pair_slabs&&) noexcept;
-    /// Ends what was here, as the destructor does.
+    /// Ends the current slabs as the destructor does.
     pair_slabs& operator=(pair_slabs&&) noexcept;
-    /// Waits for all tasks that use its handles, of others too.
+    /// Waits for all tasks that use its handles, including those of others.
     ~pair_slabs();
 
-    /// After the cells were rebuilt, or of others, whose points the columns hold now: waits for all tasks that
-    /// use the handles of results, ends these, and begins again as the constructor does. GPUs keep what they
-    /// have for the new points; so a step costs less than a new object.
+    /// Starts again with rebuilt or other cells, whose points the columns now hold: waits for all tasks that
+    /// use the handles of results, destroys these handles, and proceeds as the constructor does. Memory on
+    /// GPUs is reused, so this costs less than a new object.
     void recount(cell_list<T, Dim> const& cells);
 
     /// The number of slabs.
     [[nodiscard]] std::size_t size() const;
-    /// Waits for the count of slab s, as n_pairs() does for all. Throws the first exception of a task.
+    /// The number of pairs of slab s. Waits for its count task; throws the first exception of a task.
     [[nodiscard]] std::uint64_t n_pairs(std::size_t s);
-    /// Of all slabs; waits for all counts.
+    /// The number of pairs of all slabs. Waits for all count tasks.
     [[nodiscard]] std::uint64_t n_pairs();
 
-    /// Makes the handles i and j and submits the fill tasks, slab by slab as their counts become known. Only
-    /// the first call does. Throws what n_pairs() throws, and error for a slab of 2^32 pairs or more.
+    /// Makes the handles i and j and submits the fill tasks, slab by slab as counts become known. Later calls
+    /// do nothing until recount(). Throws what n_pairs() throws, and nearfield::error for a slab of 2^32 pairs
+    /// or more.
     void fill();
 
-    /// The caller's indices of the points of the rows of slab s, in host memory, to be read only.
+    /// index_type: the caller's index of the point of each row of slab s. In host memory; only to be read.
     [[nodiscard]] starpu_data_handle_t rows(std::size_t s) const;
-    /// 64-bit: row r of slab s is j[offsets[r]] ... j[offsets[r + 1] - 1].
+    /// std::uint64_t: row r of slab s is j[offsets[r]] ... j[offsets[r + 1] - 1].
     [[nodiscard]] starpu_data_handle_t offsets(std::size_t s) const;
-    /// index_type: the caller's indices of the pairs of slab s, by position of i, then of j. After fill();
-    /// null for a slab without pairs, i also where it was not asked for.
+    /// index_type: the caller's index i of each pair of slab s, in order of the positions of i, then j. Valid
+    /// after fill(); null for a slab without pairs, or without with_i.
     [[nodiscard]] starpu_data_handle_t i(std::size_t s) const;
-    /// The same of the other points.
+    /// index_type: the caller's index j of each pair. Valid after fill(); null for a slab without pairs.
     [[nodiscard]] starpu_data_handle_t j(std::size_t s) const;
 
-    /// Returns when all tasks of this list that were submitted have ended. Throws the first exception of one.
+    /// Waits for all tasks of this object submitted so far. Throws their first exception.
     void wait();
 
-    /// All slabs behind each other, as radius_search gives them with to_coo and to_csr. Both fill where
-    /// fill() was not called, and wait.
+    /// Copies all slabs, one after the other, into the list that radius_search gives with to_coo. Calls fill()
+    /// and wait().
     void to_host(coo<T, Dim>& list);
-    /// With to_csr's rows.
+    /// The same as the list that radius_search gives with to_csr.
     void to_host(csr<T, Dim>& list);
 
-    /// How many tasks each worker has run with each implementation.
+    /// The number of tasks that each worker has run with each implementation.
     [[nodiscard]] std::vector<worker_tasks> statistics() const;
 
   private:

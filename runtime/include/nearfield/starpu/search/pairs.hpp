@@ -7,12 +7,11 @@
 
 namespace nearfield::starpu
 {
-  /// A list of pairs as columns i and j, in one pass of tasks into address space for as many pairs
-  /// as the cells can have. Where that many would pass max_bytes, or the system refuses the address
-  /// space, slabs are counted first, and filled into a list of that size.
+  /// A COO list of pairs, found in one pass of tasks into address space reserved for all candidate pairs.
+  /// If that would exceed max_bytes, or the system refuses the address space, slabs are counted first and
+  /// filled into a list of the right size. Throws nearfield::error if the list itself exceeds max_bytes.
   ///
-  /// Beside the list, memory is taken for what the workers have under way, some hundred kilobytes
-  /// each.
+  /// Besides the list, each worker needs some hundred kilobytes for the slab it searches.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
                      coo<T, Dim>& result, slab_options const& options = {})
@@ -39,7 +38,7 @@ namespace nearfield::starpu
       count();
       result = {}; // some columns may hold much of what the system has
     }
-    // as large as it may become, so that columns are seen to be there
+    // full size in one pass, so that the writers see which columns are present
     serial::resize(result, what, one_pass ? search.candidates() : size);
     if (one_pass)
       serial::resize(result, what, detail::fill_by_pieces(search, what, result));

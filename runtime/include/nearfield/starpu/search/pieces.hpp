@@ -11,21 +11,20 @@
 #include <vector>
 
 /// \file
-/// A list of pairs by tasks, in one pass, though no task knows where its part begins.
+/// A list of pairs in one pass of tasks, though no task knows where its part of the list begins.
 
 namespace nearfield::starpu::detail
 {
-  /// What a slab has found.
+  /// The pairs found in one slab.
   template <class T, int Dim>
   struct pair_piece
   {
     coo<T, Dim> pairs;
     std::uint64_t size = 0;
-    std::uint64_t place = 0; ///< of its first pair in the list
+    std::uint64_t place = 0; ///< index of its first pair in the list
   };
 
-  /// Pieces to write to: the last one that was given back first, since it is in the cache of its
-  /// worker.
+  /// Pieces for reuse. The one returned last is taken first, since it is still in cache.
   template <class T, int Dim>
   class piece_pool
   {
@@ -71,7 +70,7 @@ namespace nearfield::starpu::detail
     for (int a = 0; a < Dim; ++a) copy(piece.pairs.displacements[a], list.displacements[a]);
   }
 
-  /// The rows of one slab, from place `at` of the columns on. Returns the place behind them.
+  /// Writes the rows of one slab, starting at index `at`. Returns the index after the last pair.
   template <class T, int Dim>
   std::uint64_t write_slab(nearfield::detail::search_job<T, Dim> const& job, to_coo const& what,
                            coo<T, Dim>& to, std::uint64_t at)
@@ -85,10 +84,10 @@ namespace nearfield::starpu::detail
     return sink.size;
   }
 
-  /// One pass into a list that has room for all candidates. A slab is found into a piece that stays
-  /// in the cache of its worker, and copied behind the slabs before it as soon as these have been
-  /// found: to memory goes what one thread would write, while a count before would cost half as
-  /// much again as all the rest. Returns the number of pairs.
+  /// One pass into a list with room for all candidates. The pairs of a slab go to a piece that stays in the
+  /// worker's cache, and are copied after those of the slabs before it as soon as these are known. So memory
+  /// traffic is that of one thread, while counting first would take half as long again. Returns the number
+  /// of pairs.
   template <class T, int Dim>
   std::uint64_t fill_by_pieces(slab_search<T, Dim> const& search, to_coo const& what,
                                coo<T, Dim>& list)
@@ -120,7 +119,7 @@ namespace nearfield::starpu::detail
     return size;
   }
 
-  /// Into a list of the right size, with the number of pairs in every slab known.
+  /// Fills a list of the right size, given the number of pairs in each slab.
   template <class T, int Dim>
   void fill_counted(slab_search<T, Dim> const& search, to_coo const& what,
                     std::vector<std::uint64_t> const& counts, coo<T, Dim>& list)

@@ -6,9 +6,9 @@
 
 namespace nearfield::starpu
 {
-  /// The reduction of all pairs with its parts as tasks: the bits of the call on one thread. Parts
-  /// are combined while others are computed, so few of them are kept. The first exception of f or
-  /// combine ends the search and is thrown.
+  /// The reduction over all pairs, with its parts as tasks; the result equals that of the serial call, bit for
+  /// bit. Parts are combined while others are computed, so few are kept. The first exception of f or combine
+  /// ends the search and is rethrown.
   template <has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(runtime const& starpu, Cells const& cells,
                                 reduce<R, F, Combine> const& what)

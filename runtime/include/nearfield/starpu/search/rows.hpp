@@ -10,11 +10,11 @@
 #include <vector>
 
 /// \file
-/// Outputs with a place for every point: tasks write their rows where they belong.
+/// Outputs with a row per point, which tasks write in place.
 
 namespace nearfield::starpu
 {
-  /// The pairs counted, per slab of cells as tasks.
+  /// Counts pairs, one slab of cells at a time, in tasks.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, count_pairs const& what,
                      pair_counts& result, slab_options const& options = {})
@@ -27,8 +27,8 @@ namespace nearfield::starpu
     result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
   }
 
-  /// A list with a row for every point: counted per slab, sized once, filled per slab, and where it
-  /// is asked for sorted in pieces of rows, all as tasks.
+  /// A CSR list with a row per point. Tasks count the slabs, then fill them after the list has its size, and
+  /// sort blocks of rows if that is asked for.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
                      csr<T, Dim>& result, slab_options const& options = {})
@@ -63,7 +63,7 @@ namespace nearfield::starpu
     nearfield::detail::find_overflow(result);
   }
 
-  /// The rows of all points to f, from several threads at once, each row to one of them.
+  /// Calls f with each row once, from several threads at once.
   template <has_cell_view Cells, class F>
   void radius_search(runtime const& starpu, Cells const& cells, visit_rows<F> const& what,
                      slab_options const& options = {})

@@ -9,22 +9,22 @@
 
 namespace nearfield::starpu
 {
-  /// How a radius search becomes tasks. Results do not depend on it.
+  /// How a radius search is cut into tasks. Results do not depend on it.
   struct slab_options
   {
-    /// Pairs of points to test in a slab of cells, about; 0: some slabs a worker and, where slabs
-    /// are put together, what they find stays in a second-level cache
+    /// Approximate number of candidate pairs per slab; 0: up to 32 slabs per worker, and for to_coo
+    /// small enough that the pairs of a slab stay in the second-level cache
     std::uint64_t candidates = 0;
   };
 
   namespace detail
   {
-    // A slab of that many finds about 50,000 pairs of a uniform cloud, 400 kB of indices.
+    // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
     inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
-    // Fewer would take less time than the task around them.
+    // Searching fewer takes less time than the overhead of a task.
     inline constexpr std::uint64_t least_candidates = std::uint64_t(1) << 13;
 
-    /// Slabs for all workers: of equal shares of the work, but no more than `most` each.
+    /// Candidates per slab: equal shares of `all` for the workers, but at most `most`.
     inline std::uint64_t slab_size(slab_options const& options, std::uint64_t all,
                                    std::uint64_t most)
     {
@@ -32,7 +32,7 @@ namespace nearfield::starpu
       return std::min(most, std::max(least_candidates, all / (32 * cpu_workers())));
     }
 
-    /// f([first, last)) for pieces of n rows, as tasks.
+    /// Calls f(first, last) in tasks for blocks [first, last) of n rows.
     template <class F>
     void run_rows(runtime const& starpu, std::size_t n, std::uint64_t work, F const& f)
     {
@@ -55,7 +55,7 @@ namespace nearfield::starpu
       [[nodiscard]] std::uint64_t candidates() const { return candidates_; }
       [[nodiscard]] std::vector<nearfield::detail::slab> const& slabs() const { return slabs_; }
 
-      /// f(job, s) for every slab s, as tasks.
+      /// Calls f(job, s) in tasks for every slab s.
       template <class F>
       void run(slab_work what, F const& f) const
       {
@@ -64,8 +64,8 @@ namespace nearfield::starpu
                   { f(nearfield::detail::job_of(cells_, which_, slabs_[s]), s); });
       }
 
-      /// The pairs of every slab; and of each point, at the caller's index, where `per_point` is
-      /// not null.
+      /// The number of pairs in each slab. If `per_point` is not null, also writes the number of each
+      /// point, at the caller's index.
       [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const
       {
         std::vector<std::uint64_t> found(slabs_.size());
@@ -74,7 +74,7 @@ namespace nearfield::starpu
         return found;
       }
 
-      /// row(sink, ...) for all rows, from several threads at once.
+      /// Calls row(sink, ...) for all rows, from several threads at once.
       void rows(nearfield::detail::row_content content, nearfield::detail::row_function<T, Dim> row,
                 void* sink) const
       {

@@ -6,13 +6,13 @@
 #include <vector>
 
 /// \file
-/// Sorted lists of pairs by tasks: rows of the smaller index, sorted by themselves.
+/// Sorted COO lists by tasks: as CSR rows, which are sorted independently.
 
 namespace nearfield::starpu::detail
 {
-  /// Pairs (i, j > i) as rows of i. They come out of the full list, where row i holds all of them:
-  /// the half list has some at j, and two tasks would write to one row. Twice the tests, but the
-  /// sort takes longer.
+  /// Pairs (i, j > i) as rows of i. They are taken from the full list, whose row i holds all of them; the
+  /// half list has some in row j, so two tasks would write to one row. This doubles the distance tests,
+  /// but sorting takes longer than these.
   template <class T, int Dim>
   struct upper_rows
   {
@@ -56,7 +56,7 @@ namespace nearfield::starpu::detail
              { nearfield::detail::sort_rows(rows, first, last); });
   }
 
-  /// A sorted list of pairs is a sorted list of rows with i written out.
+  /// A sorted COO list: sorted CSR rows with i written out.
   template <has_cell_view Cells, class T, int Dim>
   void search_sorted(runtime const& starpu, Cells const& cells, to_coo const& what,
                      coo<T, Dim>& list, slab_options const& options)
