@@ -2,11 +2,14 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/stream_array.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cuda_runtime_api.h>
+#include <vector>
 
 namespace nearfield::test
 {
@@ -40,6 +43,22 @@ namespace nearfield::test
                                                       HasSubstr("out of memory"),
                                                       HasSubstr("free memory on the GPU"))));
     static_cast<void>(cudaGetLastError());
+  }
+
+  TEST(arrays_of_a_device, copy_to_and_from_spans_that_are_long_enough)
+  {
+    std::vector<double> const values{1, 2, 3};
+    std::vector<double> found(3), too_few(2);
+    device_array<double> array(values);
+    array.copy_to(found);
+    EXPECT_EQ(found, values);
+    auto const complains = ThrowsMessage<error>(HasSubstr("found a span of 2 values, expected 3"));
+    EXPECT_THAT([&] { array.copy_to(too_few); }, complains);
+    EXPECT_THAT([&] { array.copy_from(too_few); }, complains);
+    device_columns<double, 1> const columns(soa{values});
+    EXPECT_THAT([&] { columns.copy_to(soa{too_few}); }, complains);
+    stream_array<double> const of_stream(3, nullptr);
+    EXPECT_THAT([&] { of_stream.copy_to(too_few); }, complains);
   }
 
   TEST(gpus, leave_no_error_behind)

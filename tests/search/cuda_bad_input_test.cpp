@@ -30,6 +30,12 @@ namespace nearfield::test
       device_columns<T, dim> const x(set.view());
       cuda_cell_list<T, dim>(cuda, x.view(), cutoff, options);
     };
+    device_columns<T, dim> const points(set.view());
+    std::array<T*, dim> columns{};
+    columns[0] = points.view()[0];
+    EXPECT_THAT(
+        ([&] { cuda_cell_list<T, dim>(cuda, soa<T, dim>(columns, points.size()), T(0.1)); }),
+        complains_of("column 1", "null"));
     T const infinity = std::numeric_limits<T>::infinity();
     for (T const cutoff : {T(0), T(-1), infinity, std::numeric_limits<T>::quiet_NaN()})
       EXPECT_THAT([&] { build(cutoff); }, complains_of("cutoff"));

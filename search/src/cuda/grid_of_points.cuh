@@ -22,6 +22,10 @@ namespace nearfield::detail
     if (x.size() >= std::size_t(1) << 31)
       throw error(std::string("cuda_cell_list: ") + name + " has " + std::to_string(x.size()) +
                   " points; give fewer than 2^31");
+    for (int a = 0; a < Dim; ++a)
+      if (x.size() > 0 && x[a] == nullptr)
+        throw error("cuda_cell_list: column " + std::to_string(a) + " of the " + name +
+                    " is null; give a column of " + std::to_string(x.size()) + " values");
   }
 
   /// Computes the grid over the bounding box of all points.

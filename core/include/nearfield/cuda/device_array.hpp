@@ -1,12 +1,14 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/core/error.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/stream.hpp>
 
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -25,6 +27,17 @@ namespace nearfield
     NEARFIELD_API void copy_to_host(void* to, void const* from, std::size_t bytes);
     /// asynchronous
     NEARFIELD_API void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
+  }
+
+  namespace detail
+  {
+    /// Throws nearfield::error if a span of host memory is shorter than what is copied from or to it.
+    inline void check_span(char const* function, std::size_t found, std::size_t expected)
+    {
+      if (found < expected)
+        throw error(std::string(function) + ": found a span of " + std::to_string(found) +
+                    " values, expected " + std::to_string(expected));
+    }
   }
 
   /// Owns n values in the memory of the current device.
@@ -59,12 +72,14 @@ namespace nearfield
     /// Copies size() values from host memory, and waits until they have arrived.
     void copy_from(std::span<T const> from)
     {
+      detail::check_span("device_array::copy_from", from.size(), size_);
       detail::copy_to_device(data_, from.data(), size_ * sizeof(T));
     }
     /// Copies size() values to host memory, and waits for them. The copy runs on the default stream, so wait
     /// for work on non-blocking streams first.
     void copy_to(std::span<T> to) const
     {
+      detail::check_span("device_array::copy_to", to.size(), size_);
       detail::copy_to_host(to.data(), data_, size_ * sizeof(T));
     }
 
@@ -110,7 +125,7 @@ namespace nearfield
     /// Copies to columns of size() values in host memory, as device_array::copy_to does.
     void copy_to(soa<T, N> const& to) const
     {
-      for (int c = 0; c < N; ++c) columns_[c].copy_to({to[c], size()});
+      for (int c = 0; c < N; ++c) columns_[c].copy_to({to[c], to.size()});
     }
 
   private:

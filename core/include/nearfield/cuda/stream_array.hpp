@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/cuda/stream.hpp>
 
 #include <cstddef>
@@ -82,6 +83,7 @@ namespace nearfield
     /// Copies size() values to host memory, and waits for the stream.
     void copy_to(std::span<T> to) const
     {
+      detail::check_span("stream_array::copy_to", to.size(), size_);
       detail::stream_copy_to_host(to.data(), data_, size_ * sizeof(T), stream_);
     }
 
