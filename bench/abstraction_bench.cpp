@@ -1,5 +1,5 @@
-// What the linear maps and the generic tile cost: two built-in interactions beside the same kernels
-// written out by hand, one-sided, f32, two sets of N = 1024 points.
+// The cost of the linear maps and the generic tile: two built-in interactions beside the same kernels
+// written by hand, one-sided, f32, two sets of N = 1024 points.
 
 #include "baselines/handwritten.hpp"
 #include "clouds.hpp"
@@ -19,7 +19,7 @@ namespace
 
   constexpr std::size_t n = 1024;
 
-  /// Two clouds, and as many inputs as the interaction takes.
+  /// Two clouds, with the inputs that the interaction takes.
   template <class K>
   struct two_sets
   {
@@ -29,7 +29,7 @@ namespace
     nf::soa<float const, 3> x() const { return targets.positions(); }
     nf::soa<float const, 3> y() const
     {
-      // the second half of a longer cloud: other points than the targets
+      // the second half of a larger cloud, so that sources are not the targets
       return {{&sources.x[0][n], &sources.x[1][n], &sources.x[2][n]}, n};
     }
     nf::soa<float const, K::n_in> q() const

@@ -12,7 +12,7 @@
 
 namespace bench
 {
-  /// Uniform points in the unit cube with charges in [0.1, 1), the same at every run.
+  /// Uniform points in the unit cube with charges in [0.1, 1), the same in every run.
   template <class T, int Dim>
   struct cloud
   {
@@ -41,7 +41,7 @@ namespace bench
     [[nodiscard]] nearfield::soa<T const, 1> charges() const { return {{q.data()}, q.size()}; }
   };
 
-  /// Moves the points of a uniform cloud to Plummer's sphere of scale length 1, within 22 of them.
+  /// Maps a uniform cloud to a Plummer sphere of scale length 1, truncated at radius 22.
   /// (H. C. Plummer, MNRAS 71, 460, 1911)
   template <class T>
   void make_plummer(cloud<T, 3>& points)

@@ -1,7 +1,7 @@
-// P2P on one GPU beside the classic shared-memory kernel. Times are those of CUDA events around one call,
-// with all data in the GPU's memory; end_to_end is a step from arrays of the host, by stage. 100 targets of
-// each row are compared with a plain sum, in units of the sum of the terms' magnitudes: a row that is wrong
-// is an error, and the exit status 1.
+// P2P on one GPU beside the classic shared-memory kernel. Times are measured with CUDA events around one
+// call, with all data in GPU memory; end_to_end is a step from host arrays, by stage. 100 targets of each row
+// are compared with a plain sum, relative to the sum of the terms' magnitudes: a wrong row is an error, and
+// the exit status is 1.
 
 #include "baselines/classic.hpp"
 #include "baselines/peaks.hpp"
@@ -41,7 +41,7 @@ namespace
     return names[static_cast<int>(f)];
   }
 
-  /// The classic kernel adds up all sources in one sum, whose rounding grows with their number.
+  /// The classic kernel adds all sources to one sum, whose rounding error grows with their number.
   template <class T>
   double tolerance(form f)
   {
@@ -122,7 +122,7 @@ namespace
       else
         nf::near_field(nf::cuda, k, p.list(false), p.x(), q.view(), out.view());
     };
-    // one box is added to what is there
+    // the functions on one box add to their outputs
     auto const prepare = [&]
     {
       if (p.is_box())
@@ -131,7 +131,7 @@ namespace
 
     if (f == form::classic && !p.is_box())
     {
-      // the block size that serves it best
+      // choose the fastest block size for this row
       double best = INFINITY;
       int best_threads = 0;
       for (int const candidate : {32, 64, 96, 128, 256, 320})
@@ -147,7 +147,7 @@ namespace
       threads = best_threads;
       state.counters["block_threads"] = threads;
     }
-    // a single run is long: it needs no warming up
+    // a row with a single iteration is long and needs no warm-up
     if (state.max_iterations > 1) launch();
     for (auto _ : state)
     {
@@ -183,12 +183,12 @@ namespace
               ->UseManualTime()
               ->Iterations(iterations)
               ->Unit(benchmark::kMicrosecond);
-      // seconds each
+      // each takes seconds
       if (f == form::classic && pairs > 1e11) added->Repetitions(1);
     }
   }
 
-  /// Operations a second, of those that `launch` says it launched.
+  /// A row of operations per second; launch() returns the number of operations launched.
   template <class F>
   void add_peak(std::string const& name, char const* counter, F launch)
   {
@@ -215,7 +215,7 @@ namespace
                [=] { return baseline::launch_bound<K, T>(mutual); });
   }
 
-  /// Rows of one problem follow each other: it is made once.
+  /// Rows of one problem are consecutive, so that it is made only once.
   template <class T>
   void add_all()
   {

@@ -1,4 +1,4 @@
-// A step on one GPU from the caller's arrays and back: what each stage takes.
+// A step on one GPU from the caller's arrays and back: the time of each stage.
 
 #include "cuda_end_to_end.hpp"
 
@@ -26,7 +26,7 @@ namespace
   namespace nf = nearfield;
   using bench::seconds;
 
-  /// Columns of the host: pageable, or pinned, which CUDA copies to the GPU without a copy in between.
+  /// Columns in host memory: pageable, or pinned, which CUDA copies without an intermediate buffer.
   template <class T, int N>
   class host_columns
   {
@@ -63,7 +63,7 @@ namespace
   };
 
   /// 32^3 boxes of 64 points, 1/r, mutual, from the caller's arrays and back into their order. The memory
-  /// of the points is there before; a stage begins when the one before it has ended.
+  /// for the points is allocated beforehand; each stage starts after the previous one has ended.
   template <class T>
   void run_end_to_end(benchmark::State& state, bool pinned)
   {

@@ -2,7 +2,7 @@
 
 namespace bench
 {
-  /// Rows of a whole step from arrays of the host, by stage.
+  /// Adds the rows of a whole step from host arrays, by stage.
   template <class T>
   void add_cuda_end_to_end();
 }

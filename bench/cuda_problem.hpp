@@ -21,7 +21,7 @@ namespace bench
   {
     box,     ///< `size` uniform points in one box
     leaves,  ///< 32^3 boxes (2D: 256^2) of `size` uniform points on average
-    uniform, ///< 1e6 uniform points, adaptive tree, at most `size` a leaf
+    uniform, ///< 1e6 uniform points, adaptive tree, at most `size` per leaf
     plummer  ///< the same with a Plummer cloud
   };
 
@@ -41,7 +41,7 @@ namespace bench
   template <int Dim>
   constexpr int leaves_level = Dim == 3 ? 5 : 8;
 
-  /// Pairs of a problem, before it is there: to choose how often it runs.
+  /// The expected number of pairs of a problem, to choose the number of iterations before it is made.
   template <int Dim>
   double expected_pairs(description const& d)
   {
@@ -51,7 +51,7 @@ namespace bench
     return n * size * std::pow(3, Dim);
   }
 
-  /// Every input of an interaction is the charge.
+  /// Inputs of an interaction, all equal to the charges.
   template <int NIn, class T>
   nearfield::soa<T const, NIn> inputs(std::vector<T> const& q)
   {
@@ -60,7 +60,7 @@ namespace bench
     return {columns, q.size()};
   }
 
-  /// Points in the order of their boxes, on the host and on the GPU, and who meets whom.
+  /// Points in the order of their boxes, on the host and on the GPU, and their interaction lists.
   template <class T, int Dim>
   class problem
   {
@@ -84,7 +84,7 @@ namespace bench
     }
 
     [[nodiscard]] std::size_t size() const { return points_.q.size(); }
-    /// directed
+    /// the number of directed pairs
     [[nodiscard]] double pairs() const
     {
       auto const n = static_cast<double>(size());
@@ -101,7 +101,7 @@ namespace bench
     /// on the host
     [[nodiscard]] std::vector<T> const& q() const { return points_.q; }
 
-    /// Of the samples, which are computed once.
+    /// The reference sums of the sampled targets, computed once per interaction.
     template <class K>
     std::vector<plain_sum<K>> const& sums_of(K const& k)
     {
@@ -140,7 +140,7 @@ namespace bench
     std::map<std::string_view, std::any> sums_;
   };
 
-  /// The problem, which stays for the rows that follow it.
+  /// The problem, kept until another one is asked for.
   template <class T, int Dim>
   problem<T, Dim>& problem_of(description const& d)
   {
@@ -148,7 +148,7 @@ namespace bench
     static std::unique_ptr<problem<T, Dim>> last;
     if (!last || !(of == d))
     {
-      last.reset(); // the memory of one problem is enough
+      last.reset(); // free the memory first
       last = std::make_unique<problem<T, Dim>>(d);
       of = d;
     }

@@ -70,7 +70,7 @@ namespace bench
 
   std::map<std::string, double> stages_of_search(std::function<void()> const& f)
   {
-    std::deque<event> events; // one at the start, and one behind each stage
+    std::deque<event> events; // one at the start, and one after each stage
     std::vector<std::string> names;
     auto const end_stage = [&](char const* stage, nf::cuda_stream)
     {
@@ -91,7 +91,7 @@ namespace bench
 
   int start_cuda_benchmarks(int& argc, char** argv)
   {
-    // else the first launch of each kernel would load it
+    // otherwise the first launch of each kernel would load it
     setenv("CUDA_MODULE_LOADING", "EAGER", 0);
     if (auto const problem = nf::cuda_problem(); !problem.empty())
     {

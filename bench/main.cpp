@@ -1,4 +1,4 @@
-// The main of benchmark programs that have none of their own.
+// The main function of benchmark programs without their own.
 
 #include "run.hpp"
 

@@ -1,5 +1,5 @@
-// The whole near field on one core: 32^3 boxes of 16, 32 and 64 points on average, uniform points. The
-// kernel of the study this project starts from is timed at N = 1024 in the same run, to compare with.
+// The whole near field on one core: 32^3 boxes of 16, 32 and 64 points on average, uniform points. Also the
+// time to build the tree of 1e6 points.
 
 #include "clouds.hpp"
 #include "rates.hpp"

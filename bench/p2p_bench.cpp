@@ -1,6 +1,6 @@
-// P2P on one box, beside the two kernels this project starts from: N = 64 ... 65536 (the plain loop, which
-// takes 16 s there, to 4096), both precisions, two and three dimensions, 1/r and 1/r with its gradient, for
-// every instruction set of the machine.
+// P2P on one box, beside the two kernels this project started from: N = 64 ... 65536 (the plain loop only to
+// 4096, since it takes 16 s at 65536), both precisions, two and three dimensions, 1/r and 1/r with its
+// gradient, for every instruction set of the machine.
 
 #include "baselines/seed.hpp"
 #include "clouds.hpp"
@@ -38,7 +38,7 @@ namespace
     }
   }
 
-  /// Rates, and whether these are the sums.
+  /// Reports rates, and checks the outputs.
   template <class K, class T>
   void report(benchmark::State& state, bench::cloud<T, K::dim> const& points,
               bench::outputs<T, K::n_out> const& out, double tolerance)
@@ -63,7 +63,7 @@ namespace
       kernel(n, points.positions().data(), points.q.data(), out.view().data());
       benchmark::ClobberMemory();
     }
-    // one sum of all terms, whose rounding grows with their number
+    // a single sum of all terms, whose rounding error grows with their number
     report<K>(state, points, out, bench::tolerance<T>(50 + double(n) / 64));
   }
 

@@ -5,8 +5,8 @@
 
 namespace bench
 {
-  /// How much more memory this process came to hold, at most, than it did when the object was made.
-  /// Linux only; 0 elsewhere.
+  /// The increase of the process's peak resident memory since the object was made, relative to the
+  /// resident memory at that time. Linux only; 0 elsewhere.
   class peak_memory
   {
   public:

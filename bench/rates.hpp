@@ -6,7 +6,7 @@
 
 namespace bench
 {
-  /// Directed pair interactions a second, and the flop/s that follow from the interaction's count.
+  /// Reports directed pairs per second, and flop/s from the interaction's flop count.
   template <class K>
   void report(benchmark::State& state, double pairs_per_iteration)
   {

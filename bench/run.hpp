@@ -5,14 +5,14 @@
 #include <string>
 
 /// \file
-/// How every benchmark program ends: with a failure where one of its rows is wrong.
+/// Exit status of benchmark programs: a failure if any row is wrong.
 
 namespace bench
 {
-  /// Makes the row an error, with the reason in its place, and the program a failure. Google Benchmark
-  /// itself would end it as if all were well.
+  /// Marks the row as an error with this reason, and makes run_benchmarks() return failure, which Google
+  /// Benchmark itself does not.
   void fail(benchmark::State& state, std::string const& reason);
 
-  /// Runs the rows of the command line. Returns the exit status.
+  /// Runs the rows selected on the command line. Returns the exit status.
   int run_benchmarks();
 }

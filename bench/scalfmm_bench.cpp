@@ -1,5 +1,5 @@
-// What <nearfield/scalfmm.hpp> costs: leaves of 16 to 256 points, alone and with 13 neighbours, through a
-// matrix kernel beside the same through the functions on arrays. 1/r with its gradient, mutual.
+// The overhead of <nearfield/scalfmm.hpp>: leaves of 16 to 256 points, alone and with 13 neighbours, through
+// a matrix kernel beside the same through the functions on arrays. 1/r with its gradient, mutual.
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -19,7 +19,7 @@ namespace bench
 {
   constexpr std::size_t n_neighbours = 13;
 
-  /// A leaf of ScalFMM's kind: n points of columns that belong to all leaves.
+  /// A leaf as in ScalFMM: n points in columns shared by all leaves.
   template <class T>
   struct leaf
   {
@@ -63,7 +63,7 @@ namespace bench
 
   using interaction = nearfield::val_grad_one_over_r<3>;
 
-  /// Times what adds to the first leaf and, where it is not alone, to its neighbours; then looks at the
+  /// Times add(), which adds to the first leaf and, if it is not alone, to its neighbours; then checks the
   /// sums of all leaves.
   template <class T, class F>
   void time(benchmark::State& state, leaves<T>& l, F const& add)

@@ -1,8 +1,8 @@
-// The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write
-// to memory that the process has never touched, and pay for its pages; `reused` rows write to what
-// the call before left behind. A call begins with the caller's points and includes the grid, the
-// sort or the tree. Rows of one cloud must find the same number of pairs. `search_kinds` rows are
-// nearfield's alone: in a periodic box, in two dimensions, and of two sets.
+// The radius search on one core: half pairs of the clouds in search_clouds.hpp. `fresh` rows write to
+// memory that the process has never touched, and pay for its pages; `reused` rows write to the buffers of
+// the previous call. A call starts from the caller's points and includes the grid and sort, or the tree.
+// Rows of one cloud must find the same number of pairs. `search_kinds` rows are of nearfield only: in a
+// periodic box, in two dimensions, and with two sets.
 
 #include "baselines/cpu_search.hpp"
 #include "peak_memory.hpp"
@@ -28,8 +28,8 @@ namespace
 {
   namespace nf = nearfield;
 
-  /// A way to find half pairs: `make` gives a search with empty buffers, whose every call uses
-  /// them, takes points that it may move, and returns how many half pairs there are.
+  /// A method to find half pairs. `make` returns a search with empty buffers, which its calls reuse. The
+  /// search may reorder the points, and returns the number of half pairs.
   template <class T>
   struct method
   {
@@ -75,7 +75,7 @@ namespace
             true};
   }
 
-  /// nearfield's own search, cell list included; half_pairs(result) is how many there are.
+  /// nearfield's search, including the cell list; half_pairs(result) is the number of half pairs.
   template <class T, class Result, class What, class F>
   method<T> nearfield_search(std::string const& output, What what, F half_pairs)
   {
@@ -101,7 +101,7 @@ namespace
             }};
   }
 
-  /// What is timed, in the order of the rows.
+  /// The methods timed, in the order of the rows.
   template <class T>
   std::vector<method<T>> methods()
   {
@@ -148,7 +148,7 @@ namespace
       cpu += static_cast<double>(std::clock() - cpu_start) / CLOCKS_PER_SEC;
       peak_bytes = std::max(peak_bytes, peak.bytes_since());
     }
-    // of the timed part: what others run on the machine lengthens it less
+    // CPU time of the timed part, which is less sensitive to other load on the machine
     state.counters["cpu_ms"] = 1e3 * cpu / static_cast<double>(state.iterations());
     if (!reused) state.counters["peak_bytes"] = peak_bytes;
     state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
@@ -171,7 +171,7 @@ namespace
       }
   }
 
-  /// Reused buffers.
+  /// With reused buffers.
   template <class T, int Dim, class What>
   void run_kind(benchmark::State& state, bench::search_kind const& kind, What const& what)
   {

@@ -17,21 +17,21 @@ namespace bench
   enum class search_shape
   {
     uniform, ///< in the unit cube
-    sphere,  ///< on the surface of radius 0.5
-    plummer  ///< Plummer's sphere of scale length 0.1, within 0.5 of its centre
+    sphere,  ///< on the surface of a sphere of radius 0.5
+    plummer  ///< Plummer sphere of scale length 0.1, truncated at radius 0.5
   };
 
-  /// A cloud and a cutoff: what the searches are timed on.
+  /// A cloud and a cutoff for timing searches.
   struct search_case
   {
     char const* name;
     search_shape shape;
     std::size_t n;
     double cutoff;
-    int seeds; ///< how many clouds of the kind, numbered from 1
+    int seeds; ///< number of clouds, with seeds from 1
   };
 
-  /// The first is that of the Thrust page: about 54.7e6 half pairs. The others: 5.2e6, 55.1e6,
+  /// The first case is that of the Thrust page, with about 54.7e6 half pairs; the others have 5.2e6, 55.1e6 and
   /// 61.9e6.
   inline constexpr search_case search_cases[] = {
       {"uniform_1e6", search_shape::uniform, 1'000'000, 0.03, 5},
@@ -39,7 +39,7 @@ namespace bench
       {"sphere_1e6", search_shape::sphere, 1'000'000, 0.0105, 1},
       {"plummer_1e6", search_shape::plummer, 1'000'000, 0.00843, 1}};
 
-  /// Points in columns, the same at every run and, up to rounding, in both precisions.
+  /// Points in columns, the same in every run and, up to rounding, in both precisions.
   template <class T>
   struct search_cloud
   {
@@ -79,7 +79,7 @@ namespace bench
     }
 
   private:
-    /// Where u of the mass within `largest` is reached.
+    /// The radius that encloses the fraction u of the mass within `largest`.
     static double plummer_radius(double u, double scale, double largest)
     {
       double const all =
@@ -94,7 +94,7 @@ namespace bench
     }
   };
 
-  /// The cloud number `seed` of a case, which stays for the rows of that case that follow.
+  /// The cloud of a case with this seed, kept until another case is asked for.
   template <class T>
   search_cloud<T> const& search_cloud_of(search_case const& c, int seed)
   {
@@ -102,7 +102,7 @@ namespace bench
     static std::map<int, search_cloud<T>> kept;
     if (last != c.name)
     {
-      kept.clear(); // the memory of one case is enough
+      kept.clear(); // free the memory of the previous case
       last = c.name;
     }
     return kept.try_emplace(seed, c.shape, c.n, seed).first->second;

@@ -1,4 +1,4 @@
-// The other searches that the radius search on a GPU is timed beside: the pair list in Thrust, and piNNS.
+// The baselines of the radius search on a GPU: the pair list in Thrust, and piNNS.
 
 #include "baselines/pinns.hpp"
 #include "search_cuda_rows.cuh"
@@ -48,7 +48,7 @@ namespace bench
       {
         pairs = baseline::find_thrust_pairs(x, static_cast<T>(c.cutoff), cells_per_cutoff, from);
       };
-      // what a call gives is the caller's: to free it is not timed
+      // the result belongs to the caller: freeing it is not timed
       time_search(
           state, c, clouds, find, [&] { return pairs.size; }, [&] { pairs = {}; });
       state.counters["peak_bytes"] = static_cast<double>(pairs.peak_bytes);
@@ -82,7 +82,7 @@ namespace bench
       };
 
       if (form == pinns_form::walk) return time_search(state, c, clouds, walk, half_pairs);
-      // 1500 in what piNNS publishes, which nothing would stop from running over
+      // 1500 as published by piNNS, or more, since piNNS does not check for overflow
       int const width = std::max(1500, *std::ranges::max_element(counted));
       std::size_t const entries = c.n * static_cast<std::size_t>(width + 2);
       state.counters["table_bytes"] = static_cast<double>(entries * sizeof(int));

@@ -1,12 +1,11 @@
-// The radius search on one GPU: the clouds in search_clouds.hpp. Times are those of CUDA events
-// around one call, with the points in the GPU's memory, in the caller's order before every call; the
-// grid, the sort and all waiting for totals are included. The iterations of a row are shared out
-// among the clouds of its kind, and its time is the mean over them. `fresh` rows allocate and free
-// what they need, `pooled` rows find it where the call before left it; `stages` rows count the
-// milliseconds of each stage, whose events cost some time of their own. Rows of one cloud must find
-// the same number of pairs; piNNS, which tests no distance and so finds others, says how many it
-// lists. `search_cuda_kinds` rows are nearfield's alone: in a periodic box, in two
-// dimensions, and of two sets.
+// The radius search on one GPU for the clouds in search_clouds.hpp. Times are measured with CUDA events
+// around one call, with the points in GPU memory, in the caller's order before each call; the grid, the
+// sort and all waiting for totals are included. The iterations of a row are divided among the clouds of its
+// case, and its time is the mean over them. `fresh` rows allocate and free their memory, `pooled` rows reuse
+// that of the previous call; `stages` rows report the milliseconds of each stage, with some overhead for
+// the events. Rows of one cloud must find the same number of pairs; piNNS without a distance test finds
+// more, and reports how many it lists. `search_cuda_kinds` rows are of nearfield only: in a periodic box,
+// in two dimensions, and with two sets.
 
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
@@ -29,7 +28,7 @@ namespace
   namespace nf = nearfield;
   using baseline::device_memory;
 
-  /// nearfield's search and its results, from one call to the next.
+  /// nearfield's search, with its cells and results kept between calls.
   template <class T, class Sink>
   class nearfield_search
   {
@@ -47,7 +46,7 @@ namespace
         cells_.emplace(nf::cuda, x, cutoff_);
       result_.emplace(nf::radius_search(nf::cuda, *cells_, what_));
     }
-    /// Frees the result, and all else where the next call is to take its memory from the device.
+    /// Frees the result, and with `fresh` all other memory, so that the next call allocates from the device.
     void forget(device_memory from)
     {
       result_.reset();
@@ -114,7 +113,7 @@ namespace
     auto const in_stages = [&](nf::soa<T, 3> const& x)
     {
       auto const seconds = bench::stages_of_search([&] { search(x); });
-      if (!std::exchange(warm, true)) return; // its memory came from the device
+      if (!std::exchange(warm, true)) return; // warm-up: its memory came from the device
       for (auto const& [stage, time] : seconds) milliseconds[stage] += 1e3 * time;
     };
     bench::time_search(
@@ -152,7 +151,7 @@ namespace
 
 namespace
 {
-  /// Pooled memory.
+  /// With pooled memory.
   template <class T, int Dim, class What>
   void run_kind(benchmark::State& state, bench::search_kind const& kind, What const& what)
   {

@@ -19,12 +19,11 @@
 #include <vector>
 
 /// \file
-/// How a search on one GPU is timed, whoever's it is.
+/// How any search on one GPU is timed.
 
 namespace bench
 {
-  /// The clouds of a row, numbered from 0: as the caller gave them, and the copy that a search may
-  /// sort.
+  /// The clouds of a row, numbered from 0: in the caller's order, and a copy that a search may sort.
   template <class T>
   class device_clouds
   {
@@ -36,7 +35,7 @@ namespace bench
 
     [[nodiscard]] int size() const { return static_cast<int>(given_.size()); }
     [[nodiscard]] nearfield::soa<T, 3> given(int k) const { return given_[k].view(); }
-    /// in the caller's order again
+    /// the copy, reset to the caller's order
     [[nodiscard]] nearfield::soa<T, 3> fresh_copy(int k) const
     {
       auto const from = given(k), to = sorted_.view();
@@ -54,9 +53,9 @@ namespace bench
 
   inline constexpr int iterations = 20;
 
-  /// Times `body`, which gets the points as the caller has them, after one call of each cloud that
-  /// nobody times, and after `prepare`, which nobody times either. half_pairs() is what it found, or
-  /// 0 where that is not to be compared.
+  /// Times body(points), with the points in the caller's order. For each cloud there is one untimed call
+  /// first, and an untimed prepare() before each call. half_pairs() returns the number of half pairs found,
+  /// or 0 if it is not to be compared.
   template <class T, class F>
   void time_search(
       benchmark::State& state, search_case const& c, device_clouds<T> const& clouds, F const& body,
@@ -76,7 +75,7 @@ namespace bench
       std::uint64_t const found = half_pairs();
       if (found != 0) report_half_pairs(state, search_name<T>("search_cuda", c, k + 1), found);
     }
-    state.KeepRunning(); // false: Google Benchmark is told that this was all
+    state.KeepRunning(); // returns false, which tells Google Benchmark that the row is complete
   }
 
   inline void add_search_row(std::string const& name, std::function<void(benchmark::State&)> run)
@@ -87,7 +86,7 @@ namespace bench
       {
         run(state);
       }
-      catch (nearfield::error const& e) // a table that does not fit is no reason to end the others
+      catch (nearfield::error const& e) // a table that does not fit must not end the program
       {
         fail(state, e.what());
       }
@@ -98,7 +97,7 @@ namespace bench
         ->Unit(benchmark::kMicrosecond);
   }
 
-  /// prefix/cloud/precision: what the rows of a kind of cloud begin with.
+  /// prefix/cloud/precision: the start of the names of a case's rows.
   template <class T>
   std::string kind_name(search_case const& c)
   {
@@ -109,7 +108,7 @@ namespace bench
     return from == baseline::device_memory::fresh ? "fresh" : "pooled";
   }
 
-  /// The two lists in Thrust and of piNNS.
+  /// Adds the rows of the Thrust and piNNS baselines.
   template <class T>
   void add_search_baselines(search_case const& c);
 }

@@ -14,8 +14,8 @@
 
 namespace bench
 {
-  /// What a search is asked for beside open boxes of one set in three dimensions: uniform points, of
-  /// which each has 110 neighbours. One set gives half lists, two give full ones.
+  /// Searches other than of one set in an open box in three dimensions: uniform points, each with about 110
+  /// neighbours. Half lists for one set, full lists for two.
   struct search_kind
   {
     char const* name;
@@ -30,7 +30,7 @@ namespace bench
   template <class T, int Dim>
   struct kind_input
   {
-    nearfield::soa<T const, Dim> queries; ///< of one set, the points
+    nearfield::soa<T const, Dim> queries; ///< for one set, the points
     nearfield::soa<T const, Dim> points;
     T cutoff;
     nearfield::cell_list_options<T, Dim> options;
@@ -42,12 +42,12 @@ namespace bench
       queries = kind.two_sets ? search_cloud_of<T>(c, 2).template view<Dim>() : points;
       double const of_unit_ball = Dim == 3 ? 4 * std::numbers::pi / 3 : std::numbers::pi;
       cutoff = static_cast<T>(std::pow(110 / of_unit_ball / static_cast<double>(n), 1. / Dim));
-      // a coordinate below 1 may be 1 in float
+      // a coordinate below 1 may round to 1 in float
       if (kind.periodic) options.period.fill(1 + std::numeric_limits<T>::epsilon());
     }
   };
 
-  /// Calls f(kind, what, output) for a list and a count of every kind, whose pairs are the same.
+  /// Calls f(kind, what, output) for a list and a count of every kind, which must find the same pairs.
   template <class F>
   void for_each_kind(F const& f)
   {
@@ -60,7 +60,7 @@ namespace bench
     }
   }
 
-  /// Pairs of a result, on a CPU or a GPU.
+  /// The number of pairs of a result, on a CPU or a GPU.
   std::uint64_t n_pairs(auto const& result)
   {
     if constexpr (requires { result.columns; })

@@ -13,7 +13,7 @@
 
 namespace bench
 {
-  /// prefix/cloud/seed/precision: what rows begin with that find the same pairs.
+  /// prefix/cloud/seed/precision: the start of the names of rows that must find the same pairs.
   template <class T>
   std::string search_name(char const* prefix, search_case const& c, int seed)
   {
@@ -28,8 +28,8 @@ namespace bench
     return std::string(prefix) + "/" + kind.name + "/" + precision_name<T>;
   }
 
-  /// Pairs a second, and the number of pairs, which `counter` is called: a row that finds another
-  /// number than the rows of its cloud before it is an error.
+  /// Reports the number of pairs as `counter`, and pairs per second. A row that finds another number than
+  /// earlier rows of the same `name` is an error.
   inline void report_pairs(benchmark::State& state, std::string const& name, std::uint64_t pairs,
                            std::string const& counter = "pairs")
   {

@@ -1,6 +1,6 @@
-// The whole near field through StarPU beside one core: 32^3 boxes, 3D, 1/r, the mutual form. `efficiency`
-// is the rate of all workers over the number of workers times the rate of one core, both of this run;
-// `submission` is the part of a step that the submitting thread spends in submit().
+// The whole near field through StarPU beside one core: 32^3 boxes, 3D, 1/r with and without its gradient, the
+// mutual form. `efficiency` is the rate of all workers divided by the number of workers times the rate of one
+// core, both of this run; `submission` is the fraction of a step that the submitting thread spends in submit().
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -29,7 +29,7 @@ namespace
 
   constexpr int level = 5;
 
-  /// One core and all workers in turn, so that both meet the same machine.
+  /// Alternates between one core and all workers, so that both see the same load on the machine.
   template <class K, class T>
   void run(benchmark::State& state)
   {

@@ -1,8 +1,8 @@
-// A step through StarPU on GPUs beside one launch of the same kernel over all leaves, data resident. In
-// steady state: results stay on the GPU. `fraction` is the rate of the step over that of the launch on one
-// GPU; `pipelined` the same where ten steps are submitted before the first is waited for; the other counters
-// are milliseconds that a step takes more with new inputs (pipelined: each step's are read beside the tasks of
-// the step before), and with its results delivered.
+// A step through StarPU on GPUs beside one launch of the same kernel over all leaves, data resident, in
+// steady state: results stay on the GPU. `fraction` is the rate of the step divided by that of the launch on
+// one GPU; `pipelined` is the same with ten steps submitted before waiting. The other counters are the
+// additional milliseconds of a step with new inputs (pipelined: read during the tasks of the previous step),
+// and with delivery of its results.
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -32,7 +32,7 @@ namespace
   using bench::starpu;
   using nf::starpu::form_choice;
 
-  /// Seconds of f's work on the default stream of the first GPU.
+  /// The time of f's work on the default stream of the first GPU, in seconds.
   template <class F>
   double event_seconds(F&& f)
   {
@@ -51,7 +51,7 @@ namespace
     return 1e-3 * milliseconds;
   }
 
-  /// The rate of one launch over all leaves, in seconds.
+  /// The median time of one launch over all leaves, in seconds.
   template <class K, class T>
   double one_launch(nf::tree<3> const& tree, bench::cloud<T, 3> const& points, form_choice form)
   {
@@ -159,7 +159,7 @@ namespace
     state.counters["delivery_ms"] = 1e3 * (median(with_delivery) - typical);
   }
 
-  /// With groups_per_gpu = 0 there are as many groups as group_leaves takes by itself.
+  /// groups_per_gpu = 0: the default of group_leaves.
   template <class K, class T>
   void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut,
            int groups_per_gpu = 0)
@@ -190,7 +190,7 @@ namespace
     add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5});
     add<K, T>("plummer_1e6", 1'000'000, {.max_leaf_size = 64});
     add<K, T>("plummer_8e6", 8'000'000, {.max_leaf_size = 64});
-    // steps of about a millisecond: what a task costs shows
+    // steps of about a millisecond, where the overhead of tasks shows
     for (int const groups : {1, 2, 3, 4, 6, 8})
     {
       add<K, T>("uniform_32^3x64", std::size_t(64) << 15, {.level = 5}, groups);

@@ -4,7 +4,7 @@
 
 namespace bench
 {
-  /// StarPU, started by the first row that needs it.
+  /// StarPU, started by the first row that uses it.
   inline nearfield::starpu::runtime& starpu()
   {
     static nearfield::starpu::runtime instance;

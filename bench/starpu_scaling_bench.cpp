@@ -1,6 +1,6 @@
-// Strong scaling: all pairs of N = 65,536 points, 1/r in 3D, as P2P tasks on handles (a point meets every
-// other one; 64 pieces, one task for each pair of pieces), for 1, 2, 4 ... CPU workers and as many as
-// StarPU has. Handles are registered and StarPU is started before the clock.
+// Strong scaling: all pairs of N = 65,536 points, 1/r in 3D, as P2P tasks on handles (64 pieces, one task per
+// ordered pair of pieces), for 1, 2, 4 ... CPU workers and for all that StarPU has. Starting StarPU and
+// registering handles is not timed.
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -26,7 +26,7 @@ namespace
 
   constexpr std::size_t n_points = 65536, n_pieces = 64, piece = n_points / n_pieces;
 
-  /// The pieces in the layout of handles: column after column.
+  /// The pieces in the layout of packed handles: column after column.
   template <class T>
   struct pieces
   {
@@ -71,7 +71,7 @@ namespace
     }
     bench::report<K>(state, static_cast<double>(n_points) * (n_points - 1));
     state.counters["workers"] = starpu.n_workers();
-    box.hout.clear(); // StarPU gives the array back
+    box.hout.clear(); // StarPU updates the array
     bench::check_sums(
         state, bench::tolerance<T>(), n_points,
         [&](std::size_t i)
@@ -92,7 +92,7 @@ namespace
 
 }
 
-// StarPU says how many workers there are: not before main.
+// The rows depend on the number of workers, which StarPU must be started to tell, so not before main.
 int main(int argc, char** argv)
 {
   benchmark::Initialize(&argc, argv);

@@ -1,7 +1,7 @@
-// The radius search through StarPU beside one core, in turn and in one run: half pairs as COO, full
-// CSR, counts, and a reduction, of the clouds in search_clouds.hpp, from a list of cells that is
-// there, to buffers used again. `speedup` is by wall time, `cpu_speedup` the CPU time of one core
-// over that of all threads a worker, which others on the machine lengthen less.
+// The radius search through StarPU beside one core, alternating in one run: half pairs as COO, full CSR,
+// counts, and a reduction, of the clouds in search_clouds.hpp, from an existing cell list into reused
+// buffers. `speedup` is by wall time; `cpu_speedup` is the CPU time of one core divided by that of all
+// threads per worker, which is less sensitive to other load on the machine.
 
 #include "search_rows.hpp"
 #include "starpu_runtime.hpp"
@@ -29,7 +29,7 @@ namespace
     double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
   };
 
-  /// An output: how it is computed on one core and by tasks, and its half pairs.
+  /// An output: how it is computed on one core or by tasks, and its number of half pairs.
   template <class T>
   struct coo_output
   {
@@ -74,7 +74,7 @@ namespace
     }
   };
 
-  /// Pairs and the sum of their r2, of which the pairs are reported.
+  /// The number of pairs, which is reported, and the sum of their r2.
   template <class T>
   struct reduce_output
   {
@@ -117,7 +117,7 @@ namespace
     std::vector<double> walls[2], cpus[2];
     for (auto _ : state)
     {
-      // workers without tasks look for some all the time, and would take the core from the one thread
+      // idle workers poll for tasks, which would take cores from the single thread
       starpu_pause();
       clocks const begin;
       one.run(nf::simd, cells);

@@ -1,7 +1,7 @@
 // Half pairs of the clouds in search_clouds.hpp as StarPU tasks on GPUs (pair_slabs), beside one call of
-// radius_search(cuda, ...), with the points in the GPU's memory. Wall time until the pairs are there, the grid
-// and its sort included; `count_ms` is until all sizes are known. Memory is that of the time before. A row's
-// last number is the slabs of each GPU.
+// radius_search(cuda, ...), with the points in GPU memory. Wall time until the pairs are written, including
+// the grid and its sort; `count_ms` is the time until all sizes are known. Memory is reused from earlier
+// calls. The last number of a row's name is the number of slabs per GPU.
 
 #include "search_rows.hpp"
 #include "starpu_runtime.hpp"
@@ -27,15 +27,14 @@ namespace
   namespace nf = nearfield;
   using bench::starpu;
 
-  /// One search: its half pairs, and the seconds until they were counted and until they were there.
+  /// One search: its half pairs, and the seconds until they were counted and until they were written.
   struct found
   {
     std::uint64_t pairs;
     double counted, filled;
   };
 
-  /// Times search(), which gives what it found, after two times that nobody looks at; then compares the
-  /// last list() with that of a CPU.
+  /// Times search(), after two untimed calls; then compares list(), its last result, with the list of a CPU.
   template <class T, class F, class List>
   void time(benchmark::State& state, bench::search_case const& c, F const& search, List const& list)
   {
@@ -64,7 +63,7 @@ namespace
   template <class T>
   void run_direct(benchmark::State& state, bench::search_case const& c)
   {
-    starpu(); // the device is in the same state for all rows
+    starpu(); // start StarPU, so that the device is in the same state for all rows
     nf::device_columns<T, 3> const points(bench::search_cloud_of<T>(c, 1).view());
     nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
     nf::device_coo<T, 3> list;

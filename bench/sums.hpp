@@ -17,26 +17,26 @@
 #include <vector>
 
 /// \file
-/// What the sums of a row are compared with.
+/// The reference sums of a row, and the comparison with them.
 
 namespace bench
 {
-  /// What one target receives, computed in double by plain loops: each output, and the sum of the
-  /// magnitudes of its terms, which an error is measured by.
+  /// The sum at one target, computed in double by plain loops: each output, and the sum of the magnitudes of
+  /// its terms, to which errors are relative.
   template <class K>
   struct plain_sum
   {
     static constexpr int n_out = K::n_out;
     nearfield::vec<double, n_out> value{}, magnitude{};
 
-    /// The sources [range.begin, range.end), less number `self`.
+    /// Adds the sources [range.begin, range.end) without source `self`.
     template <class T>
     void add(K const& k, std::array<T, K::dim> const& target, std::size_t self,
              nearfield::soa<T const, K::dim> const& x, nearfield::soa<T const, K::n_in> const& q,
              nearfield::source_range const& range)
     {
       bool const singular = nearfield::is_singular(k);
-      // short sums, so that rounding does not grow with the number of terms
+      // partial sums, so that rounding errors do not grow with the number of terms
       for (std::size_t begin = range.begin; begin < range.end; begin += 256)
       {
         nearfield::vec<double, K::n_out> part{}, part_magnitude{};
@@ -62,7 +62,7 @@ namespace bench
       }
     }
 
-    /// Of a found output; infinite where it is no number.
+    /// The relative error of an output; infinite for NaN.
     [[nodiscard]] double error(int o, double found) const
     {
       double const difference = std::abs(found - value[o]);
@@ -72,14 +72,14 @@ namespace bench
     }
   };
 
-  /// The targets that are looked at: 100 of n.
+  /// The sampled targets: 100 of n.
   inline constexpr std::size_t n_samples = 100;
   inline std::size_t sample(std::size_t s, std::size_t n)
   {
     return (2 * s + 1) * n / (2 * n_samples);
   }
 
-  /// No source of plain_sum::add is left out.
+  /// For plain_sum::add: no source is left out.
   inline constexpr std::size_t no_self = -1;
 
   template <class T, int Dim>
@@ -90,7 +90,7 @@ namespace bench
     return result;
   }
 
-  /// What target i of all n points receives from the others.
+  /// The sum at target i over all other points.
   template <class K, class T>
   plain_sum<K> sum_of_box(K const& k, std::size_t i, nearfield::soa<T const, K::dim> const& x,
                           nearfield::soa<T const, K::n_in> const& q)
@@ -100,7 +100,7 @@ namespace bench
     return sum;
   }
 
-  /// What target i receives in a tree of one set, all in the order of its boxes.
+  /// The sum at target i over the leaves it meets, for a tree of one set; all in tree order.
   template <class K, class T, class Tree>
   plain_sum<K> sum_of_tree(K const& k, std::size_t i, Tree const& tree,
                            nearfield::soa<T const, K::dim> const& x,
@@ -116,7 +116,7 @@ namespace bench
     return sum;
   }
 
-  /// Reports the largest error, and fails where it is more than `tolerance`.
+  /// Reports the largest error, and fails the row if it exceeds `tolerance`.
   inline void report_error(benchmark::State& state, double error, double tolerance)
   {
     state.counters["max_relative_error"] = error;
@@ -126,14 +126,15 @@ namespace bench
     fail(state, message.str());
   }
 
-  /// That many roundings: kernels of CPUs stay below 10, those of GPUs in double below 450.
+  /// A tolerance in units of eps: errors of CPU kernels stay below 10, those of GPU kernels in double below
+  /// 450.
   template <class T>
   constexpr double tolerance(double roundings = 50)
   {
     return roundings * double(std::numeric_limits<T>::epsilon());
   }
 
-  /// Compares the samples of n targets with sum_of(i); found(o, i) is output o of target i.
+  /// Compares the sampled outputs of n targets with sum_of(i); found(o, i) is output o of target i.
   template <class SumOf, class Found>
   void check_sums(benchmark::State& state, double tolerance, std::size_t n, SumOf const& sum_of,
                   Found const& found)

@@ -6,7 +6,7 @@
 
 namespace bench
 {
-  /// Of the steady clock.
+  /// The time of the steady clock in seconds.
   inline double seconds()
   {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())

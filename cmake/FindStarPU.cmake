@@ -1,7 +1,8 @@
 # FindStarPU: the task runtime (https://starpu.gitlabpages.inria.fr), through pkg-config.
 #
 # Makes StarPU::StarPU, and sets StarPU_FOUND, StarPU_VERSION, StarPU_CUDA (whether it was built with CUDA)
-# and StarPU_PKG_CONFIG_MODULE (the name for a .pc file's Requires). StarPU 1.4 installs a starpu-1.3.pc too: only the version tells them apart.
+# and StarPU_PKG_CONFIG_MODULE (the name for Requires in a .pc file). StarPU 1.4 also installs a
+# starpu-1.3.pc; only the version distinguishes them.
 find_package(PkgConfig QUIET)
 if(PkgConfig_FOUND)
   pkg_search_module(PC_StarPU QUIET IMPORTED_TARGET starpu-1.4 starpu-1.3)

@@ -12,7 +12,7 @@ if(Git_FOUND)
   endif()
 endif()
 
-# A new commit configures again, so that the program never names an older one.
+# Reconfigure after a new commit, so that the program never names an older one.
 set(head_log "${CMAKE_CURRENT_SOURCE_DIR}/.git/logs/HEAD")
 if(EXISTS "${head_log}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${head_log}")

@@ -1,4 +1,4 @@
-# Run by cpack over what it has collected: each Debian package has its licence where Debian looks for it.
+# Run by cpack before it builds the packages: puts the licence where Debian expects it in each package.
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER "${component}" upper)
   set(package "${CPACK_DEBIAN_${upper}_PACKAGE_NAME}")

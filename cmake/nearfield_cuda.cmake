@@ -1,5 +1,6 @@
-# NEARFIELD_HAVE_CUDA: whether CUDA code is compiled, as NEARFIELD_ENABLE_CUDA asks; NEARFIELD_CUDA_RUNTIME,
-# Shared or Static, and NEARFIELD_CUDART, the runtime library that CUDA code links (nothing without CUDA).
+# Sets NEARFIELD_HAVE_CUDA: whether CUDA code is compiled, from NEARFIELD_ENABLE_CUDA; NEARFIELD_CUDA_RUNTIME:
+# Shared or Static; and NEARFIELD_CUDART: the runtime library that CUDA code links. The last two are empty
+# without CUDA.
 set(NEARFIELD_HAVE_CUDA FALSE)
 set(NEARFIELD_CUDA_RUNTIME "")
 set(NEARFIELD_CUDART "")
@@ -7,7 +8,7 @@ if(NOT NEARFIELD_ENABLE_CUDA)
   return()
 endif()
 
-# In a project that includes this one, CUDA is that project's to enable: its programs link the CUDA code.
+# A project that includes this one must enable CUDA itself, since its programs link the CUDA code.
 if(NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
   if(NOT NEARFIELD_ENABLE_CUDA STREQUAL "AUTO")
     message(FATAL_ERROR "NEARFIELD_ENABLE_CUDA=${NEARFIELD_ENABLE_CUDA}, but the project that includes nearfield "
@@ -16,13 +17,13 @@ if(NOT PROJECT_IS_TOP_LEVEL AND NOT CMAKE_CUDA_COMPILER)
   return()
 endif()
 
-# sm_90 (H100, H200) and its PTX, which newer GPUs compile when they load it. Each target costs its share
-# of the compile time: name one or two.
+# sm_90 (H100, H200) and its PTX, which the driver compiles for newer GPUs at load time. Compile time grows
+# with the number of architectures: name one or two.
 if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
   set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPUs to compile for, by compute capability: 90, or \"80;90\"")
 endif()
 
-# CMake looks for nvcc in PATH only.
+# CMake searches for nvcc only in PATH.
 if(NOT CMAKE_CUDA_COMPILER AND NOT DEFINED ENV{CUDACXX})
   find_program(nvcc nvcc PATHS /usr/local/cuda/bin NO_CACHE)
   if(nvcc)
@@ -49,7 +50,7 @@ endif()
 find_package(CUDAToolkit REQUIRED)
 set(NEARFIELD_HAVE_CUDA TRUE)
 add_custom_target(nearfield_cuda_headers COMMENT "Every *.cuh compiles alone")
-if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 12 has it
+if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION) # CMake 3.25 does not know that nvcc 12 supports C++20
   set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
   set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
   if(NOT PROJECT_IS_TOP_LEVEL) # for .cu files that include our headers
@@ -61,13 +62,12 @@ set(CMAKE_CUDA_STANDARD 20)
 set(CMAKE_CUDA_STANDARD_REQUIRED ON)
 set(CMAKE_CUDA_EXTENSIONS OFF)
 
-# Device code is most of what CUDA programs are made of; compressed it takes two thirds of the room.
+# Device code makes up most of the size of CUDA programs; compression reduces it to two thirds.
 add_compile_options("$<$<COMPILE_LANGUAGE:CUDA>:-Xfatbin=-compress-all>")
 
-# One CUDA runtime a process: two would each keep their own streams' errors and current device. StarPU with
-# CUDA links the shared one, and a shared library of ours must, since others may be in the process. Without them
-# the static one, which is CMake's default in a user's project too, lets a program start where no toolkit is
-# installed.
+# One CUDA runtime per process: two would each have their own errors and current device. StarPU with CUDA links
+# the shared runtime, and our shared libraries must too, since others may be in the process. Otherwise the
+# static one, which is also CMake's default in user projects, lets programs start without an installed toolkit.
 if(StarPU_CUDA OR BUILD_SHARED_LIBS)
   set(NEARFIELD_CUDA_RUNTIME Shared)
   set(NEARFIELD_CUDART CUDA::cudart)

@@ -1,4 +1,4 @@
-# What a build of nearfield itself assumes; a project that includes nearfield decides these for itself.
+# Defaults of a build of nearfield itself; a project that includes nearfield makes its own choices.
 if(NOT PROJECT_IS_TOP_LEVEL)
   return()
 endif()
@@ -14,17 +14,17 @@ set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/lib")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# The installed program finds shared libraries next to it, wherever the tree is put.
+# The installed program finds our shared libraries relative to itself, so that the tree can be moved,
 file(RELATIVE_PATH bin_to_lib "${CMAKE_INSTALL_FULL_BINDIR}" "${CMAKE_INSTALL_FULL_LIBDIR}")
 set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
-# and StarPU or CUDA's runtime where it was linked from, outside the system's folders.
+# and StarPU and the CUDA runtime where they were linked from, if that is not a system directory.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
-# nvcc shows its host compiler the #pragma unroll that it has read itself.
+# nvcc passes its own #pragma unroll on to the host compiler, which would warn.
 add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  # False alarms for "text" + std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
+  # False positives for "text" + std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_UNITY_BUILD)

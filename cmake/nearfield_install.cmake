@@ -1,5 +1,6 @@
-# Install, find_package(nearfield COMPONENTS ...) and pkg-config for every component that was built. In
-# packages: the program, the shared libraries (`runtime`), and what compiling against them needs (`dev`).
+# Installation, find_package(nearfield COMPONENTS ...) and pkg-config for every component that was built. The
+# install components for packages are the program, the shared libraries (`runtime`), and what is needed to
+# compile against them (`dev`).
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/nearfield")
 get_property(components GLOBAL PROPERTY nearfield_components)
@@ -36,7 +37,7 @@ foreach(name IN LISTS components)
     elseif(need STREQUAL "CUDA::cudart_static")
       string(APPEND pc_libs " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt -pthread")
     elseif(need STREQUAL "nearfield_xsimd")
-      # The compiler's own folders stay out: naming one would change the order of its search.
+      # Leave out the compiler's own directories: naming one would change its search order.
       if(NOT NEARFIELD_XSIMD_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
         string(APPEND pc_cflags " -isystem ${NEARFIELD_XSIMD_INCLUDE_DIR}")
       endif()

@@ -1,14 +1,13 @@
 # nearfield_add_interaction(<target> HEADER <file> TYPE <interaction> [CUDA])
 #
-# Compiles an interaction of your own as the built-in ones are: for every instruction set that nearfield was
-# built with, one file each, so that `nearfield::simd` takes the widest that the machine has, whatever flags the
-# rest of the target has. The sources are written to the build folder and become part of <target>, which links
-# nearfield::kernels. HEADER defines the interaction and ends in NEARFIELD_INTERACTION(<interaction>), of
-# <nearfield/p2p/every_isa.hpp>. It is a file beside the CMakeLists.txt, or found in the include directories of
-# the target.
+# Compiles your interaction like the built-in ones: for every instruction set that nearfield was built with, in
+# one file each, so that `nearfield::simd` uses the widest set of the machine, whatever flags the rest of the
+# target has. The sources are generated in the build directory and added to <target>, which must link
+# nearfield::kernels. HEADER is a file beside the CMakeLists.txt, or in an include directory of the target. It
+# defines the interaction and ends with NEARFIELD_INTERACTION(<interaction>) from <nearfield/p2p/every_isa.hpp>.
 #
-# CUDA: its CUDA kernels too, where nearfield has CUDA; the target links nearfield::cuda then, and the project
-# has the language CUDA.
+# CUDA: also compiles its CUDA kernels if nearfield has CUDA. The target must then link nearfield::cuda, and the
+# project must enable the language CUDA.
 function(nearfield_add_interaction target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "CUDA" "HEADER;TYPE" "")
   set(where "nearfield_add_interaction(${target}): ")
@@ -32,19 +31,19 @@ function(nearfield_add_interaction target)
   if(EXISTS "${beside}")
     set(header "\"${beside}\"")
   endif()
-  # Only the compiler knows all folders that are searched, and what is written there before it runs.
+  # Only the compiler knows all include directories, and the files generated there before it runs.
   string(CONCAT include_header "#if !__has_include(${header})\n#error \"${where}there is no HEADER ${arg_HEADER}; "
     "give a file beside the CMakeLists.txt or in an include directory of the target\"\n#endif\n#include ${header}")
   string(REGEX REPLACE "^::" "" type "${arg_TYPE}")
   string(PREPEND type "::")
-  # k<3> and k_3_ make one identifier
+  # k<3> and k_3_ give the same identifier
   string(MAKE_C_IDENTIFIER "${arg_TYPE}" name)
   string(MD5 hash "${type}")
   string(SUBSTRING "${hash}" 0 8 hash)
   string(APPEND name "_${hash}")
   set(templates "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/interaction")
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/nearfield_interactions/${target}/${name}")
-  # Each file has flags of its own, so none may be joined with others.
+  # Each file has its own flags and must not be merged with others.
   set(apart TARGET_DIRECTORY ${target} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON SKIP_PRECOMPILE_HEADERS ON)
 
   include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/nearfield_isa_flags.cmake")
@@ -78,7 +77,7 @@ function(nearfield_add_interaction target)
       "say find_package(nearfield OPTIONAL_COMPONENTS cuda) before")
   endif()
   get_target_property(runtime nearfield::cuda NEARFIELD_CUDA_RUNTIME)
-  if(NOT runtime) # nearfield without CUDA: calls throw, and say so
+  if(NOT runtime) # nearfield without CUDA: calls throw with that reason
     return()
   endif()
   if(NOT CMAKE_CUDA_COMPILER)
@@ -86,7 +85,7 @@ function(nearfield_add_interaction target)
   endif()
   configure_file("${templates}/kernels.cu.in" "${folder}/kernels.cu" @ONLY)
   target_sources(${target} PRIVATE "${folder}/kernels.cu")
-  # one CUDA runtime a process: that of the library
+  # one CUDA runtime per process: that of the library
   set_target_properties(${target} PROPERTIES
     CUDA_STANDARD 20 CUDA_STANDARD_REQUIRED ON CUDA_RUNTIME_LIBRARY ${runtime})
 endfunction()

@@ -1,5 +1,5 @@
-# NEARFIELD_ISAS: the instruction sets that the built-in kernels are compiled for, one .cpp each; the
-# program chooses among them when it runs.
+# NEARFIELD_ISAS: the instruction sets that the built-in kernels are compiled for, in one .cpp each. Programs
+# select one at run time.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
   set(default_isas sse2 avx2 avx512)
 elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")

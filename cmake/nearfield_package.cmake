@@ -1,5 +1,5 @@
-# cpack -G DEB: Debian packages of the build folder, in packages/ below it. ./dev package makes them as they are
-# meant: shared libraries without CUDA, for the prefix /usr, without run paths.
+# cpack -G DEB: makes Debian packages in packages/ of the build directory. ./dev package configures them as
+# intended: shared libraries without CUDA, prefix /usr, no run paths.
 #
 #   libnearfield0.1   the shared libraries     libnearfield-dev   headers, CMake and pkg-config files, link names
 #   nearfield         the program
@@ -54,6 +54,6 @@ if(NEARFIELD_BUILD_APP)
     set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "${same_version}")
   endif()
 endif()
-# Our own libraries, for dpkg-shlibdeps, are those of the build folder.
+# dpkg-shlibdeps finds our own libraries in the build directory.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}")
 include(CPack)

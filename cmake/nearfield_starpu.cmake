@@ -1,4 +1,4 @@
-# NEARFIELD_HAVE_STARPU: whether the runtime room is built, as NEARFIELD_ENABLE_STARPU asks.
+# Sets NEARFIELD_HAVE_STARPU: whether the component starpu (runtime/) is built, from NEARFIELD_ENABLE_STARPU.
 set(NEARFIELD_HAVE_STARPU FALSE)
 if(NEARFIELD_ENABLE_STARPU STREQUAL "AUTO")
   find_package(StarPU 1.3.10)

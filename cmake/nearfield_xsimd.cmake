@@ -1,8 +1,8 @@
-# The target nearfield_xsimd: where xsimd's headers are, and nothing else.
+# The target nearfield_xsimd: the include directory of xsimd, and nothing else.
 #
 # Debian 12's xsimd target links 'xtl', which is not installed with it, so only its include directory is
-# taken. Another version: -Dxsimd_DIR=<folder of xsimdConfig.cmake>, -DCMAKE_PREFIX_PATH=<prefix> or
-# -DNEARFIELD_XSIMD_INCLUDE_DIR=<folder that holds xsimd/xsimd.hpp>.
+# used. For another version, set -Dxsimd_DIR=<directory of xsimdConfig.cmake>, -DCMAKE_PREFIX_PATH=<prefix> or
+# -DNEARFIELD_XSIMD_INCLUDE_DIR=<directory that contains xsimd/xsimd.hpp>.
 if(TARGET nearfield_xsimd)
   return()
 endif()

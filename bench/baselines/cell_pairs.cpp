@@ -23,8 +23,8 @@ namespace baseline
       return {smallest, largest, cutoff, cells_per_cutoff};
     }
 
-    /// Puts the points into the order of their cells; returns the cell of each. Counted, since a host's Thrust
-    /// sorts integer keys by their digits.
+    /// Sorts the points by cell; returns the cell of each. A counting sort, since Thrust on the host sorts
+    /// integer keys by radix sort.
     template <class T>
     std::vector<int> sort_by_cell(padded_grid<T> const& grid, point_columns<T>& points)
     {
@@ -55,7 +55,7 @@ namespace baseline
       return cells;
     }
 
-    /// Where each cell ends, that is, where the next one begins.
+    /// The end of each cell, which is the begin of the next one.
     std::vector<std::size_t> ends_of(std::vector<int> const& cells, std::size_t n_cells)
     {
       std::vector<std::size_t> ends(n_cells, 0);
@@ -78,7 +78,7 @@ namespace baseline
     auto const cells = sort_by_cell(grid, points);
     auto const ends = ends_of(cells, grid.size());
 
-    // from a point's cell to the first cell of each row that lies wholly before it
+    // offsets from a point's cell to the first cell of each row that lies entirely before it
     int const k = cells_per_cutoff;
     std::vector<int> rows;
     for (int dx = -k; dx <= 0; ++dx)

@@ -30,7 +30,7 @@ namespace baseline
       __device__ source<T> operator[](index_type i) const { return {x[i], y[i], z[i], q[i]}; }
     };
 
-    /// The target meets `count` sources; without source `self` where Indexed.
+    /// Adds `count` sources to the target's sum; if Indexed, without source `self`.
     template <bool Indexed, class T, int NOut>
     __device__ void add_tile(source<T> const& target, source<T> const* tile, index_type count,
                              index_type self, T (&sum)[NOut])
@@ -54,7 +54,7 @@ namespace baseline
       }
     }
 
-    /// The block's targets meet the sources [begin, end), tile by tile.
+    /// Adds the sources [begin, end) to the sums of the block's targets, tile by tile.
     template <bool Indexed, class T, int NOut>
     __device__ void add_range(arrays<T, NOut> const& points, source<T> const& target, index_type i,
                               index_type begin, index_type end, source<T>* tile, T (&sum)[NOut])

@@ -3,13 +3,13 @@
 #include <nearfield/core/boxes.hpp>
 
 /// \file
-/// The P2P kernel that CUDA courses teach, to compare with: one thread a target, the sources in tiles of
-/// four values each in shared memory, 1 / sqrt, and i != j by index. Columns are host arrays of device
-/// pointers; out is written, not added to. NOut is 1 for 1/r and 4 for 1/r with its gradient.
+/// The textbook CUDA P2P kernel, as a baseline: one thread per target, tiles of sources (x, y, z, q) in
+/// shared memory, 1 / sqrt, and i != j by index. Columns are host arrays of device pointers; out is
+/// overwritten. NOut is 1 for 1/r and 4 for 1/r with its gradient.
 
 namespace baseline
 {
-  /// Leaves and whom they meet, in device memory; as nearfield::interaction_list.
+  /// Leaves and their interaction list in device memory, as in nearfield::interaction_list.
   struct leaf_list
   {
     nearfield::index_type n_leaves;
@@ -23,8 +23,8 @@ namespace baseline
   template <class T, int NOut>
   void classic_box(nearfield::index_type n, T const* const* x, T const* q, T* const* out);
 
-  /// A block of so many threads for each leaf, and tiles of as many sources. Only the leaf's own range
-  /// looks for i = j.
+  /// One block of `threads` threads per leaf, and tiles of `threads` sources. Only the leaf's own range is
+  /// tested for i = j.
   template <class T, int NOut>
   void classic_leaves(leaf_list const& list, T const* const* x, T const* q, T* const* out,
                       int threads);

@@ -16,7 +16,7 @@
 
 namespace baseline
 {
-  /// Device memory for Thrust, fresh or pooled, that knows how much of it was in use at most.
+  /// Device memory for Thrust, fresh or pooled, that records its peak use.
   class counted_memory final : public thrust::mr::memory_resource<thrust::device_ptr<void>>
   {
   public:
@@ -47,7 +47,7 @@ namespace baseline
     }
 
   private:
-    /// Of the first device that asks; keeps what is freed until the program ends.
+    /// A pool on the device current in the first call, which keeps freed memory until the program ends.
     static cudaMemPool_t pool()
     {
       static cudaMemPool_t const pool = []

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set: CPU_SEARCH_TABLE names the one function that the library
-// shows.
+// Compiled once per instruction set: CPU_SEARCH_TABLE is the name of the only function that the library
+// exports.
 
 #include "cpu_search.hpp"
 

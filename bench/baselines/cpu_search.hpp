@@ -5,20 +5,20 @@
 #include <nearfield/core/isa.hpp>
 
 /// \file
-/// The CPU baselines of the radius search, compiled once for each instruction set of the build,
-/// with the flags of the search that they are timed beside. Each is a library of its own that shows
-/// one function: they use templates of the standard library, of which a program would keep one copy
-/// for all, and that one may be of instructions which the machine does not have.
+/// The CPU baselines of the radius search, compiled once per instruction set of the build with the flags
+/// of the search they are compared with. Each is a shared library that exports one function: they use
+/// templates of the standard library, and linked into one program, the linker could keep a copy with
+/// instructions that the machine does not support.
 
 namespace baseline
 {
-  /// Same arguments as the functions of these names.
+  /// Pointers to find_cell_pairs and find_nanoflann_pairs.
   template <class T>
   struct cpu_search_functions
   {
     void (*cell_pairs)(point_columns<T>& points, T cutoff, int cells_per_cutoff,
                        pair_columns& pairs);
-    /// Null where nanoflann was not there to build with.
+    /// null if built without nanoflann
     void (*nanoflann_pairs)(point_columns<T> const& points, T cutoff, int leaf_size,
                             pair_columns& pairs);
   };
@@ -44,7 +44,7 @@ namespace baseline
   cpu_search_table const& cpu_search_avx512();
   cpu_search_table const& cpu_search_neon64();
 
-  /// Those for one instruction set that is available, and not `best`.
+  /// The baselines for an available instruction set other than `best`.
   inline cpu_search_table const& cpu_search(nearfield::isa which)
   {
     switch (which)

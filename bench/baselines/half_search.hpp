@@ -9,39 +9,38 @@
 #include <vector>
 
 /// \file
-/// What the two forms of the Thrust pair search share: the grid, and the half of the cells around a
-/// point that it looks into. Re-expressed from the page "Fixed-Radius Neighbour Search Using
-/// Thrust", after S. Green, Particle Simulation using CUDA (2010). Two things are mended. The grid
-/// is padded by cells_per_cutoff + 1 cells on every side, by an offset of whole cells: the page
-/// pads by two, and its CPU form reads in front of its table from cells_per_cutoff = 2 on and
-/// crashes at 3. And the first axis is the slowest in both forms: a page that swaps two axes in one
-/// of them is right in cubes only.
+/// What the two forms of the Thrust pair search share: the grid, and the definition of a pair. Rewritten
+/// from the page "Fixed-Radius Neighbour Search Using Thrust", after S. Green, Particle Simulation using
+/// CUDA (2010), with two corrections. The grid is padded by cells_per_cutoff + 1 whole cells on every
+/// side: the page pads by two, so its CPU form reads before its table for cells_per_cutoff >= 2 and
+/// crashes at 3. And the first axis is the slowest in both forms: the page swaps two axes in one of
+/// them, which is correct only for cubes.
 
 namespace baseline
 {
-  /// Points of the host, in columns.
+  /// Points in host memory, in columns.
   template <class T>
   struct point_columns
   {
     std::vector<T> x, y, z;
   };
 
-  /// Half pairs, in columns: indices of the points as the search leaves them.
+  /// Half pairs in columns: indices into the points as the search leaves them.
   struct pair_columns
   {
     std::vector<int> i, j;
   };
 
-  /// Cells of width cutoff / cells_per_cutoff around the points' bounds, all of them in memory.
+  /// Cells of width cutoff / cells_per_cutoff over the bounds of the points; a dense table.
   template <class T>
   struct padded_grid
   {
-    T lower[3]; ///< the points' smallest coordinates: the padding lies before them
+    T lower[3]; ///< the smallest coordinates of the points, without the padding
     T width;
     int padding;
     int cells[3];
 
-    /// Throws error where an int does not count the cells.
+    /// Throws nearfield::error if the number of cells exceeds the range of int.
     padded_grid(T const (&smallest)[3], T const (&largest)[3], T cutoff, int cells_per_cutoff)
         : width(cutoff / T(cells_per_cutoff)), padding(cells_per_cutoff + 1)
     {
@@ -63,13 +62,13 @@ namespace baseline
       return std::size_t(cells[0]) * std::size_t(cells[1]) * std::size_t(cells[2]);
     }
 
-    /// The coordinate of a cell on axis d, the padding included.
+    /// The index of the cell of x on axis d, including the padding.
     [[nodiscard]] NEARFIELD_FN int along(T x, int d) const
     {
       return static_cast<int>((x - lower[d]) / width) + padding;
     }
 
-    /// From one cell to another, in the table of cells: the last axis is the fastest.
+    /// The distance between two cells in the table, where the last axis is the fastest.
     [[nodiscard]] NEARFIELD_FN int distance(int dx, int dy, int dz) const
     {
       return (dx * cells[1] + dy) * cells[2] + dz;
@@ -81,8 +80,8 @@ namespace baseline
     }
   };
 
-  /// Whether i and j are a pair: the definition of nearfield's search, if the file is compiled
-  /// without contraction to fma.
+  /// Whether two points are a pair: nearfield's definition, if the file is compiled without contraction
+  /// to fma.
   template <class T>
   [[nodiscard]] NEARFIELD_FN bool is_pair(T dx, T dy, T dz, T cutoff2)
   {

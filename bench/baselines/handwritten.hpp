@@ -1,9 +1,9 @@
 #pragma once
 
 /// \file
-/// Two one-sided kernels written out by hand in the form of the library's tile (broadcast targets,
-/// sources in lanes, seed and Newton step, a test for zero distance), to see what the linear maps and
-/// the generic loop cost. n is a multiple of the lanes and of 4.
+/// Two one-sided kernels written by hand in the form of the library's tile (broadcast targets, sources
+/// in lanes, seed and Newton step, a test for zero distance), to measure the cost of the linear maps and
+/// the generic loop. n must be a multiple of the lanes and of 4.
 
 #include <cstddef>
 

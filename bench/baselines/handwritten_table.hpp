@@ -8,7 +8,7 @@
 
 namespace baseline
 {
-  /// 2 / sqrt(x), 0 where x = 0
+  /// 2 / sqrt(x), or 0 if x = 0
   template <class Arch>
   NEARFIELD_FN xsimd::batch<float, Arch> twice_rsqrt(xsimd::batch<float, Arch> x)
   {

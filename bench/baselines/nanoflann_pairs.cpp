@@ -13,7 +13,7 @@ namespace baseline
     {
       point_columns<T> const& points;
 
-      // names that nanoflann asks for
+      // names required by nanoflann
       [[nodiscard]] std::size_t kdtree_get_point_count() const { return points.x.size(); }
       [[nodiscard]] T kdtree_get_pt(std::size_t i, std::size_t d) const
       {
@@ -26,8 +26,8 @@ namespace baseline
       }
     };
 
-    /// Takes the neighbours of one point straight into the columns: nanoflann's own result would
-    /// keep each with its distance first.
+    /// Appends the neighbours of one point directly to the columns; nanoflann's own result set would
+    /// first store each with its distance.
     template <class T>
     struct half_row
     {
@@ -35,7 +35,7 @@ namespace baseline
       T cutoff2;
       int i = 0;
 
-      // what a search asks of a result; it adds what is nearer than the worst distance, strictly
+      // nanoflann's interface of a result set; it adds points strictly nearer than the worst distance
       bool addPoint(T, std::uint32_t j)
       {
         if (int(j) > i)
@@ -61,9 +61,9 @@ namespace baseline
     dataset<T> const all{points};
     nanoflann::KDTreeSingleIndexAdaptor<metric, dataset<T>, 3> const tree(
         3, all, nanoflann::KDTreeSingleIndexAdaptorParams(static_cast<std::size_t>(leaf_size)));
-    // this metric's distances are squared
+    // the distances of this metric are squared
     half_row<T> row{pairs, cutoff * cutoff};
-    // in the order of the leaves, one query finds in the cache what the last one met
+    // queries in the order of the leaves find their data in cache
     for (std::uint32_t const i : tree.vAcc)
     {
       T const point[3] = {points.x[i], points.y[i], points.z[i]};

@@ -3,14 +3,14 @@
 #include "half_search.hpp"
 
 /// \file
-/// Half pairs by nanoflann's k-d tree: one radius search a point, of which the neighbours of larger
-/// index are kept, in the order of the tree's leaves. nanoflann finds full lists only, so every
-/// pair is met twice.
+/// Half pairs by nanoflann's k-d tree: one radius search per point, in the order of the tree's leaves,
+/// which keeps the neighbours of larger index. nanoflann only finds full lists, so each pair is found
+/// twice.
 
 namespace baseline
 {
-  /// Half pairs closer than `cutoff`, i < j, the tree's build included. Indices are the caller's.
-  /// Memory that `pairs` holds is used again.
+  /// Builds the tree and finds the half pairs i < j closer than `cutoff`, with the caller's indices. The
+  /// memory of `pairs` is reused.
   template <class T>
   void find_nanoflann_pairs(point_columns<T> const& points, T cutoff, int leaf_size,
                             pair_columns& pairs);

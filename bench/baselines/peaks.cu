@@ -18,7 +18,7 @@ namespace baseline
       return n;
     }
 
-    /// Never written; the compiler does not know.
+    /// Never written, but the compiler cannot know that.
     __device__ double sink;
 
     template <class T>
@@ -102,7 +102,7 @@ namespace baseline
           for (int r = 0; r < n_targets; ++r)
             nf::detail::interact<Mutual, false>(k, x[r] - y[s], yq[s], xsum[r], xq[r], ysum[s]);
         }
-        // else what does not change would be computed once
+        // otherwise the compiler would hoist the invariant computation out of the loop
         NEARFIELD_UNROLL
         for (int r = 0; r < n_targets; ++r)
         {

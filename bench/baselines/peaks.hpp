@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// What the arithmetic units of the GPU do when they have nothing else to do.
+/// Peak rates of the GPU's arithmetic units.
 
 namespace baseline
 {
@@ -13,11 +13,11 @@ namespace baseline
     rsqrt_f64 ///< rsqrt.approx.ftz.f64 and the step that completes it
   };
 
-  /// Launches one kernel of nothing else; returns how many of the operations it does.
+  /// Launches a kernel of this operation alone; returns the number of operations.
   double launch_peak(peak which);
 
-  /// Launches pairs of an interaction whose operands all lie in registers; returns their directed number:
-  /// the bound that its own instructions set. The targets move between two rounds, which costs 2 to 5 %.
+  /// Launches pairs of an interaction with all operands in registers, which gives an upper bound on its rate;
+  /// returns the number of directed pairs. The targets move between rounds, which costs 2 to 5 %.
   template <class K, class T>
   double launch_bound(bool mutual);
 }

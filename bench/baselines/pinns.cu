@@ -61,7 +61,7 @@ namespace baseline
       }
     };
 
-    /// The key of particle i.
+    /// Computes the key of particle i.
     template <class T, int Dim>
     struct assign_cell
     {
@@ -78,7 +78,7 @@ namespace baseline
       }
     };
 
-    /// Particle k of the sorted ones compares its cell with its predecessor's.
+    /// Sorted particle k compares its cell with that of its predecessor.
     struct mark_cell
     {
       int const* hash;
@@ -95,7 +95,7 @@ namespace baseline
       }
     };
 
-    /// What takes the neighbours of one particle.
+    /// Stores the neighbours of one particle in the table.
     struct to_table
     {
       int* neighb;
@@ -200,7 +200,7 @@ namespace baseline
     template <class Body>
     void launch(int n, Body const& body, char const* name)
     {
-      constexpr int threads = 512; // piNNS's own
+      constexpr int threads = 512; // as in piNNS
       each<<<static_cast<unsigned>((n + threads - 1) / threads), threads>>>(n, body);
       nearfield::check_cuda(cudaGetLastError(), name);
     }

@@ -6,24 +6,24 @@
 #include <array>
 
 /// \file
-/// The neighbour search of piNNS (D. Tavker, 2018) on a GPU, re-expressed from its description, in
-/// 2D and 3D: a key a particle, a sort of ids by key, where each cell starts and ends, and then
-/// either a table of a fixed width, or these arrays for the caller to walk. A particle's neighbours
-/// are all other particles of the 9 or 27 cells around its own: piNNS tests no distance, and so
-/// lists about 6.4 times (3D; 2.9 times in 2D) as many as lie within the radius.
-/// pinns_test::distance adds the test, to compare results. Nor does piNNS check that a row of its
-/// table is long enough; here what would not fit is counted, and not written.
+/// The neighbour search of piNNS (D. Tavker, 2018) on a GPU, rewritten from its description, in 2D and
+/// 3D: a key per particle, a sort of ids by key, the start and end of each cell, and then either a table
+/// of fixed width, or these arrays for the caller to walk. A particle's neighbours are all other
+/// particles of the 9 or 27 cells around it: piNNS tests no distances, and so lists about 6.4 times (3D;
+/// 2.9 times in 2D) as many as lie within the radius. pinns_test::distance adds the test, to compare
+/// results. piNNS does not check for overflow of the rows of its table; here neighbours that do not fit
+/// are counted but not written.
 
 namespace baseline
 {
   enum class pinns_test
   {
-    none,    ///< as piNNS has it
-    distance ///< only what is closer than the radius
+    none,    ///< as in piNNS
+    distance ///< only neighbours closer than the radius
   };
 
-  /// What the caller has to know before: the bounds of all coordinates, the radius, and by how much
-  /// a cell is wider than that.
+  /// What the caller must know in advance: the bounds of all coordinates, the radius, and by how much a
+  /// cell is wider than the radius.
   template <class T, int Dim>
   struct pinns_domain
   {
@@ -32,31 +32,30 @@ namespace baseline
     T delta = 0;
   };
 
-  /// Particles by cell. Cells count from 0, the first axis is the fastest.
+  /// Particles by cell. Cells are numbered from 0, with the first axis fastest.
   struct pinns_cells
   {
     nearfield::device_array<int> particle_hash; ///< the cells of the sorted particles
     nearfield::device_array<int> particle_id;   ///< the sorted particles
-    nearfield::device_array<int> cell_start;    ///< into particle_id; -1 where a cell is empty
-    nearfield::device_array<int> cell_end; ///< one past the last; not set where a cell is empty
+    nearfield::device_array<int> cell_start;    ///< index into particle_id; -1 for an empty cell
+    nearfield::device_array<int> cell_end;      ///< one past the last; not set for an empty cell
   };
 
-  /// Fills `cells`, whose memory is used again where it fits. Points are in device memory and stay
-  /// where they are. Throws error where an int does not count the cells.
+  /// Fills `cells`, whose memory is reused if it has the right size. Points are in device memory and keep
+  /// their order. Throws nearfield::error if the number of cells exceeds the range of int.
   template <class T, int Dim>
   void pinns_build(nearfield::soa<T, Dim> const& points, pinns_domain<T, Dim> const& domain,
                    pinns_cells& cells);
 
-  /// The table neighb[i][max_neighbours + 2], row after row in device memory: [1] is the number of
-  /// particle i's neighbours, which follow from [2] on; [0] is not set. `cells` is built on the
-  /// way.
+  /// Builds `cells`, then the table neighb[i][max_neighbours + 2], row-major in device memory: [1] is the
+  /// number of particle i's neighbours, which start at [2]; [0] is not set.
   template <class T, int Dim>
   void pinns_table(nearfield::soa<T, Dim> const& points, pinns_domain<T, Dim> const& domain,
                    pinns_cells& cells, int max_neighbours, int* neighb,
                    pinns_test test = pinns_test::none);
 
-  /// A walk through cells that are built, as the caller would write it: counts[i] is the number of
-  /// particle i's neighbours.
+  /// A walk through the cells already built, as a user would write it: counts[i] is the number of particle
+  /// i's neighbours.
   template <class T, int Dim>
   void pinns_walk(nearfield::soa<T, Dim> const& points, pinns_domain<T, Dim> const& domain,
                   pinns_cells const& cells, int* counts, pinns_test test = pinns_test::none);

@@ -1,11 +1,11 @@
 #pragma once
 
 /// \file
-/// The two CPU kernels that this project starts from, re-expressed from their description in the Kokkos
+/// The two CPU kernels that this project started from, rewritten from their description in the Kokkos
 /// P2P study of the CONCACE team: the plain loop over i and j, and the xsimd loop with targets in lanes,
-/// a divide and a root a pair, and a mask on the indices. They take no part in the library. Here they
-/// are extended to three dimensions and to the gradient in the way they are written, and compiled with
-/// the flags of the kernels that they are timed beside.
+/// one division and one root per pair, and a mask on the indices. They are not part of the library. Here
+/// they are extended to three dimensions and to the gradient in the same style, and compiled with the
+/// flags of the kernels they are compared with.
 
 #include <cstddef>
 
@@ -25,7 +25,7 @@ namespace baseline
     by_dimension_and_output<double> loop_f64, simd_f64;
   };
 
-  // one file each, compiled with the flags of that instruction set
+  // one source file per instruction set, compiled with its flags
   seed_table const& seed_sse2();
   seed_table const& seed_avx2();
   seed_table const& seed_avx512();

@@ -9,7 +9,7 @@
 
 namespace baseline
 {
-  /// Arch only keeps the instances of different files apart.
+  /// Arch only makes the instantiations of different files distinct.
   template <class Arch, class T, int Dim, bool Gradient>
   void plain_loop(std::size_t n, T const* const* x, T const* q, T* const* out)
   {
@@ -62,7 +62,7 @@ namespace baseline
         auto const other = xsimd::abs(index - batch(static_cast<T>(j))) > tolerance;
         if constexpr (Gradient)
         {
-          // one root and one divide serve value and gradient
+          // one root and one division for value and gradient
           batch const inverse = batch(T(1)) / xsimd::sqrt(r2);
           batch const value = xsimd::select(other, batch(q[j]) * inverse, zero);
           batch const slope = xsimd::select(other, value * inverse * inverse, zero);

@@ -44,8 +44,8 @@ namespace baseline
       }
     };
 
-    /// The sorted points, and which of them a point looks at. Its lower neighbour number c of the
-    /// cells around it counts from the first of the cube of cells to the point's own in the middle.
+    /// The candidates of a point: the points in the lower half of the cube of cells around it. Cell number
+    /// c counts from the first cell of the cube to the point's own in the middle.
     template <class T, int CellsPerCutoff>
     struct lower_cells
     {
@@ -93,7 +93,7 @@ namespace baseline
       int *pairs_i, *pairs_j;
       bool* are_pairs;
 
-      /// the candidates of one point in one cell
+      /// writes the candidates of one point in one cell
       __host__ __device__ void operator()(int point_and_cell) const
       {
         int const i = point_and_cell / Lower::count;
@@ -128,7 +128,8 @@ namespace baseline
       auto result = std::make_shared<found<T>>(from);
       auto* const memory = &result->memory;
       counted_allocator<char> bytes(memory);
-      auto const policy = thrust::device(bytes); // the algorithms' own memory counts as well
+      auto const policy =
+          thrust::device(bytes); // counts the temporary memory of the algorithms too
       counting_iterator<int> const first(0), last(n);
 
       T smallest[3], largest[3];

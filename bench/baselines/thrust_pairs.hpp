@@ -6,19 +6,19 @@
 #include <memory>
 
 /// \file
-/// The Thrust pair search on a GPU, in the steps that its page describes: bounds, a grid,
-/// sort_by_key, where each cell ends by an inclusive_scan of maxima, a number of candidates for
-/// each point and each of the lower cells around it, their exclusive_scan, a list of all candidates
-/// with a flag each, and remove_if of those that are no pairs. half_search.hpp says what is mended.
-/// Its indices stay int, for speed; where they do not reach, it refuses.
+/// The Thrust pair search on a GPU, in the steps of its page: bounds, a grid, sort_by_key, the ends of the
+/// cells by an inclusive_scan of maxima, the number of candidates of each point in each of the lower cells
+/// around it, their exclusive_scan, a list of all candidates with flags, and remove_if of those that are
+/// not pairs. half_search.hpp lists the corrections. Indices are int, for speed; larger problems are
+/// refused.
 
 namespace baseline
 {
-  /// Where a search takes its device memory from.
+  /// The source of a search's device memory.
   enum class device_memory
   {
-    fresh, ///< cudaMalloc and cudaFree for every array, as the page has it
-    pooled ///< a pool that keeps what is freed: as if every buffer were there from the call before
+    fresh, ///< cudaMalloc and cudaFree for every array, as on the page
+    pooled ///< a pool that keeps freed memory, as if all buffers were left from the previous call
   };
 
   /// Half pairs in device memory.
@@ -26,13 +26,12 @@ namespace baseline
   {
     int const *i, *j; ///< by position in the order of cells, i > j
     std::size_t size;
-    std::size_t peak_bytes; ///< of device memory that the search held at a time, points not counted
-    std::shared_ptr<void> memory; ///< keeps i and j
+    std::size_t peak_bytes;       ///< peak device memory of the search, without the points
+    std::shared_ptr<void> memory; ///< owns i and j
   };
 
-  /// Half pairs closer than `cutoff`, of points in device memory, which are put into the order of
-  /// their cells; cells_per_cutoff is 1, 2 or 3. Runs on the default stream, and waits for totals
-  /// on the way.
+  /// Half pairs closer than `cutoff`. Sorts the points, in device memory, by cell; cells_per_cutoff is 1, 2
+  /// or 3. Runs on the default stream and synchronizes to read totals.
   template <class T>
   device_pairs find_thrust_pairs(nearfield::soa<T, 3> const& points, T cutoff, int cells_per_cutoff,
                                  device_memory from = device_memory::fresh);

@@ -1,4 +1,4 @@
-// The kernels on plain arrays: every point with every other.
+// Kernels on plain arrays: all pairs of points.
 
 // [p2p_inner]
 #include <nearfield/p2p/p2p.hpp>
@@ -12,7 +12,7 @@ namespace nf = nearfield;
 
 int main()
 {
-  // charges +1 and -1 in turn along a line, one length apart
+  // alternating charges +1 and -1 on a line, one unit of length apart
   std::vector<double> x, y, z, q, phi;
   for (int i = 0; i < 1001; ++i)
   {
@@ -27,7 +27,7 @@ int main()
   nf::p2p_inner(nf::simd, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{phi});
   // [p2p_inner]
 
-  // on the middle charge both sides give the alternating harmonic series, -2 (1 - 1/2 + 1/3 - ...)
+  // at the middle charge each side contributes an alternating harmonic series: -2 (1 - 1/2 + 1/3 - ...)
   double expected = 0;
   for (int k = 500; k >= 1; --k) expected += (k % 2 == 0 ? 2.0 : -2.0) / k;
   std::cout << "phi in the middle: " << phi[500] << ", expected " << expected << "\n";

@@ -1,5 +1,5 @@
-// A whole near-field step on every core, or on GPUs where StarPU has some: a tree, groups of its
-// leaves, and StarPU tasks.
+// A whole near-field step on all cores, or on GPUs if StarPU has any: a tree, groups of its leaves, and
+// StarPU tasks.
 
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/near_field.hpp>

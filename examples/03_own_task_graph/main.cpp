@@ -1,6 +1,6 @@
-// nearfield in a task graph of your own: a small fast multipole method with the program's own StarPU, its own
-// arrays, boxes, handles and codelets. Two levels: all that touches is computed directly, by nearfield, and
-// all that does not from the charge of a box and its centre.
+// nearfield in your task graph: a small fast multipole method with the program's own StarPU, arrays, boxes,
+// handles and codelets. One level: boxes that touch interact directly, by nearfield; for all others a box is
+// replaced by its charge at the centre of charge.
 
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/p2p.hpp>
@@ -25,14 +25,14 @@ namespace
   constexpr int boxes_per_side = 4, n_boxes = boxes_per_side * boxes_per_side * boxes_per_side;
   constexpr auto commute = static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
 
-  /// What far boxes see of a box.
+  /// A box as seen by distant boxes.
   struct multipole
   {
     double charge = 0;
     std::array<double, 3> centre{}; ///< of charge
   };
 
-  /// What far boxes do to a box: a potential, taken at its middle.
+  /// The effect of distant boxes on a box: their potential at its middle.
   struct local
   {
     double potential = 0;
@@ -40,7 +40,7 @@ namespace
   };
 
   /// A box: points [first, last) of the arrays, and the StarPU handles of its slices. nearfield's `handle`
-  /// unregisters itself; any starpu_data_handle_t will do.
+  /// unregisters itself, but any starpu_data_handle_t will do.
   struct box
   {
     std::array<int, 3> place{};
@@ -89,7 +89,7 @@ namespace
         values<double>(buffers[3]), STARPU_VECTOR_GET_NX(buffers[0]));
   }
 
-  /// multipole of a far box -> local +=
+  /// multipole of a distant box -> local +=
   void m2l(void** buffers, void*)
   {
     auto const& from = *values<multipole>(buffers[0]);
@@ -97,7 +97,7 @@ namespace
     to.potential += from.charge * inverse_distance(from.centre, to.middle);
   }
 
-  /// local -> phi +=, an output that it shares with nearfield's tasks
+  /// local -> phi +=, an output to which nearfield's tasks add too
   void l2p(void** buffers, void*)
   {
     double const potential = values<local>(buffers[0])->potential;
@@ -122,7 +122,7 @@ namespace
     std::vector<double> x, y, z, q, phi;
   };
 
-  /// Points in the unit cube, box after box.
+  /// Points in the unit cube, sorted by box.
   points make_points(std::size_t n, std::vector<box>& boxes)
   {
     std::mt19937_64 random(1);
@@ -157,7 +157,8 @@ namespace
     return sorted;
   }
 
-  /// The whole graph, from registration to the last result. The boxes stay where they are: they are registered too.
+  /// The whole graph, from registration to the last result. `boxes` must not be reallocated meanwhile: its
+  /// elements are registered too.
   void compute(points& all, std::vector<box>& boxes)
   {
     starpu_codelet p2m_codelet =
@@ -169,7 +170,8 @@ namespace
       nf::starpu::check(starpu_task_insert(arguments..., 0), "starpu_task_insert");
     };
 
-    // a mutual task adds to two boxes at once: with an arbiter it takes both, and waits holding none
+    // A mutual task adds to two boxes at once. With an arbiter it acquires both together, and holds
+    // neither while it waits.
     starpu_arbiter_t const arbiter = starpu_arbiter_create();
     for (box& b : boxes)
     {
@@ -183,8 +185,8 @@ namespace
       b.local_data = handle::of(&b.in, 1);
     }
 
-    // .get(): a variadic function of C converts nothing
-    int const early = starpu_sched_get_max_priority(); // others wait for them
+    // .get(): arguments of C variadic functions are not converted
+    int const early = starpu_sched_get_max_priority(); // other tasks wait for these
     for (box& b : boxes)
       insert(&p2m_codelet, STARPU_R, b.x.get(), STARPU_R, b.y.get(), STARPU_R, b.z.get(), STARPU_R,
              b.q.get(), STARPU_W, b.multipole_data.get(), STARPU_PRIORITY, early);
@@ -199,22 +201,22 @@ namespace
         box& from = boxes[s];
         if (!touch(to, from))
           insert(&m2l_codelet, STARPU_R, from.multipole_data.get(), commute, to.local_data.get());
-        else if (s < t) // both ways at once
+        else if (s < t) // both directions at once
           p2p.insert_outer_mutual({to.x, to.y, to.z}, {to.q}, {to.phi}, {from.x, from.y, from.z},
                                   {from.q}, {from.phi}, {.name = "near"});
       }
       insert(&l2p_codelet, STARPU_R, to.local_data.get(), commute, to.phi.get());
     }
-    p2p.wait(); // for the other tasks too
+    p2p.wait(); // waits for all tasks of the process
 
-    // unregistered, before the arbiter goes: results come back to the arrays
+    // unregister before destroying the arbiter; this brings the results back to the arrays
     for (box& b : boxes)
       for (handle* data : {&b.x, &b.y, &b.z, &b.q, &b.phi, &b.multipole_data, &b.local_data})
         *data = handle();
     starpu_arbiter_destroy(arbiter);
   }
 
-  /// The same sums without tasks: box by box, on this thread.
+  /// The same sums without tasks, box by box on this thread.
   std::vector<double> expected_potential(points const& all, std::vector<box> const& boxes)
   {
     std::vector<double> phi(all.x.size());
@@ -237,7 +239,7 @@ namespace
     return phi;
   }
 
-  /// Root of the mean of ((a - b) / b)^2.
+  /// Root mean square of (a - b) / b.
   double relative_difference(std::vector<double> const& a, std::vector<double> const& b)
   {
     double sum = 0;

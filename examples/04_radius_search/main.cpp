@@ -1,9 +1,9 @@
-// All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, and without a list,
-// as calls, as a sum for each point and as one sum; on one core and, where StarPU is there, on every core.
+// All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, and without a list, as
+// callbacks, as a sum per point and as one sum; on one core and, with StarPU, on all cores.
 
 #include <nearfield/kernels/sph_density.hpp>
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/p2p/simd.hpp> // the simd back-end of interactions that are not built in
+#include <nearfield/p2p/simd.hpp> // the SIMD back-end for interactions that are not built in
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>
@@ -28,8 +28,7 @@ int main()
   std::uniform_real_distribution<double> uniform(0, length);
   for (auto* column : {&x, &y, &z})
     for (double& value : *column)
-      value =
-          std::min(uniform(random), 0.999999 * length); // below the length, however it is rounded
+      value = std::min(uniform(random), 0.999999 * length); // less than the length despite rounding
 
   // a box that is periodic along x and y
   nf::cell_list const cells{nf::soa{x, y, z}, cutoff, {.period = {length, length, 0}}};
@@ -43,7 +42,7 @@ int main()
   for (std::size_t i = 0; i < rows.size(); ++i) most = std::max(most, rows.row(i).size());
   std::cout << rows.columns.size() << " neighbours, at most " << most << " of one point\n";
 
-  // The density of every point, three ways. From the list: each pair twice.
+  // The density at every point, in three ways. From the list: each pair contributes to two points.
   nf::sph_density<3> const smoothing{.h = cutoff / 2};
   auto const weight = [&](double r2)
   {
@@ -55,14 +54,15 @@ int main()
     from_list[pairs.i[p]] += weight(pairs.r2[p]);
     from_list[pairs.j[p]] += weight(pairs.r2[p]);
   }
-  // Where pairs are met: the same sum in the same order, and no list.
+  // By callbacks, without a list: the same sum in the same order.
   nf::radius_search(nf::simd, cells,
                     nf::visit{[&](nf::index_type i, nf::index_type j, double r2)
                               {
                                 from_calls[i] += weight(r2);
                                 from_calls[j] += weight(r2);
                               }});
-  // As a cutoff interaction: no list and no calls, several pairs at once. Columns are in the order of the cells.
+  // As an interaction with a cutoff: no list, no callbacks, several pairs at once. Columns are in the order of
+  // the cells.
   std::vector<double> const masses(n, 1);
   std::vector<double> in_order(n);
   nf::near_field_mutual(nf::serial, nf::simd, smoothing, cells.targets(), cells.half_interactions(),
@@ -74,7 +74,7 @@ int main()
   std::cout << "density of point 0: " << from_list[0] << ", by calls " << from_calls[0]
             << ", by the interaction " << from_interaction[0] << "\n";
 
-  // f adds a pair to a sum of its own part of the pairs, combine adds such sums
+  // the first function adds a pair to a partial sum, the second adds up partial sums
   nf::reduce const energy{0.0,
                           [](double& sum, nf::index_type, nf::index_type, double r2)
                           { sum += (0.25 - r2) * (0.25 - r2); },
@@ -92,7 +92,7 @@ int main()
   nf::coo const by_tasks = nf::starpu::radius_search(starpu, cells, nf::to_coo{.distances = true});
   good = good && std::ranges::equal(by_tasks.i, pairs.i) &&
          std::ranges::equal(by_tasks.j, pairs.j) && std::ranges::equal(by_tasks.r2, pairs.r2);
-  // the same bits on any number of workers
+  // identical to the bit on any number of workers
   good = good && nf::starpu::radius_search(starpu, cells, energy) == serial;
 #endif
   std::cout << (good ? "all agree\n" : "they differ\n");

@@ -1,7 +1,7 @@
-// An interaction of your own: a struct of about ten lines, compiled for the instruction set of this file.
+// Your own interaction: a struct of about ten lines, compiled for the instruction set of this file.
 
 #include <nearfield/p2p/p2p.hpp>
-#include <nearfield/p2p/simd.hpp> // the simd back-end of interactions that are not built in
+#include <nearfield/p2p/simd.hpp> // the SIMD back-end for interactions that are not built in
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ struct screened
   static constexpr auto name = "screened";
   double length = 1;
 
-  // radial: the loop makes 1/|r|, and gives 0 for it where |r| = 0
+  // radial: the loop computes 1/|r|, and passes 0 if |r| = 0
   template <class V>
   NEARFIELD_FN auto operator()(nf::vec<V, dim> const& r, V const& inv_r) const -> nf::mat<V, 1, 1>
   {
@@ -28,7 +28,7 @@ struct screened
 
 int main()
 {
-  // the corners of a lattice
+  // a cubic lattice
   std::vector<double> x, y, z, q, phi, mutual;
   for (int i = 0; i < 10; ++i)
     for (int j = 0; j < 10; ++j)

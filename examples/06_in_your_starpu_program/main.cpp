@@ -1,5 +1,5 @@
-// A StarPU program with handles and codelets of its own, and the lines that add nearfield's P2P tasks to its graph.
-// docs/tutorial.md goes through it.
+// A StarPU program with its own handles and codelets, and the lines that add nearfield's P2P tasks to its
+// graph. docs/tutorial.md explains it.
 
 // [include]
 #include <nearfield/kernels/one_over_r.hpp>
@@ -45,7 +45,7 @@ namespace
   // [far_field]
   // clang-format on
 
-  /// n points in the unit cube that begins at x = left; phi is 0.
+  /// n points in the unit cube from x = left on; phi is 0.
   box make_box(std::size_t n, double left)
   {
     std::mt19937_64 random(1);
@@ -64,7 +64,7 @@ namespace
     return made;
   }
 
-  /// The potential of point i of `at`, by plain loops over both boxes.
+  /// The potential at point i of `at`, by plain loops over both boxes.
   double expected(box const& at, box const& other, std::size_t i)
   {
     double phi = 1;

@@ -17,15 +17,15 @@
 
 namespace nearfield::test
 {
-  /// How a run of the program ended.
+  /// The result of a run of the program.
   struct ending
   {
-    int status = -1; ///< -1: by a signal
+    int status = -1; ///< exit status; -1 if ended by a signal
     int signal = 0;
     std::string out = {}, err = {};
   };
 
-  /// Whether AddressSanitizer or ThreadSanitizer is in this build.
+  /// Whether this build uses AddressSanitizer or ThreadSanitizer.
   constexpr bool is_sanitized()
   {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -38,13 +38,13 @@ namespace nearfield::test
     return false;
   }
 
-  /// The program lies beside the tests, also in a bundle for another machine.
+  /// The path of the program: beside the tests, also in a bundle for another machine.
   inline std::string program_path()
   {
     return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "nearfield").string();
   }
 
-  /// The program, running with that command line; its output goes to files in a folder of its own.
+  /// The running program with the given command line; its output goes to files in a directory of its own.
   class program
   {
   public:
@@ -59,7 +59,7 @@ namespace nearfield::test
       child_ = ::fork();
       if (child_ != 0) return;
       std::signal(SIGINT,
-                  SIG_DFL); // a test that runs in the background inherits that it is ignored
+                  SIG_DFL); // tests run in the background inherit it as ignored
       for (auto const& [name, value] : environment) ::setenv(name.c_str(), value.c_str(), 1);
       ::dup2(::open(out.c_str(), O_WRONLY | O_CREAT, 0600), STDOUT_FILENO);
       ::dup2(::open(err.c_str(), O_WRONLY | O_CREAT, 0600), STDERR_FILENO);
@@ -76,7 +76,7 @@ namespace nearfield::test
       return ending_of(status);
     }
 
-    /// Kills the program when the time is over.
+    /// Waits for the program, and kills it when the time is up.
     [[nodiscard]] ending wait_at_most(std::chrono::milliseconds time) const
     {
       auto const end = std::chrono::steady_clock::now() + time;
@@ -110,7 +110,7 @@ namespace nearfield::test
     return program(arguments, environment).wait();
   }
 
-  /// What /bin/sh makes of that line, in which $PROGRAM is the program: for limits and redirections.
+  /// Runs a line of /bin/sh, in which $PROGRAM is the program: for limits and redirections.
   inline ending run_in_shell(std::string const& line)
   {
     temporary_folder const folder;
@@ -120,8 +120,8 @@ namespace nearfield::test
     return {.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1, .err = read_text(err)};
   }
 
-  /// What the program itself has written to standard error: StarPU says there, and cannot be kept from it,
-  /// that the folder of its installation is not on this machine.
+  /// What the program itself has written to standard error, without StarPU's unavoidable message that its
+  /// installation directory does not exist on this machine.
   inline std::string own_messages(ending const& end)
   {
     std::istringstream lines(end.err);
@@ -131,14 +131,14 @@ namespace nearfield::test
     return own;
   }
 
-  /// The program ended well, or its message is part of the failure.
+  /// Expects success; otherwise the program's message is part of the failure.
   inline void expect_success(ending const& end)
   {
     EXPECT_EQ(end.status, 0) << "signal " << end.signal << "\n" << end.out << end.err;
     EXPECT_EQ(own_messages(end), "");
   }
 
-  /// The program ended with status 2 and one line that matches.
+  /// Expects status 2 and one line that matches.
   inline void expect_refusal(ending const& end, std::string const& pattern)
   {
     EXPECT_EQ(end.status, 2) << "signal " << end.signal << "\n" << end.out;

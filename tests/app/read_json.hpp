@@ -6,10 +6,10 @@
 
 namespace nearfield::test
 {
-  /// The scalars of a JSON file by their paths: "seconds.read", "rows.0.backend". Strings come without
-  /// their quotes, an empty object or array as {} or [].
+  /// The scalars of a JSON file by path, such as "seconds.read" or "rows.0.backend". Strings are without
+  /// quotes; an empty object or array is {} or [].
   using json_values = std::map<std::string, std::string>;
 
-  /// Throws for what is not JSON.
+  /// Throws for invalid JSON.
   json_values read_json(std::filesystem::path const& path);
 }

@@ -16,8 +16,7 @@ namespace nearfield::test
 {
   inline constexpr std::size_t n_search_points = 2000;
 
-  /// Twice as long on the first axis and half as long on the last: what takes one axis for another
-  /// fails.
+  /// Stretched by 2 on the first axis and by 1/2 on the last, so that a search that swaps axes fails.
   template <class T>
   points<T, 3> search_points(cloud shape)
   {
@@ -33,7 +32,7 @@ namespace nearfield::test
   bool are_near(X const& x, X const& y, X const& z, std::size_t i, std::size_t j, T cutoff)
   {
     T const dx = x[i] - x[j], dy = y[i] - y[j], dz = z[i] - z[j];
-    // products by themselves: a compiler may not fuse them with the sums
+    // volatile: the compiler must not fuse the products with the sums
     T const volatile xx = dx * dx, yy = dy * dy, zz = dz * dz, r2 = cutoff * cutoff;
     return (xx + yy) + zz < r2;
   }
@@ -48,7 +47,7 @@ namespace nearfield::test
     return count;
   }
 
-  /// As many pairs as there are, all different, each of two near points: then they are all of them.
+  /// Expects `count` pairs, all different and each of two near points; so they are all pairs.
   template <class T, class X>
   void expect_half_pairs(baseline::pair_columns const& pairs, X const& x, X const& y, X const& z,
                          T cutoff, std::size_t count)

@@ -11,7 +11,7 @@
 
 namespace nearfield::test
 {
-  /// About `count` of 0 ... n - 1, the first and the last among them.
+  /// `count` numbers from 0 ... n - 1, including the first and the last; some may repeat.
   inline std::vector<std::size_t> sample_of(std::size_t n, std::size_t count)
   {
     std::vector<std::size_t> sample{0, n - 1};
@@ -30,7 +30,7 @@ namespace nearfield::test
     return result;
   }
 
-  /// The error of some targets of a large set: `got` holds what all of them got on top of `initial`.
+  /// The error at some targets of a large set; `got` holds the outputs of all targets, added to `initial`.
   template <class K, class X, class Y, class Q, class T, class Meets>
   double error_of_some(std::vector<std::size_t> const& which, K const& k, soa<X, K::dim> const& x,
                        soa<Y, K::dim> const& y, soa<Q, K::n_in> const& q,

@@ -6,7 +6,7 @@
 
 namespace nearfield::test
 {
-  /// Values between 0 and 1, the same for the same seed.
+  /// Values between 0 and 1, reproducible for each seed.
   inline std::vector<double> values(std::size_t n, unsigned seed)
   {
     std::mt19937_64 random(seed);

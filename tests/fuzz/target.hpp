@@ -47,7 +47,7 @@ namespace nearfield::fuzz
     require(same(a.outputs, b.outputs), "outputs come back");
   }
 
-  /// Writes and reads again. Points too far apart have no box in double, and then no FMA file.
+  /// Writes the points and reads them back. Points too far apart have no finite box, and so no FMA file.
   inline void require_round_trips(point_set const& points)
   {
     require_same(points, parse_columns(format_csv(points), "again.csv"));
@@ -65,8 +65,8 @@ namespace nearfield::fuzz
     require_same(points, parse_fma(binary, "again.bfma"));
   }
 
-  /// On any bytes a parser gives a point_set that passes check(), or an error of one line that names
-  /// the file; and nothing else.
+  /// For any bytes, a parser must return a point_set that passes check() and can be written and read back, or
+  /// throw a one-line error that names the file.
   template <class Parse>
   int run(std::uint8_t const* data, std::size_t size, Parse const& parse)
   {

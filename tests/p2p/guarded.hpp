@@ -18,8 +18,8 @@
 
 namespace nearfield::test
 {
-  /// N columns between bands of NaN: a value read from outside shows in the result, and one written
-  /// there shows in `is_intact`. The columns start at any multiple of a value's size.
+  /// N columns between bands of NaN: a read outside a column makes the result NaN, and a write there is
+  /// detected by `is_intact`. The columns are aligned only to the size of a value.
   template <class T, int N>
   class guarded
   {
@@ -52,7 +52,7 @@ namespace nearfield::test
     [[nodiscard]] soa<T, N> view() { return view<N>(0); }
     [[nodiscard]] soa<T const, N> view() const { return view<N>(0); }
 
-    /// M columns from the first one on.
+    /// M columns from column `first` on.
     template <int M>
     [[nodiscard]] soa<T, M> view(int first)
     {
@@ -68,7 +68,7 @@ namespace nearfield::test
       return {data, size_};
     }
 
-    /// No bit of the bands has changed.
+    /// Whether no bit of the bands has changed.
     [[nodiscard]] bool is_intact() const
     {
       for (int c = 0; c < N; ++c)
@@ -90,14 +90,14 @@ namespace nearfield::test
     std::array<std::vector<T>, N> columns_;
   };
 
-  /// Which end of an array lies at an inaccessible page.
+  /// The end of an array that is adjacent to an inaccessible page.
   enum class fence
   {
     before,
     after
   };
 
-  /// A column that ends where a page begins that must not be touched, or begins where one ends.
+  /// A column that begins right after, or ends right before, an inaccessible page.
   template <class T>
   class fenced
   {

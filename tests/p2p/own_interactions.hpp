@@ -39,7 +39,7 @@ namespace nearfield::test
     }
   };
 
-  /// Radial, as a user writes it for speed, with a symmetry in place of a map with two ways.
+  /// Radial, as a user writes it for speed, with a symmetry instead of a map with both directions.
   struct inverse_square
   {
     static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 10;

@@ -16,7 +16,7 @@
 
 namespace nearfield::test
 {
-  /// What typed tests run over: an interaction in a precision.
+  /// A case of typed tests: an interaction in a precision.
   template <class K, class T>
   struct p2p_case
   {
@@ -44,7 +44,7 @@ namespace nearfield::test
     }
   };
 
-  /// K with parameters that suit points of a few tenths of extent.
+  /// K with parameters that suit sets of points a few tenths wide.
   template <class K>
   K example()
   {
@@ -54,7 +54,7 @@ namespace nearfield::test
       return K{};
   }
 
-  /// n points of a cloud, an eighth as large, so that no logarithm of a distance is close to zero.
+  /// n points of a cloud scaled by 1/8, so that no logarithm of a distance is close to zero.
   template <class T, int Dim>
   guarded<T, Dim> some_points(cloud shape, std::size_t n, std::uint64_t seed = 1)
   {
@@ -80,7 +80,7 @@ namespace nearfield::test
                                                        ((K::dim + K::n_in + K::n_out) * sizeof(T)) +
                                                    5;
 
-  /// What outputs hold before a kernel adds to them.
+  /// The value of outputs before a kernel adds to them.
   template <class T>
   inline constexpr T initial_output = T(0.375);
 }

@@ -13,8 +13,8 @@
 #include <span>
 
 /// \file
-/// What tests of whole steps are made of: a case of an interaction and a precision, and points in the order of
-/// a tree.
+/// Building blocks for tests of whole steps: a case of an interaction and a precision, and points in tree
+/// order.
 
 namespace nearfield::test
 {
@@ -29,7 +29,7 @@ namespace nearfield::test
     interaction_type const k = example<interaction_type>();
   };
 
-  /// Points close together: their interactions differ much.
+  /// Points close together, whose interactions vary widely in size.
   template <class T, int Dim>
   struct set_of_points
   {
@@ -42,7 +42,7 @@ namespace nearfield::test
         for (T& x : column) x /= 8;
     }
 
-    /// n others, of which half coincide with points of this set.
+    /// n other points, half of which coincide with points of this set.
     [[nodiscard]] set_of_points sources(cloud shape, std::size_t n) const
     {
       set_of_points result(shape, n, 2);

@@ -4,7 +4,7 @@
 
 #include <string>
 
-// One interaction of a user's own that two files use, compiled for different instruction sets.
+// One user interaction in two files that are compiled for different instruction sets.
 
 namespace nearfield::test
 {
@@ -20,14 +20,14 @@ namespace nearfield::test
     }
   };
 
-  /// What a file finds.
+  /// The kernels as one file sees them.
   struct compiled_kernels
   {
     std::string isa_name;
     p2p_kernels<double> scalar, simd;
   };
 
-  // One file each; that of wide must not run where there is no AVX2.
+  // One file each. The kernels of of_wide_file() must not run without AVX2.
   compiled_kernels of_plain_file();
   compiled_kernels of_wide_file();
 }

@@ -14,8 +14,8 @@
 
 namespace nearfield::test
 {
-  /// A box of 3^Dim leaves of unequal sizes, some of them empty, whose columns follow each other as
-  /// in a group of ScalFMM: leaf l holds the particles [offsets[l], offsets[l + 1]).
+  /// A box of 3^Dim leaves of unequal sizes, some of them empty, as slices of the same columns, as in a
+  /// group of ScalFMM: leaf l holds the particles [offsets[l], offsets[l + 1]).
   template <class T, int Dim, int NIn, int NOut>
   class group
   {
@@ -66,7 +66,7 @@ namespace nearfield::test
       return c;
     }
 
-    /// Whether two leaves touch, and the shift that brings b next to a.
+    /// Whether two leaves touch, with the shift that moves b next to a.
     [[nodiscard]] bool touch(int a, int b, std::array<bool, Dim> const& periodic,
                              std::array<double, Dim>& shift) const
     {
@@ -81,7 +81,7 @@ namespace nearfield::test
       return true;
     }
 
-    /// Lists as ScalFMM makes them: the leaves before mine where pairs are met both ways, else all.
+    /// Lists as ScalFMM makes them: all neighbours or, if mutual, only those before the leaf.
     void make_lists(std::array<bool, Dim> const& periodic, bool mutual)
     {
       for (int a = 0; a < static_cast<int>(leaves.size()); ++a)
@@ -134,7 +134,7 @@ namespace nearfield::test
       return it;
     }
 
-    /// The outputs of particles that belong to no leaf are what they were.
+    /// Whether the outputs of particles that belong to no leaf are unchanged.
     [[nodiscard]] bool is_intact() const
     {
       for (auto const& column : out)
@@ -175,9 +175,9 @@ namespace nearfield::test
       }
   }
 
-  /// What the initial outputs of leaf l are after it has met itself, where inner, and what
-  /// meets(other, shift) says. Shifts are rounded where they are applied: to the other leaf, or,
-  /// where pairs are met both ways, to the one that comes first.
+  /// The expected outputs of leaf l after its own pairs, if inner, and those with the leaves for which
+  /// meets(other, shift) holds. Shifts are rounded where they are applied: to the other leaf or, for mutual
+  /// pairs, to the leaf that comes first.
   template <class K, class Group, class Meets>
   auto expected(K const& k, Group const& g, int l, int rhs, bool inner, bool mutual, Meets&& meets)
   {

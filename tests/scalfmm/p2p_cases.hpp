@@ -45,12 +45,12 @@ namespace nearfield::test
     static constexpr int rhs = Case::right_hand_sides;
     static constexpr int dim = K::dim;
     using kernel = matrix_kernel<K, rhs>;
-    // a particle may have more outputs than the near field gives
+    // a particle may have more outputs than the interaction
     using group_type = group<T, K::dim, int{kernel::km}, int{kernel::kn} + 1>;
 
     K const k = parameters<K>();
     kernel const mk{k};
-    // an eighth of the unit box, so that no logarithm of a distance is close to zero
+    // 1/8 of the unit box, so that no logarithm of a distance is close to zero
     static constexpr double width = 0.125;
 
     template <class Meets>

@@ -9,9 +9,9 @@
 #include <vector>
 
 /// \file
-/// What a program sees of ScalFMM 3, in a page: points, a group whose leaves are slices of columns,
-/// the tags, and a pass that calls the operators unqualified. Names and signatures are ScalFMM's;
-/// its own operators are here only to be lost in overload resolution.
+/// A minimal stand-in for ScalFMM 3: points, a group whose leaves are slices of columns, the tags, and a pass
+/// that calls the operators unqualified. Names and signatures are ScalFMM's; its own operators exist only so
+/// that overload resolution must reject them.
 
 namespace scalfmm
 {
@@ -38,7 +38,7 @@ namespace scalfmm
       static constexpr std::size_t dimension = Dim;
     };
 
-    /// Which columns a particle has.
+    /// The columns of a particle.
     template <class T, std::size_t Dim, class TIn, std::size_t NIn, class TOut, std::size_t NOut,
               class... Variables>
     struct particle
@@ -61,8 +61,7 @@ namespace scalfmm
     template <class T, std::size_t N>
     using tuple_of = typename pointers<T, std::make_index_sequence<N>>::type;
 
-    /// Some of the columns, as a tuple of pointers to where they begin in the group, and a place in
-    /// it.
+    /// Some of the columns: a tuple of pointers to their begin in the group, and an index.
     template <class Pointers>
     class light_tuple_iterator
     {
@@ -206,8 +205,8 @@ namespace scalfmm
 
   namespace algorithms
   {
-    /// A local of a pass that has returned, as the tasks of ScalFMM's OpenMP passes hold the periods
-    /// and the width of the box. Whoever reads one is found out.
+    /// Stands for a local of a pass that has returned, to which the tasks of ScalFMM's OpenMP passes keep
+    /// references for the periods and the box width. Reading it is detected.
     struct gone
     {
       template <class T>
@@ -218,8 +217,8 @@ namespace scalfmm
       bool operator[](std::size_t) const { return *this; }
     };
 
-    /// The near field of one set of leaves, as the passes of ScalFMM compute it. They have periods
-    /// and a width to give where scalfmm_BUILD_PBC is defined.
+    /// The near field of one set of leaves, as ScalFMM's passes compute it. They pass valid periods and a valid
+    /// width only if scalfmm_BUILD_PBC is defined.
     template <class Leaves, class NearField, class Array, class Value>
     void direct(Leaves& leaves, NearField const& near_field, [[maybe_unused]] Array const& periods,
                 [[maybe_unused]] Value width)

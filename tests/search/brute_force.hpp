@@ -16,8 +16,8 @@
 #include <vector>
 
 /// \file
-/// All pairs of points by the definition, in the order of the definition: what every search is compared with.
-/// The rounding of every operation is part of it: compile with -ffp-contract=off.
+/// All pairs of points and their order by definition: the reference for all searches. The rounding of each
+/// operation is part of the definition: compile with -ffp-contract=off.
 
 namespace nearfield::test
 {
@@ -33,7 +33,7 @@ namespace nearfield::test
     return result;
   }
 
-  /// The definition of a pair, as the documentation writes it.
+  /// The definition of a pair, as in docs/conventions.md.
   template <class T, int Dim>
   struct pair_definition
   {
@@ -63,7 +63,7 @@ namespace nearfield::test
     }
   };
 
-  /// Which pairs there are, by position, from all pairs of points.
+  /// The reference pairs by position, from a loop over all pairs of points.
   template <class T, int Dim>
   struct brute_force
   {
@@ -82,7 +82,7 @@ namespace nearfield::test
         : brute_force(queries, points, cutoff, options, false)
     {}
 
-    /// (i, j) of the caller, in order of the positions.
+    /// Pairs of the caller's indices (i, j), in order of the positions.
     [[nodiscard]] pair_list list(pairs which) const
     {
       pair_list result;
@@ -91,7 +91,7 @@ namespace nearfield::test
           if (which == pairs::full || q > p) result.emplace_back(target_order[p], source_order[q]);
       return result;
     }
-    /// The rows of the caller's points.
+    /// The row of each point, at the caller's index.
     [[nodiscard]] neighbour_rows lists(pairs which) const
     {
       neighbour_rows result(rows.size());
@@ -101,7 +101,7 @@ namespace nearfield::test
       return result;
     }
 
-    /// What is known of a pair, for a message.
+    /// A description of a pair, for messages.
     [[nodiscard]] std::string about(std::size_t i, std::size_t j) const
     {
       std::ostringstream text;
@@ -154,7 +154,7 @@ namespace nearfield::test
       for (index_type p = 0; p < queries.size(); ++p)
       {
         index_type const i = target_order[p];
-        // r2 is even in d, to the bit: one set is tested once a pair
+        // r2 is exactly even in d, so with one set each pair is tested once
         for (index_type q = one_set ? p + 1 : 0; q < points.size(); ++q)
           if (definition.is_in(i, source_order[q]))
           {

@@ -19,8 +19,8 @@
 #include <vector>
 
 /// \file
-/// What tests of the search are typed over, and one search on every back-end of the program: those of the CPU,
-/// or with NEARFIELD_TEST_CUDA the GPU's.
+/// The types of typed search tests, and one search on every back-end of the test program: those of the CPU or,
+/// with NEARFIELD_TEST_CUDA, that of the GPU.
 
 namespace nearfield::test
 {
@@ -33,7 +33,7 @@ namespace nearfield::test
   using search_kinds = testing::Types<search_kind<double, 3>, search_kind<float, 3>,
                                       search_kind<double, 2>, search_kind<float, 2>>;
 
-  /// Points, or queries and points; cutoff and options.
+  /// A search: points, or queries and points; cutoff and options.
   template <class T, int Dim>
   struct search_case
   {
@@ -52,7 +52,7 @@ namespace nearfield::test
     }
   };
 
-  /// The cutoff with which each of n uniform points of the unit cube has about `neighbours`.
+  /// The cutoff at which n uniform points in the unit cube have about `neighbours` neighbours each.
   template <int Dim>
   double cutoff_for(double neighbours, std::size_t n)
   {
@@ -99,7 +99,7 @@ namespace nearfield::test
   }
 
 #if defined(NEARFIELD_TEST_CUDA)
-  /// Copies of device memory.
+  /// A copy of device memory on the host.
   inline std::vector<index_type> on_host(std::span<index_type const> on_device)
   {
     synchronize(nullptr);
@@ -108,7 +108,7 @@ namespace nearfield::test
     return result;
   }
 
-  /// Counts and lists, and after a rebuild the first list again.
+  /// Compares counts and full lists, then, for one set and after a rebuild, half lists.
   template <class T, int Dim>
   void expect_case(search_case<T, Dim> const& search, brute_force<T, Dim> const& reference)
   {
@@ -124,7 +124,7 @@ namespace nearfield::test
     expect_grid(reference, cells.grid());
     if (search.how_many == outputs::every && search.one_set)
     {
-      // before the order inside cells is made
+      // before the points inside cells are sorted
       EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total,
                 reference.list(pairs::half).size());
     }
@@ -136,7 +136,7 @@ namespace nearfield::test
     expect_outputs(reference, pairs::half, search.how_many, find);
   }
 #else
-  /// The same on every instruction set, with all options, and by visits.
+  /// Compares counts, lists with all options, and visits on every instruction set.
   template <class T, int Dim>
   void expect_case(search_case<T, Dim> const& search, brute_force<T, Dim> const& reference)
   {
@@ -175,7 +175,7 @@ namespace nearfield::test
   }
 #endif
 
-  /// Compares one search with brute force. Returns the number of pairs, both ways.
+  /// Compares one search with brute force. Returns the number of entries of the full list.
   template <class T, int Dim>
   std::size_t check_search(search_case<T, Dim> const& search)
   {

@@ -14,13 +14,13 @@
 #include <vector>
 
 /// \file
-/// What any back-end finds against brute force: the same pairs in the same order, to the bit. A search is a
-/// function `find(what)` that returns the result of one output in host memory.
+/// Comparison of any back-end with brute force: the same pairs in the same order, bit for bit. A search is a
+/// function `find(what)` that returns its result in host memory.
 
 namespace nearfield::test
 {
-  /// Succeeds where both lists are equal. Else tells the first difference, how many pairs are missing, how
-  /// many are there that should not be, and an example of each; or that only the order differs.
+  /// Succeeds if both lists are equal. Otherwise reports the first difference, the numbers of missing and of
+  /// unexpected pairs with examples, or that only the order differs.
   template <class T, int Dim>
   testing::AssertionResult same_pairs(brute_force<T, Dim> const& reference,
                                       pair_list const& expected, std::span<index_type const> i,
@@ -91,7 +91,7 @@ namespace nearfield::test
                       {found.j.data(), found.j.size()});
   }
 
-  /// Differences and r2 of every entry.
+  /// Compares the displacement and r2 of every entry.
   template <class T, int Dim>
   void expect_geometry(brute_force<T, Dim> const& reference, pair_geometry<T, Dim> const& found,
                        pair_list const& list)
@@ -157,7 +157,7 @@ namespace nearfield::test
     EXPECT_EQ(table.overflow, overflow);
   }
 
-  /// Tables that hold all and that do not, r2 and displacements, and sorted lists.
+  /// Compares tables with and without overflow, r2 and displacements, and sorted lists.
   template <class T, int Dim>
   void expect_options(brute_force<T, Dim> const& reference, pairs which, auto const& find)
   {
@@ -194,7 +194,7 @@ namespace nearfield::test
     EXPECT_TRUE(same_rows(reference, rows, find(to_csr{which, true}))) << "CSR, only sorted";
   }
 
-  /// How much of a search is compared: counts and lists, or these with all of their options.
+  /// How much of a search is compared: counts and lists, or also all of their options.
   enum class outputs
   {
     lists,

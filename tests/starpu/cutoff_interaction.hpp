@@ -5,7 +5,7 @@
 namespace nearfield::test
 {
 #if defined(NEARFIELD_TEST_CUDA)
-  /// With CUDA kernels, in cutoff_interaction.cu.
+  /// Its CUDA kernels are in cutoff_interaction.cu.
   struct tested_lennard_jones : lennard_jones_cutoff<3>
   {
     static constexpr bool has_cuda = true;

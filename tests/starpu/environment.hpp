@@ -10,7 +10,7 @@
 
 namespace nearfield::test
 {
-  /// What the error of f() says.
+  /// The message of the error that f() throws.
   template <class F>
   std::string message_of(F&& f)
   {
@@ -25,7 +25,7 @@ namespace nearfield::test
     return "nothing was thrown";
   }
 
-  /// Gives environment variables back the values that they had, when it ends.
+  /// Restores the previous values of environment variables in its destructor.
   class environment
   {
   public:
@@ -40,7 +40,7 @@ namespace nearfield::test
         else
           unsetenv(name);
     }
-    /// Null: unset.
+    /// Sets a variable; null unsets it.
     void set(char const* name, char const* value)
     {
       char const* const before = std::getenv(name);

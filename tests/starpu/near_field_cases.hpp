@@ -24,7 +24,7 @@ namespace nearfield::test
     return leaf;
   }
 
-  /// Which leaves touch, from the drawn boxes.
+  /// Which leaves touch, from the geometry of their boxes.
   template <int Dim>
   std::vector<std::vector<bool>> touching(tree<Dim> const& tree)
   {
@@ -35,7 +35,7 @@ namespace nearfield::test
     return result;
   }
 
-  /// The near field by brute force: every target and every source whose leaves touch.
+  /// The near field by brute force: all targets and sources whose leaves touch.
   template <class K, class T>
   auto reference_near_field(K const& k, tree<K::dim> const& tree, points<T, K::dim> const& targets,
                             points<T, K::dim> const& sources, soa<T const, K::n_in> const& q)

@@ -8,7 +8,7 @@
 
 namespace nearfield::test
 {
-  /// Somebody's points, in arrays and handles of their own: one for each column.
+  /// A user's points, in the user's arrays and handles: one per column.
   template <class K, class T>
   struct own_columns
   {
@@ -23,10 +23,10 @@ namespace nearfield::test
           hout(handles_of(out, arbiter))
     {}
 
-    /// What was added to the outputs, which were 1, against sums.
+    /// Compares what was added to the outputs, which were 1, with reference sums.
     double error(reference_sums<K::n_out> sums)
     {
-      hout.clear(); // brings them here
+      hout.clear(); // unregisters them, which updates the arrays
       add_initial(sums, T(1));
       return error_of(writable(out), sums);
     }

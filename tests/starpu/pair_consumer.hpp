@@ -9,11 +9,11 @@
 #include <cstdint>
 
 /// \file
-/// A codelet of a user's own that reads the pairs of a slab, and a column of the points, where they are.
+/// A user's codelet that reads the pairs of a slab and a column of the points in place.
 
 namespace nearfield::test
 {
-  /// What it finds of a pair; integers, so that their sum is exact in any order.
+  /// The hash of a pair. An integer, so that sums are exact in any order.
   template <class T>
   NEARFIELD_FN std::uint64_t pair_hash(index_type i, index_type j, T xi, T xj)
   {
@@ -22,7 +22,7 @@ namespace nearfield::test
   }
 
 #if defined(NEARFIELD_TEST_CUDA)
-  /// *sum = the hashes of n pairs, in device memory.
+  /// *sum = the sum of the hashes of n pairs; all pointers are to device memory.
   template <class T>
   void sum_pairs_on_gpu(index_type const* i, index_type const* j, std::uint64_t n, T const* x,
                         unsigned long long* sum, cuda_stream stream);
@@ -32,7 +32,7 @@ namespace nearfield::test
                                         double const*, unsigned long long*, cuda_stream);
 #endif
 
-  /// i R, j R, x R, sum W: one value
+  /// The buffers: i R, j R, x R, sum W (one value).
   template <class T>
   class pair_consumer
   {

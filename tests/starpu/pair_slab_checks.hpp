@@ -25,7 +25,7 @@ namespace nearfield::test
   using starpu::pair_slab_options;
   using starpu::pair_slabs;
 
-  /// Where slabs are searched, and the implementations that they may be searched with there.
+  /// Where slabs are searched, and the implementations that may run there.
 #if defined(NEARFIELD_TEST_CUDA)
   inline std::vector<backend_choice> const backends = {
       backend_choice::cuda, backend_choice::automatic, backend_choice::simd};
@@ -34,7 +34,7 @@ namespace nearfield::test
                                                        backend_choice::scalar};
 #endif
 
-  /// The handles of columns, which outlive them.
+  /// Handles of columns; the columns must outlive them.
   template <class T, int Dim>
   struct column_handles
   {
@@ -53,7 +53,7 @@ namespace nearfield::test
     }
   };
 
-  /// The values of a vector handle, on the host; waits for the task that writes them.
+  /// A copy of the values of a vector handle. Waits for the task that writes them.
   template <class V>
   std::vector<V> values_of(starpu_data_handle_t data)
   {

@@ -13,7 +13,7 @@
 
 namespace nearfield::test
 {
-  /// The coordinates that trees are compiled for.
+  /// The types of coordinates that trees are compiled for.
   template <class T, int Dim>
   struct coordinates
   {
@@ -53,7 +53,7 @@ namespace nearfield::test
     }
   };
 
-  /// Every cloud, sizes around the size of a leaf, cut in every way.
+  /// All clouds, with sizes around that of a leaf, cut in all ways.
   template <int Dim>
   std::vector<tree_case<Dim>> tree_cases()
   {

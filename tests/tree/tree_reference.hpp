@@ -13,15 +13,15 @@
 
 namespace nearfield::test
 {
-  /// Who meets whom by brute force: from the drawn geometry of the leaves, all against all, with no
-  /// key and no search.
+  /// A box in integer units of the deepest level. The functions below find interaction lists by brute force,
+  /// from the geometry of all pairs of leaves, without keys or searches.
   template <int Dim>
   struct lattice_box
   {
     std::array<std::int64_t, Dim> lower, upper;
   };
 
-  /// The corners of leaf b, counted in boxes of the deepest level.
+  /// The corners of leaf b in units of boxes of the deepest level.
   template <int Dim>
   lattice_box<Dim> corners(tree<Dim> const& tree, index_type b)
   {
@@ -70,7 +70,7 @@ namespace nearfield::test
     return index;
   }
 
-  /// The positions that ranges cover, one by one, as they stand.
+  /// The positions that ranges cover, one by one and in order.
   inline std::vector<index_type> expand(std::span<source_range const> ranges)
   {
     std::vector<index_type> result;

@@ -5,7 +5,7 @@
 
 namespace my
 {
-  /// An interaction of a user: 1 / sqrt(r^2 + eps2).
+  /// A user's interaction: 1 / sqrt(r^2 + eps2).
   struct softened
   {
     static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 9;
@@ -21,6 +21,6 @@ namespace my
   };
 }
 
-#if defined(WITH_every_isa) // by nearfield_add_interaction(); else in the file that uses it
+#if defined(WITH_every_isa) // by nearfield_add_interaction(); otherwise in the file that uses it
 NEARFIELD_INTERACTION(my::softened)
 #endif
