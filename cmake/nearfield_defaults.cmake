@@ -21,8 +21,11 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN/${bin_to_lib}")
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)
 
 # nvcc passes its own #pragma unroll on to the host compiler, which would warn.
-add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wshadow>"
-  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wshadow,-Wno-unknown-pragmas>")
+add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra,-Wno-unknown-pragmas>")
+if(NOT CMAKE_UNITY_BUILD) # there a local name shadows what another file keeps to itself
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:-Wshadow>" "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wshadow>")
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # False positives for "text" + std::string: https://gcc.gnu.org/bugzilla/show_bug.cgi?id=105651
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
