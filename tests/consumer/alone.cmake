@@ -2,11 +2,11 @@
 set(folder "${WORK}/alone")
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -S "${SOURCE}/../alone" -B "${folder}" -G "${GENERATOR}"
-    "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_BUILD_TYPE=${CONFIG}" "-DCMAKE_CXX_COMPILER=${CXX}"
+    "-DCMAKE_PREFIX_PATH=${WORK}/prefix" "-DCMAKE_BUILD_TYPE=Debug" "-DCMAKE_CXX_COMPILER=${CXX}"
     "-DCMAKE_CXX_FLAGS=${CXXFLAGS}" "-DCMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}" "-DCOMPONENTS=${COMPONENTS}"
     "-DEXPECT_CUDA=${HAVE_CUDA}" "-DNEARFIELD_XSIMD_INCLUDE_DIR=${XSIMD}"
   COMMAND_ERROR_IS_FATAL ANY)
-execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}" --config "${CONFIG}"
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${folder}"
   COMMAND_ERROR_IS_FATAL ANY)
 
 set(ENV{PKG_CONFIG_PATH} "${WORK}/prefix/${LIBDIR}/pkgconfig:$ENV{PKG_CONFIG_PATH}")

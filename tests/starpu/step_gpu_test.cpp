@@ -24,7 +24,6 @@ namespace
   using testing::Each;
   using testing::Field;
   using testing::StartsWith;
-  using K = one_over_r<3>;
 
   struct problem
   {
@@ -36,7 +35,7 @@ namespace
 
     [[nodiscard]] double error()
     {
-      return error_of(writable(out), reference_near_field(K{}, leaves, x, x, q.view()));
+      return error_of(writable(out), reference_near_field(one_over_r<3>{}, leaves, x, x, q.view()));
     }
     [[nodiscard]] bool is_untouched() const
     {
@@ -47,7 +46,8 @@ namespace
   TEST(starpu_step_on_gpus, runs_there_and_nowhere_else)
   {
     problem p;
-    starpu::near_field step{one_runtime(), p.groups, K{}, p.x.view(), p.q.view(), writable(p.out)};
+    starpu::near_field step{one_runtime(), p.groups,   one_over_r<3>{},
+                            p.x.view(),    p.q.view(), writable(p.out)};
     step.submit();
     step.wait();
     EXPECT_LE(p.error(), tolerance<double>);
@@ -64,7 +64,7 @@ namespace
       problem p;
       starpu::near_field step{one_runtime(),
                               p.groups,
-                              K{},
+                              one_over_r<3>{},
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
@@ -88,7 +88,8 @@ namespace
   TEST(starpu_step_on_gpus, new_inputs_and_positions_reach_them)
   {
     problem p;
-    starpu::near_field step{one_runtime(), p.groups, K{}, p.x.view(), p.q.view(), writable(p.out)};
+    starpu::near_field step{one_runtime(), p.groups,   one_over_r<3>{},
+                            p.x.view(),    p.q.view(), writable(p.out)};
     step.submit();
     step.wait(); // until then tasks read the caller's columns
     for (double& value : p.q.columns[0]) value = 1 - value;
@@ -123,7 +124,7 @@ namespace
     for (form_choice const form : {form_choice::gather, form_choice::mutual})
     {
       problem p;
-      starpu::near_field step{one_runtime(), p.groups,        K{},           p.x.view(),
+      starpu::near_field step{one_runtime(), p.groups,        one_over_r<3>{}, p.x.view(),
                               p.q.view(),    writable(p.out), {.form = form}};
       step.submit();
       step.wait();
@@ -153,8 +154,9 @@ namespace
   TEST(starpu_step_on_gpus, steps_may_be_submitted_before_the_last_has_ended)
   {
     problem a, b;
-    starpu::near_field first{one_runtime(), a.groups, K{}, a.x.view(), a.q.view(), writable(a.out)};
-    starpu::near_field second{one_runtime(), b.groups,   K{},
+    starpu::near_field first{one_runtime(), a.groups,   one_over_r<3>{},
+                             a.x.view(),    a.q.view(), writable(a.out)};
+    starpu::near_field second{one_runtime(), b.groups,   one_over_r<3>{},
                               b.x.view(),    b.q.view(), writable(b.out)};
     for (int again = 0; again < 5; ++again)
     {
@@ -175,7 +177,7 @@ namespace
       problem p;
       starpu::near_field step{one_runtime(),
                               p.groups,
-                              K{},
+                              one_over_r<3>{},
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
@@ -194,7 +196,7 @@ namespace
       problem p;
       points<double, 2> q{{p.q.columns[0], make_values<double>(p.x.size(), 77)}};
       auto out = make_columns<double, 2>(p.x.size(), 0.);
-      starpu::near_field step{one_runtime(), p.groups,      K{},           p.x.view(),
+      starpu::near_field step{one_runtime(), p.groups,      one_over_r<3>{}, p.x.view(),
                               q.view(),      writable(out), {.form = form}};
       step.submit();
       step.wait();
@@ -211,9 +213,8 @@ namespace
   {
     problem p;
     p.out = make_columns<double, 1>(p.x.size(), 0.);
-    starpu::near_field step{one_runtime(),       p.groups,   K{},
-                            p.x.view(),          p.q.view(), writable(p.out),
-                            {.accumulate = true}};
+    starpu::near_field step{one_runtime(), p.groups,        one_over_r<3>{},     p.x.view(),
+                            p.q.view(),    writable(p.out), {.accumulate = true}};
     step.submit();
     step.submit();
     step.wait();
@@ -274,7 +275,7 @@ namespace
     std::vector<double> x(30), q(10), out(9);
     auto const hx = handle::of(x.data(), x.size()), hq = handle::of(q.data(), q.size());
     auto const hout = handle::of(out.data(), out.size());
-    starpu::p2p<K, double> p2p(K{}, backend_choice::cuda);
+    starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>{}, backend_choice::cuda);
     EXPECT_THROW(p2p.insert_inner(hx, hq, hout), error);
     EXPECT_NO_THROW(p2p.wait());
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, hx.get(), STARPU_R, hq.get(), STARPU_RW,
