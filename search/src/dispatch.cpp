@@ -27,6 +27,10 @@ namespace nearfield::detail
       case isa::avx512:
         return avx512_search();
 #endif
+#if defined(NEARFIELD_WITH_NEON64)
+      case isa::neon64:
+        return neon64_search();
+#endif
       default:
         return scalar_search();
       }

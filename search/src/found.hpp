@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lanes.hpp"
+#include "registers.hpp"
 #include "table.hpp"
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
