@@ -1,7 +1,7 @@
 #pragma once
 
 #include "registers.hpp"
-#include "table.hpp"
+#include "search_kernels.hpp"
 
 #include <nearfield/core/soa.hpp>
 

@@ -32,8 +32,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   // words, for doubles every other one; and total(), the sum of those words.
 
 #if defined(__SSE2__)
-  NEARFIELD_FN unsigned bits_of(__m128 in) { return static_cast<unsigned>(_mm_movemask_ps(in)); }
-  NEARFIELD_FN unsigned bits_of(__m128d in) { return static_cast<unsigned>(_mm_movemask_pd(in)); }
+  NEARFIELD_FN unsigned bits_of(__m128 in)
+  {
+    return static_cast<unsigned>(_mm_movemask_ps(in));
+  }
+  NEARFIELD_FN unsigned bits_of(__m128d in)
+  {
+    return static_cast<unsigned>(_mm_movemask_pd(in));
+  }
   NEARFIELD_FN __m128i add_true(__m128i sum, __m128 in)
   {
     return _mm_sub_epi32(sum, _mm_castps_si128(in));
@@ -51,7 +57,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 #endif
 
 #if defined(__AVX2__)
-  NEARFIELD_FN unsigned bits_of(__m256 in) { return static_cast<unsigned>(_mm256_movemask_ps(in)); }
+  NEARFIELD_FN unsigned bits_of(__m256 in)
+  {
+    return static_cast<unsigned>(_mm256_movemask_ps(in));
+  }
   NEARFIELD_FN unsigned bits_of(__m256d in)
   {
     return static_cast<unsigned>(_mm256_movemask_pd(in));
@@ -116,8 +125,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 #endif
 
 #if defined(__AVX512F__)
-  NEARFIELD_FN unsigned bits_of(__mmask16 in) { return in; }
-  NEARFIELD_FN unsigned bits_of(__mmask8 in) { return in; }
+  NEARFIELD_FN unsigned bits_of(__mmask16 in)
+  {
+    return in;
+  }
+  NEARFIELD_FN unsigned bits_of(__mmask8 in)
+  {
+    return in;
+  }
   NEARFIELD_FN __m512i add_true(__m512i sum, __mmask16 in)
   {
     return _mm512_mask_add_epi32(sum, in, sum, _mm512_set1_epi32(1));
@@ -155,12 +170,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     return static_cast<unsigned>(vaddvq_u64(vandq_u64(in, uint64x2_t{1, 2})));
   }
-  NEARFIELD_FN uint32x4_t add_true(uint32x4_t sum, uint32x4_t in) { return vsubq_u32(sum, in); }
+  NEARFIELD_FN uint32x4_t add_true(uint32x4_t sum, uint32x4_t in)
+  {
+    return vsubq_u32(sum, in);
+  }
   NEARFIELD_FN uint32x4_t add_true(uint32x4_t sum, uint64x2_t in)
   {
     return vreinterpretq_u32_u64(vsubq_u64(vreinterpretq_u64_u32(sum), in));
   }
-  NEARFIELD_FN index_type total(uint32x4_t sum) { return vaddvq_u32(sum); }
+  NEARFIELD_FN index_type total(uint32x4_t sum)
+  {
+    return vaddvq_u32(sum);
+  }
 #endif
 
   /// Compresses the indices of Width coordinates.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "slabs.cuh"
+#include "rows.cuh"
 
 /// \file
 /// The public class over device_cells, instantiated in one file per precision and dimension.
@@ -104,6 +104,6 @@ namespace nearfield
       template device_coo<T, Dim> device_search(device_cells<T, Dim>&, to_coo const&);             \
       template device_csr<T, Dim> device_search(device_cells<T, Dim>&, to_csr const&);             \
       template device_table device_search(device_cells<T, Dim>&, to_table const&);                 \
-      template class cuda_slabs<T, Dim>;                                                           \
+      template class cuda_rows<T, Dim>;                                                            \
     }                                                                                              \
   }

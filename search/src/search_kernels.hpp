@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/search/traversal.hpp>
+#include <nearfield/search/rows.hpp>
 
 namespace nearfield::detail
 {
