@@ -1,7 +1,7 @@
 #include "cuda_timing.hpp"
+#include "search/src/cuda/trace.hpp"
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/search/cuda_trace.hpp>
 
 #include <benchmark/benchmark.h>
 

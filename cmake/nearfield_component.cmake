@@ -75,6 +75,20 @@ function(nearfield_add_component name)
   set_property(GLOBAL PROPERTY nearfield_${name}_needs "${needs}")
 endfunction()
 
+# nearfield_generate(<variable> <template> <file> [<compile option>...])
+#
+# Makes a source of a template, whose @names@ are variables of the caller, in the build folder, and appends it to
+# <variable>: for files that only instantiate, one for each instruction set or precision. It includes headers as the
+# template would.
+function(nearfield_generate variable template file)
+  set(source "${CMAKE_CURRENT_BINARY_DIR}/${file}")
+  configure_file("${template}" "${source}" @ONLY)
+  cmake_path(GET template PARENT_PATH folder)
+  set_property(SOURCE "${source}" APPEND PROPERTY INCLUDE_DIRECTORIES "${CMAKE_CURRENT_SOURCE_DIR}/${folder}")
+  set_property(SOURCE "${source}" APPEND PROPERTY COMPILE_OPTIONS ${ARGN})
+  set(${variable} ${${variable}} "${source}" PARENT_SCOPE)
+endfunction()
+
 # nearfield_add_cuda_sources(<room> <source>...)
 #
 # What a room adds to the component cuda. That is one library, but the sources of each room are compiled apart, so

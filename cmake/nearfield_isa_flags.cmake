@@ -1,11 +1,15 @@
-# What the files of each instruction set are compiled with (nearfield_flags_<isa>), and what is good for a loop
-# over pairs on all of them (nearfield_tile_flags). An interaction is written with * and +, which may become
+# What the files of each instruction set are compiled with (nearfield_flags_<isa>), xsimd's type for it
+# (nearfield_arch_<isa>), and what is good for a loop over pairs on all of them (nearfield_tile_flags). An interaction is written with * and +, which may become
 # fma. g++ does not schedule before register allocation by default; here that is worth up to 20 %. Its AVX-512
 # intrinsics read registers that they leave undefined on purpose, and it warns of that.
 set(nearfield_flags_sse2 -msse2)
 set(nearfield_flags_avx2 -mavx2 -mfma)
 set(nearfield_flags_avx512 -mavx512f -mavx512cd -mavx512bw -mavx512dq -mavx512vl -mfma)
 set(nearfield_flags_neon64 "")
+set(nearfield_arch_sse2 "xsimd::sse2")
+set(nearfield_arch_avx2 "xsimd::fma3<xsimd::avx2>")
+set(nearfield_arch_avx512 "xsimd::avx512bw")
+set(nearfield_arch_neon64 "xsimd::neon64")
 # CMake's default build type, none, optimises nothing; that costs a kernel a factor of 100.
 set(nearfield_tile_flags -ffp-contract=fast "$<$<CONFIG:>:-O3>")
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -3,7 +3,7 @@
 #include "task.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/search/check.hpp>
+#include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/search/slab_options.hpp>
 
@@ -263,8 +263,8 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  nearfield::detail::cuda_slabs<T, Dim>& pair_slab_tasks<T, Dim>::cells_on_gpu(void** buffers,
-                                                                               cuda_stream stream)
+  nearfield::detail::cuda_rows<T, Dim>& pair_slab_tasks<T, Dim>::cells_on_gpu(void** buffers,
+                                                                              cuda_stream stream)
   {
     auto const view = [&](void** first, std::size_t n)
     {
@@ -280,7 +280,7 @@ namespace nearfield::starpu::detail
     else if (mine.points)
       mine.points->rebuild(cells.grid, targets, sources, cells.one_set);
     else
-      mine.points = std::make_unique<nearfield::detail::cuda_slabs<T, Dim>>(
+      mine.points = std::make_unique<nearfield::detail::cuda_rows<T, Dim>>(
           stream, cells.grid, targets, sources, cells.one_set);
     mine.round = round;
     return *mine.points;

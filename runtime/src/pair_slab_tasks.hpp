@@ -2,8 +2,7 @@
 
 #include "codelet.hpp"
 
-#include <nearfield/search/cuda_slabs.hpp>
-#include <nearfield/search/slabs.hpp>
+#include <nearfield/search/cuda_rows.hpp>
 #include <nearfield/starpu/search/pair_slabs.hpp>
 
 #include <optional>
@@ -78,7 +77,7 @@ namespace nearfield::starpu::detail
     /// The sorted points in the memory of a GPU.
     struct gpu_cells
     {
-      std::unique_ptr<nearfield::detail::cuda_slabs<T, Dim>> points;
+      std::unique_ptr<nearfield::detail::cuda_rows<T, Dim>> points;
       int round = 0; ///< value of pair_slab_tasks::round when they were sorted
     };
     int round = 0;
@@ -93,6 +92,6 @@ namespace nearfield::starpu::detail
 
   private:
     void drop_slabs();
-    nearfield::detail::cuda_slabs<T, Dim>& cells_on_gpu(void** buffers, cuda_stream stream);
+    nearfield::detail::cuda_rows<T, Dim>& cells_on_gpu(void** buffers, cuda_stream stream);
   };
 }

@@ -1,4 +1,4 @@
-#include "table.hpp"
+#include "search_kernels.hpp"
 
 #include <nearfield/core/isa.hpp>
 
@@ -26,6 +26,10 @@ namespace nearfield::detail
 #if defined(NEARFIELD_WITH_AVX512)
       case isa::avx512:
         return avx512_search();
+#endif
+#if defined(NEARFIELD_WITH_NEON64)
+      case isa::neon64:
+        return neon64_search();
 #endif
       default:
         return scalar_search();
@@ -69,6 +73,38 @@ namespace nearfield::detail
       sum += all - (job.which == pairs::half ? own * (own + 1) / 2 : own);
     }
     return sum;
+  }
+
+  template <class T, int Dim>
+  std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const& cells, pairs which)
+  {
+    std::vector<std::uint64_t> before{0};
+    before.reserve(cells.targets.size() + std::size_t(1));
+    for (index_type box = 0; box < cells.targets.size(); ++box)
+      before.push_back(before.back() +
+                       count_candidates(search_job<T, Dim>{&cells, which, box, box + 1}));
+    return before;
+  }
+
+  std::vector<slab> cut_slabs(std::vector<std::uint64_t> const& candidates_before,
+                              std::uint64_t candidates)
+  {
+    std::vector<slab> slabs;
+    auto const n_boxes = static_cast<index_type>(candidates_before.size() - 1);
+    for (index_type first = 0; first < n_boxes;)
+    {
+      std::uint64_t const before = candidates_before[first];
+      bool const is_last = candidates_before[n_boxes] - before <= candidates;
+      auto const last = is_last
+                            ? n_boxes
+                            : static_cast<index_type>(
+                                  std::lower_bound(candidates_before.begin() + first + 1,
+                                                   candidates_before.end(), before + candidates) -
+                                  candidates_before.begin());
+      slabs.push_back({first, last, candidates_before[last] - before});
+      first = last;
+    }
+    return slabs;
   }
 
   namespace
@@ -139,7 +175,8 @@ namespace nearfield::detail
   template std::uint64_t count_candidates(search_job<T, Dim> const&);                              \
   template std::uint64_t count_rows(isa, search_job<T, Dim> const&, index_type*);                  \
   template void search_rows(isa, search_job<T, Dim> const&, row_content, row_function<T, Dim>,     \
-                            void*);
+                            void*);                                                                \
+  template std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const&, pairs);
   NEARFIELD_INSTANTIATE(float, 2)
   NEARFIELD_INSTANTIATE(float, 3)
   NEARFIELD_INSTANTIATE(double, 2)

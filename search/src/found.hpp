@@ -1,7 +1,7 @@
 #pragma once
 
-#include "lanes.hpp"
-#include "table.hpp"
+#include "registers.hpp"
+#include "search_kernels.hpp"
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "lanes.hpp"
-#include "table.hpp"
+#include "registers.hpp"
+#include "search_kernels.hpp"
 
 #include <nearfield/core/soa.hpp>
 
@@ -27,7 +27,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     NEARFIELD_FN typename L::reg apply(int a, typename L::reg d) const
     {
-      return L::sub(L::sub(d, L::signed_step(d, half[a], period[a])), shift[a]);
+      return d - L::signed_step(d, half[a], period[a]) - shift[a];
     }
   };
 
@@ -42,7 +42,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for (int b = 0; b < B; ++b)
       {
         NEARFIELD_UNROLL
-        for (int a = 0; a < Dim; ++a) x[b][a] = L::set(points[a][first + b]);
+        for (int a = 0; a < Dim; ++a) x[b][a] = typename L::reg(points[a][first + b]);
       }
     }
   };

@@ -2,7 +2,7 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/search/pairs.hpp>
-#include <nearfield/search/traversal.hpp>
+#include <nearfield/search/rows.hpp>
 #include <nearfield/tree/cell_view.hpp>
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "search_kernels.hpp"
 #include "segments.hpp"
-#include "table.hpp"
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {

@@ -36,12 +36,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         NEARFIELD_UNROLL
         for (int a = 0; a < Dim; ++a)
         {
-          d[a] = L::sub(block.x[b][a], y[a]);
+          d[a] = block.x[b][a] - y[a];
           if constexpr (Imaged) d[a] = at->apply(a, d[a]);
         }
-        reg r2 = L::mul(d[0], d[0]);
+        reg r2 = d[0] * d[0];
         NEARFIELD_UNROLL
-        for (int a = 1; a < Dim; ++a) r2 = L::add(r2, L::mul(d[a], d[a]));
+        for (int a = 1; a < Dim; ++a) r2 = r2 + d[a] * d[a];
         if constexpr (Content == counts_only && !Masked)
           result.sums[b] = L::add_less(result.sums[b], r2, cutoff_squared);
         else if constexpr (Content == 0)
@@ -98,15 +98,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     void meet_images(target_registers<L, Dim, B> const& block, search_run const& r,
                      index_type first, found<L, Dim, B, Content>& result) const
     {
+      using reg = typename L::reg;
       image<L, Dim> at;
       for (int a = 0; a < Dim; ++a)
       {
         bool const nearest = job.cells->grid.axes.data()[a] == grid_axis::minimum_image;
         T const period = nearest ? job.cells->grid.period.data()[a] : T(0);
-        at.shift[a] = L::set(
-            r.shift ? static_cast<T>(job.cells->full.shifts.data()[r.shift].data()[a]) : T(0));
-        at.half[a] = L::set(nearest ? period / 2 : static_cast<T>(__builtin_inf()));
-        at.period[a] = L::set(period);
+        at.shift[a] =
+            reg(r.shift ? static_cast<T>(job.cells->full.shifts.data()[r.shift].data()[a]) : T(0));
+        at.half[a] = reg(nearest ? period / 2 : static_cast<T>(__builtin_inf()));
+        at.period[a] = reg(period);
       }
       meet_run<true>(block, &at, r, first, result);
     }
@@ -277,10 +278,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
             {&find_rows<0, L, Dim>, &find_rows<1, L, Dim>, &find_rows<2, L, Dim>}};
   }
 
-  template <template <class> class Lanes>
+  /// Arch: an architecture of xsimd, or void for the scalar back-end.
+  template <class Arch>
   constexpr search_table make_search_table()
   {
-    return {make_search<Lanes<float>, 2>(), make_search<Lanes<float>, 3>(),
-            make_search<Lanes<double>, 2>(), make_search<Lanes<double>, 3>()};
+    return {make_search<lanes<float, Arch>, 2>(), make_search<lanes<float, Arch>, 3>(),
+            make_search<lanes<double, Arch>, 2>(), make_search<lanes<double, Arch>, 3>()};
   }
 }

@@ -1,6 +1,5 @@
-#include <nearfield/search/cuda_trace.hpp>
-
 #include "search/search_case.hpp"
+#include "search/src/cuda/trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include <nearfield/search/stream.hpp>
+#include "search/src/stream.hpp"
 
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>

@@ -4,7 +4,7 @@
 #include "search_run.cuh"
 #include "trace.hpp"
 
-#include <nearfield/search/check.hpp>
+#include <nearfield/search/lists.hpp>
 
 /// \file
 /// The outputs of a search: each is a few steps around the search kernel.

@@ -3,7 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
-#include <nearfield/search/cuda_slabs.hpp>
+#include <nearfield/search/cuda_rows.hpp>
 
 namespace nearfield
 {
@@ -119,38 +119,38 @@ namespace nearfield
   }
 
   template <class T, int Dim>
-  detail::cuda_slabs<T, Dim>::cuda_slabs(cuda_stream, cell_grid<T, Dim> const&, columns const&,
-                                         columns const&, bool)
+  detail::cuda_rows<T, Dim>::cuda_rows(cuda_stream, cell_grid<T, Dim> const&, columns const&,
+                                       columns const&, bool)
   {
     fail();
   }
   template <class T, int Dim>
-  detail::cuda_slabs<T, Dim>::~cuda_slabs() = default;
+  detail::cuda_rows<T, Dim>::~cuda_rows() = default;
   template <class T, int Dim>
-  void detail::cuda_slabs<T, Dim>::rebuild(cell_grid<T, Dim> const&, columns const&, columns const&,
-                                           bool)
+  void detail::cuda_rows<T, Dim>::rebuild(cell_grid<T, Dim> const&, columns const&, columns const&,
+                                          bool)
   {
     fail();
   }
   template <class T, int Dim>
-  void detail::cuda_slabs<T, Dim>::bind(columns const&, columns const&)
+  void detail::cuda_rows<T, Dim>::bind(columns const&, columns const&)
   {}
   template <class T, int Dim>
-  void detail::cuda_slabs<T, Dim>::count(pairs, index_type, index_type, std::uint64_t*,
-                                         std::uint64_t*)
+  void detail::cuda_rows<T, Dim>::count(pairs, index_type, index_type, std::uint64_t*,
+                                        std::uint64_t*)
   {
     fail();
   }
   template <class T, int Dim>
-  void detail::cuda_slabs<T, Dim>::fill(pairs, index_type, index_type, std::uint64_t const*,
-                                        index_type*, index_type*)
+  void detail::cuda_rows<T, Dim>::fill(pairs, index_type, index_type, std::uint64_t const*,
+                                       index_type*, index_type*)
   {
     fail();
   }
 
 #define NEARFIELD_NO_CUDA_SEARCH(T, Dim)                                                           \
   template class cuda_cell_list<T, Dim>;                                                           \
-  template class detail::cuda_slabs<T, Dim>;                                                       \
+  template class detail::cuda_rows<T, Dim>;                                                        \
   template device_counts detail::device_search(device_cells<T, Dim>&, count_pairs const&);         \
   template device_coo<T, Dim> detail::device_search(device_cells<T, Dim>&, to_coo const&);         \
   template device_csr<T, Dim> detail::device_search(device_cells<T, Dim>&, to_csr const&);         \

@@ -1,7 +1,5 @@
 #include "trace.hpp"
 
-#include <nearfield/search/cuda_trace.hpp>
-
 #include <utility>
 
 namespace nearfield::detail

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/search/slabs.hpp>
+#include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <cstddef>

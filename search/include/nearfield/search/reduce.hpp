@@ -1,12 +1,12 @@
 #pragma once
 
-#include <nearfield/search/check.hpp>
-#include <nearfield/search/slabs.hpp>
 #include <nearfield/search/visit.hpp>
 
 #include <concepts>
 #include <cstdint>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace nearfield
 {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/vec.hpp>
-#include <nearfield/search/check.hpp>
+#include <nearfield/search/rows.hpp>
 
 #include <concepts>
 

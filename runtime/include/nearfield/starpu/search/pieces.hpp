@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/runtime/in_order.hpp>
-#include <nearfield/search/coo.hpp>
+#include <nearfield/search/lists.hpp>
 #include <nearfield/starpu/search/slab_options.hpp>
 
 #include <algorithm>
@@ -70,20 +70,6 @@ namespace nearfield::starpu::detail
     for (int a = 0; a < Dim; ++a) copy(piece.pairs.displacements[a], list.displacements[a]);
   }
 
-  /// Writes the rows of one slab, starting at index `at`. Returns the index after the last pair.
-  template <class T, int Dim>
-  std::uint64_t write_slab(nearfield::detail::search_job<T, Dim> const& job, to_coo const& what,
-                           coo<T, Dim>& to, std::uint64_t at)
-  {
-    auto const content = nearfield::detail::content_of(what);
-    bool const plain = content == nearfield::detail::row_content::indices;
-    nearfield::detail::coo_writer<T, Dim> sink{to.i.data(), to.j.data(), plain ? nullptr : &to, at};
-    nearfield::detail::search_rows(isa::best, job, content,
-                                   &nearfield::detail::coo_writer<T, Dim>::row, &sink);
-    sink.stream.finish();
-    return sink.size;
-  }
-
   /// One pass into a list with room for all candidates. The pairs of a slab go to a piece that stays in the
   /// worker's cache, and are copied after those of the slabs before it as soon as these are known. So memory
   /// traffic is that of one thread, while counting first would take half as long again. Returns the number
@@ -101,7 +87,7 @@ namespace nearfield::starpu::detail
                {
                  piece mine = pool.take();
                  nearfield::detail::resize(mine->pairs, what, search.slabs()[s].candidates);
-                 mine->size = write_slab(job, what, mine->pairs, 0);
+                 mine->size = nearfield::detail::write_pairs(isa::best, job, what, mine->pairs, 0);
                  std::vector<piece> placed;
                  in_order.put(s, std::move(mine),
                               [&](piece next)
@@ -126,7 +112,7 @@ namespace nearfield::starpu::detail
   {
     std::vector<std::uint64_t> places(counts.size());
     std::exclusive_scan(counts.begin(), counts.end(), places.begin(), std::uint64_t(0));
-    search.run(slab_work::fill,
-               [&](auto const& job, std::size_t s) { write_slab(job, what, list, places[s]); });
+    search.run(slab_work::fill, [&](auto const& job, std::size_t s)
+               { nearfield::detail::write_pairs(isa::best, job, what, list, places[s]); });
   }
 }

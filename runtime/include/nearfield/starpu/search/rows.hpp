@@ -1,8 +1,6 @@
 #pragma once
 
-#include <nearfield/search/count.hpp>
-#include <nearfield/search/csr.hpp>
-#include <nearfield/search/table.hpp>
+#include <nearfield/search/lists.hpp>
 #include <nearfield/search/visit.hpp>
 #include <nearfield/starpu/search/slab_options.hpp>
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/search/traversal.hpp>
+#include <nearfield/search/rows.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,18 +12,19 @@
 
 namespace nearfield::detail
 {
-  template <class Options>
-  row_content content_of(Options const& what)
+  /// Leaves an empty result if `write` throws, rather than one with uninitialised values.
+  template <class Result, class F>
+  void write_or_empty(Result& result, F const& write)
   {
-    return what.displacements ? row_content::displacements
-           : what.distances   ? row_content::distances
-                              : row_content::indices;
-  }
-
-  template <class T, int Dim, class Options>
-  std::uint64_t geometry_bytes(Options const& what)
-  {
-    return (what.distances ? sizeof(T) : 0) + (what.displacements ? Dim * sizeof(T) : 0);
+    try
+    {
+      write();
+    }
+    catch (...)
+    {
+      result = {};
+      throw;
+    }
   }
 
   /// Calls f(column) for the columns that are asked for, until it returns false,

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_view.hpp>
 
 #include <cstdint>
+#include <vector>
 
 /// \file
 /// The search behind all outputs. It is compiled once per instruction set and produces rows; an output is a
@@ -69,11 +71,55 @@ namespace nearfield::detail
   NEARFIELD_API void search_rows(isa which, search_job<T, Dim> const& job, row_content content,
                                  row_function<T, Dim> row, void* sink);
 
+  /// Throws nearfield::error for a half list of two sets.
+  template <class T, int Dim>
+  void check_pairs(cell_view<T, Dim> const& cells, pairs which)
+  {
+    if (which == pairs::half && !cells.one_set)
+      throw error("radius_search: two sets have no half list; ask for pairs::full");
+  }
+
+  inline isa isa_of(scalar_backend)
+  {
+    return isa::scalar;
+  }
+  inline isa isa_of(simd_backend backend)
+  {
+    return backend.which;
+  }
+
+  /// Consecutive boxes whose rows are searched as one piece of work.
+  struct slab
+  {
+    index_type first_box = 0;
+    index_type last_box = 0;
+    std::uint64_t candidates = 0; ///< as count_candidates() counts them
+  };
+
+  /// The number of candidates of all boxes before each box and, last, of all boxes.
+  template <class T, int Dim>
+  NEARFIELD_API std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const& cells,
+                                                                   pairs which);
+
+  /// All boxes in slabs of about `candidates` candidates, in order; boxes without any at the end join the
+  /// last slab. Boxes are not cut: one with more candidates is a slab of its own.
+  NEARFIELD_API std::vector<slab> cut_slabs(std::vector<std::uint64_t> const& candidates_before,
+                                            std::uint64_t candidates);
+
+  /// The search of one slab.
+  template <class T, int Dim>
+  search_job<T, Dim> job_of(cell_view<T, Dim> const& cells, pairs which, slab const& s)
+  {
+    return {&cells, which, s.first_box, s.last_box};
+  }
+
 #define NEARFIELD_DECLARE_SEARCH(T, Dim)                                                           \
   extern template std::uint64_t count_candidates(search_job<T, Dim> const&);                       \
   extern template std::uint64_t count_rows(isa, search_job<T, Dim> const&, index_type*);           \
   extern template void search_rows(isa, search_job<T, Dim> const&, row_content,                    \
-                                   row_function<T, Dim>, void*);
+                                   row_function<T, Dim>, void*);                                   \
+  extern template std::vector<std::uint64_t> candidates_before_boxes(cell_view<T, Dim> const&,     \
+                                                                     pairs);
   NEARFIELD_DECLARE_SEARCH(float, 2)
   NEARFIELD_DECLARE_SEARCH(float, 3)
   NEARFIELD_DECLARE_SEARCH(double, 2)

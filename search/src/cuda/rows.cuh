@@ -2,7 +2,7 @@
 
 #include "lists.cuh"
 
-#include <nearfield/search/cuda_slabs.hpp>
+#include <nearfield/search/cuda_rows.hpp>
 
 #include <algorithm>
 
@@ -32,22 +32,22 @@ namespace nearfield::detail
 
   /// The items of a range of positions, with the first and the last clipped.
   template <class T, int Dim>
-  class cuda_slabs<T, Dim>::items
+  class cuda_rows<T, Dim>::items
   {
   public:
-    items(cuda_slabs const& slabs, index_type first, index_type last)
+    items(cuda_rows const& of, index_type first, index_type last)
     {
-      auto const& all = slabs.item_begin_;
+      auto const& all = of.item_begin_;
       if (first >= last) return;
       first_ = static_cast<std::uint32_t>(std::upper_bound(all.begin(), all.end(), first) -
                                           all.begin() - 1);
       n_ =
           static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), last) - all.begin()) -
           first_;
-      auto const stream = slabs.cells_->stream();
+      auto const stream = of.cells_->stream();
       begin_ = stream_array<std::uint32_t>(n_ + std::size_t(1), stream, "radius_search: items");
       cut_items<<<blocks_for(n_ + std::size_t(1), build_threads), build_threads, 0, stream>>>(
-          slabs.cells_->targets().item_begin.data() + first_, n_, first, last, begin_.data());
+          of.cells_->targets().item_begin.data() + first_, n_, first, last, begin_.data());
       check_cuda(cudaGetLastError(), "radius_search: cut_items");
     }
 
@@ -62,16 +62,16 @@ namespace nearfield::detail
   };
 
   template <class T, int Dim>
-  cuda_slabs<T, Dim>::cuda_slabs(cuda_stream stream, cell_grid<T, Dim> const& grid,
-                                 columns const& targets, columns const& sources, bool one_set)
+  cuda_rows<T, Dim>::cuda_rows(cuda_stream stream, cell_grid<T, Dim> const& grid,
+                               columns const& targets, columns const& sources, bool one_set)
       : cells_(std::make_unique<device_cells<T, Dim>>(stream, cell_list_options<T, Dim>{}))
   {
     rebuild(grid, targets, sources, one_set);
   }
 
   template <class T, int Dim>
-  void cuda_slabs<T, Dim>::rebuild(cell_grid<T, Dim> const& grid, columns const& targets,
-                                   columns const& sources, bool one_set)
+  void cuda_rows<T, Dim>::rebuild(cell_grid<T, Dim> const& grid, columns const& targets,
+                                  columns const& sources, bool one_set)
   {
     cells_->build(grid, targets, sources, one_set);
     auto const& starts = cells_->targets().item_begin;
@@ -82,17 +82,17 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  cuda_slabs<T, Dim>::~cuda_slabs() = default;
+  cuda_rows<T, Dim>::~cuda_rows() = default;
 
   template <class T, int Dim>
-  void cuda_slabs<T, Dim>::bind(columns const& targets, columns const& sources)
+  void cuda_rows<T, Dim>::bind(columns const& targets, columns const& sources)
   {
     cells_->bind(targets, sources);
   }
 
   template <class T, int Dim>
-  void cuda_slabs<T, Dim>::count(pairs which, index_type first, index_type last,
-                                 std::uint64_t* offsets, std::uint64_t* size)
+  void cuda_rows<T, Dim>::count(pairs which, index_type first, index_type last,
+                                std::uint64_t* offsets, std::uint64_t* size)
   {
     cuda_stream const stream = cells_->stream();
     std::uint32_t const n = last - first;
@@ -108,8 +108,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void cuda_slabs<T, Dim>::fill(pairs which, index_type first, index_type last,
-                                std::uint64_t const* offsets, index_type* i, index_type* j)
+  void cuda_rows<T, Dim>::fill(pairs which, index_type first, index_type last,
+                               std::uint64_t const* offsets, index_type* i, index_type* j)
   {
     cuda_stream const stream = cells_->stream();
     std::uint32_t const n = last - first;

@@ -1,5 +1,3 @@
-#pragma once
-
 #include "compute.hpp"
 #include "interactions.hpp"
 #include "task_step.hpp"
@@ -74,4 +72,11 @@ namespace nearfield::app
                ? detail::compute_in<T, 2>(targets, sources, interaction, cut, step, n_check)
                : detail::compute_in<T, 3>(targets, sources, interaction, cut, step, n_check);
   }
+
+  template run_result compute<float>(named_points const&, named_points const*,
+                                     interaction_choice const&, cut_options const&,
+                                     step_options const&, std::size_t);
+  template run_result compute<double>(named_points const&, named_points const*,
+                                      interaction_choice const&, cut_options const&,
+                                      step_options const&, std::size_t);
 }

@@ -23,18 +23,18 @@ namespace nearfield::detail
   /// The points are those that the host's list was built from; they are not checked again. Memory is that of a
   /// cuda_cell_list. One thread at a time may use an object, with the device of its stream as the current one.
   template <class T, int Dim>
-  class NEARFIELD_API cuda_slabs
+  class NEARFIELD_API cuda_rows
   {
   public:
     using columns = soa<T const, Dim>;
 
     /// For one set, targets and sources are the same. Throws nearfield::error as cuda_cell_list does for the
     /// device and for the number of points.
-    cuda_slabs(cuda_stream stream, cell_grid<T, Dim> const& grid, columns const& targets,
-               columns const& sources, bool one_set);
-    ~cuda_slabs();
-    cuda_slabs(cuda_slabs const&) = delete;
-    cuda_slabs& operator=(cuda_slabs const&) = delete;
+    cuda_rows(cuda_stream stream, cell_grid<T, Dim> const& grid, columns const& targets,
+              columns const& sources, bool one_set);
+    ~cuda_rows();
+    cuda_rows(cuda_rows const&) = delete;
+    cuda_rows& operator=(cuda_rows const&) = delete;
 
     /// Sorts other points, or the same ones after they moved; arguments are those of the constructor.
     void rebuild(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
@@ -60,8 +60,8 @@ namespace nearfield::detail
     std::vector<index_type> item_begin_;
   };
 
-  extern template class cuda_slabs<float, 2>;
-  extern template class cuda_slabs<float, 3>;
-  extern template class cuda_slabs<double, 2>;
-  extern template class cuda_slabs<double, 3>;
+  extern template class cuda_rows<float, 2>;
+  extern template class cuda_rows<float, 3>;
+  extern template class cuda_rows<double, 2>;
+  extern template class cuda_rows<double, 3>;
 }

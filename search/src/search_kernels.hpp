@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/search/traversal.hpp>
+#include <nearfield/search/rows.hpp>
 
 namespace nearfield::detail
 {
@@ -60,4 +60,5 @@ namespace nearfield::detail
   search_table const& sse2_search();
   search_table const& avx2_search();
   search_table const& avx512_search();
+  search_table const& neon64_search();
 }

@@ -1,39 +1,48 @@
-#pragma once
+#include "pair_columns.hpp"
+#include "stream.hpp"
 
-#include <nearfield/search/check.hpp>
-#include <nearfield/search/csr.hpp>
-#include <nearfield/search/geometry.hpp>
-#include <nearfield/search/stream.hpp>
+#include <nearfield/search/lists.hpp>
 
 #include <algorithm>
 #include <vector>
 
-namespace nearfield
+/// \file
+/// Lists of pairs in two columns.
+
+namespace nearfield::detail
 {
-  namespace detail
+  template <class T, int Dim>
+  bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
   {
-    /// Reserves room for n pairs in all columns; false if the system refuses.
-    template <class T, int Dim>
-    bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
-    {
-      return list.i.try_reserve(n) && list.j.try_reserve(n) &&
-             for_each_column(list, what,
-                             [&](page_array<T>& values) { return values.try_reserve(n); });
-    }
+    return list.i.try_reserve(n) && list.j.try_reserve(n) &&
+           for_each_column(list, what,
+                           [&](page_array<T>& values) { return values.try_reserve(n); });
+  }
 
-    template <class T, int Dim>
-    void resize(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
-    {
-      list.i.resize(n);
-      list.j.resize(n);
-      for_each_column(list, what,
-                      [&](page_array<T>& values)
-                      {
-                        values.resize(n);
-                        return true;
-                      });
-    }
+  template <class T, int Dim>
+  void resize(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
+  {
+    list.i.resize(n);
+    list.j.resize(n);
+    for_each_column(list, what,
+                    [&](page_array<T>& values)
+                    {
+                      values.resize(n);
+                      return true;
+                    });
+  }
 
+  void stream_copy(index_type const* from, std::size_t n, index_type* to)
+  {
+    std::size_t k = std::min<std::size_t>(n, places_to_line(to));
+    std::copy_n(from, k, to);
+    for (; n - k >= line_size; k += line_size) index_lanes::of(from + k).stream(to + k);
+    std::copy_n(from + k, n - k, to + k);
+    index_lanes::finish();
+  }
+
+  namespace
+  {
     /// The single pass: appends rows.
     template <class T, int Dim>
     struct coo_writer
@@ -117,11 +126,12 @@ namespace nearfield
 
     /// A sorted full list: the rows of a sorted CSR list.
     template <class T, int Dim>
-    void search_sorted_full(auto backend, auto const& cells, to_coo const& what, coo<T, Dim>& list)
+    void search_sorted_full(isa where, cell_view<T, Dim> const& cells, to_coo const& what,
+                            coo<T, Dim>& list)
     {
       csr<T, Dim> rows;
-      radius_search(backend, cells, to_csr{pairs::full, true, what.distances, what.displacements},
-                    rows);
+      search_list(where, cells, to_csr{pairs::full, true, what.distances, what.displacements},
+                  rows);
       list.i.resize(rows.columns.size());
       for (std::size_t i = 0; i < rows.size(); ++i)
         std::fill(list.i.data() + rows.offsets[i], list.i.data() + rows.offsets[i + 1],
@@ -132,58 +142,60 @@ namespace nearfield
     }
   }
 
-  /// Writes the pairs to columns i and j, in one pass, into address space for as many pairs as the cells can
-  /// have; what is not written takes no memory. The pairs are counted first if that many would exceed
-  /// max_bytes, if the system refuses the address space, and for sorted lists. Throws nearfield::error for a
-  /// half list of two sets, a result larger than max_bytes, and memory that the system refuses.
-  ///
-  /// Pass the same result again to reuse its memory: the page faults of a new one take a
-  /// third of the time or more.
-  template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
-  void radius_search(Backend backend, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
+  template <class T, int Dim>
+  std::uint64_t write_pairs(isa where, search_job<T, Dim> const& job, to_coo const& what,
+                            coo<T, Dim>& list, std::uint64_t at)
   {
-    cell_view<T, Dim> const view = cells.view();
-    detail::check_pairs(view, what.which);
-    isa const where = detail::isa_of(backend);
-    detail::search_job<T, Dim> const job = detail::whole(view, what.which);
-    std::uint64_t const per_pair = 2 * sizeof(index_type) + detail::geometry_bytes<T, Dim>(what);
-    std::uint64_t most = detail::count_candidates(job);
+    row_content const content = content_of(what);
+    coo_writer<T, Dim> sink{list.i.data(), list.j.data(),
+                            content == row_content::indices ? nullptr : &list, at};
+    search_rows(where, job, content, &coo_writer<T, Dim>::row, &sink);
+    sink.stream.finish();
+    return sink.size;
+  }
+
+  template <class T, int Dim>
+  void search_list(isa where, cell_view<T, Dim> const& cells, to_coo const& what,
+                   coo<T, Dim>& result)
+  {
+    check_pairs(cells, what.which);
+    search_job<T, Dim> const job = whole(cells, what.which);
+    std::uint64_t const per_pair = 2 * sizeof(index_type) + geometry_bytes<T, Dim>(what);
+    std::uint64_t most = count_candidates(job);
     bool counted = false;
     auto const count = [&]
     {
-      most = detail::count_rows(where, job, nullptr);
-      detail::check_bytes(most, most * per_pair, what.max_bytes);
+      most = count_rows(where, job, nullptr);
+      check_bytes(most, most * per_pair, what.max_bytes);
       counted = true;
     };
     if (most > what.max_bytes / per_pair) count();
     auto const write = [&]
     {
       if (what.sorted && what.which == pairs::half)
-        return detail::search_sorted_half(where, job, what, result);
-      if (what.sorted) return detail::search_sorted_full(backend, cells, what, result);
-      if (!detail::reserve(result, what, most))
+        return search_sorted_half(where, job, what, result);
+      if (what.sorted) return search_sorted_full(where, cells, what, result);
+      if (!reserve(result, what, most))
       {
         if (!counted) count();
         result = {}; // some columns may hold much of the memory that the system has
       }
       // reserves the most that it may hold, so that the columns asked for are not empty
-      detail::resize(result, what, most);
-      bool const plain = detail::content_of(what) == detail::row_content::indices;
-      detail::coo_writer<T, Dim> sink{result.i.data(), result.j.data(), plain ? nullptr : &result};
-      detail::search_rows(where, job, detail::content_of(what), &detail::coo_writer<T, Dim>::row,
-                          &sink);
-      sink.stream.finish();
-      detail::resize(result, what, sink.size);
+      resize(result, what, most);
+      resize(result, what, write_pairs(where, job, what, result, 0));
     };
-    detail::write_or_empty(result, write);
+    write_or_empty(result, write);
   }
 
-  /// As above, returning a new list.
-  template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_coo const& what)
-  {
-    auto result = detail::list_for<coo>(cells.view());
-    radius_search(backend, cells, what, result);
-    return result;
-  }
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template bool reserve(coo<T, Dim>&, to_coo const&, std::uint64_t);                               \
+  template void resize(coo<T, Dim>&, to_coo const&, std::uint64_t);                                \
+  template std::uint64_t write_pairs(isa, search_job<T, Dim> const&, to_coo const&, coo<T, Dim>&,  \
+                                     std::uint64_t);                                               \
+  template void search_list(isa, cell_view<T, Dim> const&, to_coo const&, coo<T, Dim>&);
+  NEARFIELD_INSTANTIATE(float, 2)
+  NEARFIELD_INSTANTIATE(float, 3)
+  NEARFIELD_INSTANTIATE(double, 2)
+  NEARFIELD_INSTANTIATE(double, 3)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -16,9 +16,6 @@
 
 namespace nearfield::detail
 {
-  /// Lists of more pairs than this are written past the caches.
-  inline constexpr std::uint64_t cached_pairs = std::uint64_t(1) << 20;
-
   inline constexpr index_type line_size = 64 / sizeof(index_type);
 
 #if defined(__SSE2__)
@@ -79,16 +76,6 @@ namespace nearfield::detail
   {
     auto const place = reinterpret_cast<std::uintptr_t>(to) / sizeof(index_type);
     return static_cast<index_type>(-place % line_size);
-  }
-
-  /// As std::copy_n, past the caches.
-  inline void stream_copy(index_type const* from, std::size_t n, index_type* to)
-  {
-    std::size_t k = std::min<std::size_t>(n, places_to_line(to));
-    std::copy_n(from, k, to);
-    for (; n - k >= line_size; k += line_size) index_lanes::of(from + k).stream(to + k);
-    std::copy_n(from + k, n - k, to + k);
-    index_lanes::finish();
   }
 
   /// Appends rows of pairs to columns whose first places start lines. What does not fill a line

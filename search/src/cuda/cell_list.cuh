@@ -1,9 +1,9 @@
 #pragma once
 
-#include "slabs.cuh"
+#include "rows.cuh"
 
 /// \file
-/// The public class over device_cells, instantiated in one file per precision and dimension.
+/// The public class over device_cells; instantiate.cu.in makes one file of it per precision and dimension.
 
 namespace nearfield
 {
@@ -93,17 +93,3 @@ namespace nearfield
     return {order.data(), order.size()};
   }
 }
-
-#define NEARFIELD_INSTANTIATE_CUDA_SEARCH(T, Dim)                                                  \
-  namespace nearfield                                                                              \
-  {                                                                                                \
-    template class cuda_cell_list<T, Dim>;                                                         \
-    namespace detail                                                                               \
-    {                                                                                              \
-      template device_counts device_search(device_cells<T, Dim>&, count_pairs const&);             \
-      template device_coo<T, Dim> device_search(device_cells<T, Dim>&, to_coo const&);             \
-      template device_csr<T, Dim> device_search(device_cells<T, Dim>&, to_csr const&);             \
-      template device_table device_search(device_cells<T, Dim>&, to_table const&);                 \
-      template class cuda_slabs<T, Dim>;                                                           \
-    }                                                                                              \
-  }

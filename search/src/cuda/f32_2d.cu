@@ -1,3 +1,0 @@
-#include "instantiate.cuh"
-
-NEARFIELD_INSTANTIATE_CUDA_SEARCH(float, 2)
