@@ -67,7 +67,7 @@ namespace nearfield::starpu::detail
       template <class Job>
       void give(Job& job, p2p_argument const& argument) const
       {
-        list.give(job);
+        static_cast<list_view&>(job) = list;
         job.own_is_self = head.target_buffer < head.n_sources;
         job.ranges_may_coincide = argument.ranges_may_coincide;
       }

@@ -60,4 +60,14 @@ namespace nearfield
       return ranges.subspan(offsets[b], offsets[b + 1] - offsets[b]);
     }
   };
+
+  /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
+  struct list_view
+  {
+    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
+    source_range const* own = nullptr;             ///< as interaction_list::own
+    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
+    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
+    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
+  };
 }

@@ -95,11 +95,8 @@ namespace nearfield
                       near_field_options const& options)
     {
       p2p_job<T> job;
-      job.box_offsets = targets.offsets.data();
-      job.own = list.own.data();
-      job.range_offsets = list.offsets.data();
-      job.ranges = list.ranges.data();
-      job.shifts = list.shifts.data();
+      static_cast<list_view&>(job) = {targets.offsets.data(), list.own.data(), list.offsets.data(),
+                                      list.ranges.data(), list.shifts.data()};
       job.last_box = targets.size();
       job.tests_for_zero = tests_for_zero<T>(k);
       job.ranges_may_coincide = options.ranges_may_coincide;
