@@ -29,6 +29,8 @@ namespace nearfield::app
     int gpus = 0;
     /// empty without StarPU
     std::vector<worker_tasks> tasks = {};
+    /// why cores are idle though no number of workers was asked for; empty if there is no such reason
+    std::string worker_limit = {};
 
     void add(std::string const& worker, std::string const& implementation, std::uint64_t n)
     {

@@ -11,6 +11,8 @@
 #if defined(NEARFIELD_WITH_STARPU)
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/radius_search.hpp>
+
+#include <cstdlib>
 #endif
 
 namespace nearfield::app
@@ -43,6 +45,12 @@ namespace nearfield::app
   inline bool starpu_has_cuda()
   {
     return starpu::has_cuda();
+  }
+
+  /// Why StarPU leaves cores idle unless told how many to take; empty if it does not.
+  inline std::string starpu_worker_limit()
+  {
+    return starpu::worker_limit();
   }
 
   namespace detail
@@ -98,6 +106,8 @@ namespace nearfield::app
     step_result<T> result;
     result.report.workers = running.workers();
     result.report.gpus = running.runtime().n_gpus();
+    if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)
+      result.report.worker_limit = starpu_worker_limit();
     std::size_t const n_rhs = on.inputs.size() / K::n_in;
     for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
     {
@@ -150,6 +160,11 @@ namespace nearfield::app
   inline bool starpu_has_cuda()
   {
     return false;
+  }
+
+  inline std::string starpu_worker_limit()
+  {
+    return "";
   }
 #endif
 

@@ -131,6 +131,17 @@ namespace
     EXPECT_FALSE(starpu_is_initialized());
   }
 
+  TEST(starpu_runtime, more_cores_than_it_was_built_for_are_named_with_the_remedy)
+  {
+    EXPECT_EQ(starpu::detail::worker_limit_of(STARPU_MAXCPUS), "");
+    EXPECT_THAT(starpu::detail::worker_limit_of(STARPU_MAXCPUS + 1),
+                AllOf(HasSubstr("at most " + std::to_string(STARPU_MAXCPUS) + " CPU workers"),
+                      HasSubstr("there are " + std::to_string(STARPU_MAXCPUS + 1) + " cores"),
+                      HasSubstr("./dev starpu ")));
+    EXPECT_EQ(starpu::worker_limit(),
+              starpu::detail::worker_limit_of(starpu::detail::allowed_cores()));
+  }
+
   TEST(starpu_runtime, without_workers_the_remedy_is_named)
   {
     setenv("STARPU_NCPU", "0", 1);
@@ -256,10 +267,12 @@ namespace
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_LE(starpu::detail::allowed_cores(), CPU_COUNT(&before));
     EXPECT_EQ(starpu::detail::allowed_cpus(), 1);
     ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
   }
 
+    EXPECT_EQ(starpu::detail::allowed_cores(), 1);
   TEST(starpu_runtime, a_home_below_the_folder_for_temporary_files_is_the_users_alone)
   {
     namespace fs = std::filesystem;
