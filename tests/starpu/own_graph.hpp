@@ -2,6 +2,7 @@
 
 #include "near_field_cases.hpp"
 
+#include <nearfield/starpu/column_handles.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <vector>
@@ -22,6 +23,8 @@ namespace nearfield::test
           out(make_columns<T, K::n_out>(n, T(1))), hx(handles_of(x)), hq(handles_of(q)),
           hout(handles_of(out, arbiter))
     {}
+
+    [[nodiscard]] starpu::box_handles box() const { return {.x = hx, .q = hq, .out = hout}; }
 
     /// Compares what was added to the outputs, which were 1, with reference sums.
     double error(reference_sums<K::n_out> sums)

@@ -55,11 +55,12 @@ namespace nearfield::starpu
   /// The x, q or out of a P2P task: one packed handle, or one handle per column. All arguments of a task must
   /// be of the same kind.
   ///
-  ///     p2p.insert_inner(x, q, out);                     // packed: x holds dim columns one after the other
-  ///     p2p.insert_inner({hx, hy, hz}, {hq}, {hphi});    // one handle per column
+  ///     column_handles const x = hx;              // packed: its columns one after the other
+  ///     column_handles const x = {hx, hy, hz};    // one handle per column
   class column_handles
   {
   public:
+    column_handles() = delete; ///< so that the compiler refuses a task without its x, q or out
     /// A packed handle.
     template <std::convertible_to<starpu_data_handle_t> Handle>
     column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
@@ -86,5 +87,30 @@ namespace nearfield::starpu
 
   private:
     detail::inline_vector<starpu_data_handle_t, 8> handles_;
+  };
+
+  /// The points of a box that are targets and sources. For n points, x has dim columns of n values, q has n_in
+  /// and out n_out columns; with k right-hand sides, q and out have k times as many.
+  ///
+  ///     nearfield::starpu::box_handles const box{.x = {hx, hy, hz}, .q = {hq}, .out = {hphi}};
+  struct box_handles
+  {
+    column_handles x;   ///< positions, read
+    column_handles q;   ///< inputs, read
+    column_handles out; ///< outputs, added to
+  };
+
+  /// The points of a box that are targets only.
+  struct target_handles
+  {
+    column_handles x;   ///< positions, read
+    column_handles out; ///< outputs, added to
+  };
+
+  /// The points of a box that are sources only.
+  struct source_handles
+  {
+    column_handles x; ///< positions, read
+    column_handles q; ///< inputs, read
   };
 }
