@@ -4,9 +4,9 @@
 
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/p2p.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
-#include <nearfield/starpu/column_handles.hpp>
+#include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
 #include <cstddef>

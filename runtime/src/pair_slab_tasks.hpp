@@ -4,7 +4,7 @@
 
 #include <nearfield/search/cuda_slabs.hpp>
 #include <nearfield/search/slabs.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 
 #include <optional>
 

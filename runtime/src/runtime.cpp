@@ -6,8 +6,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/stream_array.hpp>
-#include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
 

@@ -20,9 +20,9 @@ namespace nf = nearfield;
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/search/radius_search.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
+#include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>
 

@@ -2,7 +2,6 @@
 
 #include "near_field_cases.hpp"
 
-#include <nearfield/starpu/column_handles.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <vector>

@@ -5,8 +5,8 @@
 
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/simd.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,11 +2,10 @@
 #include "runtime/src/conf.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/starpu/runtime.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <starpu.h>

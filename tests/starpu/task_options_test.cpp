@@ -5,8 +5,8 @@
 #include "runtime/src/task.hpp"
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,10 +4,10 @@
 #include "environment.hpp"
 #include "own_graph.hpp"
 
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/starpu/radius_search.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>

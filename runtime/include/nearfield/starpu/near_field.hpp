@@ -2,11 +2,10 @@
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/starpu/backends.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
-#include <nearfield/starpu/monitor.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <concepts>
 #include <cstddef>

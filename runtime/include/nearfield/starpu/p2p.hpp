@@ -1,12 +1,9 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/starpu/backends.hpp>
-#include <nearfield/starpu/column_handles.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
-#include <nearfield/starpu/monitor.hpp>
-#include <nearfield/starpu/task_options.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
 

@@ -81,4 +81,8 @@ namespace nearfield::starpu
 
   /// Whether StarPU was built with CUDA; without it, tasks run on CPUs only.
   NEARFIELD_API bool has_cuda() noexcept;
+
+  /// Throws nearfield::error if `code`, returned by a StarPU function, is not 0. StarPU returns negative
+  /// values of errno. `what` names the function and what it was called for.
+  NEARFIELD_API void check(int code, std::string const& what);
 }
