@@ -108,38 +108,28 @@ namespace nearfield::app
     result.report.gpus = running.runtime().n_gpus();
     if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)
       result.report.worker_limit = starpu_worker_limit();
-    std::size_t const n_rhs = on.inputs.size() / K::n_in;
-    for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+    result.outputs = output_columns<T>(on, k);
+    auto const q_pointers = on.input_pointers();
+    auto const out_pointers = pointers<T>(result.outputs);
+    soa<T const, run_time_columns> const q(q_pointers, on.source_view().size());
+    soa<T, run_time_columns> const out(out_pointers, on.targets.size());
+    auto const run = [&](auto&& step)
     {
-      column_set<T, K::n_out> out;
-      for (auto& column : out.columns) column.resize(on.targets.size());
-      auto const q = on.template input_view<K::n_in>(rhs);
-      auto const run = [&](auto& step)
+      auto const compute = [&]
       {
-        auto const compute = [&]
-        {
-          step.submit();
-          step.wait();
-        };
-        // within it, the workers have their own ranges: upload, near field, download
-        result.report.seconds += quickest(options.repetitions, [&] { in_range("step", compute); });
-        for (auto const& [worker, implementation, tasks] : step.statistics())
-          result.report.add(worker, implementation, tasks);
+        step.submit();
+        step.wait();
       };
-      if (on.sources)
-      {
-        starpu::near_field step{running.runtime(),  groups, k,          on.targets.view(),
-                                on.sources->view(), q,      out.view(), how};
-        run(step);
-      }
-      else
-      {
-        starpu::near_field step{running.runtime(), groups, k, on.targets.view(), q,
-                                out.view(),        how};
-        run(step);
-      }
-      for (auto& column : out.columns) result.outputs.push_back(std::move(column));
-    }
+      // within it, the workers have their own ranges: upload, near field, download
+      result.report.seconds = quickest(options.repetitions, [&] { in_range("step", compute); });
+      for (auto const& [worker, implementation, tasks] : step.statistics())
+        result.report.tasks.push_back({worker, implementation, tasks});
+    };
+    if (on.sources)
+      run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), on.sources->view(), q,
+                             out, how});
+    else
+      run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), q, out, how});
     return result;
   }
 #else

@@ -57,6 +57,8 @@ namespace nearfield
     T const* const* target_q = nullptr; ///< inputs of the targets, n_in columns
     T* const* halo_out = nullptr;       ///< outputs of the sources that are not among the targets
 
+    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
+
     // a list
     source_slot const* slots = nullptr; ///< null: chunk c is buffer c
     cuda_item const* items = nullptr;   ///< the work of a list; null: one box

@@ -22,6 +22,8 @@ namespace nearfield
     T const* const* target_q = nullptr; ///< n_in columns
     T* const* source_out = nullptr;     ///< n_out columns for each chunk, added to
 
+    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
+
     index_type first_box = 0; ///< the first target box
     index_type last_box = 0;  ///< one past the last
 

@@ -106,7 +106,7 @@ namespace nearfield
     template <class T, int N>
     void clear(soa<T, N> const& out)
     {
-      for (int c = 0; c < N; ++c) std::fill_n(out[c], out.size(), T(0));
+      for (int c = 0; c < width_of(out); ++c) std::fill_n(out[c], out.size(), T(0));
     }
   }
 }
