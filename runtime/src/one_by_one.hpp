@@ -37,7 +37,8 @@ namespace nearfield::starpu::detail
       {
         return columns.empty() ? nullptr : columns.data();
       };
-      auto const target_q = of(all.target_q, 1, k.n_in), source_q = of(all.source_q, n_sets, k.n_in);
+      auto const target_q = of(all.target_q, 1, k.n_in),
+                 source_q = of(all.source_q, n_sets, k.n_in);
       auto const target_out = of(all.target_out, 1, k.n_out);
       Job job = all;
       job.n_rhs = 1;

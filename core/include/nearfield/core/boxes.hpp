@@ -15,8 +15,8 @@ namespace nearfield
   {
     index_type begin = 0; ///< the first source
     index_type end = 0;   ///< one past the last
-    /// the set of source columns that `begin` and `end` index; 0 if there is only one
-    std::uint16_t chunk = 0;
+    /// which set of columns `begin` and `end` index, where sources lie in several; 0 if there is only one
+    std::uint16_t set = 0;
     /// index of the shift that the list adds to these sources; 0 means none
     std::uint16_t shift = 0;
 

@@ -30,8 +30,8 @@ namespace nearfield
     index_type n_medium = 0; ///< the number of items for half a block, the next ones
   };
 
-  /// Where the sources of a chunk lie: source j of the chunk is number begin + j of the columns of `buffer`,
-  /// and what it receives is added to place halo + j of the halo (chunk 0: to the outputs of the targets).
+  /// Where the sources of a set lie: source j of the set is number begin + j of the columns of `buffer`,
+  /// and what it receives is added to place halo + j of the halo (set 0: to the outputs of the targets).
   struct source_slot
   {
     index_type buffer = 0; ///< the index of the buffer
@@ -60,7 +60,7 @@ namespace nearfield
     int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
 
     // a list
-    source_slot const* slots = nullptr; ///< null: chunk c is buffer c
+    source_slot const* slots = nullptr; ///< null: set s is buffer s
     cuda_item const* items = nullptr;   ///< the work of a list; null: one box
     index_type n_wide = 0;              ///< as cuda_items::n_wide
     index_type n_medium = 0;            ///< as cuda_items::n_medium

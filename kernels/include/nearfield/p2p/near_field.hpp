@@ -49,9 +49,9 @@ namespace nearfield
         if (range.shift != 0 && range.shift >= list.shifts.size())
           throw error(name() + "with shift " + std::to_string(range.shift) + " of " +
                       std::to_string(list.shifts.size()) + "; give the shifts of the same list");
-        if (range.chunk != 0)
-          throw error(name() + "in chunk " + std::to_string(range.chunk) +
-                      "; a step over one set of columns has chunk 0 only");
+        if (range.set != 0)
+          throw error(name() + "in set " + std::to_string(range.set) +
+                      "; a step over one set of columns has set 0 only");
       };
       for (index_type b = 0; b < n; ++b)
         if (targets.offsets[b] > targets.offsets[b + 1] || list.offsets[b] > list.offsets[b + 1])
