@@ -9,7 +9,7 @@
 #include "timing.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>

@@ -62,9 +62,10 @@ namespace
         {
           std::size_t const j = (i + shift) % n_pieces;
           if (shift == 0)
-            p2p.insert_inner(box.hx[i], box.hq[i], box.hout[i]);
+            p2p.insert_inner({.x = box.hx[i], .q = box.hq[i], .out = box.hout[i]});
           else
-            p2p.insert_outer(box.hx[i], box.hx[j], box.hq[j], box.hout[i]);
+            p2p.insert_outer({.x = box.hx[i], .out = box.hout[i]},
+                             {.x = box.hx[j], .q = box.hq[j]});
         }
       p2p.wait();
       state.SetIterationTime(bench::seconds() - begin);

@@ -11,8 +11,8 @@
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/radius_search.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/starpu/runtime.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <benchmark/benchmark.h>

@@ -10,7 +10,7 @@ case $1 in
   */nearfield/search/*) group=search ;;
   */nearfield/scalfmm* | */nearfield/tbfmm*) group=adapters ;;
   */nearfield/io/*) group=io ;;
-  */nearfield/starpu/* | */nearfield/runtime/*) group=starpu ;;
+  */nearfield/starpu/*) group=starpu ;;
   *) group=kernels ;;
 esac
 # a group holds what is declared inside its braces only, not what a namespace in them has

@@ -18,7 +18,7 @@ bundle=$(realpath -m "$1")
 if [ -e "$bundle" ] && [ ! -e "$bundle/tests.list" ] && [ -n "$(ls -A "$bundle")" ]; then
   fail "'$bundle' holds something else: name an empty or a new folder"
 fi
-"$root/tools/starpu_cuda.sh" >&2
+"$root/tools/starpu.sh" starpu-cuda >&2
 cd "$root"
 # shellcheck disable=SC2086 # several options
 cmake --preset cuda ${NEARFIELD_CMAKE_OPTIONS:-} >&2

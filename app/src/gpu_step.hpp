@@ -38,41 +38,43 @@ namespace nearfield::app
     std::optional<device_columns<T, K::dim>> y;
     if (on.sources) y.emplace(upload(source_order, on.sources->view()));
 
+    std::vector<device_array<T>> q, out;
+    for (auto const& column : on.inputs)
+      in_range("upload", [&] { q.emplace_back(gather(source_order, column)); });
+    auto downloaded = output_columns<T>(on, k), delivered = output_columns<T>(on, k);
+    for (std::size_t c = 0; c < delivered.size(); ++c) out.emplace_back(n);
+    auto const q_pointers = pointers<T const>(q);
+    auto const out_pointers = pointers<T>(out);
+    soa<T const, run_time_columns> const q_view(q_pointers, source_order.size());
+    soa<T, run_time_columns> const out_view(out_pointers, n);
+
     step_result<T> result;
     result.report.gpus = 1;
-    device_columns<T, K::n_out> const out(n);
-    std::size_t const n_rhs = on.inputs.size() / K::n_in;
-    for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+    auto const compute = [&]
     {
-      auto const q = upload(source_order, on.template input_view<K::n_in>(rhs));
-      column_set<T, K::n_out> downloaded, delivered;
-      for (int o = 0; o < K::n_out; ++o)
-        downloaded.columns[o] = delivered.columns[o] = std::vector<T>(n);
-
-      auto const compute = [&]
+      if (y)
+        near_field(cuda, k, list, x.view(), y->view(), q_view, out_view);
+      else if (is_mutual)
+        near_field_mutual(cuda, k, list, x.view(), q_view, out_view);
+      else
+        near_field(cuda, k, list, x.view(), q_view, out_view);
+      synchronize(cuda.stream);
+    };
+    auto const download = [&]
+    {
+      for (std::size_t c = 0; c < out.size(); ++c)
       {
-        if (y)
-          near_field(cuda, k, list, x.view(), y->view(), q.view(), out.view());
-        else if (is_mutual)
-          near_field_mutual(cuda, k, list, x.view(), q.view(), out.view());
-        else
-          near_field(cuda, k, list, x.view(), q.view(), out.view());
-        synchronize(cuda.stream);
-      };
-      auto const download = [&]
-      {
-        out.copy_to(downloaded.view());
-        for (int o = 0; o < K::n_out; ++o)
-          scatter(target_order, downloaded.columns[o], delivered.columns[o]);
-      };
-      result.report.seconds += quickest(options.repetitions,
-                                        [&]
-                                        {
-                                          in_range("near field", compute);
-                                          in_range("download", download);
-                                        });
-      for (auto& column : delivered.columns) result.outputs.push_back(std::move(column));
-    }
+        out[c].copy_to(downloaded[c]);
+        scatter(target_order, downloaded[c], delivered[c]);
+      }
+    };
+    result.report.seconds = quickest(options.repetitions,
+                                     [&]
+                                     {
+                                       in_range("near field", compute);
+                                       in_range("download", download);
+                                     });
+    result.outputs = std::move(delivered);
     return result;
   }
 }

@@ -71,8 +71,10 @@ namespace nearfield::app
               << "; chosen: " << nearfield::name_of(chosen) << "\n"
               << "devices       " << cpu_name() << ", " << cpu_count() << " logical processors\n";
     print_gpus();
-    std::cout << "tasks         " << tasks() << "\n"
-              << "interactions  name, dimension, inputs -> outputs, parameters\n";
+    std::cout << "tasks         " << tasks() << "\n";
+    if (auto const limit = starpu_worker_limit(); !limit.empty())
+      std::cout << "              " << limit << "\n";
+    std::cout << "interactions  name, dimension, inputs -> outputs, parameters\n";
     builtin_interactions::for_each(
         []<class K>()
         {

@@ -38,6 +38,15 @@ namespace nearfield::app
   using column =
       std::conditional_t<std::is_same_v<T, double>, std::span<double const>, std::vector<T>>;
 
+  /// Pointers to columns, for soa<T, run_time_columns>.
+  template <class T, class Columns>
+  std::vector<T*> pointers(Columns& columns)
+  {
+    std::vector<T*> result;
+    for (auto& each : columns) result.push_back(each.data());
+    return result;
+  }
+
   /// The positions of the points of a file, which must outlive it.
   template <class T, int Dim>
   struct position_columns
@@ -72,6 +81,8 @@ namespace nearfield::app
     {
       return sources ? sources->view() : targets.view();
     }
+    /// The inputs of all right-hand sides, as pointers for soa<T const, run_time_columns>.
+    [[nodiscard]] std::vector<T const*> input_pointers() const { return pointers<T const>(inputs); }
     /// The columns of right-hand side `rhs` for an interaction with NIn inputs.
     template <int NIn>
     [[nodiscard]] soa<T const, NIn> input_view(std::size_t rhs) const

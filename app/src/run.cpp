@@ -129,6 +129,8 @@ namespace nearfield::app
                 << " interactions\n"
                 << "near field    " << describe_step(options, result) << ": "
                 << number_text(result.step.seconds, general, 3) << " s\n";
+      if (!result.step.worker_limit.empty())
+        std::cout << "              " << result.step.worker_limit << "\n";
       if (result.check)
         std::cout << "check         " << result.check->targets << " targets, max relative error "
                   << number_text(result.check->max_relative_error, general, 3) << ", limit "

@@ -29,17 +29,8 @@ namespace nearfield::app
     int gpus = 0;
     /// empty without StarPU
     std::vector<worker_tasks> tasks = {};
-
-    void add(std::string const& worker, std::string const& implementation, std::uint64_t n)
-    {
-      for (worker_tasks& known : tasks)
-        if (known.worker == worker && known.implementation == implementation)
-        {
-          known.tasks += n;
-          return;
-        }
-      tasks.push_back({worker, implementation, n});
-    }
+    /// why cores are idle though no number of workers was asked for; empty if there is no such reason
+    std::string worker_limit = {};
   };
 
   /// The outputs of a step in the caller's order, n_out columns per right-hand side.
@@ -49,6 +40,14 @@ namespace nearfield::app
     std::vector<std::vector<T>> outputs;
     step_report report;
   };
+
+  /// Columns for the outputs of all right-hand sides.
+  template <class T, class K>
+  std::vector<std::vector<T>> output_columns(problem<T, K::dim> const& on, K const&)
+  {
+    return std::vector<std::vector<T>>(on.inputs.size() / K::n_in * K::n_out,
+                                       std::vector<T>(on.targets.size()));
+  }
 
   /// Calls f() in a profiler range of that name.
   template <class F>
@@ -83,7 +82,7 @@ namespace nearfield::app
     template <class T, class K, class Backend>
     void serial_step(Backend backend, pair_form form, K const& k, problem<T, K::dim> const& on,
                      column_set<T, K::dim> const& x, column_set<T, K::dim> const& y,
-                     soa<T const, K::n_in> const& q, soa<T, K::n_out> const& out)
+                     soa<T const, run_time_columns> const& q, soa<T, run_time_columns> const& out)
     {
       auto const boxes = on.leaves.targets();
       if (on.sources)
@@ -107,34 +106,30 @@ namespace nearfield::app
     column_set<T, K::dim> y;
     if (on.sources) y = gather(source_order, on.sources->view());
 
+    std::vector<std::vector<T>> q;
+    for (auto const& column : on.inputs) q.push_back(gather(source_order, column));
+    auto out = output_columns<T>(on, k), delivered = output_columns<T>(on, k);
+    auto const q_pointers = pointers<T const>(q);
+    auto const out_pointers = pointers<T>(out);
+    soa<T const, run_time_columns> const q_view(q_pointers, source_order.size());
+    soa<T, run_time_columns> const out_view(out_pointers, target_order.size());
+
     step_result<T> result;
-    std::size_t const n_rhs = on.inputs.size() / K::n_in;
-    for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+    auto const compute = [&]
     {
-      auto const q = gather(source_order, on.template input_view<K::n_in>(rhs));
-      column_set<T, K::n_out> out;
-      for (auto& column : out.columns) column.resize(x.size());
-
-      std::array<std::vector<T>, K::n_out> delivered;
-      for (auto& column : delivered) column.resize(x.size());
-
-      result.report.seconds += quickest(
-          options.repetitions,
-          [&]
-          {
-            in_range("near field",
-                     [&]
-                     {
-                       if (options.backend == backend::scalar)
-                         detail::serial_step(scalar, options.form, k, on, x, y, q.view(),
-                                             out.view());
-                       else
-                         detail::serial_step(simd, options.form, k, on, x, y, q.view(), out.view());
-                     });
-            for (int o = 0; o < K::n_out; ++o) scatter(target_order, out.columns[o], delivered[o]);
-          });
-      for (auto& column : delivered) result.outputs.push_back(std::move(column));
-    }
+      if (options.backend == backend::scalar)
+        detail::serial_step(scalar, options.form, k, on, x, y, q_view, out_view);
+      else
+        detail::serial_step(simd, options.form, k, on, x, y, q_view, out_view);
+    };
+    result.report.seconds = quickest(options.repetitions,
+                                     [&]
+                                     {
+                                       in_range("near field", compute);
+                                       for (std::size_t c = 0; c < out.size(); ++c)
+                                         scatter(target_order, out[c], delivered[c]);
+                                     });
+    result.outputs = std::move(delivered);
     return result;
   }
 }

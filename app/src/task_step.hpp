@@ -11,6 +11,8 @@
 #if defined(NEARFIELD_WITH_STARPU)
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/radius_search.hpp>
+
+#include <cstdlib>
 #endif
 
 namespace nearfield::app
@@ -43,6 +45,12 @@ namespace nearfield::app
   inline bool starpu_has_cuda()
   {
     return starpu::has_cuda();
+  }
+
+  /// Why StarPU leaves cores idle unless told how many to take; empty if it does not.
+  inline std::string starpu_worker_limit()
+  {
+    return starpu::worker_limit();
   }
 
   namespace detail
@@ -98,38 +106,30 @@ namespace nearfield::app
     step_result<T> result;
     result.report.workers = running.workers();
     result.report.gpus = running.runtime().n_gpus();
-    std::size_t const n_rhs = on.inputs.size() / K::n_in;
-    for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+    if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)
+      result.report.worker_limit = starpu_worker_limit();
+    result.outputs = output_columns<T>(on, k);
+    auto const q_pointers = on.input_pointers();
+    auto const out_pointers = pointers<T>(result.outputs);
+    soa<T const, run_time_columns> const q(q_pointers, on.source_view().size());
+    soa<T, run_time_columns> const out(out_pointers, on.targets.size());
+    auto const run = [&](auto&& step)
     {
-      column_set<T, K::n_out> out;
-      for (auto& column : out.columns) column.resize(on.targets.size());
-      auto const q = on.template input_view<K::n_in>(rhs);
-      auto const run = [&](auto& step)
+      auto const compute = [&]
       {
-        auto const compute = [&]
-        {
-          step.submit();
-          step.wait();
-        };
-        // within it, the workers have their own ranges: upload, near field, download
-        result.report.seconds += quickest(options.repetitions, [&] { in_range("step", compute); });
-        for (auto const& [worker, implementation, tasks] : step.statistics())
-          result.report.add(worker, implementation, tasks);
+        step.submit();
+        step.wait();
       };
-      if (on.sources)
-      {
-        starpu::near_field step{running.runtime(),  groups, k,          on.targets.view(),
-                                on.sources->view(), q,      out.view(), how};
-        run(step);
-      }
-      else
-      {
-        starpu::near_field step{running.runtime(), groups, k, on.targets.view(), q,
-                                out.view(),        how};
-        run(step);
-      }
-      for (auto& column : out.columns) result.outputs.push_back(std::move(column));
-    }
+      // within it, the workers have their own ranges: upload, near field, download
+      result.report.seconds = quickest(options.repetitions, [&] { in_range("step", compute); });
+      for (auto const& [worker, implementation, tasks] : step.statistics())
+        result.report.tasks.push_back({worker, implementation, tasks});
+    };
+    if (on.sources)
+      run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), on.sources->view(), q,
+                             out, how});
+    else
+      run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), q, out, how});
     return result;
   }
 #else
@@ -150,6 +150,11 @@ namespace nearfield::app
   inline bool starpu_has_cuda()
   {
     return false;
+  }
+
+  inline std::string starpu_worker_limit()
+  {
+    return "";
   }
 #endif
 

@@ -4,9 +4,9 @@
 
 #include <nearfield/kernels/one_over_r.hpp>
 #include <nearfield/p2p/p2p.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
 #include <array>
@@ -195,15 +195,16 @@ namespace
     for (std::size_t t = 0; t < boxes.size(); ++t)
     {
       box& to = boxes[t];
-      p2p.insert_inner({to.x, to.y, to.z}, {to.q}, {to.phi});
+      p2p.insert_inner({.x = {to.x, to.y, to.z}, .q = {to.q}, .out = {to.phi}});
       for (std::size_t s = 0; s < boxes.size(); ++s)
       {
         box& from = boxes[s];
         if (!touch(to, from))
           insert(&m2l_codelet, STARPU_R, from.multipole_data.get(), commute, to.local_data.get());
         else if (s < t) // both directions at once
-          p2p.insert_outer_mutual({to.x, to.y, to.z}, {to.q}, {to.phi}, {from.x, from.y, from.z},
-                                  {from.q}, {from.phi}, {.name = "near"});
+          p2p.insert_outer_mutual({.x = {to.x, to.y, to.z}, .q = {to.q}, .out = {to.phi}},
+                                  {.x = {from.x, from.y, from.z}, .q = {from.q}, .out = {from.phi}},
+                                  {.name = "near"});
       }
       insert(&l2p_codelet, STARPU_R, to.local_data.get(), commute, to.phi.get());
     }

@@ -97,10 +97,11 @@ int main()
   {
     // [tasks]
     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
-    p2p.insert_inner({a.hx, a.hy, a.hz}, {a.hq}, {a.hphi});
-    p2p.insert_inner({b.hx, b.hy, b.hz}, {b.hq}, {b.hphi});
-    p2p.insert_outer_mutual({a.hx, a.hy, a.hz}, {a.hq}, {a.hphi},
-                            {b.hx, b.hy, b.hz}, {b.hq}, {b.hphi});
+    nearfield::starpu::box_handles const of_a{.x = {a.hx, a.hy, a.hz}, .q = {a.hq}, .out = {a.hphi}};
+    nearfield::starpu::box_handles const of_b{.x = {b.hx, b.hy, b.hz}, .q = {b.hq}, .out = {b.hphi}};
+    p2p.insert_inner(of_a);
+    p2p.insert_inner(of_b);
+    p2p.insert_outer_mutual(of_a, of_b);
     // [tasks]
     // [far_field_tasks]
     for (box* each : {&a, &b})

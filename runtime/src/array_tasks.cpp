@@ -1,5 +1,7 @@
 #include "array_tasks.hpp"
 
+#include "one_by_one.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
@@ -126,43 +128,45 @@ namespace nearfield::starpu::detail
       side x_, y_;
     };
 
-    /// The columns of one side for one right-hand side; null if the side has none.
+    /// The columns of one side, those of q and out for all right-hand sides.
     template <class T>
     struct side_columns
     {
       inline_vector<T const*, 16> x, q;
       inline_vector<T*, 16> out;
 
-      side_columns(side const& of, interaction_shape const& k, int rhs)
+      side_columns(side const& of, interaction_shape const& k, int n_rhs)
       {
         for (int d = 0; d < k.dim; ++d) x.push_back(of.x.column<T const>(d));
-        for (int i = 0; i < k.n_in; ++i)
-          q.push_back(of.q ? of.q.column<T const>(rhs * k.n_in + i) : nullptr);
-        for (int o = 0; o < k.n_out; ++o)
-          out.push_back(of.out ? of.out.column<T>(rhs * k.n_out + o) : nullptr);
+        if (of.q)
+          for (int i = 0; i < n_rhs * k.n_in; ++i) q.push_back(of.q.column<T const>(i));
+        if (of.out)
+          for (int o = 0; o < n_rhs * k.n_out; ++o) out.push_back(of.out.column<T>(o));
       }
+      [[nodiscard]] T const* const* inputs() const { return q.size() > 0 ? q.data() : nullptr; }
+      [[nodiscard]] T* const* outputs() const { return out.size() > 0 ? out.data() : nullptr; }
     };
 
-    /// Calls launch(job) for each right-hand side, with its columns of both sides set in the job.
+    /// Calls launch(job) with the columns of both sides in the job; not at all if a side has no points.
     template <class T, class Job, class Launch>
-    void for_each_right_hand_side(sides const& both, interaction_shape const& k, Job job,
-                                  Launch const& launch)
+    void launch_columns(sides const& both, interaction_shape const& k, Job job,
+                        Launch const& launch)
     {
+      job.n_rhs = both.n_rhs();
+      if (job.n_rhs == 0) return;
+      side_columns<T> const targets(both.targets(), k, job.n_rhs),
+          sources(both.sources(), k, job.n_rhs);
       job.own_is_self = both.is_one();
-      for (int rhs = 0, n = both.n_rhs(); rhs < n; ++rhs)
-      {
-        side_columns<T> const targets(both.targets(), k, rhs), sources(both.sources(), k, rhs);
-        job.target_x = targets.x.data();
-        job.target_q = targets.q.data();
-        job.target_out = targets.out.data();
-        job.source_x = sources.x.data();
-        job.source_q = sources.q.data();
-        if constexpr (requires { job.source_out; })
-          job.source_out = sources.out.data();
-        else if (!both.is_one())
-          job.halo_out = sources.out.data();
-        launch(job);
-      }
+      job.target_x = targets.x.data();
+      job.target_q = targets.inputs();
+      job.target_out = targets.outputs();
+      job.source_x = sources.x.data();
+      job.source_q = sources.inputs();
+      if constexpr (requires { job.source_out; })
+        job.source_out = sources.outputs();
+      else if (!both.is_one())
+        job.halo_out = sources.outputs();
+      one_by_one(k, job, 1, launch);
     }
   }
 
@@ -190,9 +194,9 @@ namespace nearfield::starpu::detail
       job.stream = task.stream;
       job.n_targets = n_targets;
       job.n_sources = n_sources;
-      for_each_right_hand_side<T>(both, k, job,
-                                  [&](cuda_job<T> const& ready)
-                                  { check_cuda(kernel(argument.k, ready), this->name); });
+      launch_columns<T>(both, k, job,
+                        [&](cuda_job<T> const& ready)
+                        { check_cuda(kernel(argument.k, ready), this->name); });
     }
     else
     {
@@ -208,8 +212,7 @@ namespace nearfield::starpu::detail
       job.ranges = &no_range;
       job.last_box = 1;
       job.tests_for_zero = argument.tests_for_zero;
-      for_each_right_hand_side<T>(both, k, job,
-                                  [&](p2p_job<T> const& ready) { kernel(argument.k, ready); });
+      launch_columns<T>(both, k, job, [&](p2p_job<T> const& ready) { kernel(argument.k, ready); });
     }
   }
 

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include "environment.hpp"
 

@@ -12,25 +12,6 @@
 #include <mutex>
 #include <tuple>
 
-namespace nearfield::starpu
-{
-  backend_set::backend_set(backend_choice one) : backend_set({one}) {}
-
-  backend_set::backend_set(std::initializer_list<backend_choice> several)
-  {
-    for (backend_choice const one : several)
-    {
-      bool const all = one == backend_choice::automatic;
-      // scalar only if named: SIMD is faster, but uncalibrated performance models would try both
-      bits_ |= one == backend_choice::scalar ? 1u : 0u;
-      bits_ |= all || one == backend_choice::simd ? 2u : 0u;
-      bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
-      names_cuda_ = names_cuda_ || one == backend_choice::cuda;
-    }
-    if (bits_ == 0) throw error("backends: found none; name scalar, simd or cuda");
-  }
-}
-
 namespace nearfield::starpu::detail
 {
   namespace

@@ -2,8 +2,7 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/cuda/stream.hpp>
-#include <nearfield/starpu/backends.hpp>
-#include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
 

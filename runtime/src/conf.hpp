@@ -4,10 +4,18 @@
 
 #include <starpu.h>
 
+#include <string>
+
 namespace nearfield::starpu::detail
 {
   /// The number of CPUs that this process may use, fewer than the machine has under taskset or a batch system.
   NEARFIELD_API int allowed_cpus();
+
+  /// The number of cores among those CPUs, of which a core with SMT has several.
+  NEARFIELD_API int allowed_cores();
+
+  /// What worker_limit() says on a machine with n_cores.
+  NEARFIELD_API std::string worker_limit_of(int n_cores);
 
   /// With GPUs, StarPU starts a CPU worker per core, less one core for each GPU. This leaves one more core free
   /// for the main thread, but keeps at least one CPU worker to copy data between the caller's arrays and the

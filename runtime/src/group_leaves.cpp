@@ -1,4 +1,4 @@
-#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 
 #include <nearfield/core/error.hpp>
 

@@ -1,12 +1,13 @@
 #include "list_tasks.hpp"
 
 #include "columns.hpp"
+#include "one_by_one.hpp"
 #include "p2p_codelet.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
-#include <nearfield/starpu/column_handles.hpp>
+#include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -27,17 +28,16 @@ namespace nearfield::starpu::detail
       interaction_shape const& k;
       task_head const& head;
       task_list_view list;
-      int n_rhs = 0;
+      int n_rhs;
       columns<T> out, halo; ///< of all right-hand sides
       void **x, **q;        ///< by source buffer
 
-      list_buffers(list_form form, interaction_shape const& shape, task_head const& h,
+      list_buffers(list_form form, interaction_shape const& shape, p2p_argument const& argument,
                    void** buffers)
-          : k(shape), head(h),
-            list(h, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0])))
+          : k(shape), head(*argument.head),
+            list(head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0]))),
+            n_rhs(argument.n_rhs), out(buffers[1], n_rhs * k.n_out)
       {
-        n_rhs = static_cast<int>(columns<T>(buffers[1], 1).n / head.n_targets) / k.n_out;
-        out = columns<T>(buffers[1], n_rhs * k.n_out);
         bool const has_halo = form == list_form::mutual;
         if (has_halo) halo = columns<T>(buffers[2], n_rhs * k.n_out);
         x = buffers + (has_halo ? 3 : 2);
@@ -48,12 +48,11 @@ namespace nearfield::starpu::detail
       {
         return columns<T const>(x[buffer], k.dim)[d];
       }
-      [[nodiscard]] T const* q_column(index_type buffer, int rhs, int i) const
+      /// The inputs of a source buffer; columns as out and halo have them.
+      [[nodiscard]] columns<T const> inputs(index_type buffer) const
       {
-        return columns<T const>(q[buffer], n_rhs * k.n_in)[rhs * k.n_in + i];
+        return {q[buffer], n_rhs * k.n_in};
       }
-      [[nodiscard]] T* out_column(int rhs, int o) const { return out[rhs * k.n_out + o]; }
-      [[nodiscard]] T* halo_column(int rhs, int o) const { return halo[rhs * k.n_out + o]; }
       [[nodiscard]] std::size_t n_out_values() const
       {
         return std::size_t(out.n) * static_cast<std::size_t>(n_rhs * k.n_out);
@@ -63,11 +62,12 @@ namespace nearfield::starpu::detail
         return std::size_t(halo.n) * static_cast<std::size_t>(n_rhs * k.n_out);
       }
 
-      /// Sets what the CPU or GPU jobs of all right-hand sides have in common.
+      /// Sets what CPU and GPU jobs have in common.
       template <class Job>
       void give(Job& job, p2p_argument const& argument) const
       {
-        list.give(job);
+        static_cast<list_view&>(job) = list;
+        job.n_rhs = n_rhs;
         job.own_is_self = head.target_buffer < head.n_sources;
         job.ranges_may_coincide = argument.ranges_may_coincide;
       }
@@ -99,30 +99,24 @@ namespace nearfield::starpu::detail
       job.tests_for_zero = argument.tests_for_zero;
       job.target_x = target_x.data();
       job.source_x = source_x.data();
-      for (int rhs = 0; rhs < data.n_rhs; ++rhs)
+      for (int o = 0; o < data.n_rhs * k.n_out; ++o) target_out.push_back(data.out[o]);
+      for (source_slot const& slot : slots)
       {
-        target_out.clear();
-        source_q.clear();
-        source_out.clear();
-        for (int o = 0; o < k.n_out; ++o) target_out.push_back(data.out_column(rhs, o));
-        for (source_slot const& slot : slots)
-        {
-          for (int i = 0; i < k.n_in; ++i)
-            source_q.push_back(data.q_column(slot.buffer, rhs, i) + slot.begin);
-          if (has_halo) // slot 0 is the group itself
-            for (int o = 0; o < k.n_out; ++o)
-              source_out.push_back(&slot == slots.data() ? data.out_column(rhs, o)
-                                                         : data.halo_column(rhs, o) + slot.halo);
-        }
-        job.target_out = target_out.data();
-        job.source_q = source_q.data();
-        if (has_halo)
-        {
-          job.target_q = source_q.data();
-          job.source_out = source_out.data();
-        }
-        kernel(argument.k, job);
+        for (int i = 0; i < data.n_rhs * k.n_in; ++i)
+          source_q.push_back(data.inputs(slot.buffer)[i] + slot.begin);
+        if (has_halo) // slot 0 is the group itself
+          for (int o = 0; o < data.n_rhs * k.n_out; ++o)
+            source_out.push_back(&slot == slots.data() ? data.out[o] : data.halo[o] + slot.halo);
       }
+      job.target_out = target_out.data();
+      job.source_q = source_q.data();
+      if (has_halo)
+      {
+        job.target_q = source_q.data();
+        job.source_out = source_out.data();
+      }
+      one_by_one(k, job, static_cast<int>(slots.size()),
+                 [&](p2p_job<T> const& ready) { kernel(argument.k, ready); });
     }
 
     template <class T>
@@ -153,28 +147,25 @@ namespace nearfield::starpu::detail
       job.n_buffers = static_cast<int>(data.head.n_sources);
       job.target_x = target_x.data();
       job.source_x = source_x.data();
-      for (int rhs = 0; rhs < data.n_rhs; ++rhs)
+      inline_vector<T const*, 16> target_q;
+      inline_vector<T*, 16> target_out, halo_out;
+      for (index_type b = 0; b < data.head.n_sources; ++b)
+        for (int i = 0; i < data.n_rhs * k.n_in; ++i) source_q.push_back(data.inputs(b)[i]);
+      for (int o = 0; o < data.n_rhs * k.n_out; ++o) target_out.push_back(data.out[o]);
+      job.source_q = source_q.data();
+      job.target_out = target_out.data();
+      if (has_halo)
       {
-        inline_vector<T const*, 16> target_q;
-        inline_vector<T*, 16> target_out, halo_out;
-        source_q.clear();
-        for (index_type b = 0; b < data.head.n_sources; ++b)
-          for (int i = 0; i < k.n_in; ++i) source_q.push_back(data.q_column(b, rhs, i));
-        for (int o = 0; o < k.n_out; ++o) target_out.push_back(data.out_column(rhs, o));
-        job.source_q = source_q.data();
-        job.target_out = target_out.data();
-        if (has_halo)
-        {
-          for (int i = 0; i < k.n_in; ++i)
-            target_q.push_back(data.q_column(data.head.target_buffer, rhs, i) +
-                               data.head.target_begin);
-          for (int o = 0; o < k.n_out; ++o) halo_out.push_back(data.halo_column(rhs, o));
-          job.target_q = target_q.data();
-          job.halo_out = halo_out.data();
-          job.slots = data.list.slots;
-        }
-        check_cuda(kernel(argument.k, job), operation);
+        for (int i = 0; i < data.n_rhs * k.n_in; ++i)
+          target_q.push_back(data.inputs(data.head.target_buffer)[i] + data.head.target_begin);
+        for (int o = 0; o < data.n_rhs * k.n_out; ++o) halo_out.push_back(data.halo[o]);
+        job.target_q = target_q.data();
+        job.halo_out = halo_out.data();
+        job.slots = data.list.slots;
       }
+      one_by_one(k, job, job.n_buffers,
+                 [&](cuda_job<T> const& ready)
+                 { check_cuda(kernel(argument.k, ready), operation); });
     }
 
     template <class T>
@@ -189,7 +180,7 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<p2p_argument const&>(task.argument);
-        list_buffers<T> const data(form_, this->shape(), *argument.head, task.buffers);
+        list_buffers<T> const data(form_, this->shape(), argument, task.buffers);
         bool const is_mutual = form_ == list_form::mutual;
         if (task.on == implementation::cuda)
         {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/starpu/backends.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 namespace nearfield::starpu::detail
 {

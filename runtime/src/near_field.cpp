@@ -122,6 +122,7 @@ namespace nearfield::starpu::detail
 
       std::size_t const n_out = columns_.out.columns.size();
       p2p_argument argument = argument_of(k_, &monitor_);
+      argument.n_rhs = columns_.n_rhs;
       for (auto& group : plan_.groups)
       {
         auto const n = group.targets.size();

@@ -82,28 +82,30 @@ namespace nearfield::starpu
   }
 
   template <kernel_real T>
-  void p2p_tasks<T>::insert_inner(column_handles const& x, column_handles const& q,
-                                  column_handles const& out, task_options const& options)
+  void p2p_tasks<T>::insert_inner(box_handles const& box, task_options const& options)
   {
-    insert(array_form::inner, {{x.get()}, {q.get()}, {out.get(), true}}, options);
+    insert(array_form::inner, {{box.x.get()}, {box.q.get()}, {box.out.get(), true}}, options);
   }
   template <kernel_real T>
-  void p2p_tasks<T>::insert_outer(column_handles const& x, column_handles const& y,
-                                  column_handles const& q, column_handles const& out,
+  void p2p_tasks<T>::insert_outer(target_handles const& targets, source_handles const& sources,
                                   task_options const& options)
   {
-    insert(array_form::outer, {{x.get()}, {y.get()}, {q.get()}, {out.get(), true}}, options);
+    insert(array_form::outer,
+           {{targets.x.get()}, {sources.x.get()}, {sources.q.get()}, {targets.out.get(), true}},
+           options);
   }
   template <kernel_real T>
-  void p2p_tasks<T>::insert_outer_mutual(column_handles const& x, column_handles const& x_q,
-                                         column_handles const& x_out, column_handles const& y,
-                                         column_handles const& y_q, column_handles const& y_out,
+  void p2p_tasks<T>::insert_outer_mutual(box_handles const& one, box_handles const& other,
                                          task_options const& options)
   {
-    insert(
-        array_form::outer_mutual,
-        {{x.get()}, {x_q.get()}, {x_out.get(), true}, {y.get()}, {y_q.get()}, {y_out.get(), true}},
-        options);
+    insert(array_form::outer_mutual,
+           {{one.x.get()},
+            {one.q.get()},
+            {one.out.get(), true},
+            {other.x.get()},
+            {other.q.get()},
+            {other.out.get(), true}},
+           options);
   }
 
   template <kernel_real T>

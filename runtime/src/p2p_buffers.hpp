@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/starpu/column_handles.hpp>
+#include <nearfield/starpu/handles.hpp>
 
 #include <starpu.h>
 

@@ -20,7 +20,8 @@ namespace nearfield::starpu::detail
     bool tests_for_zero = false;
     /// points of different leaves may coincide
     bool ranges_may_coincide = false;
-    /// only for tasks with a list
+    // only for tasks with a list
+    int n_rhs = 1; ///< right-hand sides
     nearfield::detail::task_head const* head = nullptr;
   };
 

@@ -3,9 +3,8 @@
 #include "task.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/search/rows.hpp>
-#include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/search/slab_options.hpp>
+#include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/search_slabs.hpp>
 
 #include <algorithm>
 #include <limits>

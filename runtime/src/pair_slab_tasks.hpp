@@ -3,7 +3,8 @@
 #include "codelet.hpp"
 
 #include <nearfield/search/cuda_rows.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/search/rows.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 
 #include <optional>
 

@@ -1,9 +1,9 @@
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 
 #include "environment.hpp"
 #include "pair_slab_tasks.hpp"
 
-#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
 

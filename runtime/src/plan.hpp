@@ -3,7 +3,7 @@
 #include "task_list.hpp"
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -6,8 +6,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/stream_array.hpp>
-#include <nearfield/starpu/check.hpp>
-#include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
 
@@ -75,7 +74,7 @@ namespace nearfield::starpu
       if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
         throw error("workers: found " + std::to_string(options.workers) +
                     "; this StarPU was built for 1 to " + std::to_string(STARPU_MAXCPUS) +
-                    " CPU workers, 0 takes what there is");
+                    " CPU workers (./dev starpu builds one for 128), 0 takes what there is");
       starpu_conf conf;
       check(starpu_conf_init(&conf), "starpu_conf_init");
       // starpu_conf_init has read the environment; the caller's options take precedence
@@ -213,6 +212,11 @@ namespace nearfield::starpu
     int major = 0, minor = 0, release = 0;
     starpu_get_version(&major, &minor, &release);
     return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(release);
+  }
+
+  std::string worker_limit()
+  {
+    return detail::worker_limit_of(detail::allowed_cores());
   }
 
   bool has_cuda() noexcept

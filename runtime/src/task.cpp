@@ -3,7 +3,7 @@
 #include "environment.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/starpu/check.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
 #include <cerrno>

@@ -1,8 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/starpu/monitor.hpp>
-#include <nearfield/starpu/task_options.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
 

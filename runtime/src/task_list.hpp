@@ -40,22 +40,10 @@ namespace nearfield::detail
   };
 
   /// Pointers to the parts of a packed list. Only addresses are computed, so it may be in any memory.
-  struct task_list_view
+  struct task_list_view : list_view
   {
     task_list_view(task_head const& head, void const* packed);
 
-    /// Sets the list of a CPU or GPU job.
-    template <class Job>
-    void give(Job& job) const
-    {
-      job.box_offsets = box_offsets;
-      job.own = own;
-      job.range_offsets = range_offsets;
-      job.ranges = ranges;
-    }
-
-    index_type const *box_offsets, *range_offsets;
-    source_range const *own, *ranges;
     source_slot const* slots;
     cuda_item const* items;
   };

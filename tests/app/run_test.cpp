@@ -339,6 +339,45 @@ TEST(run, several_right_hand_sides)
   EXPECT_EQ(got.outputs[1], (std::vector<double>{20, 5}));
 }
 
+TEST(run, many_right_hand_sides_in_one_pass)
+{
+  temporary_folder const folder;
+  std::string one = "x,y,z,q\n", eight = "x,y,z,q1,q2,q3,q4,q5,q6,q7,q8\n";
+  for (int i = 0; i < 500; ++i)
+  {
+    std::string const place =
+        std::to_string(i % 7) + "," + std::to_string(i % 11) + "," + std::to_string(i % 13) + ".5";
+    one += place + ",1\n";
+    eight += place;
+    for (int q = 1; q <= 8; ++q) eight += "," + std::to_string(q);
+    eight += "\n";
+  }
+  write_text(folder / "one.csv", one);
+  write_text(folder / "eight.csv", eight);
+  std::vector<std::vector<std::string>> ways{{"--workers", "0"}};
+#if NEARFIELD_APP_HAS_STARPU
+  ways.push_back({"--workers", "1", "--gpus", "0"});
+#endif
+  for (auto const& way : ways)
+    for (auto const* interaction : {"one_over_r", "val_grad_one_over_r"})
+    {
+      auto options = way;
+      options.insert(options.end(), {"--interaction", interaction, "--check", "20"});
+      auto const of_one = compute(folder, "one.csv", options);
+      auto const of_eight = compute(folder, "eight.csv", options);
+      std::size_t const n_out = of_one.points.outputs.size();
+      ASSERT_EQ(of_eight.points.outputs.size(), 8 * n_out);
+      for (std::size_t c = 0; c < 8 * n_out; ++c)
+        for (std::size_t i = 0; i < 500; i += 50)
+          EXPECT_NEAR(of_eight.points.outputs[c][i],
+                      static_cast<double>(c / n_out + 1) * of_one.points.outputs[c % n_out][i],
+                      1e-9);
+      // one plan: as many tasks as for one
+      auto const* const tasks = way[1] == "0" ? "tasks" : "tasks.0.tasks";
+      EXPECT_EQ(of_eight.json.at(tasks), of_one.json.at(tasks));
+    }
+}
+
 TEST(run, box_and_rounding_to_f32)
 {
   temporary_folder const folder;

@@ -37,7 +37,7 @@ namespace nearfield::test
     EXPECT_THAT(list.neighbours(1), ElementsAre(source_range{0, 2}, source_range{2, 3}));
   }
 
-  TEST(source_range, differs_by_chunk_and_shift)
+  TEST(source_range, differs_by_set_and_shift)
   {
     source_range const range{1, 2};
     EXPECT_EQ(range, (source_range{1, 2, 0, 0}));

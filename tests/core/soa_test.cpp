@@ -52,6 +52,22 @@ namespace nearfield::test
     static_assert(!std::is_convertible_v<soa<double const, 1>, soa<double, 1>>);
   }
 
+  TEST(soa, may_have_as_many_columns_as_only_the_run_tells)
+  {
+    std::vector<double> x{1, 2}, y{3, 4};
+    std::vector<double*> const columns{x.data(), y.data(), x.data()};
+    soa<double, run_time_columns> const view(columns, 2);
+    EXPECT_EQ(view.width(), 3);
+    EXPECT_EQ(view.size(), 2);
+    EXPECT_EQ(view[1], y.data());
+    soa<double const, run_time_columns> const read_only = view;
+    EXPECT_EQ(read_only.width(), 3);
+    EXPECT_EQ(read_only.data()[2], x.data());
+    static_assert(
+        !std::is_convertible_v<soa<double const, run_time_columns>, soa<double, run_time_columns>>);
+    EXPECT_EQ((soa<double, run_time_columns>().width()), 0);
+  }
+
   TEST(soa, is_empty_by_default)
   {
     soa<double, 3> const view;

@@ -88,14 +88,14 @@ namespace nearfield::test
   {
     std::vector<index_type> const one_box{0, 3}, down{0, 3, 2};
     std::vector<source_range> const beyond{{.begin = 1, .end = 4}},
-        shifted{{.begin = 1, .end = 3, .shift = 1}}, chunked{{.begin = 1, .end = 3, .chunk = 2}},
+        shifted{{.begin = 1, .end = 3, .shift = 1}}, elsewhere{{.begin = 1, .end = 3, .set = 2}},
         before{{.begin = 0, .end = 1}};
     EXPECT_THAT(list_of(one_box, ranges), complains_of("cuda_list", "for 2 boxes", "have 1"));
     EXPECT_THAT(list_of(down, ranges), complains_of("cuda_list", "box 1", "descend"));
     EXPECT_THAT(list_of(offsets, beyond), complains_of("cuda_list", "range [1, 4) of 3 sources"));
     EXPECT_THAT(list_of(offsets, ranges, 2), complains_of("cuda_list", "[1, 3) of 2 sources"));
     EXPECT_THAT(list_of(offsets, shifted), complains_of("cuda_list", "[1, 3)", "shift 1 of 0"));
-    EXPECT_THAT(list_of(offsets, chunked), complains_of("cuda_list", "[1, 3)", "chunk 2"));
+    EXPECT_THAT(list_of(offsets, elsewhere), complains_of("cuda_list", "[1, 3)", "set 2"));
     EXPECT_THAT(
         [&] {
           cuda_list::mutual({offsets}, {own, list_offsets, before, {}});

@@ -20,9 +20,9 @@ namespace nf = nearfield;
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/search/radius_search.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
+#include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>
 
@@ -119,8 +119,9 @@ namespace
 
       // hx, hy, hz, hq, hphi: starpu_data_handle_t, vectors of the columns of a box; tx ...: of another box
       nf::starpu::p2p<nf::one_over_r<>, double> p2p;     // its destructor waits for these tasks
-      p2p.insert_inner({hx, hy, hz}, {hq}, {hphi}, {.tag = 41});
-      p2p.insert_outer_mutual({hx, hy, hz}, {hq}, {hphi}, {tx, ty, tz}, {tq}, {tphi},
+      nf::starpu::box_handles const here{.x = {hx, hy, hz}, .q = {hq}, .out = {hphi}};
+      p2p.insert_inner(here, {.tag = 41});
+      p2p.insert_outer_mutual(here, {.x = {tx, ty, tz}, .q = {tq}, .out = {tphi}},
                               {.priority = 1, .tag = 42, .after = {41}});
       p2p.wait();             // for all tasks, yours too; or wait as you do, and then p2p.rethrow()
       // [own_graph]
@@ -140,7 +141,7 @@ namespace
       nf::starpu::p2p<screened, double> own(screened{.length = 2}, {backend_choice::simd, backend_choice::scalar});
       // [own_back_ends]
       // clang-format on
-      own.insert_inner({hx, hy, hz}, {hq}, {hphi});
+      own.insert_inner(here);
       own.wait();
       nf::p2p_inner(nf::scalar, screened{.length = 2}, nf::soa{x, y, z}, nf::soa{q},
                     nf::soa{expected});

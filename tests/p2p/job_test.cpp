@@ -12,25 +12,25 @@
 namespace nearfield::test
 {
   // What a task runs: some boxes of a list whose sources lie in several sets of columns.
-  TEST(p2p_job, takes_some_boxes_and_sources_of_several_chunks)
+  TEST(p2p_job, takes_some_boxes_and_sources_of_several_sets)
   {
     using K = dipole_tensor<2>;
     K const k;
     auto const x = some_points<double, 2>(cloud::uniform, 30, 1);
     auto const q = some_values<double, 2>(30, 2);
-    auto const chunk_0 = some_points<double, 2>(cloud::uniform, 20, 3);
-    auto const chunk_1 = some_points<double, 2>(cloud::uniform, 25, 4);
+    auto const set_0 = some_points<double, 2>(cloud::uniform, 20, 3);
+    auto const set_1 = some_points<double, 2>(cloud::uniform, 25, 4);
     auto const q_0 = some_values<double, 2>(20, 5);
     auto const q_1 = some_values<double, 2>(25, 6);
-    double const* const sources[] = {chunk_0.view()[0], chunk_0.view()[1], chunk_1.view()[0],
-                                     chunk_1.view()[1]};
+    double const* const sources[] = {set_0.view()[0], set_0.view()[1], set_1.view()[0],
+                                     set_1.view()[1]};
     double const* const inputs[] = {q_0.view()[0], q_0.view()[1], q_1.view()[0], q_1.view()[1]};
     std::vector<index_type> const offsets{0, 10, 22, 30}, list_offsets{0, 1, 3, 3};
     std::vector<source_range> const own{{.begin = 0, .end = 10},
-                                        {.begin = 3, .end = 9, .chunk = 1},
-                                        {.begin = 0, .end = 25, .chunk = 1}};
+                                        {.begin = 3, .end = 9, .set = 1},
+                                        {.begin = 0, .end = 25, .set = 1}};
     std::vector<source_range> const ranges{
-        {.begin = 0, .end = 20}, {.begin = 0, .end = 3, .chunk = 1}, {.begin = 5, .end = 20}};
+        {.begin = 0, .end = 20}, {.begin = 0, .end = 3, .set = 1}, {.begin = 5, .end = 20}};
     auto const in_box_1 = [](std::size_t i)
     {
       return i >= 10 && i < 22;
@@ -43,17 +43,17 @@ namespace nearfield::test
     {
       return in_box_1(i) && j < 9;
     };
-    auto sums = reference(k, x.view(), chunk_0.view(), q_0.view(), meets_0);
-    auto const more = reference(k, x.view(), chunk_1.view(), q_1.view(), meets_1);
+    auto sums = reference(k, x.view(), set_0.view(), q_0.view(), meets_0);
+    auto const more = reference(k, x.view(), set_1.view(), q_1.view(), meets_1);
     for (int o = 0; o < 2; ++o)
       for (std::size_t i = 0; i < 30; ++i)
       {
         sums.value[o][i] += more.value[o][i];
         sums.scale[o][i] += more.scale[o][i];
       }
-    auto const back_0 = reference(k, chunk_0.view(), x.view(), q.view(),
+    auto const back_0 = reference(k, set_0.view(), x.view(), q.view(),
                                   [&](std::size_t j, std::size_t i) { return meets_0(i, j); });
-    auto const back_1 = reference(k, chunk_1.view(), x.view(), q.view(),
+    auto const back_1 = reference(k, set_1.view(), x.view(), q.view(),
                                   [&](std::size_t j, std::size_t i) { return meets_1(i, j); });
 
     for (tested_backend const& backend : tested_backends())

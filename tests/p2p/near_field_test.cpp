@@ -208,6 +208,42 @@ namespace nearfield::test
     }
   }
 
+  TEST(near_field, takes_as_many_right_hand_sides_as_only_the_run_tells)
+  {
+    std::size_t const n = 200;
+    grad_one_over_r<3> const k;
+    set_of_points<double, 3> const set(cloud::uniform, n);
+    auto const tree = build_tree(set.all.view(), {.max_leaf_size = 16});
+    auto const x = set.in_order(tree.target_order());
+    auto const q = some_values<double, 3>(n);
+    auto const list = tree.interactions();
+    using inputs = soa<double const, run_time_columns>;
+    using outputs = soa<double, run_time_columns>;
+    inputs const all_q({q.view().data(), 3}, n);
+    guarded<double, 9> expected(n), one_set(n, 5.), mutual(n, 5.), two_sets(n, 5.);
+    auto const all_of = [&](auto const& view)
+    {
+      return outputs({view.data(), 9}, n);
+    };
+    auto const of_one_set = one_set.view(), of_mutual = mutual.view(), of_two = two_sets.view();
+    near_field(serial, simd, k, tree.targets(), list, x.view(), q.view(), expected.view());
+    near_field(serial, simd, k, tree.targets(), list, x.view(), all_q, all_of(of_one_set));
+    near_field(serial, simd, k, tree.targets(), list, x.view(), x.view(), all_q, all_of(of_two));
+    near_field_mutual(serial, simd, k, tree.targets(), tree.half_interactions(), x.view(), all_q,
+                      all_of(of_mutual));
+    for (int c = 0; c < 9; ++c)
+      for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(of_one_set[c][i], expected.view()[c][i]);
+    for (int rhs = 0; rhs < 3; ++rhs)
+    {
+      auto const sums = reference(k, x.view(), x.view(), q.view<1>(rhs), boxes_touch(tree));
+      EXPECT_LE(error_of(mutual.view<3>(3 * rhs), sums), tolerance<double>);
+      EXPECT_LE(error_of(two_sets.view<3>(3 * rhs), sums), tolerance<double>);
+    }
+    EXPECT_THROW(near_field(serial, simd, k, tree.targets(), list, x.view(), all_q,
+                            outputs({of_mutual.data(), 8}, n)),
+                 error);
+  }
+
   TEST(near_field, is_the_same_to_the_last_bit_when_it_is_repeated)
   {
     std::size_t const n = 2000;

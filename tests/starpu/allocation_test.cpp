@@ -75,11 +75,10 @@ namespace
     using K = val_grad_one_over_r<3>;
     own_columns<K, double> a(20), b(20);
     starpu::p2p<K, double> p2p;
-    p2p.insert_outer_mutual(a.hx, a.hq, a.hout, b.hx, b.hq, b.hout);
+    p2p.insert_outer_mutual(a.box(), b.box());
     n_allocations = 0;
     constexpr int n_tasks = 10;
-    for (int task = 0; task < n_tasks; ++task)
-      p2p.insert_outer_mutual(a.hx, a.hq, a.hout, b.hx, b.hq, b.hout);
+    for (int task = 0; task < n_tasks; ++task) p2p.insert_outer_mutual(a.box(), b.box());
     EXPECT_LE(n_allocations, n_tasks) << "but for the question whether there is memory";
     p2p.wait();
   }

@@ -1,7 +1,7 @@
 #include "points.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/runtime/group_leaves.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <gtest/gtest.h>

@@ -23,6 +23,8 @@ namespace nearfield::test
           hout(handles_of(out, arbiter))
     {}
 
+    [[nodiscard]] starpu::box_handles box() const { return {.x = hx, .q = hq, .out = hout}; }
+
     /// Compares what was added to the outputs, which were 1, with reference sums.
     double error(reference_sums<K::n_out> sums)
     {

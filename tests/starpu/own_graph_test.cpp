@@ -4,8 +4,8 @@
 #include "environment.hpp"
 #include "own_graph.hpp"
 
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,10 +38,11 @@ namespace
     own_columns<K, double> a(300, 1), b(170, 2);
     auto const &ax = a.hx, &aq = a.hq, &aout = a.hout;
     starpu::p2p<K, double> p2p(K(), backend);
-    p2p.insert_inner({a.hx[0], a.hx[1], a.hx[2]}, {a.hq[0]},
-                     {a.hout[0], a.hout[1], a.hout[2], a.hout[3]});
-    p2p.insert_outer(ax, b.hx, b.hq, aout);
-    p2p.insert_outer_mutual(ax, aq, aout, b.hx, b.hq, b.hout);
+    p2p.insert_inner({.x = {a.hx[0], a.hx[1], a.hx[2]},
+                      .q = {a.hq[0]},
+                      .out = {a.hout[0], a.hout[1], a.hout[2], a.hout[3]}});
+    p2p.insert_outer({.x = ax, .out = aout}, {.x = b.hx, .q = b.hq});
+    p2p.insert_outer_mutual({.x = ax, .q = aq, .out = aout}, b.box());
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself() + a.from(b) + a.from(b)), tolerance<double>);
     EXPECT_LE(b.error(b.from(a)), tolerance<double>);
@@ -72,7 +73,7 @@ namespace
       out.insert(out.end(), of->hout.begin(), of->hout.end());
     }
     starpu::p2p<K, double> p2p(K(), backend);
-    p2p.insert_inner(a.hx, q, out);
+    p2p.insert_inner({.x = a.hx, .q = q, .out = out});
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
     for (auto* const other : {&b, &c})
@@ -96,7 +97,7 @@ namespace
     variable(hq, a.q.columns[0]);
     variable(hout, out);
     starpu::p2p<K, double> p2p(K(), backend);
-    p2p.insert_inner(hx, hq, hout);
+    p2p.insert_inner({.x = hx, .q = hq, .out = hout});
     p2p.wait();
     for (starpu_data_handle_t const each : {hx, hq, hout}) starpu_data_unregister(each);
     for (std::size_t c = 0; c < 4; ++c)
@@ -127,8 +128,9 @@ namespace
     cut(all.hq, q);
     cut(all.hout, out);
     starpu::p2p<K, double> p2p(K(), backend);
-    for (int part : {0, 1}) p2p.insert_inner(x[part], q[part], out[part]);
-    p2p.insert_outer_mutual(x[0], q[0], out[0], x[1], q[1], out[1]);
+    for (int part : {0, 1}) p2p.insert_inner({.x = x[part], .q = q[part], .out = out[part]});
+    p2p.insert_outer_mutual({.x = x[0], .q = q[0], .out = out[0]},
+                            {.x = x[1], .q = q[1], .out = out[1]});
     p2p.wait();
     for (starpu_data_handle_t const column : whole)
       starpu_data_unpartition(column, STARPU_MAIN_RAM);
@@ -172,8 +174,7 @@ namespace
         for (handle const& output : all[i].hout)
           starpu::check(starpu_task_insert(add_one_codelet(), commute, output.get(), 0), "add_one");
         for (int j = i + 1; j < n_clusters; ++j)
-          p2p.insert_outer_mutual(all[i].hx, all[i].hq, all[i].hout, all[j].hx, all[j].hq,
-                                  all[j].hout);
+          p2p.insert_outer_mutual(all[i].box(), all[j].box());
       }
     p2p.wait();
     for (int i = 0; i < n_clusters; ++i)
@@ -240,8 +241,8 @@ namespace
     gaussian<3> const wide{.sigma = 0.5};
     starpu::p2p<one_over_r<3>, double> first({}, backend);
     starpu::p2p<gaussian<3>, double> second(wide, backend);
-    first.insert_inner(a.hx, a.hq, a.hout);
-    second.insert_inner(a.hx, a.hq, a.hout);
+    first.insert_inner(a.box());
+    second.insert_inner(a.box());
     first.wait();
     EXPECT_NO_THROW(second.rethrow());
     EXPECT_LE(a.error(a.from_itself() +
@@ -267,9 +268,9 @@ namespace
     starpu::near_field step{one_runtime(), groups, K(), a.x.view(), a.q.view(), writable(out)};
 
     step.submit();
-    first.insert_inner(x, a.hq, a.hout);
-    second.insert_inner(x, b.hq, b.hout); // its points are those of the first
-    third.insert_inner(c.hx, c.hq, c.hout);
+    first.insert_inner({.x = x, .q = a.hq, .out = a.hout});
+    second.insert_inner({.x = x, .q = b.hq, .out = b.hout}); // its points are those of the first
+    third.insert_inner(c.box());
     step.wait();
     starpu_task_wait_for_all();
     EXPECT_NO_THROW(first.rethrow());
@@ -290,9 +291,8 @@ namespace
     own_columns<K, double> a(300, 11);
     starpu::p2p<K, double> p2p(K(), {backend_choice::scalar, backend_choice::cuda});
     auto expected = a.from_itself();
-    p2p.insert_inner(a.hx, a.hq, a.hout);
-    for (int t = 0; t < 30; ++t, expected = expected + a.from_itself())
-      p2p.insert_inner(a.hx, a.hq, a.hout);
+    p2p.insert_inner(a.box());
+    for (int t = 0; t < 30; ++t, expected = expected + a.from_itself()) p2p.insert_inner(a.box());
     p2p.wait();
     for (auto const& entry : p2p.statistics())
       EXPECT_THAT(entry.implementation, testing::AnyOf("scalar", "cuda"));

@@ -5,8 +5,8 @@
 
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/p2p/simd.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,6 +23,12 @@ namespace
   using testing::AllOf;
   using testing::HasSubstr;
 
+  template <class Handles>
+  concept can_lack_outputs = requires(column_handles const& columns)
+  {
+    Handles{.x = columns, .q = columns};
+  };
+
   struct own_handles_errors : testing::Test
   {
     own_columns<one_over_r<3>, double> a{50, 1}, b{40, 2};
@@ -30,7 +36,7 @@ namespace
 
     std::string inner(column_handles x, column_handles q, column_handles out)
     {
-      return message_of([&] { p2p.insert_inner(x, q, out); });
+      return message_of([&] { p2p.insert_inner({.x = x, .q = q, .out = out}); });
     }
     void TearDown() override
     {
@@ -38,6 +44,12 @@ namespace
       EXPECT_EQ(a.out.columns[0], std::vector<double>(50, 1.)) << "no task has run";
     }
   };
+
+  TEST_F(own_handles_errors, a_task_without_its_outputs_does_not_compile)
+  {
+    static_assert(can_lack_outputs<starpu::source_handles>);
+    static_assert(!can_lack_outputs<starpu::box_handles>);
+  }
 
   TEST_F(own_handles_errors, columns_of_other_lengths)
   {
@@ -97,7 +109,7 @@ namespace
     starpu_data_unregister(matrix);
     EXPECT_THAT(inner(nullptr, a.hq[0], a.hout[0]),
                 AllOf(HasSubstr("handle 0 "), HasSubstr("is null")));
-    EXPECT_THAT(inner({}, a.hq[0], a.hout[0]), HasSubstr("found 2 buffers"));
+    EXPECT_THAT(inner(std::vector<handle>(), a.hq[0], a.hout[0]), HasSubstr("found 2 buffers"));
   }
 
   TEST_F(own_handles_errors, an_output_that_is_an_input)
@@ -105,9 +117,8 @@ namespace
     EXPECT_THAT(inner(a.hx, {a.hq[0]}, {a.hq[0]}),
                 AllOf(HasSubstr("out shares its memory"), HasSubstr("a handle of its own")));
     EXPECT_THAT(inner(a.hx, {a.hq[0]}, {a.hx[1]}), HasSubstr("out shares its memory"));
-    EXPECT_THAT(
-        message_of([&] { p2p.insert_outer_mutual(a.hx, a.hq, a.hout, a.hx, a.hq, a.hout); }),
-        HasSubstr("x_out shares its memory"));
+    EXPECT_THAT(message_of([&] { p2p.insert_outer_mutual(a.box(), a.box()); }),
+                HasSubstr("x_out shares its memory"));
   }
 
   TEST_F(own_handles_errors, an_output_in_the_memory_of_an_input)
@@ -192,7 +203,7 @@ namespace
   {
     own_columns<one_over_r<3>, double> c(50);
     starpu::p2p<odd_name, double> odd({}, starpu::backend_choice::scalar);
-    odd.insert_inner(c.hx, c.hq, c.hout);
+    odd.insert_inner(c.box());
     EXPECT_NO_THROW(odd.wait());
     std::vector<double> expected(50, 1.);
     p2p_inner(scalar, odd_name{}, c.x.view(), c.q.view(), soa{expected});

@@ -100,7 +100,7 @@ namespace
       auto const hx = handle::of(packed.data(), packed.size());
       auto const hq = handle::of(charges.data(), n), hout = handle::of(out.data(), n);
       starpu::p2p<softened, double> p2p(k, backend_choice::cuda);
-      p2p.insert_inner(hx, hq, hout);
+      p2p.insert_inner({.x = hx, .q = hq, .out = hout});
       p2p.wait();
     }
     EXPECT_LE(error_of(soa{out}, reference(k, x.view(), x.view(), q.view(), other_points)),

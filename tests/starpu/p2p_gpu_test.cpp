@@ -93,11 +93,11 @@ namespace
       {
         cluster a(n, 1), b(m, 2);
         starpu::p2p<K, double> p2p(K{}, backend_choice::cuda);
-        p2p.insert_inner(a.hx, a.hq, a.hout);
+        p2p.insert_inner(a.box());
         a.expect_from(a, other_points);
-        p2p.insert_outer(a.hx, b.hx, b.hq, a.hout);
+        p2p.insert_outer({.x = a.hx, .out = a.hout}, {.x = b.hx, .q = b.hq});
         a.expect_from(b, all_pairs);
-        p2p.insert_outer_mutual(a.hx, a.hq, a.hout, b.hx, b.hq, b.hout);
+        p2p.insert_outer_mutual(a.box(), b.box());
         a.expect_from(b, all_pairs);
         b.expect_from(a, all_pairs);
         ASSERT_NO_THROW(p2p.wait()) << n << " and " << m << " points";

@@ -2,8 +2,8 @@
 
 #include "near_field_cases.hpp"
 
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,9 +76,9 @@ namespace
   {
     cluster a(300, 1), b(170, 2);
     starpu::p2p<K, double> p2p;
-    p2p.insert_inner(a.hx, a.hq, a.hout);
-    p2p.insert_outer(a.hx, b.hx, b.hq, a.hout);
-    p2p.insert_inner(b.hx, b.hq, b.hout);
+    p2p.insert_inner(a.box());
+    p2p.insert_outer({.x = a.hx, .out = a.hout}, {.x = b.hx, .q = b.hq});
+    p2p.insert_inner(b.box());
     p2p.wait();
     EXPECT_LE(a.error(sum(a.from_itself(), a.from(b))), tolerance<double>);
     EXPECT_LE(b.error(b.from_itself()), tolerance<double>);
@@ -97,8 +97,7 @@ namespace
       starpu::p2p<K, double> p2p(K{}, starpu::backend_choice::scalar);
       for (std::size_t i = 0; i < all.size(); ++i)
         for (std::size_t j = i + 1; j < all.size(); ++j)
-          p2p.insert_outer_mutual(all[i].hx, all[i].hq, all[i].hout, all[j].hx, all[j].hq,
-                                  all[j].hout);
+          p2p.insert_outer_mutual(all[i].box(), all[j].box());
       p2p.wait();
       for (std::size_t i = 0; i < all.size(); ++i)
       {
@@ -144,7 +143,7 @@ namespace
       handle const hx = handle::of(packed.data(), packed.size());
       handle const hq = handle::of(q.data(), q.size()), hout = handle::of(out.data(), out.size());
       starpu::p2p<gaussian<2>, float> p2p(k);
-      p2p.insert_inner(hx, hq, hout);
+      p2p.insert_inner({.x = hx, .q = hq, .out = hout});
       p2p.wait();
     }
     EXPECT_LE(error_of(soa{out},
@@ -156,13 +155,13 @@ namespace
   {
     cluster a(50, 7), none(0, 8);
     starpu::p2p<K, double> p2p;
-    p2p.insert_inner(none.hx, none.hq, none.hout);
-    p2p.insert_outer(a.hx, none.hx, none.hq, a.hout);
-    p2p.insert_outer(none.hx, a.hx, a.hq, none.hout);
-    p2p.insert_outer_mutual(a.hx, a.hq, a.hout, none.hx, none.hq, none.hout);
+    p2p.insert_inner(none.box());
+    p2p.insert_outer({.x = a.hx, .out = a.hout}, {.x = none.hx, .q = none.hq});
+    p2p.insert_outer({.x = none.hx, .out = none.hout}, {.x = a.hx, .q = a.hq});
+    p2p.insert_outer_mutual(a.box(), none.box());
     EXPECT_NO_THROW(p2p.wait());
     EXPECT_EQ(a.packed_out, std::vector<double>(50 * K::n_out, 1.));
-    EXPECT_THROW(p2p.insert_inner(none.hx, a.hq, none.hout), error);
+    EXPECT_THROW(p2p.insert_inner({.x = none.hx, .q = a.hq, .out = none.hout}), error);
   }
 
   /// The half octave of pairs by which a model knows the work of a task.
@@ -210,7 +209,7 @@ namespace
     EXPECT_THROW((starpu::p2p<K, double>()), error);
     cluster a(50, 11);
     starpu::p2p<K, double> p2p(K{}, starpu::backend_choice::scalar);
-    p2p.insert_inner(a.hx, a.hq, a.hout);
+    p2p.insert_inner(a.box());
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
   }
@@ -232,7 +231,7 @@ namespace
   {
     cluster a(50, 5), b(40, 6);
     starpu::p2p<K, double> p2p;
-    EXPECT_THROW(p2p.insert_inner(a.hx, b.hq, a.hout), error);
+    EXPECT_THROW(p2p.insert_inner({.x = a.hx, .q = b.hq, .out = a.hout}), error);
     EXPECT_NO_THROW(p2p.wait());
 
     // one that was inserted without an argument reports to the runtime

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 
 #include "one_runtime.hpp"
 #include "points.hpp"

@@ -1,6 +1,6 @@
 // Which workers search the slabs of a list of pairs, and points that StarPU moves in the memory of a GPU.
 
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 
 #include "one_runtime.hpp"
 #include "points.hpp"

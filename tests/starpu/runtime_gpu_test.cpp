@@ -9,8 +9,8 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/starpu/runtime.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -2,11 +2,10 @@
 #include "runtime/src/conf.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/starpu/runtime.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <starpu.h>
@@ -66,7 +65,7 @@ namespace
     starpu::p2p<one_over_r<3>, double> p2p;
     EXPECT_FALSE(starpu_is_initialized());
     EXPECT_NO_THROW(p2p.wait());
-    EXPECT_THAT(message_of([&] { p2p.insert_inner(nullptr, nullptr, nullptr); }),
+    EXPECT_THAT(message_of([&] { p2p.insert_inner({.x = nullptr, .q = nullptr, .out = nullptr}); }),
                 HasSubstr("StarPU is not running: call starpu_init"));
     EXPECT_FALSE(starpu_is_initialized());
   }
@@ -131,6 +130,17 @@ namespace
     EXPECT_FALSE(starpu_is_initialized());
   }
 
+  TEST(starpu_runtime, more_cores_than_it_was_built_for_are_named_with_the_remedy)
+  {
+    EXPECT_EQ(starpu::detail::worker_limit_of(STARPU_MAXCPUS), "");
+    EXPECT_THAT(starpu::detail::worker_limit_of(STARPU_MAXCPUS + 1),
+                AllOf(HasSubstr("at most " + std::to_string(STARPU_MAXCPUS) + " CPU workers"),
+                      HasSubstr("there are " + std::to_string(STARPU_MAXCPUS + 1) + " cores"),
+                      HasSubstr("./dev starpu ")));
+    EXPECT_EQ(starpu::worker_limit(),
+              starpu::detail::worker_limit_of(starpu::detail::allowed_cores()));
+  }
+
   TEST(starpu_runtime, without_workers_the_remedy_is_named)
   {
     setenv("STARPU_NCPU", "0", 1);
@@ -177,7 +187,9 @@ namespace
       EXPECT_THAT(said_in_a_child([] { runtime const r; }), refused);
       EXPECT_THAT(said_in_a_child([&] { first.wait(); }), refused);
       EXPECT_THAT(said_in_a_child([&] { p2p.wait(); }), refused);
-      EXPECT_THAT(said_in_a_child([&] { p2p.insert_inner(*data, *data, *data); }), refused);
+      EXPECT_THAT(
+          said_in_a_child([&] { p2p.insert_inner({.x = *data, .q = *data, .out = *data}); }),
+          refused);
       EXPECT_THAT(said_in_a_child([&] { starpu::handle::of(values.data(), 10); }), refused);
       // what it has inherited may go
       EXPECT_EQ(said_in_a_child([&] { data.reset(); }), "nothing was thrown");
@@ -201,7 +213,8 @@ namespace
       starpu_shutdown();
       EXPECT_THAT(message_of([] { runtime const r; }), HasSubstr("starpu_shutdown() was called"));
       EXPECT_THAT(message_of([&] { first.wait(); }), refused);
-      EXPECT_THAT(message_of([&] { p2p.insert_inner(data, data, data); }), refused);
+      EXPECT_THAT(message_of([&] { p2p.insert_inner({.x = data, .q = data, .out = data}); }),
+                  refused);
       EXPECT_THAT(message_of([&] { starpu::handle::of(values.data(), 10); }), refused);
       EXPECT_THAT(message_of([&] { (void)pairs.n_pairs(); }), refused);
     }
@@ -253,10 +266,12 @@ namespace
     cpu_set_t before, one;
     ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
     EXPECT_EQ(starpu::detail::allowed_cpus(), CPU_COUNT(&before));
+    EXPECT_LE(starpu::detail::allowed_cores(), CPU_COUNT(&before));
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
     EXPECT_EQ(starpu::detail::allowed_cpus(), 1);
+    EXPECT_EQ(starpu::detail::allowed_cores(), 1);
     ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
   }
 

@@ -2,8 +2,8 @@
 
 #include "near_field_cases.hpp"
 
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -243,9 +243,10 @@ namespace
       auto const hx_out = handle::of(x_out.data(), x_out.size());
       auto const hy_out = handle::of(y_out.data(), y_out.size());
       starpu::p2p<gradient, double> p2p(gradient{}, backend_choice::cuda);
-      p2p.insert_inner(hx, hxq, hx_out);
-      p2p.insert_outer(hx, hy, hyq, hx_out);
-      p2p.insert_outer_mutual(hx, hxq, hx_out, hy, hyq, hy_out);
+      p2p.insert_inner({.x = hx, .q = hxq, .out = hx_out});
+      p2p.insert_outer({.x = hx, .out = hx_out}, {.x = hy, .q = hyq});
+      p2p.insert_outer_mutual({.x = hx, .q = hxq, .out = hx_out},
+                              {.x = hy, .q = hyq, .out = hy_out});
       p2p.wait();
       EXPECT_EQ(p2p.statistics().front().implementation, "cuda");
     }
@@ -276,7 +277,7 @@ namespace
     auto const hx = handle::of(x.data(), x.size()), hq = handle::of(q.data(), q.size());
     auto const hout = handle::of(out.data(), out.size());
     starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>{}, backend_choice::cuda);
-    EXPECT_THROW(p2p.insert_inner(hx, hq, hout), error);
+    EXPECT_THROW(p2p.insert_inner({.x = hx, .q = hq, .out = hout}), error);
     EXPECT_NO_THROW(p2p.wait());
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, hx.get(), STARPU_R, hq.get(), STARPU_RW,
                                      hout.get(), STARPU_CL_ARGS_NFREE, p2p.argument(),

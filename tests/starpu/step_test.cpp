@@ -286,6 +286,42 @@ namespace
     }
   }
 
+  TEST(starpu_step, takes_as_many_right_hand_sides_as_only_the_run_tells)
+  {
+    using K = grad_one_over_r<3>;
+    auto const x = make_points<double, 3>(cloud::uniform, 600);
+    auto const q = make_inputs<double, 8>(x.size());
+    auto const q_view = q.view();
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 10});
+    auto const groups = group_leaves(tree, {.leaves_per_group = 4});
+    soa<double const, run_time_columns> const all_q({q_view.data(), 8}, x.size());
+    for (form_choice const form : both_forms)
+    {
+      auto out = make_columns<double, 8 * K::n_out>(x.size(), 5.);
+      auto const out_view = writable(out);
+      soa<double, run_time_columns> const all_out({out_view.data(), 8 * K::n_out}, x.size());
+      starpu::near_field step{one_runtime(), groups, K{}, x.view(), all_q, all_out, {.form = form}};
+      step.submit();
+      step.wait();
+      for (int rhs = 0; rhs < 8; ++rhs)
+      {
+        std::array<double*, K::n_out> columns;
+        for (int o = 0; o < K::n_out; ++o) columns[o] = all_out[rhs * K::n_out + o];
+        soa<double const, 1> const one_q({all_q[rhs]}, x.size());
+        EXPECT_LE(error_of(soa<double, K::n_out>(columns, x.size()),
+                           reference_near_field(K{}, tree, x, x, one_q)),
+                  tolerance<double>)
+            << "right-hand side " << rhs;
+      }
+      EXPECT_EQ(step.n_tasks(), groups.size());
+    }
+    soa<double const, run_time_columns> const too_few({q_view.data(), 7}, x.size());
+    auto out = make_columns<double, 8 * K::n_out>(x.size(), 5.);
+    auto const out_view = writable(out);
+    soa<double, run_time_columns> const all_out({out_view.data(), 8 * K::n_out}, x.size());
+    EXPECT_THROW(starpu::near_field(one_runtime(), groups, K{}, x.view(), too_few, all_out), error);
+  }
+
   TEST(starpu_step, empty_sets_and_single_points)
   {
     for (std::size_t const n : {0, 1, 2})

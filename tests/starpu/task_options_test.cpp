@@ -5,8 +5,8 @@
 #include "runtime/src/task.hpp"
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -57,13 +57,12 @@ namespace
     for (int const worker : {0, 1})
     {
       seen what;
-      p2p.insert_inner(a.hx, a.hq, a.hout,
-                       {.priority = starpu_sched_get_max_priority(),
-                        .tag = 1234u + static_cast<unsigned>(worker),
-                        .callback = &seen::look,
-                        .callback_argument = &what,
-                        .worker = worker,
-                        .name = "mine"});
+      p2p.insert_inner(a.box(), {.priority = starpu_sched_get_max_priority(),
+                                 .tag = 1234u + static_cast<unsigned>(worker),
+                                 .callback = &seen::look,
+                                 .callback_argument = &what,
+                                 .worker = worker,
+                                 .name = "mine"});
       p2p.wait();
       EXPECT_EQ(what.calls, 1);
       EXPECT_EQ(what.priority, starpu_sched_get_max_priority());
@@ -129,10 +128,10 @@ namespace
         after.after = {first};
       else
         after.after_tasks = {before};
-      p2p.insert_inner(a.hx, a.hq, a.hout, after);
+      p2p.insert_inner(a.box(), after);
       // these depend on nothing: the worker has taken its first task before, if it could
-      p2p.insert_inner(b.hx, b.hq, b.hout, {.worker = 1});
-      p2p.insert_inner(c.hx, c.hq, c.hout,
+      p2p.insert_inner(b.box(), {.worker = 1});
+      p2p.insert_inner(c.box(),
                        {.callback = &gate::open_now, .callback_argument = &others, .worker = 1});
       starpu::check(starpu_task_wait(before), "starpu_task_wait");
       p2p.wait();
@@ -188,8 +187,8 @@ namespace
         });
     {
       starpu::p2p<one_over_r<3>, double> p2p;
-      p2p.insert_inner(a.hx, a.hq, a.hout, {.tag = 92, .after = {91}});
-      EXPECT_THROW(p2p.insert_inner(a.hx, a.hq, a.hq), error);
+      p2p.insert_inner(a.box(), {.tag = 92, .after = {91}});
+      EXPECT_THROW(p2p.insert_inner({.x = a.hx, .q = a.hq, .out = a.hq}), error);
     }
     EXPECT_TRUE(may_end) << "the object was destroyed before its task ran";
     opens.join();
@@ -210,7 +209,7 @@ namespace
       static void call(void* self)
       {
         auto& here = *static_cast<inserts_more*>(self);
-        here.p2p.insert_inner(here.points.hx, here.points.hq, here.points.hout);
+        here.p2p.insert_inner(here.points.box());
         here.said_of_wait = message_of([&] { here.p2p.wait(); });
       }
     };
@@ -220,14 +219,13 @@ namespace
       std::string said;
       {
         inserts_more own(a);
-        own.p2p.insert_inner(a.hx, a.hq, a.hout,
-                             {.callback = &inserts_more::call, .callback_argument = &own});
+        own.p2p.insert_inner(a.box(), {.callback = &inserts_more::call, .callback_argument = &own});
         own.p2p.wait();
         said = own.said_of_wait;
       }
       EXPECT_THAT(said, HasSubstr("wait: called by a worker"));
       auto const own = std::make_unique<inserts_more>(a);
-      own->p2p.insert_inner(a.hx, a.hq, a.hout,
+      own->p2p.insert_inner(a.box(),
                             {.callback = &inserts_more::call, .callback_argument = own.get()});
     }
     auto expected = a.from_itself();
@@ -242,8 +240,8 @@ namespace
     gate others;
     starpu_task* const before = others.submit(95);
     starpu::p2p<one_over_r<3>, double> p2p;
-    p2p.insert_inner(a.hx, a.hq, a.hout, {.tag = 96, .after = {95}});
-    p2p.insert_inner(a.hx, a.hq, a.hout,
+    p2p.insert_inner(a.box(), {.tag = 96, .after = {95}});
+    p2p.insert_inner(a.box(),
                      {.callback = &gate::open_now, .callback_argument = &others, .worker = 1});
     starpu::check(starpu_task_wait(before), "starpu_task_wait");
     p2p.wait();
@@ -257,7 +255,7 @@ namespace
     starpu::p2p<one_over_r<3>, double> p2p;
     auto const with = [&](task_options const& options)
     {
-      return message_of([&] { p2p.insert_inner(a.hx, a.hq, a.hout, options); });
+      return message_of([&] { p2p.insert_inner(a.box(), options); });
     };
     EXPECT_THAT(with({.worker = 1000}), AllOf(HasSubstr("worker: found 1000"), HasSubstr("has 2")));
     EXPECT_THAT(with({.tag = 5, .after = {5}}), HasSubstr("waits for its own tag"));
@@ -286,7 +284,7 @@ namespace
     // a scheduler with models tries all implementations before it knows them
     points_of_a_user a(50);
     starpu::p2p<one_over_r<3>, double> p2p;
-    for (int task = 0; task < 30; ++task) p2p.insert_inner(a.hx, a.hq, a.hout);
+    for (int task = 0; task < 30; ++task) p2p.insert_inner(a.box());
     p2p.wait();
     ASSERT_FALSE(p2p.statistics().empty());
     for (auto const& ran : p2p.statistics()) EXPECT_NE(ran.implementation, "scalar");

@@ -4,10 +4,10 @@
 #include "environment.hpp"
 #include "own_graph.hpp"
 
-#include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/p2p.hpp>
+#include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/starpu/radius_search.hpp>
-#include <nearfield/starpu/search/pair_slabs.hpp>
+#include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
@@ -111,7 +111,7 @@ namespace
                 starpu::p2p<K, double> p2p;
                 // which this worker runs when it comes to it
                 for (int task = 0; task < 20; ++task)
-                  p2p.insert_inner(a.hx, a.hq, a.hout, {.worker = starpu_worker_get_id()});
+                  p2p.insert_inner(a.box(), {.worker = starpu_worker_get_id()});
               });
       auto expected = a.from_itself();
       for (int task = 1; task < 20; ++task) expected = expected + a.from_itself();

@@ -26,7 +26,7 @@ namespace nearfield::test
       for (std::size_t r = 0; r < ranges.size(); ++r)
       {
         EXPECT_LT(ranges[r].begin, ranges[r].end);
-        EXPECT_EQ(ranges[r].chunk, 0);
+        EXPECT_EQ(ranges[r].set, 0);
         EXPECT_EQ(ranges[r].shift, 0);
         if (r > 0)
         {

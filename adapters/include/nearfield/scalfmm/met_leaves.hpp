@@ -10,7 +10,7 @@
 
 namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The source leaves that one target leaf meets, up to 32 in one call of a kernel. Each is a chunk of
+  /// The source leaves that one target leaf meets, up to 32 in one call of a kernel. Each is a set of
   /// sources with its own shift, and small leaves share a panel.
   template <class MatrixKernel, class T, bool Mutual>
   class met_leaves
@@ -38,9 +38,9 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
         put(out_[rhs], leaf.out, rhs);
       }
       bool const is_shifted = shift != std::array<double, 3>{};
-      auto const chunk = static_cast<std::uint16_t>(count_++);
+      auto const set = static_cast<std::uint16_t>(count_++);
       auto const shift_number = static_cast<std::uint16_t>(is_shifted ? count_ : 0);
-      ranges_[chunk] = {0, static_cast<index_type>(leaf.size), chunk, shift_number};
+      ranges_[set] = {0, static_cast<index_type>(leaf.size), set, shift_number};
       shifts_[count_] = shift;
       shifted_ = shifted_ || is_shifted;
     }

@@ -15,8 +15,8 @@ namespace nearfield
   {
     index_type begin = 0; ///< the first source
     index_type end = 0;   ///< one past the last
-    /// the set of source columns that `begin` and `end` index; 0 if there is only one
-    std::uint16_t chunk = 0;
+    /// which set of columns `begin` and `end` index, where sources lie in several; 0 if there is only one
+    std::uint16_t set = 0;
     /// index of the shift that the list adds to these sources; 0 means none
     std::uint16_t shift = 0;
 
@@ -59,5 +59,15 @@ namespace nearfield
     {
       return ranges.subspan(offsets[b], offsets[b + 1] - offsets[b]);
     }
+  };
+
+  /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
+  struct list_view
+  {
+    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
+    source_range const* own = nullptr;             ///< as interaction_list::own
+    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
+    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
+    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
   };
 }

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <cstddef>
 #include <ranges>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -69,6 +70,47 @@ namespace nearfield
 
   private:
     std::array<T*, N> columns_{};
+    std::size_t size_ = 0;
+  };
+
+  /// For soa: the number of columns is known at run time only.
+  inline constexpr int run_time_columns = -1;
+
+  /// Columns whose number is known at run time only, such as those of as many right-hand sides as a file has. The
+  /// pointers to the columns are the caller's and must outlive the view.
+  ///
+  ///     std::vector<double const*> const charges{q1.data(), q2.data(), q3.data()};
+  ///     nearfield::soa<double const, nearfield::run_time_columns> const q{charges, q1.size()};
+  template <class T>
+  struct soa<T, run_time_columns>
+  {
+    using value_type = T; ///< of the columns, const if they are read-only
+
+    constexpr soa() = default;
+    /// From pointers to the first values of columns of `size` values each.
+    constexpr soa(std::span<T* const> columns, std::size_t size) : columns_(columns), size_(size) {}
+
+    /// read-only view of the same columns
+    constexpr operator soa<T const, run_time_columns>() const // NOLINT(google-explicit-constructor)
+        requires(!std::is_const_v<T>)
+    {
+      return {{columns_.data(), columns_.size()}, size_};
+    }
+
+    /// The number of columns.
+    [[nodiscard]] constexpr int width() const { return static_cast<int>(columns_.size()); }
+    /// The number of values in each column.
+    [[nodiscard]] constexpr std::size_t size() const { return size_; }
+    /// Pointer to the first value of a column.
+    [[nodiscard]] constexpr T* operator[](int column) const
+    {
+      return columns_[static_cast<std::size_t>(column)];
+    }
+    /// The pointers to the columns.
+    [[nodiscard]] constexpr T* const* data() const { return columns_.data(); }
+
+  private:
+    std::span<T* const> columns_;
     std::size_t size_ = 0;
   };
 

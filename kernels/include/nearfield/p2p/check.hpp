@@ -14,9 +14,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
   /// How many columns a view has. Views are soa, or have size(), columns by [] and a width_of of their own.
   template <class T, int N>
-  constexpr int width_of(soa<T, N> const&)
+  constexpr int width_of(soa<T, N> const& view)
   {
-    return N;
+    if constexpr (N == run_time_columns)
+      return view.width();
+    else
+      return N;
   }
 
   /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column. The
@@ -131,14 +134,28 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_apart(function, x_out, "y_out", y_out);
   }
 
-  /// The number of right-hand sides of q; does not compile unless the outputs have as many.
-  template <class K, int NInputs, int NOutputs>
-  constexpr int right_hand_sides()
+  /// The number of right-hand sides of q. Unless the outputs have as many it does not compile or, if a number of
+  /// columns is known at run time only, throws nearfield::error.
+  template <class K, class Q, int NQ, class T, int NOut>
+  int right_hand_sides(soa<Q, NQ> const& q, soa<T, NOut> const& out)
   {
-    static_assert(NInputs % K::n_in == 0,
-                  "the inputs must have n_in columns for each right-hand side");
-    static_assert(NOutputs == NInputs / K::n_in * K::n_out,
-                  "the outputs must have n_out columns for each right-hand side");
-    return NInputs / K::n_in;
+    if constexpr (NQ != run_time_columns && NOut != run_time_columns)
+    {
+      static_assert(NQ % K::n_in == 0,
+                    "the inputs must have n_in columns for each right-hand side");
+      static_assert(NOut == NQ / K::n_in * K::n_out,
+                    "the outputs must have n_out columns for each right-hand side");
+      return NQ / K::n_in;
+    }
+    else
+    {
+      int const n_rhs = width_of(q) / K::n_in;
+      if (n_rhs == 0 || width_of(q) != n_rhs * K::n_in || width_of(out) != n_rhs * K::n_out)
+        throw error(std::string(K::name) + ": found " + std::to_string(width_of(q)) +
+                    " columns of inputs and " + std::to_string(width_of(out)) +
+                    " of outputs; give " + std::to_string(K::n_in) + " and " +
+                    std::to_string(K::n_out) + " for each right-hand side");
+      return n_rhs;
+    }
   }
 }

@@ -61,13 +61,13 @@ namespace nearfield
                                  cuda_job<T> job, side<T, K::dim, NQ, NOut> const& targets,
                                  side<T, K::dim, NQ, NOut> const& sources)
     {
-      constexpr int n_rhs = right_hand_sides<K, NQ, NOut>();
+      int const n_rhs = right_hand_sides<K>(sources.q, targets.out);
       if (targets.x.size() == 0 || sources.x.size() == 0) return;
       job.target_x = targets.x.data();
       job.source_x = sources.x.data();
       for (int rhs = 0; rhs < n_rhs; ++rhs)
       {
-        job.target_q = targets.q.data() + rhs * K::n_in;
+        job.target_q = targets.q.data() ? targets.q.data() + rhs * K::n_in : nullptr;
         job.source_q = sources.q.data() + rhs * K::n_in;
         job.target_out = targets.out.data() + rhs * K::n_out;
         // with one set, all outputs are those of the targets
@@ -104,7 +104,7 @@ namespace nearfield
       job.own_is_self = &targets == &sources;
       job.ranges_may_coincide = options.ranges_may_coincide;
       if (!options.accumulate)
-        for (int c = 0; c < NOut; ++c)
+        for (int c = 0; c < width_of(targets.out); ++c)
           device_clear(targets.out[c], targets.out.size() * sizeof(T), where.stream);
       launch_right_hand_sides(function, kernel, k, job, targets, sources);
     }

@@ -30,8 +30,8 @@ namespace nearfield
     index_type n_medium = 0; ///< the number of items for half a block, the next ones
   };
 
-  /// Where the sources of a chunk lie: source j of the chunk is number begin + j of the columns of `buffer`,
-  /// and what it receives is added to place halo + j of the halo (chunk 0: to the outputs of the targets).
+  /// Where the sources of a set lie: source j of the set is number begin + j of the columns of `buffer`,
+  /// and what it receives is added to place halo + j of the halo (set 0: to the outputs of the targets).
   struct source_slot
   {
     index_type buffer = 0; ///< the index of the buffer
@@ -45,7 +45,7 @@ namespace nearfield
   /// The work of one launch. Columns are host arrays of device pointers; all other pointers point to device
   /// memory, which must not change until the kernel has finished.
   template <class T>
-  struct cuda_job
+  struct cuda_job : list_view
   {
     T const* const* target_x = nullptr; ///< dim columns
     T* const* target_out = nullptr;     ///< n_out columns
@@ -57,17 +57,14 @@ namespace nearfield
     T const* const* target_q = nullptr; ///< inputs of the targets, n_in columns
     T* const* halo_out = nullptr;       ///< outputs of the sources that are not among the targets
 
+    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
+
     // a list
-    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
-    source_range const* own = nullptr;             ///< as interaction_list::own
-    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
-    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
-    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
-    source_slot const* slots = nullptr;            ///< null: chunk c is buffer c
-    cuda_item const* items = nullptr;              ///< the work of a list; null: one box
-    index_type n_wide = 0;                         ///< as cuda_items::n_wide
-    index_type n_medium = 0;                       ///< as cuda_items::n_medium
-    index_type n_items = 0;                        ///< the number of all items
+    source_slot const* slots = nullptr; ///< null: set s is buffer s
+    cuda_item const* items = nullptr;   ///< the work of a list; null: one box
+    index_type n_wide = 0;              ///< as cuda_items::n_wide
+    index_type n_medium = 0;            ///< as cuda_items::n_medium
+    index_type n_items = 0;             ///< the number of all items
 
     // without items: one box of n_targets that meets n_sources
     index_type n_targets = 0; ///< the number of points of the box

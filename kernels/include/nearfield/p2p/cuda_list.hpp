@@ -45,11 +45,8 @@ namespace nearfield
     template <class T>
     void give(cuda_job<T>& job) const
     {
-      job.box_offsets = box_offsets_.data();
-      job.own = own_.data();
-      job.range_offsets = range_offsets_.data();
-      job.ranges = ranges_.data();
-      job.shifts = shifts_.data();
+      static_cast<list_view&>(job) = {box_offsets_.data(), own_.data(), range_offsets_.data(),
+                                      ranges_.data(), shifts_.data()};
       job.items = items_.data();
       job.n_wide = n_wide_;
       job.n_medium = n_medium_;

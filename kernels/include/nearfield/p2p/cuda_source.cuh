@@ -182,12 +182,11 @@ namespace nearfield::detail
 
     __device__ void open(source_range const& range)
     {
-      source_slot const slot =
-          job_.slots ? job_.slots[range.chunk] : source_slot{range.chunk, 0, 0};
+      source_slot const slot = job_.slots ? job_.slots[range.set] : source_slot{range.set, 0, 0};
       buffer_ = slot.buffer;
       buffer_begin_ = slot.begin;
       shift_ = range.shift;
-      in_halo_ = job_.halo[0] && (job_.items == nullptr || range.chunk != 0);
+      in_halo_ = job_.halo[0] && (job_.items == nullptr || range.set != 0);
       halo_begin_ = slot.halo;
     }
 

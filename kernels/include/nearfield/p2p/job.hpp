@@ -2,35 +2,30 @@
 
 #include <nearfield/core/boxes.hpp>
 
-#include <array>
-
 namespace nearfield
 {
   /// The work of one call of a compiled P2P kernel: the target boxes [first_box, last_box) of a list. Columns
-  /// are pointers; column d of the sources of a chunk is number chunk * dim + d.
+  /// are pointers; column d of the sources of a set is number set * dim + d.
   ///
   /// Only the sources of `own[b]` may coincide with targets of box b, and are tested for it, unless
   /// ranges_may_coincide. All pointers must stay valid during the call; nothing outside the named
   /// points is read or written.
   template <class T>
-  struct p2p_job
+  struct p2p_job : list_view
   {
     T const* const* target_x = nullptr; ///< dim columns
     T* const* target_out = nullptr;     ///< n_out columns, added to
-    T const* const* source_x = nullptr; ///< dim columns for each chunk
-    T const* const* source_q = nullptr; ///< n_in columns for each chunk
+    T const* const* source_x = nullptr; ///< dim columns for each set
+    T const* const* source_q = nullptr; ///< n_in columns for each set
 
     // mutual kernels only: the sources receive too
     T const* const* target_q = nullptr; ///< n_in columns
-    T* const* source_out = nullptr;     ///< n_out columns for each chunk, added to
+    T* const* source_out = nullptr;     ///< n_out columns for each set, added to
 
-    index_type const* box_offsets = nullptr;       ///< as boxes::offsets
-    source_range const* own = nullptr;             ///< as interaction_list::own
-    index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
-    source_range const* ranges = nullptr;          ///< as interaction_list::ranges
-    std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
-    index_type first_box = 0;                      ///< the first target box
-    index_type last_box = 0;                       ///< one past the last
+    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
+
+    index_type first_box = 0; ///< the first target box
+    index_type last_box = 0;  ///< one past the last
 
     /// own[b] are the targets of box b themselves: i = j is skipped, and a mutual kernel takes each
     /// pair once

@@ -49,9 +49,9 @@ namespace nearfield
         if (range.shift != 0 && range.shift >= list.shifts.size())
           throw error(name() + "with shift " + std::to_string(range.shift) + " of " +
                       std::to_string(list.shifts.size()) + "; give the shifts of the same list");
-        if (range.chunk != 0)
-          throw error(name() + "in chunk " + std::to_string(range.chunk) +
-                      "; a step over one set of columns has chunk 0 only");
+        if (range.set != 0)
+          throw error(name() + "in set " + std::to_string(range.set) +
+                      "; a step over one set of columns has set 0 only");
       };
       for (index_type b = 0; b < n; ++b)
         if (targets.offsets[b] > targets.offsets[b + 1] || list.offsets[b] > list.offsets[b + 1])
@@ -95,11 +95,8 @@ namespace nearfield
                       near_field_options const& options)
     {
       p2p_job<T> job;
-      job.box_offsets = targets.offsets.data();
-      job.own = list.own.data();
-      job.range_offsets = list.offsets.data();
-      job.ranges = list.ranges.data();
-      job.shifts = list.shifts.data();
+      static_cast<list_view&>(job) = {targets.offsets.data(), list.own.data(), list.offsets.data(),
+                                      list.ranges.data(), list.shifts.data()};
       job.last_box = targets.size();
       job.tests_for_zero = tests_for_zero<T>(k);
       job.ranges_may_coincide = options.ranges_may_coincide;
@@ -109,7 +106,7 @@ namespace nearfield
     template <class T, int N>
     void clear(soa<T, N> const& out)
     {
-      for (int c = 0; c < N; ++c) std::fill_n(out[c], out.size(), T(0));
+      for (int c = 0; c < width_of(out); ++c) std::fill_n(out[c], out.size(), T(0));
     }
   }
 }

@@ -65,15 +65,19 @@ namespace nearfield
                               side<T, K::dim, NQ, NOut> const& targets,
                               side<T, K::dim, NQ, NOut> const& sources)
     {
-      constexpr int n_rhs = right_hand_sides<K, NQ, NOut>();
+      int const n_rhs = right_hand_sides<K>(sources.q, targets.out);
       job.target_x = targets.x.data();
       job.source_x = sources.x.data();
+      auto const from = [](auto const& columns, int first)
+      {
+        return columns.data() ? columns.data() + first : nullptr;
+      };
       for (int rhs = 0; rhs < n_rhs; ++rhs)
       {
-        job.target_q = targets.q.data() + rhs * K::n_in;
-        job.source_q = sources.q.data() + rhs * K::n_in;
-        job.target_out = targets.out.data() + rhs * K::n_out;
-        job.source_out = sources.out.data() + rhs * K::n_out;
+        job.target_q = from(targets.q, rhs * K::n_in);
+        job.source_q = from(sources.q, rhs * K::n_in);
+        job.target_out = from(targets.out, rhs * K::n_out);
+        job.source_out = from(sources.out, rhs * K::n_out);
         kernel(&k, job);
       }
     }

@@ -57,13 +57,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       NEARFIELD_UNROLL
       for (int d = 0; d < Dim; ++d)
       {
-        from[d] = job.source_x[range.chunk * Dim + d] + range.begin;
+        from[d] = job.source_x[range.set * Dim + d] + range.begin;
         to[d] = x[d] + size;
       }
       NEARFIELD_UNROLL
       for (int i = 0; i < NIn; ++i)
       {
-        from[Dim + i] = job.source_q[range.chunk * NIn + i] + range.begin;
+        from[Dim + i] = job.source_q[range.set * NIn + i] + range.begin;
         to[Dim + i] = q[i] + size;
       }
       copy(to, from, count);
@@ -74,7 +74,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (index_type j = 0; j < count; ++j) to[d][j] += shift;
         }
       if constexpr (Mutual)
-        pieces[n_pieces++] = {{range.begin, range.begin + count, range.chunk, range.shift}, size};
+        pieces[n_pieces++] = {{range.begin, range.begin + count, range.set, range.shift}, size};
       size += static_cast<int>(count);
       return count;
     }
@@ -107,8 +107,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         int const count = static_cast<int>(from.end - from.begin);
         NEARFIELD_UNROLL
         for (int o = 0; o < NOut; ++o)
-          add_scaled(job.source_out[from.chunk * NOut + o] + from.begin, out[o] + pieces[p].at,
-                     count, scale[o]);
+          add_scaled(job.source_out[from.set * NOut + o] + from.begin, out[o] + pieces[p].at, count,
+                     scale[o]);
       }
     }
 

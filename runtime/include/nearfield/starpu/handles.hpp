@@ -4,10 +4,16 @@
 
 #include <starpu.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdlib>
+#include <initializer_list>
 #include <memory>
+#include <ranges>
+#include <span>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace nearfield::starpu
 {
@@ -70,5 +76,107 @@ namespace nearfield::starpu
 
     owned_memory memory_{nullptr, &std::free}; ///< allocated by of_size()
     starpu_data_handle_t data_ = nullptr;
+  };
+
+  namespace detail
+  {
+    /// A vector that allocates memory only beyond N elements, since every task makes several.
+    template <class T, std::size_t N>
+    requires std::is_trivially_copyable_v<T>
+    class inline_vector
+    {
+    public:
+      inline_vector() = default;
+      template <class Iterator>
+      inline_vector(Iterator first, Iterator last)
+      {
+        for (; first != last; ++first) push_back(*first);
+      }
+
+      void push_back(T const& value)
+      {
+        if (size_ < N)
+          first_[size_] = value;
+        else
+        {
+          if (size_ == N) all_.assign(first_, first_ + N);
+          all_.push_back(value);
+        }
+        ++size_;
+      }
+      void clear() { size_ = 0; }
+
+      [[nodiscard]] std::size_t size() const { return size_; }
+      [[nodiscard]] T const* data() const { return size_ > N ? all_.data() : first_; }
+      [[nodiscard]] T const* begin() const { return data(); }
+      [[nodiscard]] T const* end() const { return data() + size_; }
+
+    private:
+      T first_[N]{};
+      std::vector<T> all_; ///< used for more than N
+      std::size_t size_ = 0;
+    };
+  }
+
+  /// The x, q or out of a P2P task: one packed handle, or one handle per column. All arguments of a task must
+  /// be of the same kind.
+  ///
+  ///     column_handles const x = hx;              // packed: its columns one after the other
+  ///     column_handles const x = {hx, hy, hz};    // one handle per column
+  class column_handles
+  {
+  public:
+    column_handles() = delete; ///< so that the compiler refuses a task without its x, q or out
+    /// A packed handle.
+    template <std::convertible_to<starpu_data_handle_t> Handle>
+    column_handles(Handle const& packed) // NOLINT(google-explicit-constructor)
+    {
+      handles_.push_back(packed);
+    }
+    /// One handle per column, in order: all columns of the first right-hand side, then those of the next.
+    column_handles(std::initializer_list<starpu_data_handle_t> columns)
+        : handles_(columns.begin(), columns.end())
+    {}
+    /// The same from a range, such as a std::vector<nearfield::starpu::handle>.
+    template <std::ranges::input_range Columns>
+    requires std::convertible_to<std::ranges::range_reference_t<Columns const&>,
+                                 starpu_data_handle_t>
+    column_handles(Columns const& columns) // NOLINT(google-explicit-constructor)
+        : handles_(std::ranges::begin(columns), std::ranges::end(columns))
+    {}
+
+    /// The handles.
+    [[nodiscard]] std::span<starpu_data_handle_t const> get() const
+    {
+      return {handles_.begin(), handles_.end()};
+    }
+
+  private:
+    detail::inline_vector<starpu_data_handle_t, 8> handles_;
+  };
+
+  /// The points of a box that are targets and sources. For n points, x has dim columns of n values, q has n_in
+  /// and out n_out columns; with k right-hand sides, q and out have k times as many.
+  ///
+  ///     nearfield::starpu::box_handles const box{.x = {hx, hy, hz}, .q = {hq}, .out = {hphi}};
+  struct box_handles
+  {
+    column_handles x;   ///< positions, read
+    column_handles q;   ///< inputs, read
+    column_handles out; ///< outputs, added to
+  };
+
+  /// The points of a box that are targets only.
+  struct target_handles
+  {
+    column_handles x;   ///< positions, read
+    column_handles out; ///< outputs, added to
+  };
+
+  /// The points of a box that are sources only.
+  struct source_handles
+  {
+    column_handles x; ///< positions, read
+    column_handles q; ///< inputs, read
   };
 }

@@ -2,11 +2,10 @@
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/starpu/backends.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
-#include <nearfield/starpu/monitor.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -59,7 +58,7 @@ namespace nearfield::starpu::detail
     column_list() = default;
     template <class U, int N>
     requires std::convertible_to<U*, T*> column_list(soa<U, N> const& of) // NOLINT
-        : columns(of.data(), of.data() + N), n(of.size())
+        : columns(of.data(), of.data() + nearfield::detail::width_of(of)), n(of.size())
     {}
 
     // as soa has them
@@ -102,7 +101,8 @@ namespace nearfield::starpu
   ///     step.wait();
   ///
   /// All columns are in the caller's order. With one set, i = j is left out. q may have k * n_in columns
-  /// and out k * n_out, right-hand side after right-hand side. The tree of the groups and all columns
+  /// and out k * n_out, right-hand side after right-hand side, and k may be known at run time only
+  /// (soa<T, run_time_columns>). The tree of the groups and all columns
   /// must outlive the step; tasks read x, y, q and write out between submit() and wait(), q only until
   /// wait_for_inputs(). One thread at a
   /// time may call the functions of one step. Several steps may run at once, but not two that write the same
@@ -124,8 +124,7 @@ namespace nearfield::starpu
                soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
                near_field_options const& options = {})
         : near_field(starpu, groups.view(), detail::kernel_of<T>(k),
-                     {true, nearfield::detail::right_hand_sides<K, NQ, NOut>(), x, {}, q, out},
-                     options)
+                     {true, nearfield::detail::right_hand_sides<K>(q, out), x, {}, q, out}, options)
     {}
 
     /// Two sets: targets x, sources y with inputs q.
@@ -135,8 +134,7 @@ namespace nearfield::starpu
                soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
                soa<T, NOut> const& out, near_field_options const& options = {})
         : near_field(starpu, groups.view(), detail::kernel_of<T>(k),
-                     {false, nearfield::detail::right_hand_sides<K, NQ, NOut>(), x, y, q, out},
-                     options)
+                     {false, nearfield::detail::right_hand_sides<K>(q, out), x, y, q, out}, options)
     {}
 
     near_field(near_field const&) = delete;

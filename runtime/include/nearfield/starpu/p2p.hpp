@@ -1,12 +1,9 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/starpu/backends.hpp>
-#include <nearfield/starpu/column_handles.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
-#include <nearfield/starpu/monitor.hpp>
-#include <nearfield/starpu/task_options.hpp>
+#include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
 
@@ -49,17 +46,14 @@ namespace nearfield::starpu
     /// nearfield::error if a handle is null, neither a vector nor a variable, or of another precision; if
     /// sizes do not match; if an output shares memory with another argument; for invalid options; if StarPU
     /// is not running; and if no worker can run the task.
-    void insert_inner(column_handles const& x, column_handles const& q, column_handles const& out,
+    void insert_inner(box_handles const& box, task_options const& options = {});
+    /// out_i += sum_j K(x_i - y_j) q_j, with x and out of the targets, y and q of the sources
+    void insert_outer(target_handles const& targets, source_handles const& sources,
                       task_options const& options = {});
-    /// out_i += sum_j K(x_i - y_j) q_j
-    void insert_outer(column_handles const& x, column_handles const& y, column_handles const& q,
-                      column_handles const& out, task_options const& options = {});
-    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i. Assign all outputs one
-    /// arbiter (starpu_data_assign_arbiter); otherwise such tasks wait for each other. Also throws
+    /// Both directions of insert_outer() between two boxes, with one evaluation per pair. Assign all outputs
+    /// one arbiter (starpu_data_assign_arbiter); otherwise such tasks wait for each other. Also throws
     /// nearfield::error for an interaction without a mutual form.
-    void insert_outer_mutual(column_handles const& x, column_handles const& x_q,
-                             column_handles const& x_out, column_handles const& y,
-                             column_handles const& y_q, column_handles const& y_out,
+    void insert_outer_mutual(box_handles const& one, box_handles const& other,
                              task_options const& options = {});
 
     /// Waits for all tasks of the process, then rethrows the first exception of this object's tasks. Throws
@@ -88,15 +82,13 @@ namespace nearfield::starpu
 
   /// P2P tasks on your handles, in your task graph.
   ///
-  /// Handles are StarPU vectors of T, or variables of as many bytes. For n points, x has dim columns of n
-  /// values, q has n_in and an output n_out columns; with k right-hand sides, q and outputs have k times as
-  /// many. Either each column is a handle, or x, q and outputs are one handle each, with columns stored one
-  /// after the other. Tasks add to their outputs and access them as STARPU_RW | STARPU_COMMUTE, so they run in
+  /// Handles are StarPU vectors of T, or variables of as many bytes. Either each column is a handle, or x, q
+  /// and outputs are one handle each, with columns stored one after the other (box_handles). Tasks add to their outputs and access them as STARPU_RW | STARPU_COMMUTE, so they run in
   /// any order with each other and with your codelets that do the same. Outputs must have been written before,
   /// by you or by a task: StarPU aborts if a task reads a handle that has no value yet.
   ///
   ///     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
-  ///     p2p.insert_outer(x, y, q, phi);
+  ///     p2p.insert_outer({.x = x, .out = phi}, {.x = y, .q = q});
   ///     starpu_task_insert(p2p.outer(), STARPU_R, x, STARPU_R, y, STARPU_R, q,
   ///                        STARPU_RW | STARPU_COMMUTE, phi, 0);                    // the same, raw
   ///
@@ -132,11 +124,10 @@ namespace nearfield::starpu
     }
     /// As in p2p_tasks, for interactions with a mutual form.
     void insert_outer_mutual(
-        column_handles const& x, column_handles const& x_q, column_handles const& x_out,
-        column_handles const& y, column_handles const& y_q, column_handles const& y_out,
+        box_handles const& one, box_handles const& other,
         task_options const& options = {}) requires nearfield::detail::has_way_back<K>
     {
-      p2p_tasks<T>::insert_outer_mutual(x, x_q, x_out, y, y_q, y_out, options);
+      p2p_tasks<T>::insert_outer_mutual(one, other, options);
     }
   };
 

@@ -18,8 +18,8 @@ namespace nearfield::starpu
   /// thread (with a worker on every core, downloads wait) unless STARPU_NCPU or STARPU_RESERVE_NCPU is set.
   struct runtime_options
   {
-    /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for, less the
-    /// cores left free with GPUs
+    /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for
+    /// (worker_limit()), less the cores left free with GPUs
     int workers = 0;
     /// "lws", "dmdas" ...; empty: STARPU_SCHED, or StarPU's default
     std::string scheduler = {};
@@ -75,6 +75,14 @@ namespace nearfield::starpu
   /// The version of the StarPU library in use, such as "1.3.10".
   NEARFIELD_API std::string version();
 
+  /// Why StarPU leaves cores of this machine idle, in one line with the remedy: it was built for fewer CPU
+  /// workers than there are cores. Empty if it was not.
+  NEARFIELD_API std::string worker_limit();
+
   /// Whether StarPU was built with CUDA; without it, tasks run on CPUs only.
   NEARFIELD_API bool has_cuda() noexcept;
+
+  /// Throws nearfield::error if `code`, returned by a StarPU function, is not 0. StarPU returns negative
+  /// values of errno. `what` names the function and what it was called for.
+  NEARFIELD_API void check(int code, std::string const& what);
 }

@@ -1,17 +1,17 @@
 #pragma once
 
-#include <nearfield/runtime/in_order.hpp>
 #include <nearfield/search/lists.hpp>
-#include <nearfield/starpu/search/slab_options.hpp>
+#include <nearfield/starpu/search_slabs.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <numeric>
 #include <vector>
 
 /// \file
-/// A list of pairs in one pass of tasks, though no task knows where its part of the list begins.
+/// Lists of pairs by tasks: in one pass, though no task knows where its part of the list begins, and sorted.
 
 namespace nearfield::starpu::detail
 {
@@ -80,7 +80,7 @@ namespace nearfield::starpu::detail
   {
     using piece = typename piece_pool<T, Dim>::piece;
     piece_pool<T, Dim> pool;
-    nearfield::detail::in_order<piece> in_order;
+    in_order<piece> pieces;
     std::uint64_t size = 0;
     search.run(slab_work::fill,
                [&](auto const& job, std::size_t s)
@@ -89,13 +89,13 @@ namespace nearfield::starpu::detail
                  nearfield::detail::resize(mine->pairs, what, search.slabs()[s].candidates);
                  mine->size = nearfield::detail::write_pairs(isa::best, job, what, mine->pairs, 0);
                  std::vector<piece> placed;
-                 in_order.put(s, std::move(mine),
-                              [&](piece next)
-                              {
-                                next->place = size;
-                                size += next->size;
-                                placed.push_back(std::move(next));
-                              });
+                 pieces.put(s, std::move(mine),
+                            [&](piece next)
+                            {
+                              next->place = size;
+                              size += next->size;
+                              placed.push_back(std::move(next));
+                            });
                  for (piece& p : placed)
                  {
                    copy_piece(*p, list);
@@ -114,5 +114,51 @@ namespace nearfield::starpu::detail
     std::exclusive_scan(counts.begin(), counts.end(), places.begin(), std::uint64_t(0));
     search.run(slab_work::fill, [&](auto const& job, std::size_t s)
                { nearfield::detail::write_pairs(isa::best, job, what, list, places[s]); });
+  }
+
+  /// Pairs (i, j > i) as rows of i. They are taken from the full list, whose row i holds all of them; the
+  /// half list has some in row j, so two tasks would write to one row. This doubles the distance tests,
+  /// but sorting takes longer than these.
+  template <class T, int Dim>
+  struct upper_rows
+  {
+    csr<T, Dim>* list = nullptr;
+    index_type* counts = nullptr;
+
+    static void count(void* self, nearfield::detail::search_row<T, Dim> const& hits)
+    {
+      static_cast<upper_rows*>(self)->counts[hits.i] = static_cast<index_type>(
+          std::count_if(hits.j, hits.j + hits.count, [&](index_type j) { return j > hits.i; }));
+    }
+
+    static void put(void* self, nearfield::detail::search_row<T, Dim> const& hits)
+    {
+      csr<T, Dim>& list = *static_cast<upper_rows*>(self)->list;
+      std::uint64_t at = list.offsets[hits.i];
+      for (index_type k = 0; k < hits.count; ++k)
+      {
+        if (hits.j[k] < hits.i) continue;
+        list.columns[at] = hits.j[k];
+        if (!list.r2.empty()) list.r2[at] = hits.r2[k];
+        for (int a = 0; a < Dim; ++a)
+          if (!list.displacements[a].empty()) list.displacements[a][at] = hits.d[a][k];
+        ++at;
+      }
+    }
+  };
+
+  template <class T, int Dim>
+  void search_upper(runtime const& starpu, cell_view<T, Dim> const& cells, to_csr const& what,
+                    csr<T, Dim>& rows, slab_options const& options)
+  {
+    slab_search const search(starpu, cells, pairs::full, options);
+    std::vector<index_type> counts(cells.target_order.size());
+    upper_rows<T, Dim> sink{&rows, counts.data()};
+    search.rows(nearfield::detail::row_content::indices, &upper_rows<T, Dim>::count, &sink);
+    nearfield::detail::size_rows(rows, what, counts);
+    search.rows(nearfield::detail::content_of(what), &upper_rows<T, Dim>::put, &sink);
+    run_rows(starpu, rows.size(), rows.columns.size(),
+             [&](std::size_t first, std::size_t last)
+             { nearfield::detail::sort_rows(rows, first, last); });
   }
 }

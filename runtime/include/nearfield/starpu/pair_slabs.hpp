@@ -2,10 +2,9 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/search/pairs.hpp>
-#include <nearfield/starpu/backends.hpp>
 #include <nearfield/starpu/handles.hpp>
-#include <nearfield/starpu/monitor.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu/tasks.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <array>

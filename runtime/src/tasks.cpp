@@ -1,4 +1,6 @@
-#include <nearfield/starpu/monitor.hpp>
+#include <nearfield/starpu/tasks.hpp>
+
+#include <nearfield/core/error.hpp>
 
 #include <starpu.h>
 
@@ -6,6 +8,22 @@
 
 namespace nearfield::starpu
 {
+  backend_set::backend_set(backend_choice one) : backend_set({one}) {}
+
+  backend_set::backend_set(std::initializer_list<backend_choice> several)
+  {
+    for (backend_choice const one : several)
+    {
+      bool const all = one == backend_choice::automatic;
+      // scalar only if named: SIMD is faster, but uncalibrated performance models would try both
+      bits_ |= one == backend_choice::scalar ? 1u : 0u;
+      bits_ |= all || one == backend_choice::simd ? 2u : 0u;
+      bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
+      names_cuda_ = names_cuda_ || one == backend_choice::cuda;
+    }
+    if (bits_ == 0) throw error("backends: found none; name scalar, simd or cuda");
+  }
+
   std::string worker_name(int worker)
   {
     char name[64];

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# starpu_cuda.sh [PREFIX]: StarPU with CUDA from Debian's source package, for ./dev starpu-cuda. It needs
-# nvcc, no GPU and no driver. A complete prefix is left alone, and a prefix appears only when it is complete.
+# starpu.sh starpu|starpu-cuda [PREFIX]: StarPU for up to 128 CPU workers from Debian's source package, for the
+# ./dev command of that name. starpu-cuda needs nvcc, no GPU and no driver. A complete prefix is left alone, and a
+# prefix appears only when it is complete.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+kind=$1
 version=1.4.10
 archive=starpu_$version+dfsg.orig.tar.gz
 sha256=6b3bb9ec0d79f937882148b2da09ae6cb0ad4d1e83a104be45723dd70eba99c3
@@ -11,22 +13,34 @@ cache=${XDG_CACHE_HOME:-$HOME/.cache}/nearfield
 
 fail()
 {
-  echo "./dev starpu-cuda: $*" >&2
+  echo "./dev $kind: $*" >&2
   exit 2
 }
 
-nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
-[ -x "$nvcc" ] || fail "no nvcc in PATH, CUDACXX or /usr/local/cuda/bin: install NVIDIA's CUDA toolkit, or set CUDACXX"
-# nvcc itself may be a link or a script, elsewhere.
-cuda=$(realpath "$("$nvcc" --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')")
-cuda_version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+what="StarPU $version"
+own_name=starpu-$version
+if [ "$kind" = starpu-cuda ]; then
+  nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+  [ -x "$nvcc" ] || fail "no nvcc in PATH, CUDACXX or /usr/local/cuda/bin: install NVIDIA's CUDA toolkit, or set CUDACXX"
+  # nvcc itself may be a link or a script, elsewhere.
+  cuda=$(realpath "$("$nvcc" --dryrun -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')")
+  cuda_version=$("$nvcc" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
+  what+=" with CUDA $cuda_version"
+  own_name+=-cuda-$cuda_version
+  preset=cuda
+  options=(--enable-cuda --with-cuda-dir="$cuda" --enable-maxcudadev=8 ac_cv_lib_cublasLt_cublasLtCreate=no
+    ac_cv_lib_cusparse_cusparseCreate=no ac_cv_lib_cusolver_cusolverDnCreate=no)
+else
+  preset=release
+  options=(--disable-cuda)
+fi
 
-prefix=$(realpath -m "${1:-$cache/starpu-$version-cuda-$cuda_version}")
+prefix=$(realpath -m "${2:-$cache/$own_name}")
 if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
   [ ! -e "$prefix" ] || [ -z "$(ls -A "$prefix")" ] ||
     fail "'$prefix' holds something else: name an empty or a new folder"
   mkdir -p "$(dirname "$prefix")"
-  work=$(mktemp -d "$(dirname "$prefix")/.starpu-cuda.XXXXXX")
+  work=$(mktemp -d "$(dirname "$prefix")/.starpu.XXXXXX")
   trap 'rm -rf "$work"' EXIT
   log=$work/log
   mkdir "$work"/{lists,lists/partial,cache,cache/archives,cache/archives/partial,source,build}
@@ -43,23 +57,21 @@ if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
     fail "Debian's sid is out of reach: $(tail -n 1 "$log")"
   package=$(apt-cache "${private[@]}" showsrc --only-source starpu |
     sed -n "s/^Version: \($version+dfsg-.*\)/starpu=\1/p" | tail -n 1) || true
-  [ -n "$package" ] || fail "Debian's sid has no StarPU $version any more: raise the version in tools/starpu_cuda.sh"
+  [ -n "$package" ] || fail "Debian's sid has no StarPU $version any more: raise the version in tools/starpu.sh"
   (cd "$work" && apt-get "${private[@]}" -qq source --download-only "$package") >"$log" 2>&1 ||
     fail "StarPU's source cannot be fetched: $(tail -n 1 "$log")"
   echo "$sha256  $work/$archive" | sha256sum --check --quiet - >&2 || fail "$archive has another SHA-256"
 
-  echo "building StarPU $version with CUDA $cuda_version into $prefix (4 minutes on two cores)" >&2
+  echo "building $what into $prefix (4 minutes on two cores)" >&2
   tar -xf "$work/$archive" -C "$work/source" --strip-components=1
   # --disable-sc-hypervisor, which would be in keeping here, turns it on.
   (
     cd "$work/source" && patch -p1 <"$patch" && cd "$work/build" &&
-      ../source/configure --prefix="$prefix" --enable-cuda --with-cuda-dir="$cuda" \
-        --enable-maxcpus=128 --enable-maxcudadev=8 --enable-maxbuffers=16 \
+      ../source/configure --prefix="$prefix" "${options[@]}" --enable-maxcpus=128 --enable-maxbuffers=16 \
         --disable-opencl --disable-fortran --disable-openmp --disable-starpufft --disable-starpurm \
         --disable-starpupy --disable-mlr --disable-mpi --disable-socl --disable-static \
         --disable-build-doc --disable-build-doc-pdf --disable-build-examples --disable-build-tests \
-        ac_cv_lib_cublasLt_cublasLtCreate=no ac_cv_lib_cusparse_cusparseCreate=no \
-        ac_cv_lib_cusolver_cusolverDnCreate=no CFLAGS=-O2 &&
+        CFLAGS=-O2 &&
       make -j"$(nproc)" && make install DESTDIR="$work/root"
   ) >"$log" 2>&1 || {
     tail -n 30 "$log" >&2
@@ -70,10 +82,10 @@ if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
   mv -T "$work/root$prefix" "$prefix"
 fi
 
-# Where the preset looks; a folder configured with another StarPU would keep that one.
+# Where the presets look; a folder configured with another StarPU would keep that one.
 mkdir -p "$root/build"
-ln -sfn "$prefix" "$root/build/starpu-cuda"
+ln -sfn "$prefix" "$root/build/$kind"
 fresh=
-[ ! -e "$root/build/cuda/CMakeCache.txt" ] || fresh=" --fresh"
-echo "StarPU $version with CUDA $cuda_version: $prefix"
-echo "next: cmake$fresh --preset cuda && cmake --build --preset cuda"
+[ ! -e "$root/build/$preset/CMakeCache.txt" ] || fresh=" --fresh"
+echo "$what: $prefix"
+echo "next: cmake$fresh --preset $preset && cmake --build --preset $preset"

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/slab_tasks.hpp>
+#include <nearfield/starpu/search_slabs.hpp>
 
 #include "codelet.hpp"
 #include "environment.hpp"
