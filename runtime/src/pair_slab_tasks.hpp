@@ -3,6 +3,7 @@
 #include "codelet.hpp"
 
 #include <nearfield/search/cuda_rows.hpp>
+#include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/search/pair_slabs.hpp>
 
 #include <optional>
