@@ -1,6 +1,6 @@
 #pragma once
 
-#include "registers.hpp"
+#include "operands.hpp"
 #include "search_kernels.hpp"
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE

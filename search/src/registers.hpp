@@ -28,8 +28,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  // For each register: bits_of() a comparison, one for each lane; add_true(), which adds them to sums in 32-bit
-  // words, for doubles every other one; and total(), the sum of those words.
+  // For each register: bits_of() a comparison, one for each lane; kept(), y where it holds and 0 elsewhere;
+  // sub_where(), a - b where it holds and a elsewhere; add_true(), which counts it in 32-bit words, for doubles in every
+  // other one; and sum_words().
 
 #if defined(__SSE2__)
   NEARFIELD_FN unsigned bits_of(__m128 in)
@@ -48,7 +49,23 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     return _mm_sub_epi64(sum, _mm_castpd_si128(in));
   }
-  NEARFIELD_FN index_type total(__m128i sum)
+  NEARFIELD_FN __m128 kept(__m128 in, __m128 y)
+  {
+    return _mm_and_ps(in, y);
+  }
+  NEARFIELD_FN __m128 sub_where(__m128 a, __m128 in, __m128 b)
+  {
+    return _mm_sub_ps(a, kept(in, b));
+  }
+  NEARFIELD_FN __m128d kept(__m128d in, __m128d y)
+  {
+    return _mm_and_pd(in, y);
+  }
+  NEARFIELD_FN __m128d sub_where(__m128d a, __m128d in, __m128d b)
+  {
+    return _mm_sub_pd(a, kept(in, b));
+  }
+  NEARFIELD_FN index_type sum_words(__m128i sum)
   {
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0x4e));
     sum = _mm_add_epi32(sum, _mm_shuffle_epi32(sum, 0xb1));
@@ -73,9 +90,25 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     return _mm256_sub_epi64(sum, _mm256_castpd_si256(in));
   }
-  NEARFIELD_FN index_type total(__m256i sum)
+  NEARFIELD_FN __m256 kept(__m256 in, __m256 y)
   {
-    return total(_mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1)));
+    return _mm256_and_ps(in, y);
+  }
+  NEARFIELD_FN __m256 sub_where(__m256 a, __m256 in, __m256 b)
+  {
+    return _mm256_sub_ps(a, kept(in, b));
+  }
+  NEARFIELD_FN __m256d kept(__m256d in, __m256d y)
+  {
+    return _mm256_and_pd(in, y);
+  }
+  NEARFIELD_FN __m256d sub_where(__m256d a, __m256d in, __m256d b)
+  {
+    return _mm256_sub_pd(a, kept(in, b));
+  }
+  NEARFIELD_FN index_type sum_words(__m256i sum)
+  {
+    return sum_words(_mm_add_epi32(_mm256_castsi256_si128(sum), _mm256_extracti128_si256(sum, 1)));
   }
 
   /// Which lanes a mask takes, side by side: of eight, one byte for each, 2 KiB that stay in L1; of four, the bytes of
@@ -105,17 +138,17 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   };
   inline constexpr lanes_of_masks taken{};
 
-  NEARFIELD_FN void compress(__m256i from, unsigned mask, void* to)
+  NEARFIELD_FN void compress_register(__m256i from, unsigned mask, void* to)
   {
     __m256i const order = _mm256_cvtepu8_epi32(
         _mm_loadl_epi64(reinterpret_cast<__m128i const*>(taken.of_eight + mask)));
     _mm256_storeu_si256(static_cast<__m256i*>(to), _mm256_permutevar8x32_epi32(from, order));
   }
-  NEARFIELD_FN void compress(__m256 from, unsigned mask, float* to)
+  NEARFIELD_FN void compress_register(__m256 from, unsigned mask, float* to)
   {
-    compress(_mm256_castps_si256(from), mask, to);
+    compress_register(_mm256_castps_si256(from), mask, to);
   }
-  NEARFIELD_FN void compress(__m256d from, unsigned mask, double* to)
+  NEARFIELD_FN void compress_register(__m256d from, unsigned mask, double* to)
   {
     __m256i const order =
         _mm256_load_si256(reinterpret_cast<__m256i const*>(taken.halves_of_four[mask]));
@@ -141,21 +174,37 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     return _mm512_mask_add_epi64(sum, in, sum, _mm512_set1_epi64(1));
   }
-  NEARFIELD_FN index_type total(__m512i sum)
+  NEARFIELD_FN __m512 kept(__mmask16 in, __m512 y)
+  {
+    return _mm512_maskz_mov_ps(in, y);
+  }
+  NEARFIELD_FN __m512 sub_where(__m512 a, __mmask16 in, __m512 b)
+  {
+    return _mm512_mask_sub_ps(a, in, a, b);
+  }
+  NEARFIELD_FN __m512d kept(__mmask8 in, __m512d y)
+  {
+    return _mm512_maskz_mov_pd(in, y);
+  }
+  NEARFIELD_FN __m512d sub_where(__m512d a, __mmask8 in, __m512d b)
+  {
+    return _mm512_mask_sub_pd(a, in, a, b);
+  }
+  NEARFIELD_FN index_type sum_words(__m512i sum)
   {
     return static_cast<index_type>(_mm512_reduce_add_epi32(sum));
   }
 
   // Compress to a register, then store: a compressing store is microcode on Zen 4 and 5.
-  NEARFIELD_FN void compress(__m512i from, unsigned mask, void* to)
+  NEARFIELD_FN void compress_register(__m512i from, unsigned mask, void* to)
   {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi32(static_cast<__mmask16>(mask), from));
   }
-  NEARFIELD_FN void compress(__m512 from, unsigned mask, float* to)
+  NEARFIELD_FN void compress_register(__m512 from, unsigned mask, float* to)
   {
     _mm512_storeu_ps(to, _mm512_maskz_compress_ps(static_cast<__mmask16>(mask), from));
   }
-  NEARFIELD_FN void compress(__m512d from, unsigned mask, double* to)
+  NEARFIELD_FN void compress_register(__m512d from, unsigned mask, double* to)
   {
     _mm512_storeu_pd(to, _mm512_maskz_compress_pd(static_cast<__mmask8>(mask), from));
   }
@@ -178,7 +227,23 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     return vreinterpretq_u32_u64(vsubq_u64(vreinterpretq_u64_u32(sum), in));
   }
-  NEARFIELD_FN index_type total(uint32x4_t sum)
+  NEARFIELD_FN float32x4_t kept(uint32x4_t in, float32x4_t y)
+  {
+    return vreinterpretq_f32_u32(vandq_u32(in, vreinterpretq_u32_f32(y)));
+  }
+  NEARFIELD_FN float32x4_t sub_where(float32x4_t a, uint32x4_t in, float32x4_t b)
+  {
+    return vsubq_f32(a, kept(in, b));
+  }
+  NEARFIELD_FN float64x2_t kept(uint64x2_t in, float64x2_t y)
+  {
+    return vreinterpretq_f64_u64(vandq_u64(in, vreinterpretq_u64_f64(y)));
+  }
+  NEARFIELD_FN float64x2_t sub_where(float64x2_t a, uint64x2_t in, float64x2_t b)
+  {
+    return vsubq_f64(a, kept(in, b));
+  }
+  NEARFIELD_FN index_type sum_words(uint32x4_t sum)
   {
     return vaddvq_u32(sum);
   }
@@ -190,7 +255,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
 #if defined(__AVX512VL__)
     if constexpr (Width == 16)
-      compress(_mm512_loadu_si512(from), mask, to);
+      compress_register(_mm512_loadu_si512(from), mask, to);
     else if constexpr (Width == 8)
     {
       __m256i const all = _mm256_loadu_si256(reinterpret_cast<__m256i const*>(from));
@@ -200,7 +265,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     else
 #elif defined(__AVX2__)
     if constexpr (Width == 8)
-      compress(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(from)), mask, to);
+      compress_register(_mm256_loadu_si256(reinterpret_cast<__m256i const*>(from)), mask, to);
     else if constexpr (Width == 4)
     {
       __m128i const all = _mm_loadu_si128(reinterpret_cast<__m128i const*>(from));
@@ -212,111 +277,4 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 #endif
       store_each<Width>(from, mask, to);
   }
-
-  /// A register of coordinates. `indices` are those of `index_registers` of them, whose masks join() combines: a
-  /// register that can be compressed holds the indices of two of doubles.
-  template <class T, class Arch>
-  struct lanes
-  {
-    using real = T;
-    using reg = xsimd::batch<T, Arch>;
-    using index_reg = xsimd::batch<index_type, Arch>;
-    using sums = typename index_reg::register_type;
-    static constexpr int width = static_cast<int>(reg::size);
-    static constexpr bool has_compress = sizeof(reg) > 16;
-    static constexpr int index_registers = has_compress && sizeof(T) == 8 ? 2 : 1;
-    using indices = std::conditional_t<has_compress, sums, index_type const*>;
-
-    static NEARFIELD_FN reg load(T const* p) { return reg::load_unaligned(p); }
-    /// step if value >= from, -step if value <= -from, otherwise 0
-    static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
-    {
-      reg const zero(T(0));
-      return xsimd::select(value >= from, step, zero) - xsimd::select(value <= -from, step, zero);
-    }
-    static NEARFIELD_FN unsigned less(reg a, reg b) { return bits_of(is_less(a, b)); }
-    static NEARFIELD_FN int count(unsigned mask)
-    {
-      if constexpr (has_compress)
-        return __builtin_popcount(mask);
-      else if constexpr (width == 4)
-        return 0x4332322132212110 >> (4 * mask) & 7; // SSE2 has no instruction for it
-      else
-        return static_cast<int>((mask + 1) >> 1);
-    }
-    static NEARFIELD_FN sums no_sum() { return index_reg(index_type(0)); }
-    static NEARFIELD_FN sums add_less(sums sum, reg a, reg b)
-    {
-      return add_true(sum, is_less(a, b));
-    }
-    static NEARFIELD_FN unsigned join(unsigned low, unsigned high)
-    {
-#if defined(__AVX512F__)
-      if constexpr (width == 8)
-        return _mm512_kunpackb(static_cast<__mmask16>(high), static_cast<__mmask16>(low));
-      else
-#endif
-        return low | high << width;
-    }
-    static NEARFIELD_FN indices load_indices(index_type const* p)
-    {
-      if constexpr (has_compress)
-        return index_reg::load_unaligned(p);
-      else
-        return p;
-    }
-    static NEARFIELD_FN void compress(sums from, unsigned mask, index_type* to)
-    {
-      detail::compress(from, mask, to);
-    }
-    static NEARFIELD_FN void compress(index_type const* from, unsigned mask, index_type* to)
-    {
-      compress_indices<width>(from, mask, to);
-    }
-    static NEARFIELD_FN void compress(reg from, unsigned mask, T* to)
-    {
-      if constexpr (has_compress)
-        detail::compress(static_cast<typename reg::register_type>(from), mask, to);
-      else
-      {
-        T lane[width];
-        from.store_unaligned(lane);
-        store_each<width>(lane, mask, to);
-      }
-    }
-
-  private:
-    static NEARFIELD_FN auto is_less(reg a, reg b)
-    {
-      return static_cast<typename xsimd::batch_bool<T, Arch>::register_type>(a < b);
-    }
-  };
-
-  /// One value: the scalar back-end.
-  template <class T>
-  struct lanes<T, void>
-  {
-    using real = T;
-    using reg = T;
-    using sums = index_type;
-    using indices = index_type const*;
-    static constexpr int width = 1;
-    static constexpr int index_registers = 1;
-
-    static NEARFIELD_FN reg load(T const* p) { return *p; }
-    static NEARFIELD_FN reg signed_step(reg value, reg from, reg step)
-    {
-      return value >= from ? step : value <= -from ? -step : T(0);
-    }
-    static NEARFIELD_FN unsigned less(reg a, reg b) { return a < b; }
-    static NEARFIELD_FN int count(unsigned mask) { return static_cast<int>(mask); }
-    static NEARFIELD_FN sums no_sum() { return 0; }
-    static NEARFIELD_FN sums add_less(sums sum, reg a, reg b) { return sum + (a < b); }
-    static NEARFIELD_FN indices load_indices(index_type const* p) { return p; }
-    static NEARFIELD_FN void compress(index_type const* from, unsigned, index_type* to)
-    {
-      *to = *from;
-    }
-    static NEARFIELD_FN void compress(reg from, unsigned, T* to) { *to = from; }
-  };
 }
