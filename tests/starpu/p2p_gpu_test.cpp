@@ -45,6 +45,8 @@ namespace
             reference(K{}, x.view(), nobody.view(), soa<double const, 1>({nullptr}, 0), all_pairs);
     }
 
+    [[nodiscard]] starpu::box_handles box() const { return {.x = hx, .q = hq, .out = hout}; }
+
     template <class Meets>
     void expect_from(cluster const& other, Meets&& meets)
     {

@@ -42,6 +42,8 @@ namespace
       hout = handle::of(packed_out.data(), packed_out.size());
     }
 
+    [[nodiscard]] starpu::box_handles box() const { return {.x = hx, .q = hq, .out = hout}; }
+
     /// What tasks have added to the outputs, which were 1.
     double error(reference_sums<K::n_out> sums)
     {
