@@ -22,7 +22,8 @@ namespace nearfield
   {
     [[noreturn]] void fail(std::filesystem::path const& target, std::string const& what)
     {
-      throw error(detail::io::printable(target.string()) + ": cannot be written: " + what);
+      throw error(detail::io::printable(target.string()) + ": cannot be written: " + what,
+                  error_kind::file);
     }
 
     [[noreturn]] void fail(std::filesystem::path const& target)

@@ -83,14 +83,16 @@ namespace nearfield::detail::io
                     std::string const& expected)
   {
     throw error(printable(name) + ": line " + std::to_string(line) + ": found " + found +
-                ", expected " + expected);
+                    ", expected " + expected,
+                error_kind::invalid_data);
   }
 
   void fail_at_byte(std::string const& name, std::size_t byte, std::string const& found,
                     std::string const& expected)
   {
     throw error(printable(name) + ": byte " + std::to_string(byte) + ": found " + found +
-                ", expected " + expected);
+                    ", expected " + expected,
+                error_kind::invalid_data);
   }
 
   std::string_view trimmed(std::string_view text)

@@ -65,14 +65,14 @@ namespace
       {"binary_truncated", "a.bfma", binary_fma().substr(0, 70), {}, "a.bfma: byte"},
       {"wrong_dimension", "a.fma", fma, {"--dim", "2"}, "a.fma: "},
       // files
-      {"missing", "a.csv", "", {}, "a.csv: found no file", true},
+      {"missing", "a.csv", "", {}, "a.csv: cannot be opened: No such file", true},
       {"folder", ".", "", {}, "found a folder", true},
       {"unknown_extension", "a.points", good, {}, "a.points: found extension"},
       {"missing_sources",
        "a.csv",
        good,
        {"--sources", "/nonexistent/b.csv"},
-       "b.csv: found no file"},
+       "b.csv: cannot be opened: No such file"},
       // options
       {"interaction", "a.csv", good, {"--interaction", "one_over_s"}, "one_over_s.*one_over_r"},
       {"interaction_of_2d", "a.csv", good, {"--interaction", "log_r"}, "log_r.*3D"},

@@ -208,7 +208,7 @@ TEST(search_command_line, needs_an_input_and_a_radius)
   expect_refusal(run_program({"search"}), "INPUT");
   expect_refusal(run_program({"search", (folder / "a.csv").string()}), "--radius");
   expect_refusal(run_program({"search", (folder / "b.csv").string(), "--radius", "1"}),
-                 "b.csv: found no file");
+                 "b.csv: cannot be opened: No such file");
 }
 
 // A limit of the address space is one of the machine: what it refuses is an error, not a crash.
@@ -233,6 +233,6 @@ TEST(search_command_line, memory_that_the_system_refuses)
   std::string points;
   for (int i = 0; i < 20000; ++i) points += std::to_string(i * 1e-4) + ",0,0\n";
   write_text(folder / "a.csv", points);
-  expect_refusal(search_within(enough + 256, "a.csv"), "the system refuses [0-9]+ bytes");
+  expect_refusal(search_within(enough + 256, "a.csv"), "the system cannot provide [0-9]+ bytes");
   EXPECT_EQ(folder.n_files(), 2);
 }
