@@ -90,7 +90,7 @@ namespace nearfield
         if (is_available(set)) widest = set.which;
       }
       if (wanted && *wanted)
-        throw error("NEARFIELD_ISA: no instruction set '" + std::string(wanted) +
+        throw error("NEARFIELD_ISA: unknown instruction set '" + std::string(wanted) +
                     "'; available are " + list_available());
       return widest;
     }

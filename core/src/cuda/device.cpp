@@ -33,7 +33,7 @@ namespace nearfield
       switch (code)
       {
       case cudaErrorMemoryAllocation:
-        return ": free memory on the GPU or take a smaller problem";
+        return ": free memory on the GPU or run a smaller problem";
       case cudaErrorNoKernelImageForDevice:
         return ": configure nearfield with -DCMAKE_CUDA_ARCHITECTURES=<major minor> of this GPU";
       default:
