@@ -5,7 +5,7 @@
 #include "interactions.hpp"
 #include "json.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
 

@@ -5,7 +5,7 @@
 #include "search_result.hpp"
 #include "step.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/io/read.hpp>
 
 #include <algorithm>

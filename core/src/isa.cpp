@@ -1,4 +1,4 @@
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <nearfield/core/error.hpp>
 

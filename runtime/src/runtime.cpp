@@ -5,7 +5,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/starpu/check.hpp>
 #include <nearfield/starpu/monitor.hpp>
 

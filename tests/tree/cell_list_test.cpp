@@ -3,7 +3,7 @@
 #include "complains_of.hpp"
 #include "points.hpp"
 
-#include <nearfield/kernels/gaussian.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 #include <gmock/gmock.h>

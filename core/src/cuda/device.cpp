@@ -1,7 +1,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/cuda/stream_array.hpp>
 
 #include <cuda_runtime_api.h>
 

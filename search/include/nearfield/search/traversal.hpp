@@ -1,9 +1,9 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/search/pairs.hpp>
-#include <nearfield/tree/cell_view.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <cstdint>
 

@@ -3,7 +3,6 @@
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/tree.hpp>
-#include <nearfield/tree/tree_options.hpp>
 
 #include <concepts>
 #include <type_traits>

@@ -2,16 +2,64 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/tree/cube.hpp>
-#include <nearfield/tree/tree_options.hpp>
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 namespace nearfield
 {
+  /// A cube (a square in 2D): the points x with |x_d - centre_d| <= half_width on every axis.
+  template <int Dim>
+  struct cube
+  {
+    static constexpr int dim = Dim; ///< the dimension of space
+
+    std::array<double, Dim> centre{}; ///< length^1
+    double half_width = 1;            ///< length^1
+
+    /// The length of an edge, 2 half_width.
+    [[nodiscard]] double width() const { return 2 * half_width; }
+    /// Its lower end on an axis.
+    [[nodiscard]] double lower(int axis) const { return centre[axis] - half_width; }
+    /// Its upper end on an axis.
+    [[nodiscard]] double upper(int axis) const { return centre[axis] + half_width; }
+
+    friend bool operator==(cube const&, cube const&) = default;
+  };
+
+  /// The order of leaves in memory. Results depend on it only by rounding, but times do: neighbours
+  /// that are adjacent in memory merge into one range, and row-major order merges more of them.
+  enum class leaf_order
+  {
+    row_major, ///< the last axis varies fastest; uniform trees only
+    morton     ///< along the Z curve, the last axis varies fastest
+  };
+
+  /// How often a root can be halved: the indices of a leaf fit in one 64-bit key.
+  template <int Dim>
+  inline constexpr int max_level = Dim == 3 ? 21 : 31;
+
+  /// How a tree is cut. With `level` every leaf has the width root.width() / 2^level (a uniform
+  /// tree). Without it a box splits while it holds too many points (an adaptive tree).
+  template <int Dim>
+  struct tree_options
+  {
+    /// A box with more targets or more sources than this splits, down to max_level<Dim>. At least
+    /// 1; a uniform tree ignores it.
+    int max_leaf_size = 64;
+    /// 0 ... max_level<Dim>; level 0 is one leaf, the direct sum
+    std::optional<int> level = std::nullopt;
+    /// The root box, which must hold every point. By default it is the cube around the centre of
+    /// the points' bounding box, with half the largest extent as half width (1 if all points are
+    /// equal, or if there are none).
+    std::optional<cube<Dim>> root = std::nullopt;
+    /// by default row_major for a uniform tree and morton for an adaptive one
+    std::optional<leaf_order> order = std::nullopt;
+  };
+
   /// A leaf's place: cell `index` of the lattice of 2^level boxes per axis. Along axis d the box is lower_d +
   /// [index_d, index_d + 1] * root.width() / 2^level.
   template <int Dim>
