@@ -3,7 +3,7 @@
 #include "root.hpp"
 #include "sort.hpp"
 
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <array>
 #include <cstdint>
