@@ -10,7 +10,7 @@
 #include "cuda_timing.hpp"
 #include "search_cuda_rows.cuh"
 
-#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/cuda.hpp>
 
 #include <benchmark/benchmark.h>

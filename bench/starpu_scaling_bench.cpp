@@ -8,7 +8,7 @@
 #include "sums.hpp"
 #include "timing.hpp"
 
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>

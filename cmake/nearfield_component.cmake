@@ -152,6 +152,24 @@ function(nearfield_add_test name)
   endif()
 endfunction()
 
+# nearfield_add_message(<case> <message>)
+#
+# What the compiler says of a wrong program: messages.cpp of this topic with CASE_<case> defined, compiled without
+# flags. An empty message: the program is right.
+function(nearfield_add_message case message)
+  cmake_path(GET CMAKE_CURRENT_SOURCE_DIR FILENAME topic)
+  set(test ${topic}_message.${case})
+  add_test(NAME ${test}
+    COMMAND ${CMAKE_CXX_COMPILER} -std=c++20 -fsyntax-only -DCASE_${case}
+      "-I${PROJECT_SOURCE_DIR}/core/include" "-I${PROJECT_SOURCE_DIR}/kernels/include"
+      "-I${PROJECT_SOURCE_DIR}/adapters/include" "-I${PROJECT_SOURCE_DIR}/tests"
+      "${CMAKE_CURRENT_SOURCE_DIR}/messages.cpp")
+  set_tests_properties(${test} PROPERTIES LABELS "unit;compiler")
+  if(message)
+    set_tests_properties(${test} PROPERTIES PASS_REGULAR_EXPRESSION "${message}")
+  endif()
+endfunction()
+
 # nearfield_add_fuzzer(<name> SOURCES ... LINK ...)
 #
 # Makes a libFuzzer program of the target `fuzzers`, where NEARFIELD_BUILD_FUZZERS is on (clang); its test

@@ -55,6 +55,7 @@ function(nearfield_add_interaction target)
     configure_file("${templates}/isa.cpp.in" "${folder}/${isa}.cpp" @ONLY)
     target_sources(${target} PRIVATE "${folder}/${isa}.cpp")
     set_source_files_properties("${folder}/${isa}.cpp" ${apart}
+      COMPILE_DEFINITIONS NEARFIELD_ALLOW_SLOW_SIMD # sse2.cpp is for machines without AVX2
       COMPILE_OPTIONS "${nearfield_flags_${isa}};${nearfield_tile_flags}")
     foreach(real IN ITEMS float double)
       string(APPEND declarations "  template <>\n  p2p_kernels<${real}> ${isa}_kernels<nearfield_own_interaction, ${real}>();\n")

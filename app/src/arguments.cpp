@@ -67,7 +67,7 @@ namespace nearfield::app
       auto const refuse = [](char const* option)
       {
         throw error(std::string(option) + ": found --workers 0, which runs without StarPU; " +
-                    "leave one of them out");
+                    "leave out one of them");
       };
       if (!options.step.scheduler.empty()) refuse("--scheduler");
       if (options.step.leaves_per_group) refuse("--leaves-per-group");
@@ -111,7 +111,7 @@ namespace nearfield::app
       if (dim != 0 ? n != static_cast<std::size_t>(dim) : n != 2 && n != 3)
         throw error("--periodic: found " + std::to_string(n) + (n == 1 ? " length" : " lengths") +
                     ", expected " + (dim != 0 ? std::to_string(dim) : "2 or 3") +
-                    ", one for every axis and 0 for an open one");
+                    ", one for each axis, 0 for an open one");
       return lengths;
     }
   }
@@ -160,7 +160,7 @@ namespace nearfield::app
     if (options.workers > 0 &&
         (options.backend == backend::scalar || options.backend == backend::cuda))
       throw error("--workers: found " + std::to_string(options.workers) + " with --backend " +
-                  written.backend + ", which the calling thread runs; leave one of them out");
+                  written.backend + ", which runs on the calling thread; leave out one of them");
     if (options.cells_per_cutoff > max_cells_per_cutoff)
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
                   ", expected 1 to " + std::to_string(max_cells_per_cutoff) +

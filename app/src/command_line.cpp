@@ -20,8 +20,7 @@ namespace nearfield::app
       {
         std::string const word = argv[i];
         if (word.empty())
-          throw error(std::string(argv[i - 1]) +
-                      ": found an empty argument behind it, expected a value");
+          throw error(std::string(argv[i - 1]) + ": found an empty argument, expected a value");
         if (word.starts_with("--") && word.find('=') == word.size() - 1)
           throw error(word.substr(0, word.size() - 1) +
                       ": found nothing after '=', expected a value");

@@ -7,10 +7,10 @@
 #include "picture.hpp"
 #include "task_step.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/io/write.hpp>
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 
 #include <iomanip>
 #include <iostream>

@@ -19,15 +19,15 @@ namespace nearfield::app
     };
     if (asked > 0 && is_of_cpu(options.backend))
       refuse(std::string(" with --backend ") + name_of(options.backend) +
-             ", which is of the CPU; leave one of them out");
+             ", which runs on the CPU; leave out one of them");
     if (cuda_only && options.gpus == 0)
-      refuse(" with --backend cuda, which is of GPUs only; give 1 or more, or another --backend");
+      refuse(" with --backend cuda, which runs on GPUs only; give 1 or more, or another --backend");
     if (!cuda_only && asked == 0) return;
 
     bool const has_tasks = starpu_is_built_in && options.workers != 0;
     if (!has_tasks && !cuda_only)
       refuse(", but without StarPU (--workers 0) the calling thread computes on the CPU; "
-             "give --backend cuda, or no --workers 0");
+             "give --backend cuda, or leave out --workers 0");
     if (!has_tasks && asked > 1)
       refuse(", but without StarPU (--workers 0) the calling thread drives one GPU; give 1");
 
@@ -39,7 +39,7 @@ namespace nearfield::app
                   " was built without CUDA; ./dev starpu-cuda builds one with it, and "
                   "--backend cuda --workers 0 computes on one GPU without StarPU");
     if (auto const there = gpus().size(); static_cast<std::size_t>(asked) > there)
-      refuse(", this machine has " + std::to_string(there) + "; give no more");
+      refuse(", this machine has " + std::to_string(there) + "; give at most that");
   }
 
   std::string no_gpu()

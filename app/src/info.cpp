@@ -4,7 +4,7 @@
 #include "machine.hpp"
 #include "task_step.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
 
 #include <iostream>

@@ -3,7 +3,7 @@
 #include "build.hpp"
 #include "machine.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
 
 // included only here: it takes seconds to compile

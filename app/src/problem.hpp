@@ -107,7 +107,7 @@ namespace nearfield::app
         result[i] = static_cast<T>(values[i]);
         if (!std::isfinite(result[i]))
           throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
-                      number_text(values[i]) + ", which f32 does not hold; take --precision f64");
+                      number_text(values[i]) + ", which f32 cannot represent; use --precision f64");
       }
       return result;
     }

@@ -5,7 +5,7 @@
 #include "interactions.hpp"
 #include "json.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/io/read.hpp>
 #include <nearfield/io/write.hpp>
 
@@ -28,8 +28,8 @@ namespace nearfield::app
         if (double const square = value * value;
             value != 0 && !(square <= largest && 1 / square <= largest))
           throw error("--param: " + name + " is " + number_text(value) +
-                      ", whose square leaves the range of " + name_of(options.precision) +
-                      "; give a length nearer to 1, in other units");
+                      ", whose square underflows or overflows in " + name_of(options.precision) +
+                      "; use other units of length");
     }
 
     // The checks that need no input file.
@@ -90,8 +90,8 @@ namespace nearfield::app
       std::cerr << "nearfield: results that are not finite: " << result.not_finite
                 << ", the first at point " << result.first_not_finite
                 << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
-                << (options.precision == precision::f32 ? "take --precision f64, or use " : "use ")
-                << "other units" << std::endl;
+                << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
+                << "other units of length" << std::endl;
     }
 
     // "avx512", "scalar" or "cuda". A step has one back-end, so all its tasks have the same.

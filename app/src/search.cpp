@@ -5,7 +5,7 @@
 #include "search_result.hpp"
 #include "step.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/io/read.hpp>
 
 #include <algorithm>
@@ -42,8 +42,8 @@ namespace nearfield::app
       auto const dim = static_cast<std::size_t>(from.points.dim);
       if (!options.periodic.empty() && options.periodic.size() != dim)
         throw error("--periodic: found " + std::to_string(options.periodic.size()) +
-                    " lengths, expected " + std::to_string(dim) + ", as many as " + from.name +
-                    " has coordinates");
+                    " lengths, expected " + std::to_string(dim) + ", one for each coordinate of " +
+                    from.name);
       from.points.inputs = {}; // a search does not use them
       from.points.outputs = {};
       return from;

@@ -55,12 +55,12 @@ namespace nearfield::app
       if (result.bytes <= limit) return;
       std::string const allowed = options.max_memory ? " bytes given; raise it, or "
                                   : options.backend == backend::cuda
-                                      ? " bytes that are free; take --backend simd, or "
+                                      ? " bytes that are free; use --backend simd, or "
                                       : " bytes that are available; ";
       std::string const smaller = options.list == list_kind::count ? "search fewer points"
                                   : options.list == list_kind::table && options.width
-                                      ? "take a smaller --width"
-                                      : "take a smaller --radius, or --list count";
+                                      ? "use a smaller --width"
+                                      : "use a smaller --radius, or --list count";
       throw error("--max-memory: the " + std::string(name_of(options.list)) + " list has " +
                   std::to_string(result.pairs) + (result.pairs == 1 ? " pair in " : " pairs in ") +
                   std::to_string(result.bytes) + " bytes, more than the " + std::to_string(limit) +
@@ -248,8 +248,8 @@ namespace nearfield::app
       T const radius = static_cast<T>(options.radius);
       if (!std::isnormal(radius * radius))
         throw error("--radius: found " + number_text(options.radius) +
-                    ", whose square leaves the range of " + in +
-                    "; give a length nearer to 1, in other units");
+                    ", whose square underflows or overflows in " + in +
+                    "; use other units of length");
       for (std::size_t a = 0; a < options.periodic.size(); ++a)
       {
         if (options.periodic[a] == 0) continue;
@@ -257,11 +257,11 @@ namespace nearfield::app
         auto const found =
             "--periodic: found " + number_text(options.periodic[a]) + " for axis " + "xyz"[a];
         if (!std::isfinite(period))
-          throw error(found + ", which " + in + " does not hold; take --precision f64");
+          throw error(found + ", which " + in + " cannot represent; use --precision f64");
         if (!(period >= 2 * radius))
           throw error(
               found + ", less than twice --radius " + number_text(options.radius) +
-              ", where a pair could be in with two images; give a smaller radius or a larger "
+              ", so a point could meet two images of another; give a smaller radius or a larger "
               "period");
       }
     }

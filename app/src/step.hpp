@@ -2,7 +2,7 @@
 
 #include "problem.hpp"
 
-#include <nearfield/cuda/range.hpp>
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 #include <chrono>

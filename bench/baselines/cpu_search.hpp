@@ -2,7 +2,7 @@
 
 #include "half_search.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 
 /// \file
 /// The CPU baselines of the radius search, compiled once per instruction set of the build with the flags

@@ -1,4 +1,4 @@
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <nearfield/core/error.hpp>
 
@@ -68,6 +68,14 @@ namespace nearfield
       return list;
     }
 
+    error not_available(std::string const& what, instruction_set const& set)
+    {
+      return error(what + " is " +
+                       (is_built_in(set) ? "not supported by this machine" : "not built in") +
+                       "; available are " + list_available(),
+                   error_kind::not_available);
+    }
+
     isa select()
     {
       char const* const wanted = std::getenv("NEARFIELD_ISA");
@@ -77,14 +85,12 @@ namespace nearfield
         if (wanted && set.name == wanted)
         {
           if (is_available(set)) return set.which;
-          throw error("NEARFIELD_ISA: '" + std::string(wanted) + "' is " +
-                      (is_built_in(set) ? "not on this machine" : "not built in") +
-                      "; available are " + list_available());
+          throw not_available("NEARFIELD_ISA: '" + std::string(wanted) + "'", set);
         }
         if (is_available(set)) widest = set.which;
       }
       if (wanted && *wanted)
-        throw error("NEARFIELD_ISA: no instruction set '" + std::string(wanted) +
+        throw error("NEARFIELD_ISA: unknown instruction set '" + std::string(wanted) +
                     "'; available are " + list_available());
       return widest;
     }
@@ -118,9 +124,7 @@ namespace nearfield
       if (set.which == which)
       {
         if (is_available(set)) return which;
-        throw error("instruction set " + std::string(set.name) + " is " +
-                    (is_built_in(set) ? "not on this machine" : "not built in") +
-                    "; available are " + list_available());
+        throw not_available("instruction set " + std::string(set.name), set);
       }
     throw error("instruction set: unknown value; available are " + list_available());
   }

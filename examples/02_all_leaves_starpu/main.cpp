@@ -1,7 +1,7 @@
 // A whole near-field step on all cores, or on GPUs if StarPU has any: a tree, groups of its leaves, and
 // StarPU tasks.
 
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>

@@ -2,7 +2,7 @@
 // handles and codelets. One level: boxes that touch interact directly, by nearfield; for all others a box is
 // replaced by its charge at the centre of charge.
 
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/p2p.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>

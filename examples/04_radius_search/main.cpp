@@ -1,9 +1,9 @@
 // All pairs of points closer than a cutoff: as a list of pairs, as rows of neighbours, and without a list, as
 // callbacks, as a sum per point and as one sum; on one core and, with StarPU, on all cores.
 
-#include <nearfield/kernels/sph_density.hpp>
+#include "density.hpp"
+
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/p2p/simd.hpp> // the SIMD back-end for interactions that are not built in
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>

@@ -2,7 +2,7 @@
 // graph. docs/tutorial.md explains it.
 
 // [include]
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/p2p.hpp>
 // [include]
 

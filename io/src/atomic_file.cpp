@@ -22,7 +22,8 @@ namespace nearfield
   {
     [[noreturn]] void fail(std::filesystem::path const& target, std::string const& what)
     {
-      throw error(detail::io::printable(target.string()) + ": cannot be written: " + what);
+      throw error(detail::io::printable(target.string()) + ": cannot be written: " + what,
+                  error_kind::file);
     }
 
     [[noreturn]] void fail(std::filesystem::path const& target)
@@ -207,7 +208,7 @@ namespace nearfield
     bool const exists = ::stat(target_.c_str(), &there) == 0;
     // report a name that is too long, or a link to itself, now rather than in commit()
     if (!exists && errno != ENOENT) fail(target_);
-    if (exists && S_ISDIR(there.st_mode)) fail(target_, "found a folder, expected a file's name");
+    if (exists && S_ISDIR(there.st_mode)) fail(target_, "it is a folder; give a file name");
     if (exists && !S_ISREG(there.st_mode))
     {
       // opened later: opening a pipe waits for its reader
@@ -215,7 +216,7 @@ namespace nearfield
       return;
     }
 
-    if (!place.has_filename()) fail(target_, "found no file name, expected one");
+    if (!place.has_filename()) fail(target_, "the path has no file name");
     auto const folder = place.has_parent_path() ? place.parent_path() : ".";
     state_->name = place.filename().string();
     state_->folder = ::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -237,7 +238,7 @@ namespace nearfield
 
   void atomic_file::write(std::string_view bytes)
   {
-    if (!state_) fail(target_, "it was committed already");
+    if (!state_) fail(target_, "it has already been committed");
     auto& descriptor = state_->descriptor;
     if (descriptor < 0) descriptor = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY);
     if (descriptor < 0) fail(target_);

@@ -64,7 +64,8 @@ namespace nearfield
         auto const& name = names[c];
         if (!is_known(name)) fail("column " + in_quotes(name), known_names);
         if (name == "_") continue;
-        if (!seen.insert(name).second) fail("column " + in_quotes(name) + " twice", "it once");
+        if (!seen.insert(name).second)
+          fail("column " + in_quotes(name) + " twice", "each name once");
         if (name.size() == 1 && name[0] >= 'x')
           axes[name[0] - 'x'] = c;
         else if (number_of(name, "q") != 0)
@@ -81,7 +82,8 @@ namespace nearfield
       int const found = axes[2] == absent ? 2 : 3;
       if (dim != 0 && dim != found)
         fail("columns of dimension " + std::to_string(found),
-             std::to_string(dim) + " as asked for" + (dim == 2 ? " (name z _ to skip it)" : ""));
+             std::to_string(dim) + " as requested" +
+                 (dim == 2 ? " (rename z to _ to skip it)" : ""));
       map.positions.assign(axes, axes + found);
 
       std::stable_sort(inputs.begin(), inputs.end(),
@@ -91,7 +93,7 @@ namespace nearfield
       {
         if (number_of(names[inputs[k]], "q") != k + 1)
           fail("column " + in_quotes(names[inputs[k]]),
-               "inputs q, or q1 q2 ... without gaps and repeats");
+               "inputs q, or q1 q2 ... without gaps or repeats");
         map.input_names.push_back(names[inputs[k]]);
       }
       map.inputs = inputs;

@@ -20,7 +20,7 @@ namespace nearfield
         return {"dimension " + std::to_string(header.dim), "2 or 3"};
       if (options.dim != 0 && header.dim != static_cast<std::uint64_t>(options.dim))
         return {"dimension " + std::to_string(header.dim),
-                std::to_string(options.dim) + " as asked for"};
+                std::to_string(options.dim) + " as requested"};
       if (header.n_inputs > header.n_values || header.dim + header.n_inputs > header.n_values)
         return {count_of(header.n_values, "value") + " a record",
                 "at least " + std::to_string(header.dim) + " coordinates and " +
@@ -181,7 +181,7 @@ namespace nearfield
             return static_cast<double>(value);
           fail_at_line(name_, tokens_.line(), in_quotes(token) + " for " + std::string(what),
                        status == number_status::too_large
-                           ? "a number that a real of " + count_of(sizeof(Real), "byte") + " holds"
+                           ? "a number in the range of a real of " + count_of(sizeof(Real), "byte")
                        : status == number_status::good ? "a finite number"
                                                        : "a number");
         }

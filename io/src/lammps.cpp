@@ -72,9 +72,8 @@ namespace nearfield
         return style;
       }
       if (name == "hybrid")
-        fail_at_line(where.name, where.line,
-                     "atom style hybrid, whose columns the file does not say",
-                     "one style of its own: " + known);
+        fail_at_line(where.name, where.line, "atom style hybrid, whose columns are not in the file",
+                     "a single style: " + known);
       fail_at_line(where.name, where.line, "atom style " + in_quotes(name), "one of: " + known);
     }
 
@@ -120,9 +119,9 @@ namespace nearfield
                                             { return a.id == b.id && a.id != 0; });
       if (first != ids.end())
         fail_at_line(name, (first + 1)->line,
-                     "the atom id " + std::to_string(first->id) + " again, after line " +
+                     "atom id " + std::to_string(first->id) + ", already used on line " +
                          std::to_string(first->line),
-                     "an id of its own for each atom");
+                     "a unique id for each atom");
     }
 
     std::int64_t add_atom(point_set& points, three_coordinates& coordinates,
@@ -168,7 +167,7 @@ namespace nearfield
     bool in_atoms = false;
 
     if (!lines.next(line))
-      fail_at_line(name, 1, "the end of the file", "a title, which is LAMMPS data's first line");
+      fail_at_line(name, 1, "the end of the file", "a title, the first line of LAMMPS data");
     while (lines.next(line))
     {
       auto const [text, comment] = without_comment(line);

@@ -77,7 +77,7 @@ namespace nearfield
       if (!here.agrees_with(*first))
         fail_at_line(name, where.line, count_of(n, "field"),
                      std::to_string(first->n_fields) +
-                         " as in the first ATOM line, or one more or less with the chain");
+                         " as in the first ATOM line, or one more or fewer with the chain");
       coordinates.add(fields[n - 5], fields[n - 4], fields[n - 3], where);
       points.inputs[0].push_back(read_finite(fields[n - 2], where, "the charge"));
       read_finite(fields[n - 1], where, "the radius");

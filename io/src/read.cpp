@@ -17,12 +17,12 @@ namespace nearfield
     {
       std::error_code status;
       if (std::filesystem::is_directory(path, status))
-        throw error(printable(name) + ": found a folder, expected a file");
+        throw error(printable(name) + ": found a folder, expected a file", error_kind::file);
       std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "rb"),
                                                                  std::fclose);
       if (!file)
-        throw error(printable(name) + ": found no file that can be opened (" +
-                    std::strerror(errno) + "), expected one");
+        throw error(printable(name) + ": cannot be opened: " + std::strerror(errno),
+                    error_kind::file);
       std::string content;
       auto const size = std::filesystem::file_size(path, status);
       std::size_t n = 0;
@@ -36,8 +36,9 @@ namespace nearfield
         n += got;
       }
       if (std::ferror(file.get()))
-        throw error(printable(name) + ": byte " + std::to_string(n) + ": found an error (" +
-                    std::strerror(errno) + "), expected to read on");
+        throw error(printable(name) + ": cannot be read past byte " + std::to_string(n) + ": " +
+                        std::strerror(errno),
+                    error_kind::file);
       content.resize(n);
       if (n == 0) fail_at_byte(name, 0, "an empty file", "points");
       return content;
@@ -104,7 +105,7 @@ namespace nearfield
   }
   catch (std::bad_alloc const&)
   {
-    throw error(printable(path.string()) +
-                ": found more than the memory holds, expected a smaller file");
+    throw error(printable(path.string()) + ": needs more memory than there is; use a smaller file",
+                error_kind::out_of_memory);
   }
 }

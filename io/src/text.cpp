@@ -83,14 +83,16 @@ namespace nearfield::detail::io
                     std::string const& expected)
   {
     throw error(printable(name) + ": line " + std::to_string(line) + ": found " + found +
-                ", expected " + expected);
+                    ", expected " + expected,
+                error_kind::invalid_data);
   }
 
   void fail_at_byte(std::string const& name, std::size_t byte, std::string const& found,
                     std::string const& expected)
   {
     throw error(printable(name) + ": byte " + std::to_string(byte) + ": found " + found +
-                ", expected " + expected);
+                    ", expected " + expected,
+                error_kind::invalid_data);
   }
 
   std::string_view trimmed(std::string_view text)
@@ -170,7 +172,7 @@ namespace nearfield::detail::io
       return value;
     case number_status::too_large:
       fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                   "a number within double precision");
+                   "a number in the range of double precision");
     default:
       fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
                    "a number");
@@ -190,22 +192,23 @@ namespace nearfield::detail::io
   {
     if (options.columns.empty()) return;
     throw error(printable(name) +
-                ": found names of columns (--columns), expected none: this format "
-                "names its own; they are for .csv .tsv .txt .dat .xyz");
+                ": found column names (--columns), expected none: this format defines its columns; "
+                "--columns is for .csv .tsv .txt .dat .xyz");
   }
 
   void refuse_atom_style(read_options const& options, std::string const& name)
   {
     if (options.atom_style.empty()) return;
-    throw error(printable(name) + ": found an atom style (--atom-style), expected none: it is for "
-                                  "LAMMPS data");
+    throw error(printable(name) +
+                ": found an atom style (--atom-style), expected none: it applies to "
+                "LAMMPS data only");
   }
 
   void check_dim(read_options const& options)
   {
     if (options.dim != 0 && options.dim != 2 && options.dim != 3)
       throw error("read_options.dim: found " + std::to_string(options.dim) +
-                  ", expected 2 or 3, or 0 for the file's own");
+                  ", expected 2 or 3, or 0 for that of the file");
   }
 
   void three_coordinates::add(std::string_view x, std::string_view y, std::string_view z,
@@ -217,7 +220,7 @@ namespace nearfield::detail::io
       if (points_.positions[0].empty()) z_ = last;
       if (last != z_)
         fail_at_line(where.name, where.line, in_quotes(z) + " for z",
-                     "the z of the first point, as the dimension asked for is 2");
+                     "the z of the first point, because 2D was requested");
     }
     else
       points_.positions[2].push_back(last);

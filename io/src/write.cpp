@@ -60,7 +60,7 @@ namespace nearfield
       auto const largest = static_cast<double>(std::numeric_limits<Real>::max());
       if (!(box.half_width <= largest))
         throw error("point_set: found points too far apart for the box of an FMA file, expected a "
-                    "half width within the precision");
+                    "half width that the precision can represent");
       // round up, so that no point falls outside
       auto half_width = static_cast<Real>(box.half_width);
       if (static_cast<double>(half_width) < box.half_width)
@@ -172,7 +172,7 @@ namespace nearfield
             std::abs(columns[c][i]) > std::numeric_limits<float>::max())
           throw error("point_set: found " + detail::number_text(columns[c][i]) + " for " +
                       names[c] + " at point " + std::to_string(i) +
-                      ", expected values within single precision; write f64");
+                      ", expected values in the range of single precision; write f64");
   }
 
   std::string format_fma(point_set const& points, write_options const& options)

@@ -15,8 +15,8 @@ namespace nearfield::starpu
     if (starpu_worker_get_id() >= 0)
       throw error(
           std::string(what) +
-          ": called by a worker of StarPU, in a codelet or a callback, which would wait for "
-          "itself; call it in the thread that inserts tasks");
+          ": called from a StarPU worker (a codelet or callback), which would wait for itself; "
+          "call it from the thread that inserts tasks");
   }
 
   void detail::wait_for_all_tasks()
@@ -51,6 +51,10 @@ namespace nearfield::starpu
       message +=
           "; no worker can do this: give StarPU CPU workers (STARPU_NCPU >= 1), and for tasks "
           "of backend cuda GPUs (STARPU_NCUDA >= 1)";
-    throw error(message);
+    throw error(message,
+                code == -ENODEV   ? error_kind::not_available
+                : code == -ENOMEM ? error_kind::out_of_memory
+                                  : error_kind::starpu_failure,
+                code);
   }
 }

@@ -2,7 +2,6 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/cuda/range.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>

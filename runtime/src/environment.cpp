@@ -201,9 +201,10 @@ namespace nearfield::starpu::detail
       }
       if (failed)
         throw error(of.variable + ": StarPU cannot write to " + folder.string() + ": " +
-                    failed.message() + "; set " +
-                    (of.variable == "HOME" ? "STARPU_HOME" : of.variable) +
-                    " to a folder of your own");
+                        failed.message() + "; set " +
+                        (of.variable == "HOME" ? "STARPU_HOME" : of.variable) +
+                        " to a folder that you can write to",
+                    error_kind::file);
     }
 
     std::filesystem::path temporary_home()
@@ -216,8 +217,11 @@ namespace nearfield::starpu::detail
       if (failed || (mkdir(folder.c_str(), 0700) != 0 &&
                      (lstat(folder.c_str(), &found) != 0 || !S_ISDIR(found.st_mode) ||
                       found.st_uid != geteuid())))
-        throw error("STARPU_HOME: " + folder.string() +
-                    " cannot be made or is not a folder of your own; set STARPU_HOME to one");
+        throw error(
+            "STARPU_HOME: " + folder.string() +
+                " cannot be created or is not your folder; set STARPU_HOME to a folder that "
+                "you can write to",
+            error_kind::file);
       return folder;
     }
   }
@@ -298,10 +302,11 @@ namespace nearfield::starpu::detail
     std::size_t const n_started = threads.size();
     for (std::thread& thread : threads) thread.join();
     if (failed)
-      throw error("StarPU: found room for " + std::to_string(n_started) + " of " +
-                  std::to_string(n) + " threads (" + failed.message() +
-                  "); take fewer workers, or raise the limits of processes and of address space "
-                  "(ulimit -u, ulimit -v)");
+      throw error("StarPU: the system can start " + std::to_string(n_started) + " of " +
+                      std::to_string(n) + " threads (" + failed.message() +
+                      "); use fewer workers, or raise the limits on processes and address space "
+                      "(ulimit -u, ulimit -v)",
+                  error_kind::out_of_memory);
   }
 
   namespace
@@ -319,17 +324,18 @@ namespace nearfield::starpu::detail
   void check_process()
   {
     if (is_child_of_workers)
-      throw error(
-          "StarPU: this process was made by fork() while StarPU was running, and has none of "
-          "its workers; start StarPU after fork(), or use it in the parent alone");
+      throw error("StarPU: this process was created by fork() while StarPU was running, and has no "
+                  "workers; start StarPU after fork(), or use it only in the parent",
+                  error_kind::not_available);
   }
 
   void check_running()
   {
     check_process();
     if (!starpu_is_initialized())
-      throw error("StarPU is not running: call starpu_init, or keep a nearfield::starpu::runtime, "
-                  "as long as there are data and tasks");
+      throw error("StarPU is not running: call starpu_init, or keep a nearfield::starpu::runtime "
+                  "alive, as long as there are data and tasks",
+                  error_kind::not_available);
   }
 
   void check_room()

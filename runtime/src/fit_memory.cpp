@@ -102,11 +102,12 @@ namespace nearfield::detail
     for (std::size_t n_chunks = default_chunks; !largest.fits(memory); n_chunks *= 2)
     {
       if (n_chunks > most_chunks)
-        throw error("near_field: a task needs " + mebibytes(least) + " on its GPU, and " +
-                    std::to_string(memory.tasks_at_once) + " are there at once, but StarPU has " +
-                    mebibytes(memory.bytes) +
-                    " there; take fewer right-hand sides, smaller leaves, single precision, or a "
-                    "larger STARPU_LIMIT_CUDA_MEM");
+        throw error("near_field: a task needs " + mebibytes(least) + " of GPU memory, and " +
+                        std::to_string(memory.tasks_at_once) +
+                        " must fit at once, but StarPU has " + mebibytes(memory.bytes) +
+                        "; use fewer right-hand sides, smaller leaves, single precision, or a "
+                        "larger STARPU_LIMIT_CUDA_MEM",
+                    error_kind::out_of_memory);
       // groups much smaller than a chunk reach fewer chunks, and a launch takes at most most_cuda_buffers
       first_leaf = halved(std::move(first_leaf), 8 * n_chunks);
       groups.first_leaf = first_leaf;

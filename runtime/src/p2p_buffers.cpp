@@ -120,7 +120,8 @@ namespace nearfield::starpu::detail
                   ", or take p2p<K, " + (size_of_real == 4 ? "double" : "float") + ">");
     if (buffer.bytes % size_of_real != 0)
       throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(buffer.bytes) +
-                  " bytes, no whole number of reals of " + std::to_string(size_of_real) + " bytes");
+                  " bytes, not a whole number of reals of " + std::to_string(size_of_real) +
+                  " bytes");
     return buffer.bytes / size_of_real;
   }
 
@@ -133,7 +134,7 @@ namespace nearfield::starpu::detail
     std::size_t const values = values_in(what, taken.buffers_[0], size_of_real);
     if (is_packed_ && values % static_cast<std::size_t>(n_columns) != 0)
       throw error(std::string(codelet_) + ": " + what + " has " + std::to_string(values) +
-                  " values, no whole number of points; give " + std::to_string(n_columns) +
+                  " values, not a whole number of points; give " + std::to_string(n_columns) +
                   " for each point");
     std::size_t const n = is_packed_ ? values / static_cast<std::size_t>(n_columns) : values;
     for (p2p_buffer const& column : taken.buffers_)

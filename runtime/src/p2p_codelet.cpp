@@ -34,7 +34,9 @@ namespace nearfield::starpu::detail
       problem = cuda_problem();
     else if (!backends.has_scalar() && !backends.has_simd())
       problem = gpu_problem();
-    if (!problem.empty()) throw error("backend cuda: " + problem);
+    if (!problem.empty())
+      throw error("backend cuda: " + problem,
+                  k.has_cuda ? error_kind::not_available : error_kind::invalid_argument);
   }
 
   std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k)

@@ -76,7 +76,7 @@ namespace nearfield::starpu::detail
   {
     if (auto const problem = gpu_problem();
         options.backend == backend_choice::cuda && !problem.empty())
-      throw error("backend cuda: " + problem);
+      throw error("backend cuda: " + problem, error_kind::not_available);
     on_gpu.resize(starpu_worker_get_count());
     count(view);
   }

@@ -5,7 +5,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/starpu/tasks.hpp>
 
 #include <starpu.h>
@@ -49,11 +49,13 @@ namespace nearfield::starpu
       int const wanted = options.gpus.value_or(0);
       if (wanted > 0 && !has_cuda())
         throw error("gpus: found " + std::to_string(wanted) + ", but StarPU " + version() +
-                    " was built without CUDA; ./dev starpu-cuda builds one with it");
+                        " was built without CUDA; ./dev starpu-cuda builds one with it",
+                    error_kind::not_available);
       int there = has_cuda() ? static_cast<int>(gpus().size()) : 0;
       if (wanted > there)
         throw error("gpus: found " + std::to_string(wanted) + ", this machine has " +
-                    std::to_string(there) + (there == 0 ? ": " + cuda_problem() : ""));
+                        std::to_string(there) + (there == 0 ? ": " + cuda_problem() : ""),
+                    error_kind::not_available);
       if (char const* const limit = std::getenv("STARPU_NCUDA"); limit && !options.gpus)
         there = std::min(there, std::max(0, std::atoi(limit)));
       return options.gpus.value_or(there);
@@ -74,7 +76,7 @@ namespace nearfield::starpu
       if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
         throw error("workers: found " + std::to_string(options.workers) +
                     "; this StarPU was built for 1 to " + std::to_string(STARPU_MAXCPUS) +
-                    " CPU workers (./dev starpu builds one for 128), 0 takes what there is");
+                    " CPU workers (./dev starpu builds one for 128); 0 uses what the machine has");
       starpu_conf conf;
       check(starpu_conf_init(&conf), "starpu_conf_init");
       // starpu_conf_init has read the environment; the caller's options take precedence
@@ -119,18 +121,18 @@ namespace nearfield::starpu
     /// Throws nearfield::error if StarPU is running with other options.
     void check_running(runtime_options const& options)
     {
-      std::string const remedy =
-          started_here ? "; state it where the first runtime is made, or end that one before"
-                       : "; the program has started StarPU itself, and may state it there";
+      std::string const remedy = started_here
+                                     ? "; set it for the first runtime, or destroy that one first"
+                                     : "; the program itself started StarPU: set it there";
       int const running = static_cast<int>(starpu_cpu_worker_get_count());
       if (options.workers != 0 && options.workers != asked_workers && options.workers != running)
         throw error("workers: found " + std::to_string(options.workers) +
-                    ", StarPU runs already with " + std::to_string(running) + remedy);
+                    ", but StarPU already runs with " + std::to_string(running) + remedy);
       if (options.gpus && *options.gpus != count_gpus())
-        throw error("gpus: found " + std::to_string(*options.gpus) + ", StarPU runs already with " +
-                    std::to_string(count_gpus()) + remedy);
+        throw error("gpus: found " + std::to_string(*options.gpus) +
+                    ", but StarPU already runs with " + std::to_string(count_gpus()) + remedy);
       if (!options.scheduler.empty() && options.scheduler != running_scheduler)
-        throw error("scheduler: found '" + options.scheduler + "', StarPU runs already with " +
+        throw error("scheduler: found '" + options.scheduler + "', but StarPU already runs with " +
                     (running_scheduler.empty() ? "one that was not named here"
                                                : "'" + running_scheduler + "'") +
                     remedy);

@@ -58,8 +58,9 @@ namespace nearfield::starpu::detail
     if (task_->dyn_handles && task_->dyn_modes) return;
     task_->destroy = 0;
     starpu_task_destroy(task_);
-    throw error("StarPU: no memory for a task of " + std::to_string(n_buffers) +
-                " buffers; take more leaves per group");
+    throw error("StarPU: no memory for a task with " + std::to_string(n_buffers) +
+                    " buffers; use more leaves per group",
+                error_kind::out_of_memory);
   }
 
   task::~task()

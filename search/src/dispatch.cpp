@@ -1,6 +1,6 @@
 #include "search_kernels.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <algorithm>
 #include <memory>

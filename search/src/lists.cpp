@@ -18,8 +18,9 @@ namespace nearfield::detail
   {
     if (bytes > max_bytes)
       throw error("radius_search: the result has " + std::to_string(n_pairs) + " pairs in " +
-                  std::to_string(bytes) + " bytes, more than max_bytes, " +
-                  std::to_string(max_bytes) + "; raise it, or use a smaller cutoff");
+                      std::to_string(bytes) + " bytes, more than max_bytes, " +
+                      std::to_string(max_bytes) + "; raise it, or use a smaller cutoff",
+                  error_kind::out_of_memory);
   }
 
   void check_table(to_table const& what, std::uint64_t n)
@@ -28,9 +29,10 @@ namespace nearfield::detail
     std::uint64_t const row = sizeof(index_type) * (what.width + std::uint64_t(1));
     if (n > what.max_bytes / row)
       throw error("radius_search: the table of " + std::to_string(n) + " rows and width " +
-                  std::to_string(what.width) + " takes " + std::to_string(n) + " x " +
-                  std::to_string(row) + " bytes, max_bytes is " + std::to_string(what.max_bytes) +
-                  "; raise it, or take a smaller width");
+                      std::to_string(what.width) + " takes " + std::to_string(n) + " x " +
+                      std::to_string(row) + " bytes, max_bytes is " +
+                      std::to_string(what.max_bytes) + "; raise it, or use a smaller width",
+                  error_kind::out_of_memory);
   }
 
   template <class T, int Dim>

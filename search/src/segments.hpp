@@ -3,7 +3,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/search/rows.hpp>
-#include <nearfield/tree/cell_view.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {

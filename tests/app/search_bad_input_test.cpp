@@ -34,23 +34,26 @@ namespace
         {"radius_square_f32",
          good_points,
          {"--radius", "1e-25", "--precision", "f32"},
-         "--radius: found 1e-25, whose square leaves the range of f32"},
+         "--radius: found 1e-25, whose square underflows or overflows in f32"},
         {"radius_beyond_f32",
          good_points,
          {"--radius", "1e39", "--precision", "f32"},
-         "--radius: found 1e.39, whose square leaves the range of f32"},
+         "--radius: found 1e.39, whose square underflows or overflows in f32"},
         {"radius_square_f64",
          good_points,
          {"--radius", "1e200"},
-         "--radius: found 1e.200, whose square leaves the range of f64"},
+         "--radius: found 1e.200, whose square underflows or overflows in f64"},
         // points
         {"nan_coordinate", "0,0,0\nnan,0,0\n", {}, "a.csv: line 2"},
         {"infinite_coordinate", "0,0,0\n0,0,inf\n", {}, "a.csv: line 2"},
         {"infinite_in_f32",
          "0,0,0\n1e300,0,0\n",
          {"--precision", "f32"},
-         "a.csv: point 1 has the coordinate 1e.300, which f32 does not hold"},
-        {"wider_than_a_double", "-1.5e308,0,0\n1.5e308,0,0\n", {}, "axis 0 spread wider"},
+         "a.csv: point 1 has the coordinate 1e.300, which f32 cannot represent"},
+        {"wider_than_a_double",
+         "-1.5e308,0,0\n1.5e308,0,0\n",
+         {},
+         "along axis 0 exceeds the largest double"},
         {"outside_above",
          good_points,
          {"--periodic", "0.5,1,1"},
@@ -86,7 +89,7 @@ namespace
         {"period_beyond_f32",
          good_points,
          {"--periodic", "1e39,0,0", "--precision", "f32"},
-         "--periodic: found 1e.39 for axis x, which f32 does not hold"},
+         "--periodic: found 1e.39 for axis x, which f32 cannot represent"},
         {"one_period",
          good_points,
          {"--periodic", "1"},
@@ -94,7 +97,7 @@ namespace
         {"two_periods_in_3d",
          good_points,
          {"--periodic", "1,1"},
-         "found 2 lengths, expected 3, as many"},
+         "found 2 lengths, expected 3, one for each coordinate of"},
         {"three_periods_with_dim_2",
          good_points,
          {"--periodic", "1,1,1", "--dim", "2"},
@@ -137,11 +140,11 @@ namespace
         {"workers_of_the_scalar_backend",
          good_points,
          {"--workers", "2", "--backend", "scalar"},
-         "--workers: found 2 with --backend scalar, which the calling thread runs"},
+         "--workers: found 2 with --backend scalar, which runs on the calling thread"},
         {"workers_of_a_gpu",
          good_points,
          {"--workers", "1", "--backend", "cuda"},
-         "--workers: found 1 with --backend cuda, which the calling thread runs"},
+         "--workers: found 1 with --backend cuda, which runs on the calling thread"},
 #if NEARFIELD_APP_HAS_STARPU
         {"workers_too_many", good_points, {"--workers", "100000"}, "workers: found 100000"},
         {"max_memory_with_workers",
@@ -208,7 +211,7 @@ TEST(search_command_line, needs_an_input_and_a_radius)
   expect_refusal(run_program({"search"}), "INPUT");
   expect_refusal(run_program({"search", (folder / "a.csv").string()}), "--radius");
   expect_refusal(run_program({"search", (folder / "b.csv").string(), "--radius", "1"}),
-                 "b.csv: found no file");
+                 "b.csv: cannot be opened: No such file");
 }
 
 // A limit of the address space is one of the machine: what it refuses is an error, not a crash.
@@ -233,6 +236,6 @@ TEST(search_command_line, memory_that_the_system_refuses)
   std::string points;
   for (int i = 0; i < 20000; ++i) points += std::to_string(i * 1e-4) + ",0,0\n";
   write_text(folder / "a.csv", points);
-  expect_refusal(search_within(enough + 256, "a.csv"), "the system refuses [0-9]+ bytes");
+  expect_refusal(search_within(enough + 256, "a.csv"), "the system cannot provide [0-9]+ bytes");
   EXPECT_EQ(folder.n_files(), 2);
 }

@@ -96,6 +96,6 @@ TEST_F(starpu_environment, threads_that_the_system_refuses)
       run_in_shell("ulimit -s 8000000 || exit 77; ulimit -v 12000000; exec \"$PROGRAM\" run '" +
                    (folder_ / "a.csv").string() + "' --workers 2 --backend simd");
   if (end.status == 77) GTEST_SKIP() << "the hard limit of a stack is lower";
-  expect_refusal(end, "StarPU: found room for [01] of 2 threads .*; take fewer workers");
+  expect_refusal(end, "StarPU: the system can start [01] of 2 threads .*; use fewer workers");
 }
 #endif

@@ -1,7 +1,7 @@
 #include <run.hpp>
 #include <sums.hpp>
 
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 
 #include <gtest/gtest.h>
 

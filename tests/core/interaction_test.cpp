@@ -1,6 +1,6 @@
 #include <nearfield/core/interaction.hpp>
 
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include <nearfield/core/vec.hpp>
+#include <nearfield/core/linear_map.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/cuda/stream_array.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

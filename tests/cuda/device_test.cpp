@@ -11,6 +11,8 @@ namespace nearfield::test
   using ::testing::AllOf;
   using ::testing::HasSubstr;
   using ::testing::Not;
+  using ::testing::Property;
+  using ::testing::Throws;
   using ::testing::ThrowsMessage;
 
   TEST(cuda_device, tells_in_one_line_why_there_is_none)
@@ -48,5 +50,22 @@ namespace nearfield::test
                 ThrowsMessage<error>(AllOf(HasSubstr("cudaMalloc of 8 positions failed"),
                                            HasSubstr(built_with_cuda() ? "out of memory" : "2"),
                                            Not(HasSubstr("\n")))));
+  }
+
+  TEST(check_cuda, keeps_the_code_and_tells_memory_from_other_failures)
+  {
+    auto const is_of = [](error_kind kind, int code)
+    {
+      return Throws<error>(AllOf(Property(&error::kind, kind), Property(&error::code, code)));
+    };
+    EXPECT_THAT(
+        [] { check_cuda(2, "cudaMalloc"); }, // cudaErrorMemoryAllocation
+        is_of(built_with_cuda() ? error_kind::out_of_memory : error_kind::not_available, 2));
+    EXPECT_THAT(
+        [] { check_cuda(700, "a kernel"); }, // cudaErrorIllegalAddress
+        is_of(built_with_cuda() ? error_kind::cuda_failure : error_kind::not_available, 700));
+    if (!gpus().empty()) return;
+    EXPECT_THAT([] { synchronize(nullptr); },
+                Throws<error>(Property(&error::kind, error_kind::not_available)));
   }
 }

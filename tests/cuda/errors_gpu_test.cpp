@@ -75,11 +75,11 @@ namespace nearfield::test
     auto const half = cuda_list::mutual(boxes{offsets}, {own, list_offsets, ranges, {}});
     cuda_list const two_sets(boxes{offsets}, {own_of_two_sets, list_offsets, ranges, {}}, 3);
     EXPECT_THAT([&] { near_field(cuda, k, half, x.view(), q.view(), out.view()); },
-                complains_of("near_field", "of mutual steps", "cuda_list(...)"));
+                complains_of("near_field", "for mutual steps", "cuda_list(...)"));
     EXPECT_THAT([&] { near_field_mutual(cuda, k, full, x.view(), q.view(), out.view()); },
-                complains_of("near_field_mutual", "of one-sided steps", "cuda_list::mutual"));
+                complains_of("near_field_mutual", "for one-sided steps", "cuda_list::mutual"));
     EXPECT_THAT([&] { near_field(cuda, k, two_sets, x.view(), q.view(), out.view()); },
-                complains_of("near_field", "of two sets"));
+                complains_of("near_field", "for two sets"));
     device_columns<double, 2> const more(4);
     device_columns<double, 1> const more_q(4);
     EXPECT_THAT([&]

@@ -76,12 +76,12 @@ namespace nearfield::test
         [&] {
           p2p_inner(cuda, k, soa{x, y}, soa{out}, soa{out});
         },
-        complains_of("p2p_inner", "output column 0", "column 0 of q", "memory of their own"));
+        complains_of("p2p_inner", "output column 0", "column 0 of q", "its own memory"));
     EXPECT_THAT(
         [&] {
           p2p_outer_mutual(cuda, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out});
         },
-        complains_of("p2p_outer_mutual", "y_out", "memory of their own"));
+        complains_of("p2p_outer_mutual", "y_out", "its own memory"));
   }
 
   TEST_F(cuda_errors, of_a_list_name_what_does_not_fit)

@@ -3,7 +3,7 @@
 #include "clouds.hpp"
 
 // [starpu_step]
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/tree/build_tree.hpp>
 namespace nf = nearfield;

@@ -99,7 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "8 4 3 1\n1 1 0 0 0\n0 0 0 1\n",
                  "line 1",
                  "dimension 3",
-                 "2 as asked",
+                 "2 as requested",
                  {.dim = 2}},
         bad_file{parse_fma, "8 4 3 1\n", "line 1", "the end of the file", "the number of points"},
         bad_file{parse_fma, "8 4 3 1\n-1 1 0 0 0\n", "line 2", "'-1'", "the number of points"},
@@ -184,13 +184,13 @@ INSTANTIATE_TEST_SUITE_P(
                  bytes(8u, 3u, 2u, 1u, u64(0), 1., 0., 0.),
                  "byte 8",
                  "dimension 2",
-                 "3 as asked",
+                 "3 as requested",
                  {.dim = 3}},
         bad_file{parse_fma,
                  bytes(8u, 4u, i64(0), 1., 0., 0., 0.),
                  "byte 0",
                  "dimension 3",
-                 "2 as asked",
+                 "2 as requested",
                  {.dim = 2}},
         bad_file{parse_fma, bytes(8u, 3u, i64(1), 1., 0., 0., 0., 0., 0., 0.), "byte 0", "3 values",
                  "3 coordinates"},
@@ -238,7 +238,7 @@ INSTANTIATE_TEST_SUITE_P(
                  "ATOM 1 N LYS 1 1 2 3 0 1\nATOM 2 N LYS 1 1 2 4 0 1\n",
                  "line 2",
                  "'4' for z",
-                 "the dimension asked for is 2",
+                 "because 2D was requested",
                  {.dim = 2}}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -284,7 +284,7 @@ INSTANTIATE_TEST_SUITE_P(
                  lammps("Atoms # atomic", "1 1 1 2 3\n2 1 1 2 4\n"),
                  "line 5",
                  "'4' for z",
-                 "the dimension asked for is 2",
+                 "because 2D was requested",
                  {.dim = 2}}));
 
 INSTANTIATE_TEST_SUITE_P(
@@ -312,8 +312,9 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, many_columns(5000), "line 1", "5000 columns", "at most 4096"},
         bad_file{parse_columns, "x y q1 q3\n1 2 3 4\n", "line 1", "'q3'", "without gaps"},
         bad_file{
-            parse_columns, "x y z\n1 2 3\n", "line 1", "dimension 3", "2 as asked", {.dim = 2}},
-        bad_file{parse_columns, "# x y\n1 2\n", "line 1", "dimension 2", "3 as asked", {.dim = 3}},
+            parse_columns, "x y z\n1 2 3\n", "line 1", "dimension 3", "2 as requested", {.dim = 2}},
+        bad_file{
+            parse_columns, "# x y\n1 2\n", "line 1", "dimension 2", "3 as requested", {.dim = 3}},
         bad_file{parse_columns,
                  "1 2\n",
                  "columns (--columns)",

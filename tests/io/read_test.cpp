@@ -144,7 +144,9 @@ TEST(read, places_without_a_file_are_named)
                 testing::AllOf(testing::StartsWith(path.string() + ": "), testing::HasSubstr(found),
                                testing::HasSubstr("expected")));
   };
-  expect(folder / "missing.fma", "No such file");
+  auto const missing = (folder / "missing.fma").string();
+  EXPECT_EQ(message_of([&] { read_points(missing); }),
+            missing + ": cannot be opened: No such file or directory");
   expect(folder.path(), "a folder");
   std::filesystem::create_directory(folder / "folder.fma");
   expect(folder / "folder.fma", "a folder");
@@ -160,6 +162,19 @@ TEST(read, places_without_a_file_are_named)
     write_text(folder / name, "");
     expect(folder / name, "byte 0: found an empty file");
   }
+}
+
+TEST(read, errors_say_whether_the_file_or_its_content_is_at_fault)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.fma", "eight\n");
+  auto const is_of = [](error_kind kind)
+  {
+    return testing::Throws<error>(testing::Property(&error::kind, kind));
+  };
+  EXPECT_THAT([&] { read_points(folder / "missing.fma"); }, is_of(error_kind::file));
+  EXPECT_THAT([&] { read_points(folder / "a.fma"); }, is_of(error_kind::invalid_data));
+  EXPECT_THAT([&] { read_points(folder / "a.png"); }, is_of(error_kind::invalid_argument));
 }
 
 TEST(read, binary_fma_and_text_fma_do_not_pass_for_each_other)

@@ -189,7 +189,7 @@ namespace
         {"app/main.cpp", "#include <nearfield/starpu/runtime.hpp>", true},
         {"runtime/include/nearfield/starpu/x.hpp", "#include <cuda_runtime.h>", false},
         {"core/include/nearfield/cuda/device.hpp", "#include <cuda_runtime.h>", false},
-        {"core/include/nearfield/core/x.hpp", "#include <nearfield/cuda/stream.hpp>", true},
+        {"core/include/nearfield/core/x.hpp", "#include <nearfield/cuda/device.hpp>", true},
         {"core/src/cuda/device.cpp", "#include <cuda_runtime_api.h>", true},
         {"kernels/include/nearfield/p2p/cuda.cuh", "#include <cuda_runtime.h>", true},
         {"core/include/nearfield/core/math.hpp", "#include <xsimd/xsimd.hpp>", false},

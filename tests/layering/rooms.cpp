@@ -3,7 +3,7 @@
 #error "core"
 #elif __has_include(<nearfield/p2p/p2p.hpp>) != SEES_kernels
 #error "kernels"
-#elif __has_include(<nearfield/tree/tree.hpp>) != SEES_tree
+#elif __has_include(<nearfield/tree/build_tree.hpp>) != SEES_tree
 #error "tree"
 #elif __has_include(<nearfield/search/pairs.hpp>) != SEES_search
 #error "search"

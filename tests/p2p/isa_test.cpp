@@ -1,4 +1,4 @@
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 
 #include "points.hpp"
 #include "reference.hpp"
@@ -96,10 +96,10 @@ namespace nearfield::test
   {
     if (wanted().empty() || is_available(wanted()))
       GTEST_SKIP() << "NEARFIELD_ISA='" << wanted() << "' can run here";
-    auto const refused =
-        ThrowsMessage<error>(AllOf(HasSubstr("NEARFIELD_ISA"), HasSubstr("'" + wanted() + "'"),
-                                   HasSubstr("available are scalar"), Not(HasSubstr("\n")),
-                                   HasSubstr(is_known(wanted()) ? "not " : "no instruction set")));
+    auto const refused = ThrowsMessage<error>(
+        AllOf(HasSubstr("NEARFIELD_ISA"), HasSubstr("'" + wanted() + "'"),
+              HasSubstr("available are scalar"), Not(HasSubstr("\n")),
+              HasSubstr(is_known(wanted()) ? "not " : "unknown instruction set")));
     std::vector<double> out(3);
     EXPECT_THAT([] { selected_isa(); }, refused);
     EXPECT_THAT([&] { run_simd(out); }, refused);

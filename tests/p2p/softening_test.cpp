@@ -1,9 +1,7 @@
 #include "backends.hpp"
 #include "points.hpp"
 
-#include <nearfield/kernels/gaussian.hpp>
-#include <nearfield/kernels/one_over_r.hpp>
-#include <nearfield/kernels/r_over_r3.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/p2p.hpp>
 

@@ -2,7 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <starpu.h>
 

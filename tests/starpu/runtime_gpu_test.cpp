@@ -4,7 +4,7 @@
 #include "points.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/near_field.hpp>

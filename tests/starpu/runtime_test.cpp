@@ -74,10 +74,10 @@ namespace
   {
     runtime const first({.workers = 2, .scheduler = "eager"});
     EXPECT_THAT(message_of([] { runtime const r({.workers = 1}); }),
-                AllOf(HasSubstr("workers: found 1"), HasSubstr("runs already with 2"),
+                AllOf(HasSubstr("workers: found 1"), HasSubstr("already runs with 2"),
                       HasSubstr("first runtime")));
     EXPECT_THAT(message_of([] { runtime const r({.scheduler = "lws"}); }),
-                HasSubstr("scheduler: found 'lws', StarPU runs already with 'eager'"));
+                HasSubstr("scheduler: found 'lws', but StarPU already runs with 'eager'"));
     EXPECT_NO_THROW(runtime({.workers = 2, .scheduler = "eager"}));
     EXPECT_TRUE(starpu_is_initialized());
   }
@@ -95,10 +95,10 @@ namespace
       EXPECT_EQ(nested.n_workers(), 1);
       EXPECT_EQ(nested.scheduler(), "") << "that of a StarPU which ran before";
       EXPECT_THAT(message_of([] { runtime const r({.workers = 2}); }),
-                  AllOf(HasSubstr("workers: found 2"), HasSubstr("runs already with 1"),
-                        HasSubstr("the program has started StarPU")));
+                  AllOf(HasSubstr("workers: found 2"), HasSubstr("already runs with 1"),
+                        HasSubstr("the program itself started StarPU")));
       EXPECT_THAT(message_of([] { runtime const r({.scheduler = "eager"}); }),
-                  HasSubstr("'eager', StarPU runs already with one that was not named here"));
+                  HasSubstr("'eager', but StarPU already runs with one that was not named here"));
     }
     EXPECT_TRUE(starpu_is_initialized());
     starpu_shutdown();
@@ -178,7 +178,7 @@ namespace
 
   TEST(starpu_runtime, a_child_of_fork_has_no_workers)
   {
-    auto const refused = HasSubstr("made by fork() while StarPU was running");
+    auto const refused = HasSubstr("created by fork() while StarPU was running");
     std::vector<double> values(10);
     {
       runtime first({.workers = 1});
@@ -288,8 +288,8 @@ namespace
       variables.set("XDG_CACHE_HOME", nullptr);
       variables.set("HOME", (temporary + "/none").c_str());
       variables.set("TMPDIR", temporary.c_str());
-      auto const refused =
-          AllOf(HasSubstr("STARPU_HOME: " + folder.string()), HasSubstr("folder of your own"));
+      auto const refused = AllOf(HasSubstr("STARPU_HOME: " + folder.string()),
+                                 HasSubstr("folder that you can write to"));
 
       fs::create_directory(fs::path(temporary) / "elsewhere");
       fs::create_directory_symlink("elsewhere", folder);
@@ -324,5 +324,14 @@ namespace
                 AllOf(HasSubstr("starpu_task_submit(p2p)"), HasSubstr("-5")));
     EXPECT_THAT(message_of([] { starpu::check(-ENODEV, "starpu_task_submit(p2p)"); }),
                 AllOf(HasSubstr("no worker"), HasSubstr("STARPU_NCPU"), HasSubstr("STARPU_NCUDA")));
+    auto const is_of = [](error_kind kind, int code)
+    {
+      return testing::Throws<error>(
+          AllOf(testing::Property(&error::kind, kind), testing::Property(&error::code, code)));
+    };
+    EXPECT_THAT([] { starpu::check(-EIO, "starpu_init"); },
+                is_of(error_kind::starpu_failure, -EIO));
+    EXPECT_THAT([] { starpu::check(-ENODEV, "starpu_init"); },
+                is_of(error_kind::not_available, -ENODEV));
   }
 }

@@ -223,7 +223,7 @@ namespace
         own.p2p.wait();
         said = own.said_of_wait;
       }
-      EXPECT_THAT(said, HasSubstr("wait: called by a worker"));
+      EXPECT_THAT(said, HasSubstr("wait: called from a StarPU worker"));
       auto const own = std::make_unique<inserts_more>(a);
       own->p2p.insert_inner(a.box(),
                             {.callback = &inserts_more::call, .callback_argument = own.get()});

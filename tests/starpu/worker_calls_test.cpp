@@ -66,7 +66,7 @@ namespace
 
     for (bool const in_callback : {true, false})
     {
-      auto const refused = HasSubstr("called by a worker of StarPU");
+      auto const refused = HasSubstr("called from a StarPU worker");
       auto const said = [&](std::function<void()> const& f)
       {
         return said_in(in_callback, f);

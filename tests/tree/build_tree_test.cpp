@@ -336,10 +336,10 @@ namespace nearfield::test
     };
     int const deepest = max_level<TypeParam::dim>;
 
-    EXPECT_THAT(with_options({.level = -1}), says("level is -1", "give 0 ... "));
+    EXPECT_THAT(with_options({.level = -1}), says("level is -1", "give 0 to "));
     EXPECT_THAT(
         with_options({.level = deepest + 1}),
-        says("level is " + std::to_string(deepest + 1), "give 0 ... " + std::to_string(deepest)));
+        says("level is " + std::to_string(deepest + 1), "give 0 to " + std::to_string(deepest)));
     EXPECT_THAT(with_options({.max_leaf_size = 0}), says("max_leaf_size is 0", "at least 1"));
     EXPECT_THAT(with_options({.order = leaf_order::row_major}), says("row_major", "give a level"));
     for (double const half_width :

@@ -3,7 +3,7 @@
 #include "complains_of.hpp"
 #include "points.hpp"
 
-#include <nearfield/kernels/gaussian.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 #include <gmock/gmock.h>
@@ -322,7 +322,7 @@ namespace nearfield::test
                       moved.columns[0][1] = -1.7e308;
                       cell_list<double, 3>(moved.view(), 0.1);
                     }),
-                complains_of("axis 0", "spread wider"));
+                complains_of("axis 0", "exceeds the largest double"));
     soa<double const, 3> const null({nullptr, nullptr, nullptr}, 5);
     EXPECT_THAT([&] { cell_list(null, 0.1); }, complains_of("column 0", "null"));
     soa<double const, 3> const long_one(

@@ -1,4 +1,4 @@
-#include <nearfield/tree/cube.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <gtest/gtest.h>
 

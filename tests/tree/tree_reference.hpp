@@ -2,7 +2,7 @@
 
 #include "points.hpp"
 
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <algorithm>
 #include <array>

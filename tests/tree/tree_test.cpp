@@ -1,10 +1,9 @@
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include "tree_cases.hpp"
 #include "tree_reference.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/tree/build_tree.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -23,7 +23,7 @@ namespace nearfield::detail
     key_layout layout_of(tree_options<Dim> const& options)
     {
       if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
-        throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 ... " +
+        throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
                     std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
       if (!options.level && options.max_leaf_size < 1)
         throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
@@ -69,9 +69,9 @@ namespace nearfield::detail
     require_valid(sources);
     if (targets.positions.size() + sources.positions.size() >=
         std::numeric_limits<index_type>::max())
-      throw error("build_tree: targets and sources are " +
+      throw error("build_tree: targets and sources have " +
                   std::to_string(targets.positions.size() + sources.positions.size()) +
-                  " points; give fewer than 2^32 - 1 together");
+                  " points in total; give fewer than 2^32 - 1");
 
     typename tree<Dim>::parts parts;
     parts.root = choose_root(options.root, targets, sources);

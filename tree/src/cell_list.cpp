@@ -68,9 +68,8 @@ namespace nearfield
         // a search may index a few registers past the last point
         constexpr std::size_t limit = std::numeric_limits<index_type>::max() - 63;
         if (points.size() >= limit)
-          throw error("cell_list: the " + std::string(name) + " are " +
-                      std::to_string(points.size()) + "; split the set, one has fewer than " +
-                      std::to_string(limit));
+          throw error("cell_list: " + std::to_string(points.size()) + " " + name +
+                      "; split them into sets of fewer than " + std::to_string(limit));
       }
     }
   }
@@ -207,9 +206,10 @@ namespace nearfield
   {
     for (int a = 0; a < Dim; ++a)
       if (grid().axes[a] == grid_axis::minimum_image)
-        throw error("cell_list: the period of axis " + std::to_string(a) +
-                    " holds too few cells for an interaction list; take a smaller cutoff or more "
-                    "cells_per_cutoff");
+        throw error(
+            "cell_list: the period of axis " + std::to_string(a) +
+            " holds too few cells for an interaction list; use a smaller cutoff or a larger "
+            "cells_per_cutoff");
     return view().full;
   }
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cell_grid.hpp>
-#include <nearfield/tree/tree.hpp>
 
 #include <array>
 #include <cstdint>

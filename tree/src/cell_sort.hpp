@@ -5,7 +5,7 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/cell_grid.hpp>
-#include <nearfield/tree/cell_view.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <array>
 #include <cstdint>

@@ -3,8 +3,7 @@
 #include "root.hpp"
 #include "sort.hpp"
 
-#include <nearfield/tree/cube.hpp>
-#include <nearfield/tree/tree_options.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <array>
 #include <cstdint>

@@ -2,7 +2,7 @@
 
 #include "keys.hpp"
 
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <cstdint>
 #include <span>

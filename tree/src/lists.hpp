@@ -3,7 +3,7 @@
 #include "adjacency.hpp"
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <string>
 

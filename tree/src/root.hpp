@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/soa.hpp>
-#include <nearfield/tree/cube.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <cstddef>
 #include <optional>

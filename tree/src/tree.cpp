@@ -1,4 +1,4 @@
-#include <nearfield/tree/tree.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <nearfield/core/error.hpp>
 
@@ -40,7 +40,7 @@ namespace nearfield
   {
     if (!one_set_)
       throw error("half_interactions: the tree has two sets of points; a half list needs one: "
-                  "take interactions()");
+                  "use interactions()");
     return half_.view();
   }
 

@@ -43,7 +43,7 @@ namespace nearfield::tbfmm
                     "force_then_value needs one input, and a value and a gradient as outputs");
       static_assert(
           requires { requires !FarField::SpaceIndexType::IsPeriodic; },
-          "the P2P of nearfield::tbfmm::kernel knows no periodic shifts: use a space system "
+          "the P2P of nearfield::tbfmm::kernel has no periodic shifts: use a space system "
           "whose IsPeriodic is false, and let the far field name it as SpaceIndexType");
 
     public:

@@ -1,7 +1,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/cuda/stream_array.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -33,7 +32,7 @@ namespace nearfield
       switch (code)
       {
       case cudaErrorMemoryAllocation:
-        return ": free memory on the GPU or take a smaller problem";
+        return ": free memory on the GPU or run a smaller problem";
       case cudaErrorNoKernelImageForDevice:
         return ": configure nearfield with -DCMAKE_CUDA_ARCHITECTURES=<major minor> of this GPU";
       default:
@@ -74,7 +73,7 @@ namespace nearfield
       return "the NVIDIA driver is too old: found CUDA " + version(driver) + ", needs " +
              version(CUDART_VERSION);
     if (count.code != cudaSuccess && count.code != cudaErrorNoDevice)
-      return std::string("CUDA does not start: ") + cudaGetErrorString(count.code);
+      return std::string("CUDA failed to initialise: ") + cudaGetErrorString(count.code);
     char const* const visible = std::getenv("CUDA_VISIBLE_DEVICES");
     return visible ? "no NVIDIA GPU among CUDA_VISIBLE_DEVICES='" + std::string(visible) + "'"
                    : "no NVIDIA GPU in this machine";
@@ -83,10 +82,7 @@ namespace nearfield
   std::uint64_t free_gpu_memory()
   {
     std::size_t free = 0, total = 0;
-    cudaError_t const code = cudaMemGetInfo(&free, &total);
-    // clear the recorded error, or the next launch would report it
-    if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
-    check_cuda(code, "cudaMemGetInfo");
+    check_cuda(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     pool_memory const pool = memory_of_pool();
     return free + (pool.held - pool.used);
   }
@@ -94,12 +90,17 @@ namespace nearfield
   void check_cuda(int code, char const* what)
   {
     if (code == cudaSuccess) return;
+    static_cast<void>(cudaGetLastError()); // or the next launch would report it once more
     auto const failure = static_cast<cudaError_t>(code);
     // CUDA reports a missing driver as one that is too old
     if (failure == cudaErrorInsufficientDriver || failure == cudaErrorNoDevice)
-      throw error(std::string(what) + " failed: " + cuda_problem());
+      throw error(std::string(what) + " failed: " + cuda_problem(), error_kind::not_available,
+                  code);
     throw error(std::string(what) + " failed: " + cudaGetErrorString(failure) + " (" +
-                cudaGetErrorName(failure) + ")" + remedy(failure));
+                    cudaGetErrorName(failure) + ")" + remedy(failure),
+                failure == cudaErrorMemoryAllocation ? error_kind::out_of_memory
+                                                     : error_kind::cuda_failure,
+                code);
   }
 
   void synchronize(cuda_stream stream)
@@ -113,10 +114,8 @@ namespace nearfield
     {
       if (bytes == 0) return nullptr;
       void* memory = nullptr;
-      cudaError_t const code = cudaMalloc(&memory, bytes);
-      // clear the recorded error, or the next launch would report it
-      if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
-      check_cuda(code, ("device_array: cudaMalloc(" + std::to_string(bytes) + " bytes)").c_str());
+      check_cuda(cudaMalloc(&memory, bytes),
+                 ("device_array: cudaMalloc(" + std::to_string(bytes) + " bytes)").c_str());
       return memory;
     }
 

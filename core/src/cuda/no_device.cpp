@@ -3,7 +3,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/cuda/stream_array.hpp>
 
 namespace nearfield
 {
@@ -25,15 +24,16 @@ namespace nearfield
   void check_cuda(int code, char const* what)
   {
     if (code == 0) return;
-    throw error(std::string(what) + " failed with CUDA's error " + std::to_string(code) + ": " +
-                cuda_problem());
+    throw error(std::string(what) + " failed with CUDA error " + std::to_string(code) + ": " +
+                    cuda_problem(),
+                error_kind::not_available, code);
   }
 
   namespace
   {
     [[noreturn]] void fail()
     {
-      throw error("cuda: " + cuda_problem());
+      throw error("cuda: " + cuda_problem(), error_kind::not_available);
     }
   }
 

@@ -1,5 +1,5 @@
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/cuda/device_array.hpp>
 
 #include <cuda_runtime_api.h>
 

@@ -1,4 +1,4 @@
-#include <nearfield/cuda/range.hpp>
+#include <nearfield/cuda/device.hpp>
 
 #if defined(NEARFIELD_HAS_CUDA)
 #include <nvtx3/nvToolsExt.h>

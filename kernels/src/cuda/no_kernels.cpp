@@ -9,11 +9,11 @@ namespace nearfield::detail
   template <>
   cuda_kernels<float> builtin_cuda_kernels<float>(int)
   {
-    throw error("cuda: " + cuda_problem());
+    throw error("cuda: " + cuda_problem(), error_kind::not_available);
   }
   template <>
   cuda_kernels<double> builtin_cuda_kernels<double>(int)
   {
-    throw error("cuda: " + cuda_problem());
+    throw error("cuda: " + cuda_problem(), error_kind::not_available);
   }
 }

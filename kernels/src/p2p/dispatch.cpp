@@ -1,6 +1,6 @@
 #include "table.hpp"
 
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/p2p/backend.hpp>
 
 namespace nearfield::detail

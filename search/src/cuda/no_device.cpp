@@ -11,7 +11,7 @@ namespace nearfield
   {
     [[noreturn]] void fail()
     {
-      throw error("cuda: " + cuda_problem());
+      throw error("cuda: " + cuda_problem(), error_kind::not_available);
     }
   }
 

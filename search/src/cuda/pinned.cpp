@@ -29,7 +29,9 @@ namespace nearfield::detail
         if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)
         {
           check_cuda(state, "radius_search: a kernel");
-          if (word == 0) throw error("radius_search: the device did not answer");
+          if (word == 0)
+            throw error("radius_search: the kernel ended without an answer",
+                        error_kind::cuda_failure);
         }
     std::atomic_thread_fence(std::memory_order_acquire);
   }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <cstddef>
 #include <cstdint>

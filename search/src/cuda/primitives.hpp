@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/cuda/device_array.hpp>
 
 #include <cstddef>
 #include <cstdint>

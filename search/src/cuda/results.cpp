@@ -73,7 +73,7 @@ namespace nearfield
   void detail::check_same_stream(cuda_stream where, cuda_stream of_list)
   {
     if (where != of_list)
-      throw error("radius_search: the cell list was built on another stream; search on the stream "
-                  "that it was built on");
+      throw error("radius_search: the cell list was built on another stream; search on that "
+                  "stream");
   }
 }

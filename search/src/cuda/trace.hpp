@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <functional>
 

@@ -2,9 +2,9 @@
 
 #include <nearfield/core/soa.hpp>
 #if defined(WITH_core)
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #elif defined(WITH_kernels)
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #elif defined(WITH_tree)
 #include <nearfield/tree/build_tree.hpp>
@@ -18,13 +18,13 @@
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/search/cuda.hpp>
 #elif defined(WITH_adapters)
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/scalfmm.hpp>
 #include <nearfield/tbfmm.hpp>
 #elif defined(WITH_io)
 #include <nearfield/io/read.hpp>
 #elif defined(WITH_starpu)
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/tree/build_tree.hpp>

@@ -3,7 +3,7 @@
 #include "softened.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/kernels/one_over_r.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/p2p/p2p.hpp>
 #ifndef WITH_every_isa
 #include <nearfield/p2p/simd.hpp>

@@ -82,7 +82,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
   struct real_of_positions
   {
     static_assert(has_positions<Leaf>,
-                  "no leaf of ScalFMM's kind: it needs size(), cparticles() and particles(), and "
+                  "not a ScalFMM leaf: it needs size(), cparticles() and particles(), and "
                   "position_begin, inputs_begin and outputs_begin of those particles, found by "
                   "argument-dependent look-up");
     using type = std::remove_cv_t<std::remove_pointer_t<
@@ -135,7 +135,7 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     nearfield::detail::check_box_size(columns.size, 0);
     auto const positions = positions_of(leaf);
     static_assert(std::tuple_size_v<decltype(positions)> == dim,
-                  "the particles have another dimension than the interaction");
+                  "the particles differ in dimension from the interaction");
     columns.x = first_columns<T const, dim>(positions);
     check_columns(function, name, "position", columns.x, columns.size);
     if constexpr (Side != leaf_side::receives)

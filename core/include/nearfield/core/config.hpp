@@ -4,8 +4,7 @@
 /// Compiler-dependent macros.
 
 #if !defined(__cpp_concepts)
-#error                                                                                             \
-    "nearfield is C++20: compile with -std=c++20 (CMake does so for who links nearfield's targets)"
+#error "nearfield needs C++20: compile with -std=c++20 (linking its CMake targets sets this)"
 #endif
 
 /// \namespace nearfield

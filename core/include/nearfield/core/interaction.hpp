@@ -38,20 +38,43 @@ namespace nearfield
     };
   }
 
-  /// The shape of an interaction: dimension, number of inputs and outputs, cost and name.
+  namespace detail
+  {
+    /// Names the two members that are forgotten most: from a concept that is not satisfied, compilers print
+    /// pages.
+    template <class K>
+    struct has_flops_and_name
+    {
+      static_assert(
+          requires {
+            {
+              K::flops
+              } -> std::convertible_to<double>;
+          },
+          "an interaction needs the operations of one pair, for rates in reports: static constexpr "
+          "int flops = 9;");
+      static_assert(
+          requires {
+            {
+              K::name
+              } -> std::convertible_to<std::string_view>;
+          },
+          "an interaction needs a name, for reports and StarPU's performance models: static "
+          "constexpr auto name = \"softened\";");
+      static constexpr bool value = true;
+    };
+  }
+
+  /// The shape of an interaction: dimension, number of inputs and outputs, cost and name. A type that has the
+  /// first three and lacks `flops` or `name` does not compile.
   template <class K>
   concept has_shape = requires
   {
     requires K::dim == 2 || K::dim == 3; // remedy: static constexpr int dim = 2 or 3
     requires K::n_in >= 1;               // remedy: static constexpr int n_in
     requires K::n_out >= 1;              // remedy: static constexpr int n_out
-    {
-      K::flops
-      } -> std::convertible_to<double>; // remedy: static constexpr int flops
-    {
-      K::name
-      } -> std::convertible_to<std::string_view>; // remedy: static constexpr auto name
-  };
+  }
+  &&detail::has_flops_and_name<K>::value;
 
   /// A radial interaction is written as f(r, 1/|r|), so that the loop chooses how to compute the reciprocal
   /// root. For a pair at distance zero the loop calls it with r = 0 and 1/|r| = 0, and it must then return

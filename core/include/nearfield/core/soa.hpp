@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 namespace nearfield
 {
@@ -117,4 +118,27 @@ namespace nearfield
   /// One column per range, with the element type of the first.
   template <std::ranges::contiguous_range First, std::ranges::contiguous_range... Rest>
   soa(First&&, Rest&&...) -> soa<detail::element_of<First>, 1 + sizeof...(Rest)>;
+
+  /// Columns that own their memory; converts to the views that kernels take.
+  template <class T, int N>
+  struct column_set
+  {
+    std::array<std::vector<T>, N> columns; ///< of equal length
+
+    /// The number of values in each column.
+    [[nodiscard]] std::size_t size() const { return columns[0].size(); }
+    /// Read-only view of the columns.
+    [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns), size()}; }
+    /// Writable view of the columns.
+    [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns), size()}; }
+
+  private:
+    template <class U, class Columns>
+    static std::array<U*, N> pointers(Columns& columns)
+    {
+      std::array<U*, N> result;
+      for (int c = 0; c < N; ++c) result[c] = columns[c].data();
+      return result;
+    }
+  };
 }

@@ -1,15 +1,48 @@
 #pragma once
 
-#include <nearfield/core/isa.hpp>
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/api.hpp>
 
 #include <concepts>
+#include <string_view>
+#include <vector>
 
 /// \file
 /// Where to run: the first argument of most functions.
 
+struct CUstream_st;
+
 namespace nearfield
 {
+  /// The instruction sets that built-in kernels may be compiled for.
+  enum class isa
+  {
+    best, ///< the widest available one, or the one named by NEARFIELD_ISA; see selected_isa()
+    scalar,
+    sse2,
+    avx2,   ///< with FMA
+    avx512, ///< F, CD, BW, DQ and VL
+    neon64
+  };
+
+  /// The name in lower case: "scalar", "sse2" ...; "best" for isa::best.
+  NEARFIELD_API std::string_view name_of(isa which);
+
+  /// The instruction sets that are built in and that this machine supports, narrowest first; scalar is always
+  /// one.
+  NEARFIELD_API std::vector<isa> available_isas();
+
+  /// The instruction set that `simd` stands for: the widest available one, unless the environment variable
+  /// NEARFIELD_ISA names another. Throws nearfield::error if that one is unknown, not built in, or not
+  /// supported by this machine.
+  NEARFIELD_API isa selected_isa();
+
+  namespace detail
+  {
+    /// Resolves isa::best; other values are returned as they are. Throws nearfield::error if the result is
+    /// not available.
+    NEARFIELD_API isa available(isa which);
+  }
+
   /// The scalar back-end: one pair at a time, one divide and one root a pair; the reference.
   struct scalar_backend
   {};
@@ -36,6 +69,9 @@ namespace nearfield
   {};
   /// `nf::near_field(nf::serial, ...)`: on the calling thread
   inline constexpr serial_execution serial{};
+
+  /// A cudaStream_t; null is the default stream.
+  using cuda_stream = CUstream_st*;
 
   /// The CUDA back-end: a stream of the current device.
   struct cuda_backend

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <cstdint>
 #include <string>
@@ -44,4 +44,18 @@ namespace nearfield
   /// Waits until the stream has finished its work. Throws nearfield::error if that work failed, for example a
   /// kernel launched earlier, or if nearfield was built without CUDA.
   NEARFIELD_API void synchronize(cuda_stream stream);
+
+  namespace detail
+  {
+    /// Shows the calling thread's time from construction to destruction under `name` in NVIDIA's profilers (an
+    /// NVTX range). Does nothing if nearfield was built without CUDA.
+    class NEARFIELD_API range
+    {
+    public:
+      explicit range(char const* name) noexcept;
+      range(range const&) = delete;
+      range& operator=(range const&) = delete;
+      ~range();
+    };
+  }
 }

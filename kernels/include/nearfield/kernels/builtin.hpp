@@ -1,19 +1,155 @@
 #pragma once
 
 /// \file
-/// The only list of built-in interactions. Typed tests, benchmarks, instantiations, codelets and
-/// the command line follow it: a new interaction is one header and one line here.
+/// The built-in interactions, and the only list of them. Typed tests, benchmarks, instantiations, codelets and
+/// the command line follow that list: a new interaction is a struct here and a line in the list.
 
-#include <nearfield/kernels/dipole_tensor.hpp>
-#include <nearfield/kernels/gaussian.hpp>
-#include <nearfield/kernels/log_r.hpp>
-#include <nearfield/kernels/one_over_r.hpp>
-#include <nearfield/kernels/r_over_r3.hpp>
+#include <nearfield/core/interaction.hpp>
 
 #include <type_traits>
 
 namespace nearfield
 {
+  /// K(r) = 1 / |r|, the unscaled potential of a unit charge or mass. Singular.
+  template <int Dim = 3>
+  struct one_over_r
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = 1;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 2;
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "one_over_r";
+    static constexpr int inv_r_power(int) { return 1; }
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const&, V const& inv_r) const -> mat<V, 1, 1>
+    {
+      return {{{inv_r}}};
+    }
+  };
+
+  /// K(r) = grad_x 1/|r| = -r / |r|^3, with respect to the target. Singular.
+  template <int Dim = 3>
+  struct grad_one_over_r
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = Dim;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 3 + 2 * Dim;
+    static constexpr auto name = "grad_one_over_r";
+    static constexpr int inv_r_power(int) { return 3; }
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> radial<V, dim, -1>
+    {
+      return {inv_r * inv_r * inv_r, r};
+    }
+  };
+
+  /// K(r) = [1/|r|; -r/|r|^3]: the value, then its gradient with respect to the target. Singular.
+  template <int Dim = 3>
+  struct val_grad_one_over_r
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = 1 + Dim;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 4 + 2 * Dim;
+    static constexpr auto name = "val_grad_one_over_r";
+    static constexpr int inv_r_power(int output) { return output == 0 ? 1 : 3; }
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const
+        -> value_radial<V, dim, -1>
+    {
+      return {inv_r, inv_r * inv_r, r};
+    }
+  };
+
+  /// K(r) = ln |r|, in two dimensions 2 pi times the fundamental solution of the Laplacian. Singular.
+  struct log_r
+  {
+    static constexpr int dim = 2, n_in = 1, n_out = 1;
+    static constexpr int flops = 2 + 3 + 2 + 2; // the logarithm counts 1, as a root does
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "log_r";
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+    {
+      return {{{V(0.5) * nearfield::log(dot(r, r))}}};
+    }
+  };
+
+  /// K(r) = grad_x ln|r| = r / |r|^2, with respect to the target. Singular.
+  struct grad_log_r
+  {
+    static constexpr int dim = 2, n_in = 1, n_out = 2;
+    static constexpr int flops = 2 + 3 + 1 + 2 + 4;
+    static constexpr auto name = "grad_log_r";
+    static constexpr int inv_r_power(int) { return 2; }
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> radial<V, dim>
+    {
+      return {inv_r * inv_r, r};
+    }
+  };
+
+  /// K(r) = r / (|r|^2 + eps^2)^(3/2), Plummer-softened; eps is a length. Singular for eps = 0.
+  /// With r = x_target - x_source the gravitational acceleration is -G sum_j K m_j.
+  /// (H. C. Plummer, MNRAS 71, 460, 1911, doi:10.1093/mnras/71.5.460)
+  template <int Dim = 3>
+  struct r_over_r3
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = Dim;
+    static constexpr int flops = Dim + 2 * Dim + 1 + 3 + 2 * Dim;
+    static constexpr auto name = "r_over_r3";
+
+    double eps = 0; ///< length^1, not negative
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> radial<V, dim>
+    {
+      V const root = nearfield::rsqrt(dot(r, r) + V(eps * eps));
+      return {root * root * root, r};
+    }
+  };
+
+  /// K(r) = exp(-|r|^2 / sigma^2); sigma is a length. Regular: K(0) = 1, so two points at the same
+  /// place count as a pair, and only i = j is left out.
+  template <int Dim = 3>
+  struct gaussian
+  {
+    static constexpr int dim = Dim, n_in = 1, n_out = 1;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 2 + 2; // the exponential counts 1
+    static constexpr auto symmetry = parity::even;
+    static constexpr auto name = "gaussian";
+
+    double sigma = 1; ///< length^1, positive
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+    {
+      return {{{nearfield::exp(V(-1 / (sigma * sigma)) * dot(r, r))}}};
+    }
+  };
+
+  /// K(r) = 3 r r^T / |r|^5 - I / |r|^3, the field of a point dipole q. Singular.
+  ///
+  /// The Kokkos P2P study of the CONCACE team, from which the list of built-in interactions comes,
+  /// prints I / |r|, which is dimensionally inconsistent. The field of a dipole has I / |r|^3 (J.
+  /// D. Jackson, Classical Electrodynamics, 3rd edition, eq. 4.13, without its 1 / 4 pi eps0).
+  template <int Dim = 3>
+  struct dipole_tensor
+  {
+    static constexpr int dim = Dim, n_in = Dim, n_out = Dim;
+    static constexpr int flops = Dim + (2 * Dim - 1) + 1 + 3 + (2 * Dim - 1) + 1 + 4 * Dim;
+    static constexpr auto name = "dipole_tensor";
+
+    template <class V>
+    NEARFIELD_FN auto operator()(vec<V, dim> const& r, V const& inv_r) const -> isotropic<V, dim>
+    {
+      V const inv_r2 = inv_r * inv_r;
+      // not 3 / |r|^5, which leaves the range of float long before K does
+      return {inv_r2 * inv_r, V(-1), V(3) * inv_r2, r};
+    }
+  };
+
   /// A list of types at compile time.
   template <class... Ts>
   struct type_list

@@ -56,9 +56,9 @@ namespace nearfield
     struct own_simd_kernels
     {
       static_assert(sizeof(K) == 0,
-                    "the simd back-end of your own interaction is compiled in your own "
-                    "file: #include <nearfield/p2p/simd.hpp>; or for every instruction set: "
-                    "NEARFIELD_INTERACTION and nearfield_add_interaction()");
+                    "the simd back-end needs this interaction compiled: end its header with "
+                    "NEARFIELD_INTERACTION and give it to nearfield_add_interaction(), or for the "
+                    "instruction set of this file #include <nearfield/p2p/simd.hpp>");
     };
   }
 }

@@ -37,7 +37,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
            "; give one value per point");
     if (view.size() > std::numeric_limits<index_type>::max())
       fail(" has " + std::to_string(view.size()) +
-           " points; split the set, one has fewer than 2^32");
+           " points; split it into sets of fewer than 2^32");
     for (int c = 0; c < width_of(view); ++c)
       if (view.size() > 0 && view[c] == nullptr)
         fail(": column " + std::to_string(c) + " is null; give a column of " +
@@ -70,7 +70,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         if (overlap(out[c], out.size(), other[o], other.size()))
           throw error(std::string(function) + ": output column " + std::to_string(c) +
                       " overlaps column " + std::to_string(o) + " of " + argument +
-                      "; give outputs memory of their own");
+                      "; give each output its own memory");
   }
 
   /// Throws nearfield::error if two output columns share memory.
@@ -81,7 +81,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for (int o = c + 1; o < width_of(out); ++o)
         if (overlap(out[c], out.size(), out[o], out.size()))
           throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
-                      std::to_string(o) + " overlap; give outputs memory of their own");
+                      std::to_string(o) + " overlap; give each output its own memory");
   }
 
   /// Checks the views of one set. All back-ends call this and the next two, which throw nearfield::error for

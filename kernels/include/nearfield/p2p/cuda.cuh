@@ -113,9 +113,9 @@ namespace nearfield::detail
   template <class K, class T>
   cuda_kernels<T> make_cuda_kernels()
   {
-    static_assert(
-        std::is_trivially_copyable_v<K>,
-        "an interaction travels to the GPU byte by byte: give it members of plain types only");
+    static_assert(std::is_trivially_copyable_v<K>,
+                  "an interaction is copied to the GPU byte by byte: give it members of trivially "
+                  "copyable types");
     cuda_kernels<T> kernels;
     kernels.gather = &launch_gather<K, T>;
     if constexpr (has_way_back<K>) kernels.mutual = &launch_mutual<K, T>;

@@ -114,10 +114,10 @@ namespace nearfield
     {
       std::string const where(function);
       if (list.is_mutual() != mutual)
-        throw error(where + ": the list is of " + (mutual ? "one-sided" : "mutual") +
+        throw error(where + ": the list is for " + (mutual ? "one-sided" : "mutual") +
                     " steps; give " + (mutual ? "cuda_list::mutual(...)" : "cuda_list(...)"));
       if (one_set && !list.is_of_one_set())
-        throw error(where + ": the list is of two sets; give the list of one set, or two sets of "
+        throw error(where + ": the list is for two sets; give the list of one set, or two sets of "
                             "points");
       if (list.n_targets() != n_targets || list.n_sources() != n_sources)
         throw error(where + ": the list is for " + std::to_string(list.n_targets()) +
@@ -202,7 +202,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_cuda_list("near_field_mutual", list, true, true, x.size(), x.size());
     if (x.size() >= std::size_t(1) << 31)
       throw error("near_field_mutual: x has " + std::to_string(x.size()) +
-                  " points; take near_field, or fewer than 2^31 points");
+                  " points; use near_field, or fewer than 2^31 points");
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
     detail::launch_list("near_field_mutual", where, cuda_kernels_of<T, K>().mutual, k, list,
                         options, points, points);

@@ -2,7 +2,7 @@
 
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 #include <vector>

@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
-#include <nearfield/core/isa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/p2p/job.hpp>
 
 /// \file

@@ -2,7 +2,15 @@
 
 /// \file
 /// The SIMD back-end for user-defined interactions: it instantiates the tile for the instruction set
-/// that the including file is compiled for (xsimd::default_arch). Do not include it in .cu files.
+/// that the including file is compiled for (xsimd::default_arch). On x86 that is SSE2 without -march: a warning
+/// says so unless NEARFIELD_ALLOW_SLOW_SIMD is defined. nearfield_add_interaction() compiles an interaction for
+/// every instruction set. Do not include this header in .cu files.
+
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(__AVX2__) &&                            \
+    !defined(NEARFIELD_ALLOW_SLOW_SIMD)
+#warning "<nearfield/p2p/simd.hpp> is compiled for less than AVX2, which is several times slower:"
+#warning "use nearfield_add_interaction(), or -march=native, or define NEARFIELD_ALLOW_SLOW_SIMD"
+#endif
 
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/simd/pack.hpp>

@@ -48,9 +48,11 @@ namespace nearfield
     Leaves::dim;
     leaves.has_one_set();
     leaves.targets();
+    leaves.sources();
     leaves.interactions();
     leaves.half_interactions();
     leaves.target_order();
+    leaves.source_order();
   };
 
   /// The leaves of a tree in groups, as made by group_leaves. The tree must outlive it, and may be moved.

@@ -3,7 +3,7 @@
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
-#include <nearfield/cuda/stream_array.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
@@ -78,7 +78,7 @@ namespace nearfield
 
     /// Sorts other points, or the same ones after they moved. Keeps the options and, unless one is given, the
     /// cutoff. If the points are refused, the list is unchanged. Memory comes from the pool
-    /// (stream_array.hpp), which holds that of the last build.
+    /// (device_array.hpp), which holds that of the last build.
     void rebuild(columns const& points);
     /// One set, with another cutoff.
     void rebuild(columns const& points, T cutoff);

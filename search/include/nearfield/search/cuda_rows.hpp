@@ -3,7 +3,7 @@
 #include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/soa.hpp>
-#include <nearfield/cuda/stream.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 

@@ -88,8 +88,9 @@ namespace nearfield
     void resize(std::size_t n)
     {
       if (!try_reserve(n))
-        throw error("page_array: the system refuses " + std::to_string(n * sizeof(T)) +
-                    " bytes; use a smaller cutoff or fewer points");
+        throw error("page_array: the system cannot provide " + std::to_string(n * sizeof(T)) +
+                        " bytes; use a smaller cutoff or fewer points",
+                    error_kind::out_of_memory);
       size_ = n;
     }
 

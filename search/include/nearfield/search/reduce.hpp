@@ -48,7 +48,7 @@ namespace nearfield
     template <class T, int Dim>
     std::vector<slab> cut_parts(cell_view<T, Dim> const& cells, pairs which, int parts)
     {
-      if (parts < 1) throw error("reduce: parts is " + std::to_string(parts) + "; take 1 or more");
+      if (parts < 1) throw error("reduce: parts is " + std::to_string(parts) + "; give 1 or more");
       auto const before = candidates_before_boxes(cells, which);
       std::uint64_t const all = before.back();
       std::uint64_t const n = static_cast<std::uint64_t>(parts);

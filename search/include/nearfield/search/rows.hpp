@@ -4,7 +4,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/search/pairs.hpp>
-#include <nearfield/tree/cell_view.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <cstdint>
 #include <vector>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/vec.hpp>
+#include <nearfield/core/linear_map.hpp>
 #include <nearfield/search/rows.hpp>
 
 #include <concepts>

@@ -1,15 +1,179 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/soa.hpp>
-#include <nearfield/tree/tree.hpp>
-#include <nearfield/tree/tree_options.hpp>
 
+#include <array>
 #include <concepts>
+#include <cstdint>
+#include <optional>
+#include <span>
 #include <type_traits>
+#include <vector>
 
 namespace nearfield
 {
+  /// A cube (a square in 2D): the points x with |x_d - centre_d| <= half_width on every axis.
+  template <int Dim>
+  struct cube
+  {
+    static constexpr int dim = Dim; ///< the dimension of space
+
+    std::array<double, Dim> centre{}; ///< length^1
+    double half_width = 1;            ///< length^1
+
+    /// The length of an edge, 2 half_width.
+    [[nodiscard]] double width() const { return 2 * half_width; }
+    /// Its lower end on an axis.
+    [[nodiscard]] double lower(int axis) const { return centre[axis] - half_width; }
+    /// Its upper end on an axis.
+    [[nodiscard]] double upper(int axis) const { return centre[axis] + half_width; }
+
+    friend bool operator==(cube const&, cube const&) = default;
+  };
+
+  /// The order of leaves in memory. Results depend on it only by rounding, but times do: neighbours
+  /// that are adjacent in memory merge into one range, and row-major order merges more of them.
+  enum class leaf_order
+  {
+    row_major, ///< the last axis varies fastest; uniform trees only
+    morton     ///< along the Z curve, the last axis varies fastest
+  };
+
+  /// How often a root can be halved: the indices of a leaf fit in one 64-bit key.
+  template <int Dim>
+  inline constexpr int max_level = Dim == 3 ? 21 : 31;
+
+  /// How a tree is cut. With `level` every leaf has the width root.width() / 2^level (a uniform
+  /// tree). Without it a box splits while it holds too many points (an adaptive tree).
+  template <int Dim>
+  struct tree_options
+  {
+    /// A box with more targets or more sources than this splits, down to max_level<Dim>. At least
+    /// 1; a uniform tree ignores it.
+    int max_leaf_size = 64;
+    /// 0 ... max_level<Dim>; level 0 is one leaf, the direct sum
+    std::optional<int> level = std::nullopt;
+    /// The root box, which must hold every point. By default it is the cube around the centre of
+    /// the points' bounding box, with half the largest extent as half width (1 if all points are
+    /// equal, or if there are none).
+    std::optional<cube<Dim>> root = std::nullopt;
+    /// by default row_major for a uniform tree and morton for an adaptive one
+    std::optional<leaf_order> order = std::nullopt;
+  };
+
+  /// A leaf's place: cell `index` of the lattice of 2^level boxes per axis. Along axis d the box is lower_d +
+  /// [index_d, index_d + 1] * root.width() / 2^level.
+  template <int Dim>
+  struct leaf_cell
+  {
+    std::array<std::uint32_t, Dim> index{}; ///< from the lower end of each axis
+    int level = 0;                          ///< 0 is the root
+
+    friend bool operator==(leaf_cell const&, leaf_cell const&) = default;
+  };
+
+  /// An interaction list that owns its memory.
+  struct interaction_table
+  {
+    std::vector<source_range> own;    ///< as interaction_list::own
+    std::vector<index_type> offsets;  ///< as interaction_list::offsets
+    std::vector<source_range> ranges; ///< as interaction_list::ranges
+
+    /// The view that kernels take; this object must outlive it.
+    [[nodiscard]] interaction_list view() const { return {own, offsets, ranges, {}}; }
+  };
+
+  /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2), their points, and their interaction lists. Made
+  /// by build_tree; immutable.
+  ///
+  /// Points are in *tree order*: leaf by leaf and, inside a leaf, by index. The tree keeps no coordinates:
+  /// `gather(tree.target_order(), positions)` brings columns into its order. Boxes without points are not stored;
+  /// with two sets a leaf holds targets, sources, or both. Views live as long as the tree, even if it is moved.
+  template <int Dim>
+  class NEARFIELD_API tree
+  {
+  public:
+    static constexpr int dim = Dim; ///< the dimension of space
+
+    /// The number of leaves.
+    [[nodiscard]] index_type size() const { return static_cast<index_type>(cells_.size()); }
+    /// The level of the deepest leaf; the level of a uniform tree even where it is empty.
+    [[nodiscard]] int depth() const { return depth_; }
+    /// The root box.
+    [[nodiscard]] cube<Dim> const& root() const { return root_; }
+    /// The order of the leaves in memory.
+    [[nodiscard]] leaf_order order() const { return order_; }
+    /// Whether targets and sources are the same points.
+    [[nodiscard]] bool has_one_set() const { return one_set_; }
+
+    /// Leaf b holds the target points [begin(b), end(b)) of the tree order.
+    [[nodiscard]] boxes targets() const { return {target_offsets_}; }
+    /// The same for the sources; equal to targets() if there is one set.
+    [[nodiscard]] boxes sources() const { return {one_set_ ? target_offsets_ : source_offsets_}; }
+
+    /// The index of the target at each position of the tree order, in the arrays that were given.
+    [[nodiscard]] std::span<index_type const> target_order() const { return target_order_; }
+    /// The same for the sources.
+    [[nodiscard]] std::span<index_type const> source_order() const
+    {
+      return one_set_ ? target_order_ : source_order_;
+    }
+
+    /// For each leaf with targets, the sources of its own box and of all leaves whose closed boxes touch it.
+    /// Ranges ascend and hold no source twice; adjacent ones are merged. A leaf without targets has no ranges.
+    [[nodiscard]] interaction_list interactions() const { return full_.view(); }
+
+    /// The same pairs of different leaves, each once, at the leaf that comes first: every range lies after
+    /// its box. Throws nearfield::error for two sets.
+    [[nodiscard]] interaction_list half_interactions() const;
+
+    /// The number of ordered pairs (target, source) in interactions(), without i = j if there is one set.
+    [[nodiscard]] std::uint64_t interaction_count() const { return interaction_count_; }
+
+    /// The largest number of targets, or of sources, in a leaf; 0 for an empty tree.
+    [[nodiscard]] index_type largest_leaf() const;
+
+    /// The place and level of leaf b in the lattice.
+    [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return cells_[b]; }
+    /// The centre and half width of leaf b, for drawing. The lattice, not this cube,
+    /// decides which points it holds.
+    [[nodiscard]] cube<Dim> leaf(index_type b) const;
+
+    /// What build_tree fills in.
+    struct parts
+    {
+      cube<Dim> root;                         ///< the root box
+      leaf_order order;                       ///< the order of the leaves
+      int depth;                              ///< the level of the deepest leaf
+      bool one_set;                           ///< targets and sources are the same points
+      std::vector<leaf_cell<Dim>> cells;      ///< the places of the leaves
+      std::vector<index_type> target_offsets; ///< as boxes::offsets
+      std::vector<index_type> source_offsets; ///< the same; empty for one set
+      std::vector<index_type> target_order;   ///< position -> index in the arrays that were given
+      std::vector<index_type> source_order;   ///< the same; empty for one set
+      interaction_table full;                 ///< each leaf and all leaves that it meets
+      interaction_table half;                 ///< each pair of leaves once; empty for two sets
+    };
+    /// For build_tree(); checks nothing.
+    explicit tree(parts&& from);
+
+  private:
+    cube<Dim> root_;
+    leaf_order order_;
+    int depth_;
+    bool one_set_;
+    std::vector<leaf_cell<Dim>> cells_;
+    std::vector<index_type> target_offsets_, source_offsets_;
+    std::vector<index_type> target_order_, source_order_;
+    interaction_table full_, half_;
+    std::uint64_t interaction_count_ = 0;
+  };
+
+  extern template class tree<2>;
+  extern template class tree<3>;
+
   namespace detail
   {
     /// Null sources: the targets are the sources too.

@@ -100,7 +100,7 @@ namespace nearfield
       // squares below have lost digits, those above have overflowed
       if (!std::isnormal(cutoff * cutoff))
         throw error(where + "the square of the cutoff " + number_text(cutoff) +
-                    " is no normal number of this precision; use other units of length");
+                    " underflows or overflows in this precision; use other units of length");
       for (int a = 0; a < Dim; ++a)
       {
         T const period = options.period[a];
@@ -115,8 +115,8 @@ namespace nearfield
         if (period > 0 && period < 2 * cutoff)
           throw error(where + "the period " + number_text(period) + " of axis " +
                       std::to_string(a) + " is less than twice the cutoff " + number_text(cutoff) +
-                      ", so a pair could be in with two images; give a smaller cutoff or a larger "
-                      "period");
+                      ", so a point could meet two images of another; give a smaller cutoff or a "
+                      "larger period");
       }
     }
   }
@@ -149,8 +149,8 @@ namespace nearfield
       double const extent =
           options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
       if (!std::isfinite(extent))
-        throw error("cell_list: the points of axis " + std::to_string(a) +
-                    " spread wider than the largest double; use other units of length");
+        throw error("cell_list: the extent of the points along axis " + std::to_string(a) +
+                    " exceeds the largest double; use other units of length");
       double const fit = std::floor(extent / least);
       grid.reach[a] = k;
       if (options.period[a] > 0)

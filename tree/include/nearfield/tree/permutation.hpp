@@ -1,7 +1,6 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/core/column_set.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/soa.hpp>
 

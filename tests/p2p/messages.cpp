@@ -1,0 +1,36 @@
+// Not a test by itself: compiled once for each CASE_..., for what the compiler says.
+
+#if defined(CASE_simd_without_avx2)
+#include <nearfield/p2p/simd.hpp>
+#endif
+#include <nearfield/p2p/p2p.hpp>
+
+namespace nf = nearfield;
+
+struct own
+{
+  static constexpr int dim = 2, n_in = 1, n_out = 1;
+#if !defined(CASE_no_flops)
+  static constexpr int flops = 7;
+#endif
+#if !defined(CASE_no_name)
+  static constexpr auto name = "own";
+#endif
+
+  template <class V>
+  NEARFIELD_FN auto operator()(nf::vec<V, dim> const& r) const -> nf::mat<V, 1, 1>
+  {
+    return {{{dot(r, r)}}};
+  }
+};
+
+int main()
+{
+  double const x[] = {0, 1};
+  double out[] = {0, 0};
+#if defined(CASE_simd_not_compiled)
+  nf::p2p_inner(nf::simd, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{out});
+#else
+  nf::p2p_inner(nf::scalar, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{out});
+#endif
+}
