@@ -5,7 +5,9 @@
 namespace nearfield
 {
   /// The work of one call of a compiled P2P kernel: the target boxes [first_box, last_box) of a list. Columns
-  /// are pointers; column d of the sources of a set is number set * dim + d.
+  /// are pointers: of positions, column d of a set of sources is number set * dim + d; of inputs and
+  /// outputs, which follow one another right-hand side by right-hand side, column i of a right-hand side is
+  /// number (set * n_rhs + rhs) * n_in + i, and (set * n_rhs + rhs) * n_out + i.
   ///
   /// Only the sources of `own[b]` may coincide with targets of box b, and are tested for it, unless
   /// ranges_may_coincide. All pointers must stay valid during the call; nothing outside the named
@@ -14,13 +16,13 @@ namespace nearfield
   struct p2p_job : list_view
   {
     T const* const* target_x = nullptr; ///< dim columns
-    T* const* target_out = nullptr;     ///< n_out columns, added to
+    T* const* target_out = nullptr;     ///< n_out columns for each right-hand side, added to
     T const* const* source_x = nullptr; ///< dim columns for each set
-    T const* const* source_q = nullptr; ///< n_in columns for each set
+    T const* const* source_q = nullptr; ///< n_in columns for each set and right-hand side
 
     // mutual kernels only: the sources receive too
-    T const* const* target_q = nullptr; ///< n_in columns
-    T* const* source_out = nullptr;     ///< n_out columns for each set, added to
+    T const* const* target_q = nullptr; ///< n_in columns for each right-hand side
+    T* const* source_out = nullptr; ///< n_out columns for each set and right-hand side, added to
 
     int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
 

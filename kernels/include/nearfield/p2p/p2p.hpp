@@ -9,7 +9,8 @@
 /// to compute, inputs, outputs. Every function *adds* to its outputs.
 ///
 /// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the
-/// first right-hand side first.
+/// first right-hand side first. K(r) is then evaluated once for all of them, and their sums are those of single
+/// calls within rounding.
 ///
 /// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a regular
 /// one; p2p_inner leaves out i = j in either case. Inputs must be finite; docs/conventions.md gives the range
@@ -59,27 +60,20 @@ namespace nearfield
       soa<T, NOut> out;
     };
 
-    /// Runs a kernel over a job of two sets, once for each right-hand side.
+    /// Runs a kernel over a job of two sets.
     template <class K, class T, int NQ, int NOut>
     void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
                               side<T, K::dim, NQ, NOut> const& targets,
                               side<T, K::dim, NQ, NOut> const& sources)
     {
-      int const n_rhs = right_hand_sides<K>(sources.q, targets.out);
+      job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
       job.target_x = targets.x.data();
       job.source_x = sources.x.data();
-      auto const from = [](auto const& columns, int first)
-      {
-        return columns.data() ? columns.data() + first : nullptr;
-      };
-      for (int rhs = 0; rhs < n_rhs; ++rhs)
-      {
-        job.target_q = from(targets.q, rhs * K::n_in);
-        job.source_q = from(sources.q, rhs * K::n_in);
-        job.target_out = from(targets.out, rhs * K::n_out);
-        job.source_out = from(sources.out, rhs * K::n_out);
-        kernel(&k, job);
-      }
+      job.target_q = targets.q.data();
+      job.source_q = sources.q.data();
+      job.target_out = targets.out.data();
+      job.source_out = sources.out.data();
+      kernel(&k, job);
     }
 
     /// The same over a job of one set.

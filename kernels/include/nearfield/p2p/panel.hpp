@@ -6,10 +6,67 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
+  // Both functions end with a pack that overlaps the one before, if there is one: a tail of single values
+  // would cost as much as the pairs of a small box. All columns are handled together, since the branch
+  // predictor cannot guess the length of a range.
+
+  template <class V, int N>
+  NEARFIELD_FN void copy_columns(real_of<V>* const* to, real_of<V> const* const* from,
+                                 index_type count)
+  {
+    constexpr int width = math<V>::width;
+    if (count < width)
+    {
+      for (index_type j = 0; j < count; ++j)
+      {
+        NEARFIELD_UNROLL
+        for (int c = 0; c < N; ++c) to[c][j] = from[c][j];
+      }
+      return;
+    }
+    for (index_type j = 0; j + width < count; j += width)
+    {
+      NEARFIELD_UNROLL
+      for (int c = 0; c < N; ++c) math<V>::store(to[c] + j, math<V>::load(from[c] + j));
+    }
+    NEARFIELD_UNROLL
+    for (int c = 0; c < N; ++c)
+      math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
+  }
+
+  /// to += scale * sums; `sums` is undefined afterwards.
+  template <class V>
+  NEARFIELD_FN void add_scaled(real_of<V>* to, real_of<V>* sums, int count, real_of<V> scale)
+  {
+    using T = real_of<V>;
+    constexpr int width = math<V>::width;
+    if (count < width)
+    {
+      for (int j = 0; j < count; ++j) to[j] += scale * sums[j];
+      return;
+    }
+    V const factor(scale);
+    int j = 0;
+    for (; j + width <= count; j += width)
+      math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
+    if (j == count) return;
+    math<V>::store(sums + j - width, V(T(0))); // added already
+    j = count - width;
+    math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
+  }
+
+  /// Sources of a mutual kernel, which receive: those of `from` stand in the panel from number `at` on.
+  struct panel_piece
+  {
+    source_range from;
+    int at;
+  };
+  inline constexpr int panel_pieces = 64; ///< the most in a panel
+
   /// Sources copied side by side, in whole packs. The loop over pairs runs over arrays that the library owns,
   /// so it needs no tails and never reads outside the caller's arrays. Lanes left over in the last pack
   /// repeat the last source, with q = 0.
-  template <class V, int Dim, int NIn, int NOut>
+  template <class V, int Dim, int NIn, int NOut, bool Mutual>
   struct panel
   {
     using T = real_of<V>;
@@ -19,24 +76,17 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         panel_bytes / (columns * static_cast<int>(sizeof(T))) / width * width;
     static constexpr int least = 4 * width, most = terms_in_a_row * width;
     static constexpr int capacity = fitting < least ? least : fitting > most ? most : fitting;
-    static constexpr int max_pieces = 64;
-
-    struct piece
-    {
-      source_range from;
-      int at;
-    };
 
     // one pack more than fits: pad() stores a whole pack after the last source
     alignas(64) T x[Dim][capacity + width];
     alignas(64) T q[NIn][capacity + width];
     alignas(64) T out[NOut][capacity + width];
-    piece pieces[max_pieces];
+    panel_piece pieces[panel_pieces];
     int n_pieces = 0;
     int size = 0;
 
     NEARFIELD_FN int vectors() const { return (size + width - 1) / width; }
-    NEARFIELD_FN bool full() const { return size >= capacity || n_pieces == max_pieces; }
+    NEARFIELD_FN bool full() const { return size >= capacity || n_pieces == panel_pieces; }
 
     NEARFIELD_FN void clear()
     {
@@ -46,7 +96,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     /// Copies sources from the start of the range, as many as fit, and returns their number. Like scatter_out
     /// it is not inlined: all kernels with the same columns share it, and compile faster.
-    template <bool Mutual>
     [[gnu::noinline]] index_type append(p2p_job<T> const& job, source_range const& range) noexcept
     {
       index_type const room = static_cast<index_type>(capacity - size);
@@ -66,7 +115,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         from[Dim + i] = job.source_q[range.set * NIn + i] + range.begin;
         to[Dim + i] = q[i] + size;
       }
-      copy(to, from, count);
+      copy_columns<V, Dim + NIn>(to, from, count);
       if (range.shift != 0)
         for (int d = 0; d < Dim; ++d)
         {
@@ -107,53 +156,140 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         int const count = static_cast<int>(from.end - from.begin);
         NEARFIELD_UNROLL
         for (int o = 0; o < NOut; ++o)
-          add_scaled(job.source_out[from.set * NOut + o] + from.begin, out[o] + pieces[p].at, count,
-                     scale[o]);
+          add_scaled<V>(job.source_out[from.set * NOut + o] + from.begin, out[o] + pieces[p].at,
+                        count, scale[o]);
       }
-    }
-
-  private:
-    // Both functions end with a pack that overlaps the one before, if there is one: a tail of single values
-    // would cost as much as the pairs of a small box. All columns are handled together, since the branch
-    // predictor cannot guess the length of a range.
-
-    static NEARFIELD_FN void copy(T* const* to, T const* const* from, index_type count)
-    {
-      constexpr int n = Dim + NIn;
-      if (count < width)
-      {
-        for (index_type j = 0; j < count; ++j)
-        {
-          NEARFIELD_UNROLL
-          for (int c = 0; c < n; ++c) to[c][j] = from[c][j];
-        }
-        return;
-      }
-      for (index_type j = 0; j + width < count; j += width)
-      {
-        NEARFIELD_UNROLL
-        for (int c = 0; c < n; ++c) math<V>::store(to[c] + j, math<V>::load(from[c] + j));
-      }
-      NEARFIELD_UNROLL
-      for (int c = 0; c < n; ++c)
-        math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
-    }
-
-    static NEARFIELD_FN void add_scaled(T* to, T* sums, int count, T scale)
-    {
-      if (count < width)
-      {
-        for (int j = 0; j < count; ++j) to[j] += scale * sums[j];
-        return;
-      }
-      V const factor(scale);
-      int j = 0;
-      for (; j + width <= count; j += width)
-        math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
-      if (j == count) return;
-      math<V>::store(sums + j - width, V(T(0))); // added already
-      j = count - width;
-      math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
     }
   };
+
+  /// A panel for some right-hand sides, whose columns are counted at run time: positions, then inputs, then
+  /// what sources receive (none if one-sided). It does not own its memory.
+  template <class V>
+  struct rhs_panel
+  {
+    using T = real_of<V>;
+    static constexpr int width = math<V>::width;
+
+    T* const columns;
+    int const dim, inputs, outputs;
+    int const n_out;                       ///< of one right-hand side
+    int const set_inputs, set_outputs; ///< columns of a set of the job
+    int const stride;
+    int const capacity;
+    panel_piece pieces[panel_pieces] = {};
+    int n_pieces = 0;
+    int size = 0;
+
+    T* x(int c) const { return columns + c * stride; }
+    T* q(int c) const { return x(dim + c); }
+    T* out(int c) const { return x(dim + inputs + c); }
+    int vectors() const { return (size + width - 1) / width; }
+    bool full() const { return size >= capacity || n_pieces == panel_pieces; }
+
+    void clear()
+    {
+      n_pieces = 0;
+      size = 0;
+    }
+
+    index_type append(p2p_job<T> const& job, source_range const& range)
+    {
+      index_type const room = static_cast<index_type>(capacity - size);
+      index_type const length = range.end - range.begin;
+      index_type const count = length < room ? length : room;
+      auto const copy = [&](T* column, T const* from)
+      {
+        T* const to = column + size;
+        T const* const begin = from + range.begin;
+        copy_columns<V, 1>(&to, &begin, count);
+      };
+      for (int d = 0; d < dim; ++d)
+      {
+        copy(x(d), job.source_x[range.set * dim + d]);
+        if (range.shift == 0) continue;
+        T const shift = static_cast<T>(job.shifts[range.shift][static_cast<unsigned>(d)]);
+        for (index_type j = 0; j < count; ++j) x(d)[static_cast<index_type>(size) + j] += shift;
+      }
+      for (int c = 0; c < inputs; ++c) copy(q(c), job.source_q[range.set * set_inputs + c]);
+      pieces[n_pieces++] = {{range.begin, range.begin + count, range.set, range.shift}, size};
+      size += static_cast<int>(count);
+      return count;
+    }
+
+    void pad()
+    {
+      for (int d = 0; d < dim; ++d) math<V>::store(x(d) + size, V(x(d)[size - 1]));
+      for (int c = 0; c < inputs; ++c) math<V>::store(q(c) + size, V(T(0)));
+      size = vectors() * width;
+    }
+
+    void clear_out()
+    {
+      for (int c = 0; c < outputs; ++c)
+        for (int j = 0; j < size; j += width) math<V>::store(out(c) + j, V(T(0)));
+    }
+
+    void scatter_out(p2p_job<T> const& job, T const* scale)
+    {
+      for (int p = 0; p < n_pieces; ++p)
+      {
+        source_range const& from = pieces[p].from;
+        for (int c = 0; c < outputs; ++c)
+          add_scaled<V>(job.source_out[from.set * set_outputs + c] + from.begin,
+                        out(c) + pieces[p].at, static_cast<int>(from.end - from.begin),
+                        scale[c % n_out]);
+      }
+    }
+  };
+
+  /// How the panel meets the targets of its box. The packs [0, own_end) hold the sources that may coincide
+  /// with targets: own_count of them, from number own_begin of the own range on.
+  struct panel_parts
+  {
+    int own_end = 0;
+    int own_begin = 0;
+    int own_count = 0;
+  };
+
+  /// Every box of the job meets its own sources and those of its ranges, a panel at a time:
+  /// meet(begin, end, parts) for the targets [begin, end).
+  template <class Panel, class T, class Meet>
+  inline __attribute__((always_inline)) void for_each_panel(p2p_job<T> const& job, Panel& sources,
+                                                            Meet const& meet)
+  {
+    for (index_type b = job.first_box; b < job.last_box; ++b)
+    {
+      index_type const begin = job.box_offsets[b];
+      index_type const end = job.box_offsets[b + 1];
+      if (begin == end) continue;
+      source_range own = job.own[b];
+      index_type const own_begin = own.begin;
+      index_type range = job.range_offsets[b];
+      index_type const last_range = job.range_offsets[b + 1];
+      source_range rest = range < last_range ? job.ranges[range] : source_range{};
+      while (own.begin < own.end || range < last_range)
+      {
+        panel_parts parts;
+        sources.clear();
+        if (own.begin < own.end)
+        {
+          parts.own_begin = static_cast<int>(own.begin - own_begin);
+          index_type const count = sources.append(job, own);
+          own.begin += count;
+          parts.own_count = static_cast<int>(count);
+          sources.pad();
+          parts.own_end = sources.vectors();
+        }
+        if (own.begin == own.end)
+          while (range < last_range && !sources.full())
+          {
+            rest.begin += sources.append(job, rest);
+            if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
+          }
+        if (sources.size == 0) continue;
+        sources.pad();
+        meet(begin, end, parts);
+      }
+    }
+  }
 }

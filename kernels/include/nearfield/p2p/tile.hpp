@@ -2,6 +2,7 @@
 
 #include <nearfield/p2p/pair.hpp>
 #include <nearfield/p2p/panel.hpp>
+#include <nearfield/p2p/tile_rhs.hpp>
 
 /// \file
 /// The loop over pairs, written once for V = a real and V = a SIMD pack.
@@ -135,15 +136,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// How the panel meets the targets of its box. The packs [0, own_end) hold the sources that may coincide
-  /// with targets: own_count of them, from number own_begin of the own range on.
-  struct panel_parts
-  {
-    int own_end = 0;
-    int own_begin = 0;
-    int own_count = 0;
-  };
-
   /// All targets of one box meet the panel.
   template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
   NEARFIELD_FN void meet(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
@@ -227,47 +219,20 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <bool Mutual, class K, class V, int RT, int Packs>
   [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
+    if (job.n_rhs != 1) return run_rhs<Mutual, K, V>(interaction, job);
     using T = real_of<V>;
-    using panel_type = panel<V, K::dim, K::n_in, K::n_out>;
+    using panel_type = panel<V, K::dim, K::n_in, K::n_out, Mutual>;
     K const k = *static_cast<K const*>(interaction);
     panel_type sources;
     T scale[K::n_out];
     NEARFIELD_UNROLL
     for (int o = 0; o < K::n_out; ++o) scale[o] = static_cast<T>(final_scale<K, V>(o));
 
-    for (index_type b = job.first_box; b < job.last_box; ++b)
-    {
-      index_type const begin = job.box_offsets[b];
-      index_type const end = job.box_offsets[b + 1];
-      if (begin == end) continue;
-      source_range own = job.own[b];
-      index_type const own_begin = own.begin;
-      index_type range = job.range_offsets[b];
-      index_type const last_range = job.range_offsets[b + 1];
-      source_range rest = range < last_range ? job.ranges[range] : source_range{};
-      while (own.begin < own.end || range < last_range)
-      {
-        panel_parts parts;
-        sources.clear();
-        if (own.begin < own.end)
-        {
-          parts.own_begin = static_cast<int>(own.begin - own_begin);
-          index_type const count = sources.template append<Mutual>(job, own);
-          own.begin += count;
-          parts.own_count = static_cast<int>(count);
-          sources.pad();
-          parts.own_end = sources.vectors();
-        }
-        if (own.begin == own.end)
-          while (range < last_range && !sources.full())
-          {
-            rest.begin += sources.template append<Mutual>(job, rest);
-            if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
-          }
-        if (sources.size == 0) continue;
-        sources.pad();
-        meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
-      }
-    }
+    for_each_panel(
+        job, sources,
+        [&](index_type begin, index_type end, panel_parts const& parts)
+            __attribute__((always_inline)) {
+              meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
+            });
   }
 }

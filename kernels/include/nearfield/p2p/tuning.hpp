@@ -32,6 +32,28 @@ namespace nearfield
     return {registers, !mutual && (wide || registers == 2) ? 4 : 2, 8};
   }
 
+  /// The block of a kernel for several right-hand sides: `targets` matrices K(r) meet `sides` right-hand
+  /// sides, and the sums of all of them are in registers.
+  struct rhs_block
+  {
+    int targets; ///< targets of a block
+    int sides;   ///< right-hand sides that pass over their matrices at once
+  };
+
+  /// That block for packs of `registers` registers.
+  constexpr rhs_block rhs_block_of(int register_bytes, int registers)
+  {
+    if (register_bytes < 16) return {1, 2};
+    if (register_bytes == 64) return {4, 4};
+    return {registers == 1 ? 4 : 2, 2};
+  }
+
+  /// As many right-hand sides are taken in one pass as have together this many inputs or outputs; for more of
+  /// them K(r) is evaluated again.
+  inline constexpr int rhs_columns = 32;
+  inline constexpr int rhs_panel_bytes = 48 * 1024;  ///< as panel_bytes, in the second-level cache
+  inline constexpr int rhs_matrix_bytes = 24 * 1024; ///< of matrices, in the first-level cache
+
   // The CUDA kernels, tuned on an H100.
 
   /// Threads of a block of the one-sided kernel. All of them compute an item of at least gather_wide_targets,

@@ -115,6 +115,36 @@ namespace nearfield
 #endif
     }
 
+    /// to[i] = sum(v[i]) for N values, a register of them at a time: a third of the instructions of sum()
+    template <int N>
+    static NEARFIELD_FN void sums(T* to, V const* v)
+    {
+      using reg = typename batch::register_type;
+      NEARFIELD_UNROLL
+      for (int i = 0; i < N; i += V::lanes)
+      {
+        batch rows[V::lanes];
+        reg registers[V::lanes];
+        NEARFIELD_UNROLL
+        for (int row = 0; row < V::lanes; ++row)
+        {
+          rows[row] = i + row < N ? v[i + row].part[0] : batch(T(0));
+          NEARFIELD_UNROLL
+          for (int m = 1; m < M; ++m)
+            if (i + row < N) rows[row] = rows[row] + v[i + row].part[m];
+          registers[row] = static_cast<reg>(rows[row]);
+        }
+        T all[V::lanes];
+        if constexpr (requires { detail::sums_of_rows(registers); })
+          batch(detail::sums_of_rows(registers)).store_unaligned(all);
+        else
+          xsimd::haddp(rows).store_unaligned(all);
+        NEARFIELD_UNROLL
+        for (int row = 0; row < V::lanes; ++row)
+          if (i + row < N) to[i + row] = all[row];
+      }
+    }
+
     static NEARFIELD_FN V sqrt(V const& x)
     {
       V y;

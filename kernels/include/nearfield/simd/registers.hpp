@@ -3,7 +3,8 @@
 /// \file
 /// What xsimd lacks, for the registers of each instruction set: reciprocal square root seeds of known
 /// accuracy (xsimd::rsqrt has 12 bits in either precision, and its AVX-512 form does not compile in version
-/// 8.1.0), and a test for zero that does not use the multipliers.
+/// 8.1.0), a test for zero that does not use the multipliers, and sums of 16 registers at once (xsimd::haddp
+/// gives them in another order in its AVX-512 form for floats).
 ///
 /// Every function here is forced inline and takes raw registers, so it leaves no symbol that two
 /// instruction sets could share.
@@ -31,6 +32,7 @@ namespace nearfield::detail
   {};
   void rsqrt_seed(no_register);
   void rsqrt_seed_pair(no_register&, no_register&);
+  void sums_of_rows(no_register const*);
 
   // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. Such an x is zero exactly if its
   // bits are; an integer comparison of them uses no multiplier.
@@ -136,6 +138,31 @@ namespace nearfield::detail
   {
     __m512i const bits = _mm512_castpd_si512(x);
     return _mm512_maskz_mov_pd(_mm512_test_epi64_mask(bits, bits), y);
+  }
+
+  /// (a_0 + a_2, b_0 + b_2, a_1 + a_3, b_1 + b_3) in each quarter
+  NEARFIELD_FN __m512 fold_quarters(__m512 a, __m512 b)
+  {
+    return _mm512_add_ps(_mm512_unpacklo_ps(a, b), _mm512_unpackhi_ps(a, b));
+  }
+  /// (a_0 + a_1, a_2 + a_3, b_0 + b_1, b_2 + b_3), by quarters
+  NEARFIELD_FN __m512 join_quarters(__m512 a, __m512 b)
+  {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xDD));
+  }
+  /// The sums of 16 registers.
+  NEARFIELD_FN __m512 sums_of_rows(__m512 const* rows)
+  {
+    __m512 four[4];
+    NEARFIELD_UNROLL
+    for (int f = 0; f < 4; ++f)
+    {
+      __m512d const ab = _mm512_castps_pd(fold_quarters(rows[4 * f], rows[4 * f + 1]));
+      __m512d const cd = _mm512_castps_pd(fold_quarters(rows[4 * f + 2], rows[4 * f + 3]));
+      four[f] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(ab, cd)),
+                              _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
+    }
+    return join_quarters(join_quarters(four[0], four[1]), join_quarters(four[2], four[3]));
   }
 
   // 14 bits, over the whole range of both precisions

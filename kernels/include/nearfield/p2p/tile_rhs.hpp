@@ -1,0 +1,283 @@
+#pragma once
+
+#include <nearfield/p2p/matrices.hpp>
+#include <nearfield/p2p/panel.hpp>
+
+/// \file
+/// The loop over pairs for several right-hand sides. A block of targets meets some packs of sources: K(r) is
+/// evaluated once, and every right-hand side is multiplied by the stored matrices. The products know nothing
+/// of the interaction. All interactions share them, so that a further one costs the compiler its evaluation
+/// only.
+
+namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
+{
+  /// What is left of an interaction, and memory for its matrices.
+  template <class V>
+  struct rhs_kernel
+  {
+    using T = real_of<V>;
+    void (*evaluate)(void const* interaction, matrix_block<V> const& to, bool tested) noexcept;
+    void const* interaction;
+    int dim, n_in, n_out;
+    int n_entries;  ///< that are stored
+    int first_back; ///< the first entry of K(-r)
+    bool mutual;
+    T const* scale;      ///< of the outputs of targets
+    T const* back_scale; ///< of the outputs of sources
+    T* entries;          ///< of the matrices
+    int packs;           ///< that have room there
+    T* target_q;         ///< input c of target t at [c * matrix_block::targets + t]
+  };
+
+  /// The products with one block of matrices, whose targets have numbers [at, at + count), and whose first
+  /// pack is number `first` of the panel.
+  template <class V>
+  struct rhs_products
+  {
+    using T = real_of<V>;
+    static constexpr int width = math<V>::width;
+    static constexpr int targets = matrix_block<V>::targets;
+    static constexpr int n = rhs_block_for<V>().targets; ///< whose sums are in registers
+
+    rhs_kernel<V> const& kernel;
+    p2p_job<T> const& job;
+    rhs_panel<V> const& sources;
+    matrix_block<V> const& matrices;
+    index_type at;
+    int count;
+    int first;
+    int first_back; ///< the sources of packs from this one on receive
+
+    /// Output o of the targets, for `Sides` right-hand sides from `rhs` on.
+    template <int Sides>
+    __attribute__((always_inline)) void to_targets(int rhs, int o) const
+    {
+      int const packs = matrices.packs;
+      for (int t = 0; t < targets; t += n)
+      {
+        V sums[Sides][n];
+        NEARFIELD_UNROLL
+        for (int s = 0; s < Sides; ++s)
+        {
+          NEARFIELD_UNROLL
+          for (int u = 0; u < n; ++u) sums[s][u] = V(T(0));
+        }
+        int const next = kernel.n_in * sources.stride;
+        for (int i = 0; i < kernel.n_in; ++i)
+        {
+          T const* matrix = matrices.entry(o * kernel.n_in + i) + t * width;
+          T const* q = sources.q(rhs * kernel.n_in + i) + first * width;
+          NEARFIELD_NO_UNROLL
+          for (int p = 0; p < packs; ++p, matrix += targets * width, q += width)
+          {
+            V side[Sides];
+            NEARFIELD_UNROLL
+            for (int s = 0; s < Sides; ++s) side[s] = math<V>::load(q + s * next);
+            NEARFIELD_UNROLL
+            for (int u = 0; u < n; ++u)
+            {
+              V const k = math<V>::load(matrix + u * width);
+              NEARFIELD_UNROLL
+              for (int s = 0; s < Sides; ++s) sums[s][u] = sums[s][u] + k * side[s];
+            }
+          }
+        }
+        T values[Sides][n];
+        if constexpr (width > 1)
+          math<V>::template sums<Sides * n>(values[0], sums[0]);
+        else
+          for (int s = 0; s < Sides; ++s) values[s][0] = sums[s][0];
+        T const scale = kernel.scale[o];
+        NEARFIELD_UNROLL
+        for (int s = 0; s < Sides; ++s)
+        {
+          T* const out = job.target_out[(rhs + s) * kernel.n_out + o] + at + t;
+          if (count == targets)
+          {
+            NEARFIELD_UNROLL
+            for (int u = 0; u < n; ++u) out[u] += scale * values[s][u];
+          }
+          else
+            for (int u = 0; u < n && t + u < count; ++u) out[u] += scale * values[s][u];
+        }
+      }
+    }
+
+    /// The same of the sources.
+    template <int Sides>
+    __attribute__((always_inline)) void to_sources(int rhs, int o) const
+    {
+      int const next = kernel.n_out * sources.stride, packs = matrices.packs;
+      for (int i = 0; i < kernel.n_in; ++i)
+      {
+        V q[Sides][targets];
+        NEARFIELD_UNROLL
+        for (int s = 0; s < Sides; ++s)
+        {
+          NEARFIELD_UNROLL
+          for (int t = 0; t < targets; ++t)
+            q[s][t] = V(kernel.target_q[((rhs + s) * kernel.n_in + i) * targets + t]);
+        }
+        T const* matrix =
+            matrices.entry(kernel.first_back + o * kernel.n_in + i) + first_back * targets * width;
+        T* to = sources.out(rhs * kernel.n_out + o) + (first + first_back) * width;
+        NEARFIELD_NO_UNROLL
+        for (int p = first_back; p < packs; ++p, matrix += targets * width, to += width)
+        {
+          V sums[Sides];
+          NEARFIELD_UNROLL
+          for (int s = 0; s < Sides; ++s) sums[s] = math<V>::load(to + s * next);
+          NEARFIELD_UNROLL
+          for (int t = 0; t < targets; ++t)
+          {
+            V const k = math<V>::load(matrix + t * width);
+            NEARFIELD_UNROLL
+            for (int s = 0; s < Sides; ++s) sums[s] = sums[s] + k * q[s][t];
+          }
+          NEARFIELD_UNROLL
+          for (int s = 0; s < Sides; ++s) math<V>::store(to + s * next, sums[s]);
+        }
+      }
+    }
+
+    /// Right-hand sides from `rhs` on, `Sides` at a time; returns the first that is left.
+    template <int Sides>
+    __attribute__((always_inline)) int run(int rhs, int n_sides) const
+    {
+      for (; rhs + Sides <= n_sides; rhs += Sides)
+        for (int o = 0; o < kernel.n_out; ++o)
+        {
+          to_targets<Sides>(rhs, o);
+          if (kernel.mutual && first_back < matrices.packs) to_sources<Sides>(rhs, o);
+        }
+      return rhs;
+    }
+  };
+
+  /// All targets of one box meet the panel.
+  template <class V>
+  void meet_rhs(rhs_kernel<V> const& kernel, p2p_job<real_of<V>> const& job, int n_sides,
+                index_type begin, index_type end, rhs_panel<V>& sources, panel_parts const& parts)
+  {
+    using T = real_of<V>;
+    constexpr int width = math<V>::width, n_block = matrix_block<V>::targets;
+    static_assert(width % n_block == 0, "the targets of a block must lie in one pack of sources");
+    static_assert(terms_in_a_row % n_block == 0);
+
+    int const n_targets = static_cast<int>(end - begin);
+    int const n_packs = sources.vectors();
+    for (int i = 0; i < n_targets; i += n_block)
+    {
+      if (i % terms_in_a_row == 0) sources.clear_out();
+      index_type const at = begin + static_cast<index_type>(i);
+      int const count = n_targets - i < n_block ? n_targets - i : n_block;
+      // a partial block repeats its last target, with q = 0
+      T target_x[3 * n_block];
+      for (int d = 0; d < kernel.dim; ++d)
+        for (int t = 0; t < n_block; ++t)
+          target_x[d * n_block + t] =
+              job.target_x[d][at + static_cast<index_type>(t < count ? t : count - 1)];
+      if (kernel.mutual)
+        for (int c = 0; c < n_sides * kernel.n_in; ++c)
+          for (int t = 0; t < n_block; ++t)
+            kernel.target_q[c * n_block + t] =
+                t < count ? job.target_q[c][at + static_cast<index_type>(t)] : T(0);
+
+      // The block's own pack is met one-sided; a mutual kernel met those before it when their points were the
+      // targets.
+      int const self = i - parts.own_begin;
+      bool const behind = job.own_is_self && self >= 0;
+      bool const inside = behind && self < parts.own_count;
+      int const own_pack = inside ? self / width : behind ? parts.own_end : 0;
+      int const first_back = inside ? own_pack + 1 : own_pack;
+      for (int first = kernel.mutual ? own_pack : 0; first < n_packs; first += kernel.packs)
+      {
+        matrix_block<V> const matrices{
+            target_x, sources.x(0) + first * width, sources.stride,
+            n_packs - first < kernel.packs ? n_packs - first : kernel.packs, kernel.entries};
+        kernel.evaluate(kernel.interaction, matrices, job.tests_for_zero);
+        if (inside && first <= own_pack && own_pack < first + matrices.packs)
+          for (int e = 0; e < kernel.n_entries; ++e)
+            for (int t = 0; t < n_block; ++t)
+              matrices.entry(e)[((own_pack - first) * n_block + t) * width + self % width + t] = 0;
+        rhs_products<V> const products{
+            kernel, job,   sources, matrices,
+            at,     count, first,   first_back > first ? first_back - first : 0};
+        int rest = 0;
+        if constexpr (rhs_block_for<V>().sides == 4) rest = products.template run<4>(rest, n_sides);
+        rest = products.template run<2>(rest, n_sides);
+        products.template run<1>(rest, n_sides);
+      }
+      if ((i + n_block) % terms_in_a_row == 0 || i + n_block >= n_targets)
+        sources.scatter_out(job, kernel.back_scale);
+    }
+  }
+
+  /// The job, at most most_sides right-hand sides at a time, with panels in `columns`. One function for all
+  /// interactions.
+  template <class V>
+  [[gnu::noinline]] void run_products(rhs_kernel<V> const& kernel, p2p_job<real_of<V>> const& all,
+                                      int most_sides, real_of<V>* columns, int n_reals) noexcept
+  {
+    constexpr int width = math<V>::width;
+    int const n_passes = (all.n_rhs + most_sides - 1) / most_sides;
+    for (int pass = 0, rhs = 0; pass < n_passes; ++pass)
+    {
+      int const n_sides = (all.n_rhs - rhs) / (n_passes - pass);
+      int const inputs = n_sides * kernel.n_in,
+                outputs = kernel.mutual ? n_sides * kernel.n_out : 0;
+      // one pack less than fits: pad() stores a whole pack after the last source
+      int const stride = n_reals / (kernel.dim + inputs + outputs) / width * width;
+      int const capacity =
+          stride / width > terms_in_a_row ? terms_in_a_row * width : stride - width;
+      rhs_panel<V> sources{columns,
+                           kernel.dim,
+                           inputs,
+                           outputs,
+                           kernel.n_out,
+                           all.n_rhs * kernel.n_in,
+                           all.n_rhs * kernel.n_out,
+                           stride,
+                           capacity};
+      auto job = all;
+      job.source_q += rhs * kernel.n_in;
+      job.target_out += rhs * kernel.n_out;
+      if (kernel.mutual) job.target_q += rhs * kernel.n_in;
+      if (kernel.mutual) job.source_out += rhs * kernel.n_out;
+      for_each_panel(job, sources,
+                     [&](index_type begin, index_type end, panel_parts const& parts)
+                     { meet_rhs(kernel, job, n_sides, begin, end, sources, parts); });
+      rhs += n_sides;
+    }
+  }
+
+  /// The kernel for a job of several right-hand sides.
+  template <bool Mutual, class K, class V>
+  [[gnu::noinline]] void run_rhs(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  {
+    using T = real_of<V>;
+    using back = way_back<K, V>;
+    constexpr bool stores_back = Mutual && back::is_stored;
+    constexpr int width = math<V>::width, n_block = matrix_block<V>::targets;
+    constexpr int n_entries = K::n_in * K::n_out * (stores_back ? 2 : 1);
+    constexpr int wider = K::n_in < K::n_out ? K::n_out : K::n_in;
+    constexpr int most_sides = wider < rhs_columns ? rhs_columns / wider : 1;
+    constexpr int reals = static_cast<int>(sizeof(T));
+    constexpr int least = (K::dim + most_sides * (K::n_in + K::n_out)) * 5 * width;
+    constexpr int fitting = rhs_panel_bytes / reals, n_reals = fitting < least ? least : fitting;
+    constexpr int packs = rhs_matrix_bytes / reals / (n_entries * n_block * width) + 1;
+
+    alignas(64) T columns[n_reals];
+    alignas(64) T entries[packs * n_entries * n_block * width];
+    T target_q[most_sides * K::n_in * n_block], scale[K::n_out], back_scale[K::n_out];
+    for (int o = 0; o < K::n_out; ++o)
+    {
+      scale[o] = static_cast<T>(final_scale<K, V>(o));
+      if constexpr (Mutual) back_scale[o] = back::is_odd(o) ? -scale[o] : scale[o];
+    }
+    run_products<V>({&evaluate_matrices<stores_back, K, V>, interaction, K::dim, K::n_in, K::n_out,
+                     n_entries, stores_back ? n_entries / 2 : 0, Mutual, scale, back_scale, entries,
+                     packs, target_q},
+                    job, most_sides, columns, n_reals);
+  }
+}
