@@ -11,6 +11,7 @@
 #include "rates.hpp"
 #include "run.hpp"
 
+#include <nearfield/core/column_set.hpp>
 #include <nearfield/cuda/device.hpp>
 
 #include <benchmark/benchmark.h>
@@ -20,6 +21,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 namespace
 {
@@ -49,19 +51,30 @@ namespace
     return f == form::classic ? 100 * ours : ours;
   }
 
-  template <class K, class T>
-  double largest_error(bench::problem<T, K::dim>& p, nf::soa<T, K::n_out> const& out)
+  /// Inputs of right-hand side n are the charges times 2^-n.
+  template <int NIn, int NRhs, class T>
+  nf::device_columns<T, NRhs * NIn> inputs_of(std::vector<T> const& q)
+  {
+    nf::column_set<T, NRhs * NIn> scaled;
+    for (int c = 0; c < NRhs * NIn; ++c)
+      for (T const value : q) scaled.columns[c].push_back(std::ldexp(value, -(c / NIn)));
+    return nf::device_columns<T, NRhs * NIn>(scaled.view());
+  }
+
+  template <class K, class T, int NColumns>
+  double largest_error(bench::problem<T, K::dim>& p, nf::soa<T, NColumns> const& out)
   {
     auto const& sums = p.sums_of(K{});
     double largest = 0;
     for (std::size_t s = 0; s < bench::n_samples; ++s)
-      for (int o = 0; o < K::n_out; ++o)
+      for (int c = 0; c < NColumns; ++c)
       {
         T found;
-        nf::check_cuda(cudaMemcpy(&found, out[o] + bench::sample(s, p.size()), sizeof(T),
+        nf::check_cuda(cudaMemcpy(&found, out[c] + bench::sample(s, p.size()), sizeof(T),
                                   cudaMemcpyDeviceToHost),
                        "cudaMemcpy");
-        largest = std::max(largest, sums[s].error(o, double(found)));
+        double const value = std::ldexp(double(found), c / K::n_out);
+        largest = std::max(largest, sums[s].error(c % K::n_out, value));
       }
     return largest;
   }
@@ -92,12 +105,12 @@ namespace
   constexpr bool has_classic =
       std::is_same_v<K, nf::one_over_r<3>> || std::is_same_v<K, nf::val_grad_one_over_r<3>>;
 
-  template <class K, class T>
+  template <class K, class T, int NRhs>
   void run(benchmark::State& state, bench::description const& d, form f)
   {
     auto& p = bench::problem_of<T, K::dim>(d);
-    nf::device_columns<T, K::n_in> const q(bench::inputs<K::n_in>(p.q()));
-    nf::device_columns<T, K::n_out> const out(p.size());
+    auto const q = inputs_of<K::n_in, NRhs>(p.q());
+    nf::device_columns<T, NRhs * K::n_out> const out(p.size());
     K const k;
     int threads = 0;
 
@@ -105,7 +118,8 @@ namespace
     {
       if (f == form::classic)
       {
-        if constexpr (has_classic<K, T>) run_classic<K>(p, q.view()[0], out.view(), threads);
+        if constexpr (NRhs == 1 && has_classic<K, T>)
+          run_classic<K>(p, q.view()[0], out.view(), threads);
       }
       else if (f == form::mutual)
       {
@@ -126,7 +140,7 @@ namespace
     auto const prepare = [&]
     {
       if (p.is_box())
-        for (int o = 0; o < K::n_out; ++o) clear(out.view()[o], p.size() * sizeof(T));
+        for (int c = 0; c < NRhs * K::n_out; ++c) clear(out.view()[c], p.size() * sizeof(T));
     };
 
     if (f == form::classic && !p.is_box())
@@ -154,7 +168,7 @@ namespace
       prepare();
       state.SetIterationTime(seconds_on_gpu(launch));
     }
-    bench::report<K>(state, p.pairs());
+    bench::report<K>(state, NRhs * p.pairs());
 
     bench::report_error(state, largest_error<K>(p, out.view()), tolerance<T>(f));
   }
@@ -166,7 +180,8 @@ namespace
            bench::precision_name<T> + "/" + last;
   }
 
-  template <class K, class T>
+  /// Rows of NRhs right-hand sides in one call; a pair counts once for each.
+  template <class K, class T, int NRhs = 1>
   void add(bench::description const& d, bool with_classic)
   {
     constexpr double pairs_a_repetition = 1e10;
@@ -176,13 +191,14 @@ namespace
     {
       if (f == form::mutual && !nf::detail::has_way_back<K>) continue;
       if (f == form::classic && !with_classic) continue;
-      auto const name =
-          row<K, T>(bench::name_of(d.shape), name_of(f)) + "/" + std::to_string(d.size);
-      auto* const added =
-          benchmark::RegisterBenchmark(name.c_str(), [=](auto& state) { run<K, T>(state, d, f); })
-              ->UseManualTime()
-              ->Iterations(iterations)
-              ->Unit(benchmark::kMicrosecond);
+      std::string const rhs = NRhs == 1 ? "" : "_rhs" + std::to_string(NRhs);
+      auto const name = row<K, T>(bench::name_of(d.shape), (name_of(f) + rhs).c_str()) + "/" +
+                        std::to_string(d.size);
+      auto* const added = benchmark::RegisterBenchmark(name.c_str(), [=](auto& state)
+                                                       { run<K, T, NRhs>(state, d, f); })
+                              ->UseManualTime()
+                              ->Iterations(iterations)
+                              ->Unit(benchmark::kMicrosecond);
       // each takes seconds
       if (f == form::classic && pairs > 1e11) added->Repetitions(1);
     }
@@ -224,10 +240,21 @@ namespace
       add<nf::one_over_r<3>, T>(d, with_classic);
       add<nf::val_grad_one_over_r<3>, T>(d, with_classic);
     };
+    auto const several = [](bench::description const& d)
+    {
+      add<nf::one_over_r<3>, T, 8>(d, false);
+      add<nf::val_grad_one_over_r<3>, T, 8>(d, false);
+    };
     for (std::size_t const n : {1000, 10'000, 65'536, 1'000'000})
+    {
       potential_and_gradient({shape::box, n}, true);
+      several({shape::box, n});
+    }
     for (std::size_t const leaf : {8, 32, 256, 64})
+    {
       potential_and_gradient({shape::leaves, leaf}, true);
+      several({shape::leaves, leaf});
+    }
     bench::description const leaves_of_64{shape::leaves, 64};
     add<nf::grad_one_over_r<3>, T>(leaves_of_64, false);
     add<nf::r_over_r3<3>, T>(leaves_of_64, false);

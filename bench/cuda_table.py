@@ -120,6 +120,23 @@ def small_boxes(results):
     table(["", *(f"{k} {p}" for k, p in COLUMNS)], rows)
 
 
+def right_hand_sides(results):
+    rows = []
+    for shape, size in (*(("box", n) for n in (1000, 10000, 65536, 1000000)),
+                        *(("leaves", n) for n in (8, 32, 64, 256))):
+        for form in OURS:
+            cells = []
+            for k, p in COLUMNS:
+                eight = results.get(shape, k, p, f"{form}_rhs8", size, "us")
+                one = results.get(shape, k, p, form, size, "us")
+                cells.append(f"{eight / one:.2f}" if eight and one else "-")
+            if any(cell != "-" for cell in cells):
+                rows.append([f"{shape}, {size} points, {form}", *cells])
+    if rows:
+        print("8 right-hand sides in one call: its time over that of one\n")
+        table(["", *(f"{k} {p}" for k, p in COLUMNS)], rows)
+
+
 def bounds(results):
     print("32^3 leaves of 64 points (2D: 256^2), T directed pairs/s, and the share of the rate at")
     print("which the same pairs are computed when every operand lies in a register\n")
@@ -162,7 +179,7 @@ def end_to_end(results):
 
 def errors(results):
     print("Largest error on 100 targets of each row, relative to the sum of the terms' magnitudes\n")
-    forms = (*OURS, "classic")
+    forms = (*OURS, *(f"{form}_rhs8" for form in OURS), "classic")
     largest = defaultdict(float)
     for name, row in results.rows.items():
         if "max_relative_error" in row and not name.startswith("cuda/end_to_end/"):
@@ -180,7 +197,7 @@ def main():
     keys = ("gpu", "driver", "commit", "compilers")
     print("; ".join(f"{key} {context[key]}" for key in keys if key in context) + "\n")
     results = Results(rows)
-    for print_table in (rates, small_boxes, bounds, peaks, end_to_end, errors):
+    for print_table in (rates, small_boxes, right_hand_sides, bounds, peaks, end_to_end, errors):
         print_table(results)
 
 

@@ -1,7 +1,5 @@
 #include "array_tasks.hpp"
 
-#include "one_by_one.hpp"
-
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
@@ -166,7 +164,7 @@ namespace nearfield::starpu::detail
         job.source_out = sources.outputs();
       else if (!both.is_one())
         job.halo_out = sources.outputs();
-      one_by_one(k, job, 1, launch);
+      launch(job);
     }
   }
 

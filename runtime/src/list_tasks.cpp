@@ -1,7 +1,6 @@
 #include "list_tasks.hpp"
 
 #include "columns.hpp"
-#include "one_by_one.hpp"
 #include "p2p_codelet.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -115,8 +114,7 @@ namespace nearfield::starpu::detail
         job.target_q = source_q.data();
         job.source_out = source_out.data();
       }
-      one_by_one(k, job, static_cast<int>(slots.size()),
-                 [&](p2p_job<T> const& ready) { kernel(argument.k, ready); });
+      kernel(argument.k, job);
     }
 
     template <class T>
@@ -163,9 +161,7 @@ namespace nearfield::starpu::detail
         job.halo_out = halo_out.data();
         job.slots = data.list.slots;
       }
-      one_by_one(k, job, job.n_buffers,
-                 [&](cuda_job<T> const& ready)
-                 { check_cuda(kernel(argument.k, ready), operation); });
+      check_cuda(kernel(argument.k, job), operation);
     }
 
     template <class T>

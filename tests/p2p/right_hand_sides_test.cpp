@@ -276,10 +276,10 @@ namespace nearfield::test
     for (int c = 0; c < 2 * n_rhs; ++c)
       for (double& value : y_q.column(c)) value = std::abs(value);
     index_type const offsets[] = {0, 6, n}, list_offsets[] = {0, 2, 3};
-    source_range const own[] = {{.begin = 2, .end = m, .chunk = 1}, {.end = 5}};
-    source_range const ranges[] = {{.begin = 0, .end = m, .chunk = 1, .shift = 1},
+    source_range const own[] = {{.begin = 2, .end = m, .set = 1}, {.end = 5}};
+    source_range const ranges[] = {{.begin = 0, .end = m, .set = 1, .shift = 1},
                                    {.begin = 2, .end = m},
-                                   {.begin = 0, .end = 3, .chunk = 1}};
+                                   {.begin = 0, .end = 3, .set = 1}};
     std::array<double, 3> const shifts[] = {{0, 0, 0}, {0.5, -1, 0}};
     auto const x_view = std::as_const(x).view();
     auto const y_view = std::as_const(y).view();

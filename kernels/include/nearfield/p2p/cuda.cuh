@@ -4,8 +4,9 @@
 /// The CUDA back-end of an interaction, for .cu files: the launches, and the macro that compiles them for a
 /// user-defined interaction.
 
-#include <nearfield/p2p/cuda_gather.cuh>
+#include <nearfield/p2p/cuda_gather_several.cuh>
 #include <nearfield/p2p/cuda_mutual_box.cuh>
+#include <nearfield/p2p/cuda_mutual_several.cuh>
 
 #include <cuda_runtime.h>
 
@@ -37,24 +38,26 @@ namespace nearfield::detail
     return attributes.ptxVersion >= 90;
   }
 
-  template <class K, class T>
-  int launch_gather(void const* interaction, cuda_job<T> const& from) noexcept
+  /// Launches the one-sided pass of the right-hand sides from number `first` on: `lists` is the kernel for lists,
+  /// `boxes` that for one box, with blocks of threads_of_box and items of at most most_targets.
+  template <class K, class T, class Columns>
+  int launch_gather_pass(K const& k, cuda_job<T> const& from, int first,
+                         void (*lists)(device_job<Columns, T>, K),
+                         void (*boxes)(device_job<Columns, T>, K), int threads_of_box,
+                         index_type most_targets)
   {
-    device_job<K, T> job(from);
+    device_job<Columns, T> job(from, first);
     if (!from.items)
     {
       // one box: enough pieces and parts to fill the GPU
       index_type const wanted = 8 * static_cast<index_type>(multiprocessors());
       constexpr index_type most_parts = 8;
       index_type const n = from.n_targets;
-      // the own points of an item must fit in one tile
-      constexpr index_type most_targets = std::bit_floor(static_cast<index_type>(
-          std::min(gather_most_targets, gather_box<K, T>::memory::tile_size)));
       job.piece = n / most_targets >= wanted                  ? most_targets
                   : n / gather_targets * most_parts >= wanted ? gather_targets
                                                               : gather_least_targets;
       job.n_wide = job.n_items = (n + job.piece - 1) / job.piece;
-      if (has_clusters(gather_box_kernel<K, T>))
+      if (has_clusters(boxes))
         while (job.parts < most_parts && job.n_items * job.parts < wanted) job.parts *= 2;
     }
     if (job.n_items == 0) return cudaSuccess;
@@ -68,32 +71,59 @@ namespace nearfield::detail
     cluster.val.clusterDim.y = cluster.val.clusterDim.z = 1;
     cudaLaunchConfig_t how{};
     how.gridDim = dim3(blocks * job.parts);
-    how.blockDim = dim3(from.items ? gather_threads : gather_box<K, T>::threads);
+    how.blockDim = dim3(from.items ? gather_threads : threads_of_box);
     how.stream = reinterpret_cast<cudaStream_t>(from.stream);
     how.attrs = &cluster;
     how.numAttrs = job.parts > 1 ? 1 : 0;
-    auto* const kernel = from.items ? gather_kernel<K, T> : gather_box_kernel<K, T>;
-    int const code = cudaLaunchKernelEx(&how, kernel, job, *static_cast<K const*>(interaction));
+    int const code = cudaLaunchKernelEx(&how, from.items ? lists : boxes, job, k);
     // clear the recorded error, or the next launch would report it
     if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
     return code;
   }
 
   template <class K, class T>
-  int launch_mutual(void const* interaction, cuda_job<T> const& from) noexcept
+  int launch_gather(void const* interaction, cuda_job<T> const& from) noexcept
   {
-    device_job<K, T> job(from);
     K const& k = *static_cast<K const*>(interaction);
+    constexpr int width = right_hand_sides_of_pass(sizeof(T), K::dim, K::n_in, K::n_out, false);
+    int code = cudaSuccess, first = 0;
+    if constexpr (width > 1)
+      for (; code == cudaSuccess && from.n_rhs - first > right_hand_sides_one_by_one(K::n_out);
+           first += width)
+      {
+        auto* const kernel = gather_several_kernel<K, T, several<K, width>>;
+        code = launch_gather_pass(k, from, first, kernel, kernel, gather_threads, gather_targets);
+      }
+    // the own points of an item must fit in one tile
+    constexpr index_type most_targets = std::bit_floor(static_cast<index_type>(
+        std::min(gather_most_targets, gather_box<K, T>::memory::tile_size)));
+    for (; code == cudaSuccess && first < from.n_rhs; ++first)
+      code = launch_gather_pass(k, from, first, gather_kernel<K, T>, gather_box_kernel<K, T>,
+                                gather_box<K, T>::threads, most_targets);
+    return code;
+  }
+
+  /// Sets the parts that the items of one box are met in, so that about `wanted` of them fill the GPU, each with
+  /// at least `least` sources.
+  template <class Columns, class T>
+  void cut_box(device_job<Columns, T>& job, index_type piece, index_type wanted, index_type least)
+  {
+    job.piece = piece;
+    job.n_items = (job.n_targets + piece - 1) / piece;
+    index_type const most_parts = (job.n_sources + least - 1) / least;
+    while (2 * job.parts <= most_parts && job.n_items * job.parts < wanted) job.parts *= 2;
+  }
+
+  template <class K, class T>
+  int launch_mutual_one(K const& k, cuda_job<T> const& from, int first)
+  {
+    device_job<K, T> job(from, first);
     auto const stream = reinterpret_cast<cudaStream_t>(from.stream);
     constexpr index_type warps = mutual_threads / 32;
     if (!from.items)
     {
-      index_type const wanted = 16 * static_cast<index_type>(multiprocessors());
-      job.piece = mutual_targets_of_item * warps;
-      job.n_items = (from.n_targets + job.piece - 1) / job.piece;
-      // at least one tile of sources per part
-      index_type const most_parts = (from.n_sources + mutual_threads - 1) / mutual_threads;
-      while (2 * job.parts <= most_parts && job.n_items * job.parts < wanted) job.parts *= 2;
+      cut_box(job, mutual_targets_of_item * warps, 16 * static_cast<index_type>(multiprocessors()),
+              mutual_threads);
       if (job.n_items > 0)
         mutual_box_kernel<K, T><<<job.n_items * job.parts, mutual_threads, 0, stream>>>(job, k);
     }
@@ -107,6 +137,37 @@ namespace nearfield::detail
         mutual_kernel<false, K, T><<<blocks, mutual_threads, 0, stream>>>(job, k);
     }
     return cudaGetLastError();
+  }
+
+  template <class K, class T>
+  int launch_mutual_pass(K const& k, cuda_job<T> const& from, int first)
+  {
+    using shape = mutual_several<K, T>;
+    device_job<typename shape::columns, T> job(from, first);
+    constexpr index_type warps = mutual_threads / 32;
+    if (!from.items)
+      cut_box(job, shape::of_box, 16 * warps * static_cast<index_type>(multiprocessors()), 128);
+    index_type const pieces = job.n_items * (from.items ? shape::pieces : job.parts);
+    if (pieces > 0)
+      mutual_several_kernel<K, T, typename shape::columns>
+          <<<(pieces + warps - 1) / warps, mutual_threads, 0,
+             reinterpret_cast<cudaStream_t>(from.stream)>>>(job, k);
+    return cudaGetLastError();
+  }
+
+  template <class K, class T>
+  int launch_mutual(void const* interaction, cuda_job<T> const& from) noexcept
+  {
+    K const& k = *static_cast<K const*>(interaction);
+    constexpr int width = right_hand_sides_of_pass(sizeof(T), K::dim, K::n_in, K::n_out, true);
+    int code = cudaSuccess, first = 0;
+    if constexpr (width > 1)
+      for (; code == cudaSuccess && from.n_rhs - first > right_hand_sides_one_by_one(K::n_out);
+           first += width)
+        code = launch_mutual_pass(k, from, first);
+    for (; code == cudaSuccess && first < from.n_rhs; ++first)
+      code = launch_mutual_one(k, from, first);
+    return code;
   }
 
   /// Instantiates the CUDA kernels of K in precision T.

@@ -55,27 +55,21 @@ namespace nearfield
       return job;
     }
 
-    /// Launches a kernel once for each right-hand side.
+    /// Launches a kernel for all right-hand sides.
     template <class K, class T, int NQ, int NOut>
-    void launch_right_hand_sides(char const* function, cuda_function<T> kernel, K const& k,
-                                 cuda_job<T> job, side<T, K::dim, NQ, NOut> const& targets,
-                                 side<T, K::dim, NQ, NOut> const& sources)
+    void launch(char const* function, cuda_function<T> kernel, K const& k, cuda_job<T> job,
+                side<T, K::dim, NQ, NOut> const& targets, side<T, K::dim, NQ, NOut> const& sources)
     {
-      int const n_rhs = right_hand_sides<K>(sources.q, targets.out);
+      job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
       if (targets.x.size() == 0 || sources.x.size() == 0) return;
       job.target_x = targets.x.data();
       job.source_x = sources.x.data();
-      for (int rhs = 0; rhs < n_rhs; ++rhs)
-      {
-        job.target_q = targets.q.data() ? targets.q.data() + rhs * K::n_in : nullptr;
-        job.source_q = sources.q.data() + rhs * K::n_in;
-        job.target_out = targets.out.data() + rhs * K::n_out;
-        // with one set, all outputs are those of the targets
-        job.halo_out = sources.out.size() > 0 && !job.own_is_self
-                           ? sources.out.data() + rhs * K::n_out
-                           : nullptr;
-        check_cuda(kernel(&k, job), function);
-      }
+      job.target_q = targets.q.data();
+      job.source_q = sources.q.data();
+      job.target_out = targets.out.data();
+      // with one set, all outputs are those of the targets
+      if (sources.out.size() > 0 && !job.own_is_self) job.halo_out = sources.out.data();
+      check_cuda(kernel(&k, job), function);
     }
 
     /// One box with itself, or with another box.
@@ -89,7 +83,7 @@ namespace nearfield
       job.own_is_self = &targets == &sources;
       job.n_targets = static_cast<index_type>(targets.x.size());
       job.n_sources = static_cast<index_type>(sources.x.size());
-      launch_right_hand_sides(function, kernel, k, job, targets, sources);
+      launch(function, kernel, k, job, targets, sources);
     }
 
     /// The boxes of a list. If there is one set, it is passed as targets and as sources.
@@ -106,7 +100,7 @@ namespace nearfield
       if (!options.accumulate)
         for (int c = 0; c < width_of(targets.out); ++c)
           device_clear(targets.out[c], targets.out.size() * sizeof(T), where.stream);
-      launch_right_hand_sides(function, kernel, k, job, targets, sources);
+      launch(function, kernel, k, job, targets, sources);
     }
 
     inline void check_cuda_list(char const* function, cuda_list const& list, bool mutual,

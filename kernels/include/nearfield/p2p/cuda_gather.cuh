@@ -92,6 +92,50 @@ namespace nearfield::detail
     __device__ gather_memory() {}
   };
 
+  /// The own range of part `part` of an item, its ranges, and the place of its own points among the sources.
+  struct own_points_of_item
+  {
+    source_range own;
+    index_type range = 0, last_range = 0;
+    index_type self_begin, self_end; ///< of those in the own range
+    index_type skipped = 0;          ///< how many of them lie in parts before this one
+
+    template <class K, class T>
+    __device__ own_points_of_item(device_job<K, T> const& job, cuda_item const& item,
+                                  index_type part)
+    {
+      index_type box_begin = 0;
+      if (job.items)
+      {
+        own = job.own[item.box];
+        box_begin = job.box_offsets[item.box];
+        range = job.range_offsets[item.box];
+        last_range = job.range_offsets[item.box + 1];
+      }
+      else
+      {
+        index_type const share = (job.n_sources + job.parts - 1) / job.parts;
+        own.begin = min(part * share, job.n_sources);
+        own.end = min(own.begin + share, job.n_sources);
+      }
+      index_type const whole_begin = job.items ? own.begin : 0;
+      self_begin = self_end = own.end;
+      if (job.own_is_self)
+      {
+        index_type const begin = whole_begin + (item.first - box_begin);
+        self_begin = min(max(begin, own.begin), own.end);
+        self_end = min(max(begin + item.count, own.begin), own.end);
+        skipped = self_begin - begin;
+      }
+    }
+
+    template <class K, class T>
+    __device__ source_feed<K, T> others(device_job<K, T> const& job) const
+    {
+      return {job, own, self_begin, self_end, range, last_range};
+    }
+  };
+
   /// The sums of one item over part `part` of its sources.
   template <int R, int Threads, class K, class T>
   __device__ void gather_item(K const& k, device_job<K, T> const& job, cuda_item const& item,
@@ -122,49 +166,24 @@ namespace nearfield::detail
       for (int d = 0; d < K::dim; ++d) x[r][d] = job.targets.x[d][i];
     }
 
-    // the place of the item's own points among the sources
-    source_range own;
-    index_type box_begin = 0, range = 0, last_range = 0;
-    if (job.items)
-    {
-      own = job.own[item.box];
-      box_begin = job.box_offsets[item.box];
-      range = job.range_offsets[item.box];
-      last_range = job.range_offsets[item.box + 1];
-    }
-    else
-    {
-      index_type const share = (job.n_sources + job.parts - 1) / job.parts;
-      own.begin = min(part * share, job.n_sources);
-      own.end = min(own.begin + share, job.n_sources);
-    }
-    index_type const whole_begin = job.items ? own.begin : 0;
-    index_type self_begin = own.end, self_end = own.end, skipped = 0;
-    if (job.own_is_self)
-    {
-      index_type const begin = whole_begin + (item.first - box_begin);
-      self_begin = min(max(begin, own.begin), own.end);
-      self_end = min(max(begin + item.count, own.begin), own.end);
-      skipped = self_begin - begin;
-    }
+    own_points_of_item const place(job, item, part);
 
     vec<T, K::n_out> out[R], sum[R];
     for (bool tested = job.always_tests;;)
     {
       clear(out);
       clear(sum);
-      source_feed<K, T> feed(job, own, self_begin, self_end, range, last_range);
+      auto feed = place.others(job);
       // the item's own points first, then tile after tile
-      for (bool own_points = self_begin < self_end;; own_points = false)
+      for (bool own_points = place.self_begin < place.self_end;; own_points = false)
       {
-        index_type filled = self_end - self_begin;
+        index_type filled = place.self_end - place.self_begin;
         if (own_points)
           for (index_type j = thread; j < filled; j += Threads)
-            feed.load(memory.tile[j], self_begin + j);
+            feed.load(memory.tile[j], place.self_begin + j);
         else
-          filled =
-              feed.template fill<Threads>(memory.tile, gather_memory<K, T, Threads, R>::tile_size,
-                                          thread, [](index_type, index_type) {});
+          filled = feed.fill(memory.tile, gather_memory<K, T, Threads, R>::tile_size, thread,
+                             Threads, [](index_type, index_type) {});
         if (filled == 0) break;
         members::sync();
         if (active && !own_points && !tested)
@@ -173,7 +192,7 @@ namespace nearfield::detail
           sweep_tile<true, 4>(k, x, sum, memory.tile, split, splits, filled);
         else if (active)
           sweep_tile_with_care(k, x, sum, memory.tile, split, splits, filled,
-                               own_points ? column - skipped : nowhere, m,
+                               own_points ? column - place.skipped : nowhere, m,
                                tested || job.tests_own_points());
         // long sums of floats lose digits
         if constexpr (sizeof(T) == 4) flush(sum, out);

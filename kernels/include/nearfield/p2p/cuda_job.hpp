@@ -42,22 +42,23 @@ namespace nearfield
   /// The most buffers that one launch may read sources from.
   inline constexpr int most_cuda_buffers = 24;
 
-  /// The work of one launch. Columns are host arrays of device pointers; all other pointers point to device
-  /// memory, which must not change until the kernel has finished.
+  /// The work of one call. Columns are host arrays of device pointers; all other pointers point to device
+  /// memory, which must not change until the kernels have finished. Columns of inputs and outputs are those of
+  /// the first right-hand side, then those of the second and so on; those of inputs for each buffer.
   template <class T>
   struct cuda_job : list_view
   {
     T const* const* target_x = nullptr; ///< dim columns
-    T* const* target_out = nullptr;     ///< n_out columns
+    T* const* target_out = nullptr;     ///< n_rhs * n_out columns
     T const* const* source_x = nullptr; ///< dim columns per buffer
-    T const* const* source_q = nullptr; ///< n_in columns per buffer
+    T const* const* source_q = nullptr; ///< n_rhs * n_in columns per buffer
     int n_buffers = 1;                  ///< the number of buffers in source_x and source_q
+    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for up to eight of them
 
     // mutual only
-    T const* const* target_q = nullptr; ///< inputs of the targets, n_in columns
-    T* const* halo_out = nullptr;       ///< outputs of the sources that are not among the targets
-
-    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
+    T const* const* target_q = nullptr; ///< inputs of the targets, n_rhs * n_in columns
+    /// outputs of the sources that are not among the targets, n_rhs * n_out columns
+    T* const* halo_out = nullptr;
 
     // a list
     source_slot const* slots = nullptr; ///< null: set s is buffer s
@@ -79,8 +80,8 @@ namespace nearfield
     cuda_stream stream = nullptr; ///< null: the default stream
   };
 
-  /// Launches a kernel compiled for one interaction and one precision; k points to the interaction.
-  /// Returns the cudaError_t of the launch.
+  /// Launches the kernels compiled for one interaction and one precision; k points to the interaction.
+  /// Returns the cudaError_t of the first launch that fails.
   template <class T>
   using cuda_function = int (*)(void const* k, cuda_job<T> const& job) noexcept;
 

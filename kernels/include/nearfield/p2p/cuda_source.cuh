@@ -4,12 +4,35 @@
 #include <nearfield/p2p/cuda_job.hpp>
 #include <nearfield/p2p/pair.hpp>
 
+#include <algorithm>
+
 /// \file
 /// What the CUDA kernels share: the job as a kernel parameter, and the sources of an item, which pass through
 /// tiles in shared memory.
 
 namespace nearfield::detail
 {
+  /// The columns of B right-hand sides of K, which one pass serves.
+  template <class K, int B>
+  struct several
+  {
+    static constexpr int dim = K::dim, n_in = B * K::n_in, n_out = B * K::n_out;
+  };
+
+  /// The interaction and the number of right-hand sides of a pass.
+  template <class K>
+  struct pass_of
+  {
+    using interaction = K;
+    static constexpr int width = 1;
+  };
+  template <class K, int B>
+  struct pass_of<several<K, B>>
+  {
+    using interaction = K;
+    static constexpr int width = B;
+  };
+
   template <class K, class T>
   struct device_sources
   {
@@ -17,10 +40,14 @@ namespace nearfield::detail
     T const* q[K::n_in];
   };
 
-  /// cuda_job by value, as a kernel parameter.
+  /// Some right-hand sides of a cuda_job by value, as a kernel parameter.
   template <class K, class T>
   struct device_job
   {
+    using interaction = typename pass_of<K>::interaction;
+    static constexpr int width = pass_of<K>::width;
+    static constexpr int n_in = interaction::n_in, n_out = interaction::n_out;
+
     device_sources<K, T> targets;
     T* out[K::n_out];
     T* halo[K::n_out];
@@ -41,26 +68,39 @@ namespace nearfield::detail
     index_type parts; ///< the number of parts that each item is computed in, by its sources
 
     bool own_is_self, singular, always_tests;
+    /// those of the pass that exist; columns of the others repeat the first inputs, and have no outputs
+    int n_rhs;
 
-    explicit device_job(cuda_job<T> const& from)
+    /// The right-hand sides from number `first` on, as many as a pass serves.
+    explicit device_job(cuda_job<T> const& from, int first = 0)
         : box_offsets(from.box_offsets), own(from.own), range_offsets(from.range_offsets),
           ranges(from.ranges), shifts(from.shifts), slots(from.slots), items(from.items),
           n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items),
           n_targets(from.n_targets), n_sources(from.n_sources), piece(0), parts(1),
           own_is_self(from.own_is_self), singular(from.singular),
-          always_tests(radial_interaction<K> && !from.singular)
+          always_tests(radial_interaction<interaction> && !from.singular),
+          n_rhs(std::min(width, from.n_rhs - first))
     {
+      auto const input = [&](int c)
+      {
+        return first * n_in + (c < n_rhs * n_in ? c : c % n_in);
+      };
       for (int d = 0; d < K::dim; ++d) targets.x[d] = from.target_x[d];
-      for (int c = 0; c < K::n_in; ++c) targets.q[c] = from.target_q ? from.target_q[c] : nullptr;
-      for (int o = 0; o < K::n_out; ++o) out[o] = from.target_out[o];
-      for (int o = 0; o < K::n_out; ++o) halo[o] = from.halo_out ? from.halo_out[o] : nullptr;
+      for (int c = 0; c < K::n_in; ++c)
+        targets.q[c] = from.target_q ? from.target_q[input(c)] : nullptr;
+      for (int o = 0; o < K::n_out; ++o)
+      {
+        bool const exists = o < n_rhs * n_out;
+        out[o] = exists ? from.target_out[first * n_out + o] : nullptr;
+        halo[o] = exists && from.halo_out ? from.halo_out[first * n_out + o] : nullptr;
+      }
       for (int b = 0; b < most_cuda_buffers; ++b)
       {
         bool const exists = b < from.n_buffers;
         for (int d = 0; d < K::dim; ++d)
           buffers[b].x[d] = exists ? from.source_x[b * K::dim + d] : nullptr;
         for (int c = 0; c < K::n_in; ++c)
-          buffers[b].q[c] = exists ? from.source_q[b * K::n_in + c] : nullptr;
+          buffers[b].q[c] = exists ? from.source_q[b * from.n_rhs * n_in + input(c)] : nullptr;
       }
     }
 
@@ -68,7 +108,7 @@ namespace nearfield::detail
     /// them out, and a radial one gets 1/|r| = 0.
     [[nodiscard]] __host__ __device__ bool tests_own_points() const
     {
-      return radial_interaction<K> || singular;
+      return radial_interaction<interaction> || singular;
     }
 
     /// Item i of the list or, without one, of the box.
@@ -118,17 +158,18 @@ namespace nearfield::detail
       open(own);
     }
 
-    /// Puts the next sources, at most `capacity`, into tile[0], tile[1] ... and returns their number. It
-    /// passes the place of each in the tile and in the current segment to `place(at, source)`.
-    template <int Threads, class Place>
-    __device__ index_type fill(tile_source<K, T>* tile, index_type capacity, index_type thread,
-                               Place&& place)
+    /// Puts the next sources, at most `capacity`, into tile[0], tile[1] ... and returns their number; thread
+    /// `thread` of `threads`. It passes the place of each in the tile and in the current segment to
+    /// `place(at, source)`.
+    template <class Source, class Place>
+    __device__ index_type fill(Source* tile, index_type capacity, index_type thread,
+                               index_type threads, Place&& place)
     {
       index_type filled = 0;
       while (filled < capacity && (begin_ < end_ || next()))
       {
         index_type const n = min(end_ - begin_, capacity - filled);
-        for (index_type j = thread; j < n; j += Threads)
+        for (index_type j = thread; j < n; j += threads)
         {
           load(tile[filled + j], begin_ + j);
           place(filled + j, begin_ + j);

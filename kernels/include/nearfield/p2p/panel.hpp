@@ -172,7 +172,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     T* const columns;
     int const dim, inputs, outputs;
-    int const n_out;                       ///< of one right-hand side
+    int const n_out;                   ///< of one right-hand side
     int const set_inputs, set_outputs; ///< columns of a set of the job
     int const stride;
     int const capacity;

@@ -110,4 +110,46 @@ namespace nearfield
     int const few = n_out == 1 ? (real_bytes == 4 ? 16 : 8) : (real_bytes == 4 ? 8 : 4);
     return large_box && (n_out == 1 || real_bytes == 8) ? 2 * few : few;
   }
+
+  // Several right-hand sides in one pass of the CUDA kernels, by counting registers and instructions.
+
+  /// The right-hand sides that one pass serves: a power of two, and 1 if an interaction has so many inputs or
+  /// outputs that a thread cannot hold two. What a source receives in the mutual kernel travels from lane to
+  /// lane, so there a few large sums cost less than many.
+  constexpr int right_hand_sides_of_pass(int real_bytes, int dim, int n_in, int n_out, bool mutual)
+  {
+    int n = mutual && n_out * real_bytes > 16 ? 4 : 8;
+    while (n > 1 && ((dim + n * n_in) * 8 > gather_tile_bytes || n * n_out > 32)) n /= 2;
+    return n;
+  }
+
+  /// Up to so many right-hand sides are computed one by one: a pass takes two to three times as long as
+  /// one of them.
+  constexpr int right_hand_sides_one_by_one(int n_out)
+  {
+    return n_out == 1 ? 2 : 3;
+  }
+
+  /// Targets of a thread of the one-sided kernel, by the 32-bit words that each of them takes in registers.
+  constexpr int gather_targets_of_thread(int words)
+  {
+    return 4 * words <= 96 ? 4 : 2 * words <= 144 ? 2 : 1;
+  }
+  /// As gather_blocks_of.
+  constexpr int gather_several_blocks_of(int real_bytes, int n_out)
+  {
+    return real_bytes == 4 && n_out > 1 ? 3 : 0;
+  }
+
+  /// Targets of a lane of the mutual kernel, by the 32-bit words of one target, which are those of a source too.
+  constexpr int mutual_targets_of_lane(int words)
+  {
+    int const n = 200 / words - 1;
+    return n < 1 ? 1 : n < 4 ? n : 4;
+  }
+  /// Blocks of that kernel that must fit on a multiprocessor.
+  constexpr int mutual_several_blocks_of(int words, int targets)
+  {
+    return 512 / ((targets + 1) * words + 30);
+  }
 }
