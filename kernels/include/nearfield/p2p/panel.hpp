@@ -21,10 +21,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr int capacity = fitting < least ? least : fitting > most ? most : fitting;
     static constexpr int max_pieces = 64;
 
+    /// Sources [begin, begin + count) of a chunk lie at `at`. No initialisers: 64 of them would cost a small box
+    /// more than its pairs.
     struct piece
     {
-      source_range from;
-      int at;
+      index_type begin;
+      int count, chunk, at;
     };
 
     // one pack more than fits: pad() stores a whole pack after the last source
@@ -74,7 +76,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (index_type j = 0; j < count; ++j) to[d][j] += shift;
         }
       if constexpr (Mutual)
-        pieces[n_pieces++] = {{range.begin, range.begin + count, range.chunk, range.shift}, size};
+        pieces[n_pieces++] = {range.begin, static_cast<int>(count), range.chunk, size};
       size += static_cast<int>(count);
       return count;
     }
@@ -103,40 +105,45 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       for (int p = 0; p < n_pieces; ++p)
       {
-        source_range const& from = pieces[p].from;
-        int const count = static_cast<int>(from.end - from.begin);
+        piece const& from = pieces[p];
         NEARFIELD_UNROLL
         for (int o = 0; o < NOut; ++o)
-          add_scaled(job.source_out[from.chunk * NOut + o] + from.begin, out[o] + pieces[p].at,
-                     count, scale[o]);
+          add_scaled(job.source_out[from.chunk * NOut + o] + from.begin, out[o] + from.at,
+                     from.count, scale[o]);
       }
     }
 
   private:
-    // Both functions end with a pack that overlaps the one before, if there is one: a tail of single values
-    // would cost as much as the pairs of a small box. All columns are handled together, since the branch
-    // predictor cannot guess the length of a range.
+    // Both functions end with a pack in part or, where there is none, with one that overlaps the one before, if
+    // there is one: a tail of single values would cost as much as the pairs of a small box. All columns are
+    // handled together, since the branch predictor cannot guess the length of a range.
 
     static NEARFIELD_FN void copy(T* const* to, T const* const* from, index_type count)
     {
       constexpr int n = Dim + NIn;
-      if (count < width)
-      {
-        for (index_type j = 0; j < count; ++j)
+      index_type j = 0;
+      if constexpr (!loads_in_part<V>)
+        if (count < width)
         {
-          NEARFIELD_UNROLL
-          for (int c = 0; c < n; ++c) to[c][j] = from[c][j];
+          for (; j < count; ++j)
+          {
+            NEARFIELD_UNROLL
+            for (int c = 0; c < n; ++c) to[c][j] = from[c][j];
+          }
+          return;
         }
-        return;
-      }
-      for (index_type j = 0; j + width < count; j += width)
+      for (; j + width < count; j += width)
       {
         NEARFIELD_UNROLL
         for (int c = 0; c < n; ++c) math<V>::store(to[c] + j, math<V>::load(from[c] + j));
       }
       NEARFIELD_UNROLL
       for (int c = 0; c < n; ++c)
-        math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
+        if constexpr (loads_in_part<V>)
+          math<V>::store(to[c] + j,
+                         math<V>::load_first(from[c] + j, static_cast<int>(count - j), V(T(0))));
+        else
+          math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
     }
 
     static NEARFIELD_FN void add_scaled(T* to, T* sums, int count, T scale)

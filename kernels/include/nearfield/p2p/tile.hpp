@@ -2,6 +2,7 @@
 
 #include <nearfield/p2p/pair.hpp>
 #include <nearfield/p2p/panel.hpp>
+#include <nearfield/p2p/small_box.hpp>
 
 /// \file
 /// The loop over pairs, written once for V = a real and V = a SIMD pack.
@@ -222,10 +223,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a time. Never
-  /// inlined: it is called through a pointer.
+  /// Every box of the job meets its own sources and those of its ranges, a panel at a time.
   template <bool Mutual, class K, class V, int RT, int Packs>
-  [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  [[gnu::noinline]] void run_boxes(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
     using T = real_of<V>;
     using panel_type = panel<V, K::dim, K::n_in, K::n_out>;
@@ -240,6 +240,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       index_type const begin = job.box_offsets[b];
       index_type const end = job.box_offsets[b + 1];
       if (begin == end) continue;
+      if constexpr (has_groups<V>)
+        if (is_small_box<K>(job, b))
+        {
+          small_box<Mutual, K, V>(k, job, b);
+          continue;
+        }
       source_range own = job.own[b];
       index_type const own_begin = own.begin;
       index_type range = job.range_offsets[b];
@@ -269,5 +275,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
       }
     }
+  }
+
+  /// The kernel. Never inlined: it is called through a pointer. One small box does without the frame of a panel.
+  template <bool Mutual, class K, class V, int RT, int Packs>
+  [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  {
+    if constexpr (has_groups<V>)
+      if (job.last_box - job.first_box == 1 && is_small_box<K>(job, job.first_box))
+        return small_box<Mutual, K, V>(*static_cast<K const*>(interaction), job, job.first_box);
+    run_boxes<Mutual, K, V, RT, Packs>(interaction, job);
   }
 }
