@@ -11,7 +11,7 @@
 #include "rates.hpp"
 #include "run.hpp"
 
-#include <nearfield/core/column_set.hpp>
+#include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/device.hpp>
 
 #include <benchmark/benchmark.h>

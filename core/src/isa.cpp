@@ -2,7 +2,10 @@
 
 #include <nearfield/core/error.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdlib>
+#include <iterator>
 #include <string>
 
 namespace nearfield
@@ -120,12 +123,18 @@ namespace nearfield
   isa detail::available(isa which)
   {
     if (which == isa::best) which = selected_isa();
+    // found once: every call of P2P asks, and one on a small box would feel the search
+    static auto const known = []
+    {
+      std::array<bool, 1 + std::size(instruction_sets)> found{};
+      for (instruction_set const& set : instruction_sets)
+        found[static_cast<std::size_t>(set.which)] = is_available(set);
+      return found;
+    }();
+    auto const at = static_cast<std::size_t>(which);
+    if (at < known.size() && known[at]) return which;
     for (instruction_set const& set : instruction_sets)
-      if (set.which == which)
-      {
-        if (is_available(set)) return which;
-        throw not_available("instruction set " + std::string(set.name), set);
-      }
+      if (set.which == which) throw not_available("instruction set " + std::string(set.name), set);
     throw error("instruction set: unknown value; available are " + list_available());
   }
 }

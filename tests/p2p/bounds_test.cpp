@@ -6,10 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 // Every column ends, or begins, at a page that cannot be touched: a kernel that reads or writes outside
 // its views ends the program. The sentinels around the columns of the other tests find what stays nearer.
@@ -18,27 +15,6 @@ namespace nearfield::test
 {
   namespace
   {
-    template <class T, int N>
-    class fenced_columns
-    {
-    public:
-      fenced_columns(std::size_t size, fence side, T fill) : size_(size)
-      {
-        for (auto& column : columns_) column = std::make_unique<fenced<T>>(size, side, fill);
-      }
-
-      [[nodiscard]] soa<T, N> view() const
-      {
-        std::array<T*, N> data;
-        for (int c = 0; c < N; ++c) data[c] = columns_[c]->data();
-        return {data, size_};
-      }
-
-    private:
-      std::size_t size_;
-      std::array<std::unique_ptr<fenced<T>>, N> columns_;
-    };
-
     template <class K, class T>
     void expect_inside(fence side)
     {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <new>
 #include <span>
 #include <type_traits>
@@ -128,5 +129,27 @@ namespace nearfield::test
     std::size_t length_;
     std::byte* memory_;
     T* data_;
+  };
+
+  /// N columns that begin, or end, so.
+  template <class T, int N>
+  class fenced_columns
+  {
+  public:
+    fenced_columns(std::size_t size, fence side, T fill) : size_(size)
+    {
+      for (auto& column : columns_) column = std::make_unique<fenced<T>>(size, side, fill);
+    }
+
+    [[nodiscard]] soa<T, N> view() const
+    {
+      std::array<T*, N> data;
+      for (int c = 0; c < N; ++c) data[c] = columns_[c]->data();
+      return {data, size_};
+    }
+
+  private:
+    std::size_t size_;
+    std::array<std::unique_ptr<fenced<T>>, N> columns_;
   };
 }

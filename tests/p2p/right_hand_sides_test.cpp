@@ -261,14 +261,14 @@ namespace nearfield::test
   }
 
   // Sources in several sets of columns, one of them shifted: as one right-hand side at a time.
-  TEST(right_hand_sides, have_columns_in_every_chunk)
+  TEST(right_hand_sides, have_columns_in_every_set)
   {
     using K = one_over_r<2>;
     K const k;
     constexpr int n_rhs = 3;
     std::size_t const n = 20, m = 11;
     auto const x = some_points<double, 2>(cloud::uniform, n, 1);
-    auto const y = some_points<double, 4>(cloud::uniform, m, 3); // two chunks of two coordinates
+    auto const y = some_points<double, 4>(cloud::uniform, m, 3); // two sets of two coordinates
     auto q = some_values<double, n_rhs>(n, 2);
     auto y_q = some_values<double, 2 * n_rhs>(m, 5);
     for (int c = 0; c < n_rhs; ++c)
@@ -297,11 +297,11 @@ namespace nearfield::test
           inputs.push_back(q.column(rhs).data());
           outputs.push_back(to.column(rhs).data());
         }
-        for (int chunk = 0; chunk < 2; ++chunk)
+        for (int set = 0; set < 2; ++set)
           for (int rhs = first; rhs < first + count; ++rhs)
           {
-            y_inputs.push_back(y_q.column(chunk * n_rhs + rhs).data());
-            y_outputs.push_back(back.column(chunk * n_rhs + rhs).data());
+            y_inputs.push_back(y_q.column(set * n_rhs + rhs).data());
+            y_outputs.push_back(back.column(set * n_rhs + rhs).data());
           }
         p2p_job<double> job;
         job.target_x = x_view.data();

@@ -135,4 +135,14 @@ namespace nearfield
   /// The real type of the lanes of V.
   template <class V>
   using real_of = typename math<V>::real;
+
+  namespace detail
+  {
+    /// Values of which the first lanes can be loaded alone.
+    template <class V>
+    concept loads_in_part = requires(real_of<V> const* p, V const& rest)
+    {
+      math<V>::load_first(p, 1, rest);
+    };
+  }
 }

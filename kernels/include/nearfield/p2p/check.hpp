@@ -4,8 +4,9 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/soa.hpp>
 
+#include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -22,48 +23,75 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       return N;
   }
 
-  /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column. The
-  /// names are C strings, because building a std::string for nothing would slow down calls on small boxes.
-  template <class View>
-  void check_view(char const* function, char const* argument, View const& view,
-                  std::size_t expected)
+  // A call on a small box feels its checks: what is tested has few branches, and what is said stands apart, in
+  // functions that are called only if something is wrong.
+
+  /// Says what is wrong with a view of `size` points.
+  [[noreturn, gnu::cold, gnu::noinline]] inline void
+  refuse_view(char const* function, char const* argument, std::size_t size, std::size_t expected,
+              int null_column)
   {
-    auto const fail = [&](std::string const& what)
-    {
-      throw error(std::string(function) + ": " + argument + what);
-    };
-    if (view.size() != expected)
-      fail(" has " + std::to_string(view.size()) + " points, expected " + std::to_string(expected) +
-           "; give one value per point");
-    if (view.size() > std::numeric_limits<index_type>::max())
-      fail(" has " + std::to_string(view.size()) +
-           " points; split it into sets of fewer than 2^32");
-    for (int c = 0; c < width_of(view); ++c)
-      if (view.size() > 0 && view[c] == nullptr)
-        fail(": column " + std::to_string(c) + " is null; give a column of " +
-             std::to_string(view.size()) + " values");
+    std::string const where = std::string(function) + ": " + argument;
+    if (size != expected)
+      throw error(where + " has " + std::to_string(size) + " points, expected " +
+                  std::to_string(expected) + "; give one value per point");
+    if (size > std::numeric_limits<index_type>::max())
+      throw error(where + " has " + std::to_string(size) +
+                  " points; split it into sets of fewer than 2^32");
+    throw error(where + ": column " + std::to_string(null_column) + " is null; give a column of " +
+                std::to_string(size) + " values");
+  }
+
+  /// Throws nearfield::error unless the view has `expected` points, fewer than 2^32, and no null column.
+  template <class View>
+  [[gnu::always_inline]] inline void check_view(char const* function, char const* argument,
+                                                View const& view, std::size_t expected)
+  {
+    bool has_null = false;
+    for (int c = 0; c < width_of(view); ++c) has_null |= view[c] == nullptr;
+    bool const wrong_size =
+        view.size() != expected || view.size() > std::numeric_limits<index_type>::max();
+    if (!wrong_size && !(has_null && expected > 0)) return;
+    int null_column = 0;
+    while (!wrong_size && view[null_column] != nullptr) ++null_column;
+    refuse_view(function, argument, view.size(), expected, null_column);
+  }
+
+  inline constexpr std::size_t most_in_box = std::numeric_limits<int>::max() - 1024;
+
+  [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_box_size(std::size_t targets,
+                                                                     std::size_t sources)
+  {
+    throw error("p2p: " + std::to_string(targets) + " targets and " + std::to_string(sources) +
+                " sources in one call; give at most " + std::to_string(most_in_box) + " of each");
   }
 
   /// Throws nearfield::error if there are more points than one box can hold: its points are counted in int.
   inline void check_box_size(std::size_t targets, std::size_t sources)
   {
-    std::size_t const most = std::numeric_limits<int>::max() - 1024;
-    if (targets > most || sources > most)
-      throw error("p2p: " + std::to_string(targets) + " targets and " + std::to_string(sources) +
-                  " sources in one call; give at most " + std::to_string(most) + " of each");
+    if (targets > most_in_box || sources > most_in_box) refuse_box_size(targets, sources);
   }
 
+  /// The bytes from a to b, modulo 2^64.
+  inline std::uintptr_t distance(void const* a, void const* b)
+  {
+    return reinterpret_cast<std::uintptr_t>(b) - reinterpret_cast<std::uintptr_t>(a);
+  }
+
+  /// Whether [a, a + n_a) and [b, b + n_b) share memory: the distance from a to b is more than -n_b and less
+  /// than n_a.
   template <class A, class B>
   bool overlap(A const* a, std::size_t n_a, B const* b, std::size_t n_b)
   {
-    // std::less orders pointers into different arrays too
-    std::less<void const*> const less;
-    return n_a > 0 && n_b > 0 && less(a, b + n_b) && less(b, a + n_a);
+    std::size_t const last_of_b = n_b * sizeof(B) - 1;
+    return n_a > 0 && n_b > 0 && distance(a, b) + last_of_b < n_a * sizeof(A) + last_of_b;
   }
 
-  /// Throws nearfield::error if an output column shares memory with a column of `other`.
+  /// Says which output column shares memory with which column of `other`, if one does: sets without points have
+  /// none. A function of its own, so that what it computes is not kept ready in registers.
   template <class Out, class View>
-  void check_apart(char const* function, Out const& out, char const* argument, View const& other)
+  [[gnu::cold, gnu::noinline]] void refuse_overlap(char const* function, Out const& out,
+                                                   char const* argument, View const& other)
   {
     for (int c = 0; c < width_of(out); ++c)
       for (int o = 0; o < width_of(other); ++o)
@@ -73,21 +101,43 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                       "; give each output its own memory");
   }
 
+  /// Throws nearfield::error if an output column shares memory with a column of `other`.
+  template <class Out, class View>
+  [[gnu::always_inline]] inline void check_apart(char const* function, Out const& out,
+                                                 char const* argument, View const& other)
+  {
+    // overlap() of all columns in one comparison
+    std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
+    std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
+    for (int c = 0; c < width_of(out); ++c)
+      for (int o = 0; o < width_of(other); ++o)
+        nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);
+    if (nearest < out.size() * sizeof(*out[0]) + last_of_other)
+      refuse_overlap(function, out, argument, other);
+  }
+
+  /// Says which output columns share memory.
+  [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_outputs(char const* function, int a,
+                                                                    int b)
+  {
+    throw error(std::string(function) + ": output columns " + std::to_string(a) + " and " +
+                std::to_string(b) + " overlap; give each output its own memory");
+  }
+
   /// Throws nearfield::error if two output columns share memory.
   template <class Out>
   void check_columns_apart(char const* function, Out const& out)
   {
     for (int c = 0; c < width_of(out); ++c)
       for (int o = c + 1; o < width_of(out); ++o)
-        if (overlap(out[c], out.size(), out[o], out.size()))
-          throw error(std::string(function) + ": output columns " + std::to_string(c) + " and " +
-                      std::to_string(o) + " overlap; give each output its own memory");
+        if (overlap(out[c], out.size(), out[o], out.size())) refuse_outputs(function, c, o);
   }
 
   /// Checks the views of one set. All back-ends call this and the next two, which throw nearfield::error for
   /// sizes that differ, null columns, and outputs that overlap.
   template <class X, class Q, class Out>
-  void check_one_set(char const* function, X const& x, Q const& q, Out const& out)
+  [[gnu::always_inline]] inline void check_one_set(char const* function, X const& x, Q const& q,
+                                                   Out const& out)
   {
     check_view(function, "x", x, x.size());
     check_view(function, "q", q, x.size());
@@ -99,7 +149,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// Checks the views of targets x and of sources y with inputs q.
   template <class X, class Y, class Q, class Out>
-  void check_two_sets(char const* function, X const& x, Y const& y, Q const& q, Out const& out)
+  [[gnu::always_inline]] inline void check_two_sets(char const* function, X const& x, Y const& y,
+                                                    Q const& q, Out const& out)
   {
     check_view(function, "x", x, x.size());
     check_view(function, "y", y, y.size());
@@ -113,9 +164,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// Checks the views of two sets that both give and receive.
   template <class X, class XQ, class Y, class YQ, int Dim, int NQ, class T, int NOut>
-  void check_both_sides(char const* function, soa<X, Dim> const& x, soa<XQ, NQ> const& x_q,
-                        soa<Y, Dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
-                        soa<T, NOut> const& y_out)
+  [[gnu::always_inline]] inline void
+  check_both_sides(char const* function, soa<X, Dim> const& x, soa<XQ, NQ> const& x_q,
+                   soa<Y, Dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
+                   soa<T, NOut> const& y_out)
   {
     check_view(function, "x", x, x.size());
     check_view(function, "x_q", x_q, x.size());
@@ -123,14 +175,16 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "y", y, y.size());
     check_view(function, "y_q", y_q, y.size());
     check_view(function, "y_out", y_out, y.size());
-    for (auto const& out : {x_out, y_out})
+    auto const check = [&](soa<T, NOut> const& out)
     {
       check_apart(function, out, "x", x);
       check_apart(function, out, "x_q", x_q);
       check_apart(function, out, "y", y);
       check_apart(function, out, "y_q", y_q);
       check_columns_apart(function, out);
-    }
+    };
+    check(x_out);
+    check(y_out);
     check_apart(function, x_out, "y_out", y_out);
   }
 

@@ -51,13 +51,14 @@ namespace nearfield
       }
     };
 
-    /// The columns of one set; q is empty if it gives nothing, out if it receives nothing.
+    /// The columns of one set; q is empty if it gives nothing, out if it receives nothing. References, since to
+    /// copy pointers that the caller has just stored takes a small box's time.
     template <class T, int Dim, int NQ, int NOut>
     struct side
     {
-      soa<T const, Dim> x;
-      soa<T const, NQ> q;
-      soa<T, NOut> out;
+      soa<T const, Dim> const& x;
+      soa<T const, NQ> const& q;
+      soa<T, NOut> const& out;
     };
 
     /// Runs a kernel over a job of two sets.

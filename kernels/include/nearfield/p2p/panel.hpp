@@ -6,32 +6,39 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  // Both functions end with a pack that overlaps the one before, if there is one: a tail of single values
-  // would cost as much as the pairs of a small box. All columns are handled together, since the branch
-  // predictor cannot guess the length of a range.
+  // Both functions end with a pack in part or, where there is none, with one that overlaps the one before, if
+  // there is one: a tail of single values would cost as much as the pairs of a small box. All columns are
+  // handled together, since the branch predictor cannot guess the length of a range.
 
   template <class V, int N>
   NEARFIELD_FN void copy_columns(real_of<V>* const* to, real_of<V> const* const* from,
                                  index_type count)
   {
+    using T = real_of<V>;
     constexpr int width = math<V>::width;
-    if (count < width)
-    {
-      for (index_type j = 0; j < count; ++j)
+    index_type j = 0;
+    if constexpr (!loads_in_part<V>)
+      if (count < width)
       {
-        NEARFIELD_UNROLL
-        for (int c = 0; c < N; ++c) to[c][j] = from[c][j];
+        for (; j < count; ++j)
+        {
+          NEARFIELD_UNROLL
+          for (int c = 0; c < N; ++c) to[c][j] = from[c][j];
+        }
+        return;
       }
-      return;
-    }
-    for (index_type j = 0; j + width < count; j += width)
+    for (; j + width < count; j += width)
     {
       NEARFIELD_UNROLL
       for (int c = 0; c < N; ++c) math<V>::store(to[c] + j, math<V>::load(from[c] + j));
     }
     NEARFIELD_UNROLL
     for (int c = 0; c < N; ++c)
-      math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
+      if constexpr (loads_in_part<V>)
+        math<V>::store(to[c] + j,
+                       math<V>::load_first(from[c] + j, static_cast<int>(count - j), V(T(0))));
+      else
+        math<V>::store(to[c] + count - width, math<V>::load(from[c] + count - width));
   }
 
   /// to += scale * sums; `sums` is undefined afterwards.
@@ -55,11 +62,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
   }
 
-  /// Sources of a mutual kernel, which receive: those of `from` stand in the panel from number `at` on.
+  /// Sources [begin, begin + count) of a set of a mutual kernel, which receive, stand in the panel from number
+  /// `at` on. No initialisers: 64 of them would cost a small box more than its pairs.
   struct panel_piece
   {
-    source_range from;
-    int at;
+    index_type begin;
+    int count, set, at;
   };
   inline constexpr int panel_pieces = 64; ///< the most in a panel
 
@@ -123,7 +131,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (index_type j = 0; j < count; ++j) to[d][j] += shift;
         }
       if constexpr (Mutual)
-        pieces[n_pieces++] = {{range.begin, range.begin + count, range.set, range.shift}, size};
+        pieces[n_pieces++] = {range.begin, static_cast<int>(count), range.set, size};
       size += static_cast<int>(count);
       return count;
     }
@@ -152,12 +160,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       for (int p = 0; p < n_pieces; ++p)
       {
-        source_range const& from = pieces[p].from;
-        int const count = static_cast<int>(from.end - from.begin);
+        panel_piece const& from = pieces[p];
         NEARFIELD_UNROLL
         for (int o = 0; o < NOut; ++o)
-          add_scaled<V>(job.source_out[from.set * NOut + o] + from.begin, out[o] + pieces[p].at,
-                        count, scale[o]);
+          add_scaled<V>(job.source_out[from.set * NOut + o] + from.begin, out[o] + from.at,
+                        from.count, scale[o]);
       }
     }
   };
@@ -176,7 +183,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int const set_inputs, set_outputs; ///< columns of a set of the job
     int const stride;
     int const capacity;
-    panel_piece pieces[panel_pieces] = {};
+    panel_piece pieces[panel_pieces];
     int n_pieces = 0;
     int size = 0;
 
@@ -211,7 +218,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         for (index_type j = 0; j < count; ++j) x(d)[static_cast<index_type>(size) + j] += shift;
       }
       for (int c = 0; c < inputs; ++c) copy(q(c), job.source_q[range.set * set_inputs + c]);
-      pieces[n_pieces++] = {{range.begin, range.begin + count, range.set, range.shift}, size};
+      pieces[n_pieces++] = {range.begin, static_cast<int>(count), range.set, size};
       size += static_cast<int>(count);
       return count;
     }
@@ -233,11 +240,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       for (int p = 0; p < n_pieces; ++p)
       {
-        source_range const& from = pieces[p].from;
+        panel_piece const& from = pieces[p];
         for (int c = 0; c < outputs; ++c)
-          add_scaled<V>(job.source_out[from.set * set_outputs + c] + from.begin,
-                        out(c) + pieces[p].at, static_cast<int>(from.end - from.begin),
-                        scale[c % n_out]);
+          add_scaled<V>(job.source_out[from.set * set_outputs + c] + from.begin, out(c) + from.at,
+                        from.count, scale[c % n_out]);
       }
     }
   };
@@ -251,17 +257,17 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int own_count = 0;
   };
 
-  /// Every box of the job meets its own sources and those of its ranges, a panel at a time:
-  /// meet(begin, end, parts) for the targets [begin, end).
-  template <class Panel, class T, class Meet>
+  /// Every box b of the job for which is_done(b) is false meets its own sources and those of its ranges, a panel
+  /// at a time: meet(begin, end, parts) for the targets [begin, end).
+  template <class Panel, class T, class IsDone, class Meet>
   inline __attribute__((always_inline)) void for_each_panel(p2p_job<T> const& job, Panel& sources,
-                                                            Meet const& meet)
+                                                            IsDone const& is_done, Meet const& meet)
   {
     for (index_type b = job.first_box; b < job.last_box; ++b)
     {
       index_type const begin = job.box_offsets[b];
       index_type const end = job.box_offsets[b + 1];
-      if (begin == end) continue;
+      if (begin == end || is_done(b)) continue;
       source_range own = job.own[b];
       index_type const own_begin = own.begin;
       index_type range = job.range_offsets[b];

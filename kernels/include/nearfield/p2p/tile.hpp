@@ -2,6 +2,7 @@
 
 #include <nearfield/p2p/pair.hpp>
 #include <nearfield/p2p/panel.hpp>
+#include <nearfield/p2p/small_box.hpp>
 #include <nearfield/p2p/tile_rhs.hpp>
 
 /// \file
@@ -214,12 +215,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The kernel: every box of the job meets its own sources and those of its ranges, a panel at a time. Never
-  /// inlined: it is called through a pointer.
+  /// Every box of the job meets its own sources and those of its ranges, a panel at a time.
   template <bool Mutual, class K, class V, int RT, int Packs>
-  [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  [[gnu::noinline]] void run_boxes(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
-    if (job.n_rhs != 1) return run_rhs<Mutual, K, V>(interaction, job);
     using T = real_of<V>;
     using panel_type = panel<V, K::dim, K::n_in, K::n_out, Mutual>;
     K const k = *static_cast<K const*>(interaction);
@@ -230,9 +229,29 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     for_each_panel(
         job, sources,
+        [&](index_type b) __attribute__((always_inline)) {
+          if constexpr (has_groups<V>)
+          {
+            if (!is_small_box<K>(job, b)) return false;
+            small_box<Mutual, K, V>(k, job, b);
+            return true;
+          }
+          return false;
+        },
         [&](index_type begin, index_type end, panel_parts const& parts)
             __attribute__((always_inline)) {
               meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
             });
+  }
+
+  /// The kernel. Never inlined: it is called through a pointer. One small box does without the frame of a panel.
+  template <bool Mutual, class K, class V, int RT, int Packs>
+  [[gnu::noinline]] void run(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
+  {
+    if (job.n_rhs != 1) return run_rhs<Mutual, K, V>(interaction, job);
+    if constexpr (has_groups<V>)
+      if (job.last_box - job.first_box == 1 && is_small_box<K>(job, job.first_box))
+        return small_box<Mutual, K, V>(*static_cast<K const*>(interaction), job, job.first_box);
+    run_boxes<Mutual, K, V, RT, Packs>(interaction, job);
   }
 }

@@ -244,9 +244,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       job.target_out += rhs * kernel.n_out;
       if (kernel.mutual) job.target_q += rhs * kernel.n_in;
       if (kernel.mutual) job.source_out += rhs * kernel.n_out;
-      for_each_panel(job, sources,
-                     [&](index_type begin, index_type end, panel_parts const& parts)
-                     { meet_rhs(kernel, job, n_sides, begin, end, sources, parts); });
+      for_each_panel(
+          job, sources, [](index_type) { return false; },
+          [&](index_type begin, index_type end, panel_parts const& parts)
+          { meet_rhs(kernel, job, n_sides, begin, end, sources, parts); });
       rhs += n_sides;
     }
   }

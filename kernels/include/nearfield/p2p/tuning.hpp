@@ -20,6 +20,9 @@ namespace nearfield
   /// if added one by one, and 4e-7 in runs of 256.
   inline constexpr int terms_in_a_row = 256;
 
+  /// A box of at most so many targets and sources, and without neighbours, takes the path of p2p/small_box.hpp.
+  inline constexpr int small_box_points = 16;
+
   /// The register block of a kernel with n_out outputs, by the bytes of a register and of a real: the
   /// fastest of 1, 2 and 4 targets, 1 and 2 registers, and 0, 8 and 16 packs on a Zen 5 core with g++ 12.
   /// AVX2 and SSE2 seed two registers of doubles at once, so those come in pairs. Two passes pay if the map

@@ -103,6 +103,64 @@ namespace nearfield
       NEARFIELD_UNROLL
       for (int m = 0; m < M; ++m) v.part[m].store_unaligned(p + m * V::lanes);
     }
+    /// Lanes [0, n) from p, the others from rest; reads nothing behind p + n.
+    static NEARFIELD_FN V load_first(T const* p, int n, V const& rest) requires
+        requires(typename batch::register_type r)
+    {
+      detail::load_first(p, n, r);
+    }
+    {
+      using reg = typename batch::register_type;
+      V v;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        v.part[m] = batch(
+            detail::load_first(p + m * V::lanes, n - m * V::lanes, static_cast<reg>(rest.part[m])));
+      return v;
+    }
+
+    // As groups of four lanes, simd/registers.hpp.
+    static constexpr int groups = width / 4;
+    static NEARFIELD_FN V repeat_four(T const* p, int n, T rest) requires
+        requires(typename batch::register_type r)
+    {
+      detail::repeat_four(p, n, rest, r);
+    }
+    {
+      V v;
+      typename batch::register_type part;
+      detail::repeat_four(p, n, rest, part);
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m) v.part[m] = batch(part);
+      return v;
+    }
+    static NEARFIELD_FN V spread(T const* p, unsigned const* at)
+    {
+      V v;
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+      {
+        typename batch::register_type part;
+        detail::spread(p, at + m * (V::lanes / 4), part);
+        v.part[m] = batch(part);
+      }
+      return v;
+    }
+    static NEARFIELD_FN void add_in_groups(V const& v, T* to)
+    {
+      NEARFIELD_UNROLL
+      for (int m = 0; m < M; ++m)
+        detail::add_in_groups(static_cast<typename batch::register_type>(v.part[m]),
+                              to + m * (V::lanes / 4));
+    }
+    static NEARFIELD_FN void add_groups(V const& v, T* to)
+    {
+      batch total = v.part[0];
+      NEARFIELD_UNROLL
+      for (int m = 1; m < M; ++m) total = total + v.part[m];
+      detail::add_groups(static_cast<typename batch::register_type>(total), to);
+    }
+
     static NEARFIELD_FN T sum(V const& v)
     {
       batch total = v.part[0];

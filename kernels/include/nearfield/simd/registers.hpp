@@ -33,6 +33,21 @@ namespace nearfield::detail
   void rsqrt_seed(no_register);
   void rsqrt_seed_pair(no_register&, no_register&);
   void sums_of_rows(no_register const*);
+  void load_first(no_register);
+  void repeat_four(no_register);
+  void spread(no_register);
+  void add_in_groups(no_register);
+  void add_groups(no_register);
+
+  // load_first(p, n, rest): lanes [0, n) from p, the others from rest. A masked load reads nothing behind p + n
+  // and does not fault there, so any page may follow. n may be negative or more than there are lanes.
+
+  // Registers as groups of four lanes, for boxes of a few points: each group holds a target, and all hold the same
+  // four sources.
+  //   repeat_four(p, n, rest, y): the first n of p, at most four, and rest in place of the others, in every group
+  //   spread(p, at, y): p[at[g]] in all lanes of group g
+  //   add_in_groups(y, to): to[g] = sum of group g
+  //   add_groups(y, to): to[l] = sum of the lanes l of all groups
 
   // keep_nonzero(x, y): y where x != 0, else 0, for x that is not negative. Such an x is zero exactly if its
   // bits are; an integer comparison of them uses no multiplier.
@@ -93,6 +108,61 @@ namespace nearfield::detail
     return _mm256_castsi256_pd(
         _mm256_andnot_si256(_mm256_cmpeq_epi64(_mm256_castpd_si256(x), _mm256_setzero_si256()),
                             _mm256_castpd_si256(y)));
+  }
+
+  NEARFIELD_FN __m256 load_first(float const* p, int n, __m256 rest)
+  {
+    __m256i const mask =
+        _mm256_cmpgt_epi32(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+    return _mm256_blendv_ps(rest, _mm256_maskload_ps(p, mask), _mm256_castsi256_ps(mask));
+  }
+  NEARFIELD_FN __m256d load_first(double const* p, int n, __m256d rest)
+  {
+    __m256i const mask = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+    return _mm256_blendv_pd(rest, _mm256_maskload_pd(p, mask), _mm256_castsi256_pd(mask));
+  }
+
+  NEARFIELD_FN __m128 first_of_four(float const* p, int n, float rest)
+  {
+    __m128i const mask = _mm_cmpgt_epi32(_mm_set1_epi32(n), _mm_setr_epi32(0, 1, 2, 3));
+    return _mm_blendv_ps(_mm_set1_ps(rest), _mm_maskload_ps(p, mask), _mm_castsi128_ps(mask));
+  }
+  NEARFIELD_FN void repeat_four(float const* p, int n, float rest, __m256& y)
+  {
+    __m128 const four = first_of_four(p, n, rest);
+    y = _mm256_insertf128_ps(_mm256_castps128_ps256(four), four, 1);
+  }
+  NEARFIELD_FN void repeat_four(double const* p, int n, double rest, __m256d& y)
+  {
+    y = load_first(p, n, _mm256_set1_pd(rest));
+  }
+  NEARFIELD_FN void spread(float const* p, unsigned const* at, __m256& y)
+  {
+    y = _mm256_blend_ps(_mm256_set1_ps(p[at[0]]), _mm256_set1_ps(p[at[1]]), 0xF0);
+  }
+  NEARFIELD_FN void spread(double const* p, unsigned const* at, __m256d& y)
+  {
+    y = _mm256_set1_pd(p[at[0]]);
+  }
+  NEARFIELD_FN void add_in_groups(__m256 y, float* to)
+  {
+    y = _mm256_add_ps(y, _mm256_permute_ps(y, 0x4E));
+    y = _mm256_add_ps(y, _mm256_permute_ps(y, 0xB1));
+    to[0] = _mm256_cvtss_f32(y);
+    to[1] = _mm_cvtss_f32(_mm256_extractf128_ps(y, 1));
+  }
+  NEARFIELD_FN void add_in_groups(__m256d y, double* to)
+  {
+    __m128d const half = _mm_add_pd(_mm256_castpd256_pd128(y), _mm256_extractf128_pd(y, 1));
+    to[0] = _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+  }
+  NEARFIELD_FN void add_groups(__m256 y, float* to)
+  {
+    _mm_storeu_ps(to, _mm_add_ps(_mm256_castps256_ps128(y), _mm256_extractf128_ps(y, 1)));
+  }
+  NEARFIELD_FN void add_groups(__m256d y, double* to)
+  {
+    _mm256_storeu_pd(to, y);
   }
 
   /// 1 / sqrt(x) of two registers, to 2^-21
@@ -163,6 +233,61 @@ namespace nearfield::detail
                               _mm512_castpd_ps(_mm512_unpackhi_pd(ab, cd)));
     }
     return join_quarters(join_quarters(four[0], four[1]), join_quarters(four[2], four[3]));
+  }
+  NEARFIELD_FN __m512 load_first(float const* p, int n, __m512 rest)
+  {
+    __m512i const lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    return _mm512_mask_loadu_ps(rest, _mm512_cmpgt_epi32_mask(_mm512_set1_epi32(n), lanes), p);
+  }
+  NEARFIELD_FN __m512d load_first(double const* p, int n, __m512d rest)
+  {
+    __m512i const lanes = _mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm512_mask_loadu_pd(rest, _mm512_cmpgt_epi64_mask(_mm512_set1_epi64(n), lanes), p);
+  }
+
+  NEARFIELD_FN void repeat_four(float const* p, int n, float rest, __m512& y)
+  {
+    y = _mm512_broadcast_f32x4(first_of_four(p, n, rest));
+  }
+  NEARFIELD_FN void repeat_four(double const* p, int n, double rest, __m512d& y)
+  {
+    y = _mm512_broadcast_f64x4(load_first(p, n, _mm256_set1_pd(rest)));
+  }
+  NEARFIELD_FN void spread(float const* p, unsigned const* at, __m512& y)
+  {
+    y = _mm512_set1_ps(p[at[0]]);
+    y = _mm512_mask_broadcastss_ps(y, 0x00F0, _mm_load_ss(p + at[1]));
+    y = _mm512_mask_broadcastss_ps(y, 0x0F00, _mm_load_ss(p + at[2]));
+    y = _mm512_mask_broadcastss_ps(y, 0xF000, _mm_load_ss(p + at[3]));
+  }
+  NEARFIELD_FN void spread(double const* p, unsigned const* at, __m512d& y)
+  {
+    y = _mm512_mask_broadcastsd_pd(_mm512_set1_pd(p[at[0]]), 0xF0, _mm_load_sd(p + at[1]));
+  }
+  NEARFIELD_FN void add_in_groups(__m512 y, float* to)
+  {
+    y = _mm512_add_ps(y, _mm512_permute_ps(y, 0x4E));
+    y = _mm512_add_ps(y, _mm512_permute_ps(y, 0xB1));
+    to[0] = _mm512_cvtss_f32(y);
+    to[1] = _mm_cvtss_f32(_mm512_extractf32x4_ps(y, 1));
+    to[2] = _mm_cvtss_f32(_mm512_extractf32x4_ps(y, 2));
+    to[3] = _mm_cvtss_f32(_mm512_extractf32x4_ps(y, 3));
+  }
+  NEARFIELD_FN void add_in_groups(__m512d y, double* to)
+  {
+    y = _mm512_add_pd(y, _mm512_permutex_pd(y, 0x4E));
+    y = _mm512_add_pd(y, _mm512_permute_pd(y, 0x55));
+    to[0] = _mm512_cvtsd_f64(y);
+    to[1] = _mm256_cvtsd_f64(_mm512_extractf64x4_pd(y, 1));
+  }
+  NEARFIELD_FN void add_groups(__m512 y, float* to)
+  {
+    __m256d const high = _mm512_extractf64x4_pd(_mm512_castps_pd(y), 1);
+    add_groups(_mm256_add_ps(_mm512_castps512_ps256(y), _mm256_castpd_ps(high)), to);
+  }
+  NEARFIELD_FN void add_groups(__m512d y, double* to)
+  {
+    _mm256_storeu_pd(to, _mm256_add_pd(_mm512_castpd512_pd256(y), _mm512_extractf64x4_pd(y, 1)));
   }
 
   // 14 bits, over the whole range of both precisions
