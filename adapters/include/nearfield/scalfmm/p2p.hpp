@@ -5,6 +5,7 @@
 #include <nearfield/scalfmm/leaf.hpp>
 #include <nearfield/scalfmm/matrix_kernel.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -46,12 +47,9 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     void add(columns_type const& leaf, std::array<double, 3> const& shift)
     {
       if (count_ == most) run();
-      put(x_, leaf.x, 0);
-      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
-      {
-        put(q_[rhs], leaf.q, rhs);
-        put(out_[rhs], leaf.out, rhs);
-      }
+      put(x_, leaf.x);
+      put(q_, leaf.q);
+      put(out_, leaf.out);
       bool const is_shifted = shift != std::array<double, 3>{};
       auto const set = static_cast<std::uint16_t>(count_++);
       auto const shift_number = static_cast<std::uint16_t>(is_shifted ? count_ : 0);
@@ -80,34 +78,31 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
       job.ranges_may_coincide = !Mutual || shifted_;
       job.target_x = target_.x.data();
       job.source_x = x_;
-      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
-      {
-        job.target_q = target_.q.data() + rhs * K::n_in;
-        job.target_out = target_.out.data() + rhs * K::n_out;
-        job.source_q = q_[rhs];
-        job.source_out = out_[rhs];
-        kernel_(&k_, job);
-      }
+      job.n_rhs = n_rhs;
+      job.target_q = target_.q.data();
+      job.target_out = target_.out.data();
+      job.source_q = q_;
+      job.source_out = out_;
+      kernel_(&k_, job);
       count_ = 0;
       shifted_ = false;
     }
 
   private:
-    static constexpr std::size_t n_rhs = MatrixKernel::km / K::n_in;
+    static constexpr int n_rhs = MatrixKernel::km / K::n_in;
 
-    /// Appends a leaf's columns of one right-hand side.
-    template <class Pointer, std::size_t All, std::size_t N>
-    void put(Pointer (&columns)[All], std::array<Pointer, N> const& leaf, std::size_t rhs)
+    /// Appends a leaf's columns.
+    template <class Pointer, std::size_t N>
+    void put(Pointer (&columns)[most * N], std::array<Pointer, N> const& leaf)
     {
-      constexpr std::size_t n = All / most;
-      for (std::size_t c = 0; c < n; ++c) columns[count_ * n + c] = leaf[rhs * n + c];
+      std::copy(leaf.begin(), leaf.end(), columns + count_ * N);
     }
 
     K const& k_;
     columns_type target_;
     p2p_function<T> kernel_;
-    T const *x_[most * K::dim], *q_[n_rhs][most * K::n_in];
-    T* out_[n_rhs][most * K::n_out];
+    T const *x_[most * K::dim], *q_[most * MatrixKernel::km];
+    T* out_[most * MatrixKernel::kn];
     source_range ranges_[most];
     std::array<double, 3> shifts_[most + 1];
     std::size_t count_ = 0;

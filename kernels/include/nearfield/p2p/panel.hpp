@@ -183,7 +183,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int const set_inputs, set_outputs; ///< columns of a set of the job
     int const stride;
     int const capacity;
-    panel_piece pieces[panel_pieces];
+    panel_piece pieces[panel_pieces] = {};
     int n_pieces = 0;
     int size = 0;
 
