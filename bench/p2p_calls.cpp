@@ -81,7 +81,7 @@ namespace
   }
 
   template <class K, class T>
-  void add(nf::isa which)
+  void add_calls(nf::isa which)
   {
     for (form const what : {form::inner, form::inner_mutual, form::outer, form::outer_mutual})
     {
@@ -95,15 +95,15 @@ namespace
     }
   }
 
-  bool const registered = []
+  bool const calls_registered = []
   {
     for (nf::isa const which : nf::available_isas())
       if (which != nf::isa::scalar)
       {
-        add<nf::one_over_r<3>, float>(which);
-        add<nf::one_over_r<3>, double>(which);
-        add<nf::val_grad_one_over_r<3>, float>(which);
-        add<nf::val_grad_one_over_r<3>, double>(which);
+        add_calls<nf::one_over_r<3>, float>(which);
+        add_calls<nf::one_over_r<3>, double>(which);
+        add_calls<nf::val_grad_one_over_r<3>, float>(which);
+        add_calls<nf::val_grad_one_over_r<3>, double>(which);
       }
     return true;
   }();

@@ -66,7 +66,7 @@ namespace
   }
 
   template <class K, class T>
-  void add(nf::isa which)
+  void add_right_hand_sides(nf::isa which)
   {
     std::string const prefix = "p2p_rhs/" + std::string(K::name) + "/" + std::to_string(K::dim) +
                                "d/" + bench::precision_name<T> + "/" +
@@ -78,15 +78,15 @@ namespace
     add_rhs<K, T, 16>(prefix, which);
   }
 
-  bool const registered = []
+  bool const right_hand_sides_registered = []
   {
     for (nf::isa const which : nf::available_isas())
       if (which != nf::isa::scalar)
       {
-        add<nf::one_over_r<3>, float>(which);
-        add<nf::one_over_r<3>, double>(which);
-        add<nf::val_grad_one_over_r<3>, float>(which);
-        add<nf::val_grad_one_over_r<3>, double>(which);
+        add_right_hand_sides<nf::one_over_r<3>, float>(which);
+        add_right_hand_sides<nf::one_over_r<3>, double>(which);
+        add_right_hand_sides<nf::val_grad_one_over_r<3>, float>(which);
+        add_right_hand_sides<nf::val_grad_one_over_r<3>, double>(which);
       }
     return true;
   }();
