@@ -16,10 +16,10 @@ namespace nearfield::app
     auto const source_order = on.leaves.source_order();
     std::size_t const n = target_order.size();
     auto const boxes = on.leaves.targets();
-    bool const is_mutual =
-        !on.sources &&
-        (options.form == pair_form::mutual ||
-         (options.form == pair_form::automatic && cuda_mutual_pays(n, boxes.size(), K::n_out)));
+    int const n_rhs = static_cast<int>(on.inputs.size()) / K::n_in;
+    bool const is_mutual = !on.sources && (options.form == pair_form::mutual ||
+                                           (options.form == pair_form::automatic &&
+                                            cuda_mutual_pays(n, boxes.size(), K::n_out, n_rhs)));
 
     auto const upload = []<int N>(std::span<index_type const> order, soa<T const, N> const& columns)
     {

@@ -33,7 +33,7 @@ namespace nearfield::starpu::detail
       return wanted == backend_choice::automatic && can_use_gpus ? backend_choice::cuda : wanted;
     }
 
-    form_choice choose_form(leaf_groups_view const& groups, interaction_shape const& k,
+    form_choice choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
                             form_choice wanted, backend_choice backend)
     {
       bool const can_be_mutual = groups.has_one_set && k.has_way_back;
@@ -41,7 +41,7 @@ namespace nearfield::starpu::detail
       {
         bool const pays =
             backend != backend_choice::cuda ||
-            cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out);
+            cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out, n_rhs);
         return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
       }
       if (wanted == form_choice::mutual && !can_be_mutual)
@@ -103,7 +103,7 @@ namespace nearfield::starpu::detail
          step_columns<T> const& columns, near_field_options const& options)
         : runtime_(starpu), delivery_(options.delivery),
           backend_(choose_backend(starpu, *k.type, options.backend)),
-          form_(choose_form(groups, *k.type, options.form, backend_)),
+          form_(choose_form(groups, *k.type, columns.n_rhs, options.form, backend_)),
           codelet_(
               list_codelet(form_ == form_choice::mutual ? list_form::mutual : list_form::gather,
                            *k.type, backend_)),
