@@ -6,7 +6,7 @@
 #   run bench [REGEX]       the benchmarks (those of CUDA and StarPU, if no REGEX says which)
 #   run nearfield ...       the program
 # Logs and JSON go to the folder $OUT (here, if unset). Exit status: 0, or 77 where something was skipped,
-# or 1 where something failed. TIMEOUT: seconds for one process.
+# or 1 where something failed. TIMEOUT: seconds for one process. JOBS: so many tests at a time (1).
 set -uo pipefail
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${OUT:-.}
@@ -17,8 +17,9 @@ trap 'rm -rf "$home"' EXIT
 export STARPU_HOME=$home STARPU_SILENT=1 FONTCONFIG_FILE=$home/fonts.conf
 # fontconfig complains where a machine has no list of folders with fonts, or no place for its cache
 echo "<fontconfig><dir>$bundle/fonts</dir><cachedir>$home/fontconfig</cachedir></fontconfig>" >"$FONTCONFIG_FILE"
-results=()
 worst=0
+work=$home/work # a log for each process, and their results
+mkdir "$work"
 
 # The tests of a program that a sanitizer runs, as a GoogleTest filter; of other programs all. Racecheck takes
 # 0.1 s and more a search or a step, and a type of points meets the code that another one meets: each case
@@ -50,29 +51,34 @@ header()
   nproc --all | sed 's/$/ CPU cores/'
 }
 
-# process NAME COMMAND...: one line of the summary.
+# process NAME COMMAND...: one line of the summary. Other processes may run beside it; what it prints waits for its
+# end, and then comes as a whole.
 process()
 {
   local name=$1 start=$SECONDS status=0 verdict
   shift
-  echo
-  echo "==== $name"
-  timeout --kill-after=10 "${TIMEOUT:-600}" "$@" || status=$?
+  timeout --kill-after=10 "${TIMEOUT:-600}" "$@" >"$work/$name.log" 2>&1 || status=$?
   case $status in
     0) verdict=ok ;;
     77) verdict=SKIPPED ;;
     124 | 137) verdict="FAILED: stopped after $((SECONDS - start)) s" ;;
     *) verdict="FAILED: status $status" ;;
   esac
-  results+=("$verdict  $name  ($((SECONDS - start)) s)")
-  [ "$status" = 0 ] || [ "$worst" = 1 ] || worst=$((status == 77 ? 77 : 1))
+  echo "$verdict  $name  ($((SECONDS - start)) s)" >>"$work/results"
+  printf '\n==== %s\n%s\n' "$name" "$(<"$work/$name.log")"
 }
 
 summary()
 {
+  wait_for_tests
   echo
-  printf '%s\n' "==== summary of $1, nearfield $commit" "${results[@]}"
-  [ ${#results[@]} -gt 0 ] || worst=1
+  echo "==== summary of $1, nearfield $commit"
+  if ! sort -k 2 "$work/results" 2>/dev/null || grep -q ^FAILED "$work/results"; then
+    worst=1
+  elif [ "$worst" = 0 ] && grep -q ^SKIPPED "$work/results"; then
+    worst=77
+  fi
+  rm -f "$work/results"
 }
 
 # names_tests PROGRAM FILTER: whether every pattern of the filter stands for a test that is there.
@@ -86,6 +92,16 @@ names_tests()
     echo "no test of $1 is named $pattern"
     return 1
   done <<<"$(tr : '\n' <<<"${2#-}")"
+}
+
+# Tests that take all of the GPU's memory, or count what is free.
+alone='^(app|cuda_device|starpu_memory)_gpu_test'
+
+# wait_for_tests: those in the background.
+wait_for_tests()
+{
+  local job
+  for job in $(jobs -rp); do wait "$job"; done
 }
 
 # each_test REGEX TOOL COMMAND...: the tests by that name, in front of each the command. For a sanitizer those
@@ -103,9 +119,12 @@ each_test()
       continue
     fi
     filter=${GTEST_FILTER:-$filter}
+    if [[ $name =~ $alone ]]; then wait_for_tests; fi
+    while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do sleep 0.05; done
     # shellcheck disable=SC2086 # several words
     process "$name" env STARPU_NCPU=2 STARPU_WORKERS_NOBIND=1 $environment ${filter:+"GTEST_FILTER=$filter"} \
-      "$@" "$bundle"/bin/$program
+      "$@" "$bundle"/bin/$program &
+    if [[ $name =~ $alone ]]; then wait_for_tests; fi
   done 3<"$bundle/tests.list"
 }
 
@@ -159,7 +178,6 @@ case $command in
       exit 77
     }
     for tool in memcheck racecheck; do
-      results=()
       logged "$tool" sanitize "$tool" "$@"
     done
     ;;

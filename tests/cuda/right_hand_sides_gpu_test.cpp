@@ -74,7 +74,7 @@ namespace nearfield::test
         {
           return i != j && meet(i, j);
         };
-        auto const some = sample_of_boxes(all, 20);
+        auto const some = sample_of_boxes(all, 7);
         EXPECT_LE(this->template error<N>(some, x, x, q, out, meets, real(0)), tolerance<real>)
             << "one-sided";
         EXPECT_LE(this->template error<N>(some, x, x, q, mutual, meets, real(0)), tolerance<real>)
@@ -104,7 +104,7 @@ namespace nearfield::test
         p2p_inner(where, k, x.view(), q.view(), out.view());
         p2p_inner(where, k, x.view(), q.view(), again.view());
         p2p_inner_mutual(where, k, x.view(), q.view(), mutual.view());
-        auto const some = sample_of(n, 15);
+        auto const some = sample_of(n, 5);
         EXPECT_LE(this->template error<N>(some, x, x, q, out, other_points, initial),
                   tolerance<real>)
             << "one-sided";
@@ -130,7 +130,7 @@ namespace nearfield::test
         p2p_outer(where, k, x.view(), y.view(), y_q.view(), out.view());
         p2p_outer_mutual(where, k, x.view(), x_q.view(), y.view(), y_q.view(), x_out.view(),
                          y_out.view());
-        auto const x_some = sample_of(n, 15), y_some = sample_of(m, 15);
+        auto const x_some = sample_of(n, 5), y_some = sample_of(m, 5);
         EXPECT_LE(this->template error<N>(x_some, x, y, y_q, out, all_pairs, initial),
                   tolerance<real>)
             << "one-sided";
