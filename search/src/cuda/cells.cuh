@@ -2,62 +2,43 @@
 
 #include "grid_of_points.cuh"
 #include "pinned.hpp"
-#include "search_input.cuh"
+#include "segments.cuh"
 #include "sorted_points.cuh"
-#include "trace.hpp"
 
-#include <nearfield/core/error.hpp>
-#include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
 
-#include <bit>
-#include <utility>
+#include <cstddef>
 
 namespace nearfield::detail
 {
   /// What kernels report to the host. The words that it waits for are set to 0 before: a copy between two
   /// kernels would delay the second one.
   template <int Dim>
-  struct search_mail
+  struct cell_mail
   {
     device_bounds<Dim> bounds[2];
     std::uint32_t crowded;
     /// the number plus 1
     std::uint32_t items;
-    search_counters counters;
+    /// for whoever searches the cells, since pinned memory costs too much to allocate it for each search
+    alignas(16) std::byte of_search[64];
   };
 
+  /// One or two sets of points on a GPU, sorted by cell.
   template <class T, int Dim>
   class device_cells
   {
   public:
     using columns = soa<T const, Dim>;
 
-    device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options)
-        : stream_(stream), grid_of_(stream, options)
-    {
-      if (auto const problem = cuda_problem(); !problem.empty())
-        throw error("cuda_cell_list: " + problem);
-    }
+    device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options);
 
     /// One set is both targets and sources. If the points are refused, the list is unchanged.
-    void build(columns const& targets, columns const& sources, bool one_set, T cutoff)
-    {
-      auto const [grid, geometry] =
-          grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff);
-      build(grid, geometry, targets, sources, one_set);
-    }
+    void build(columns const& targets, columns const& sources, bool one_set, T cutoff);
 
     /// The same with a grid that holds all points; these are not checked.
     void build(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
-               bool one_set)
-    {
-      check_columns<T, Dim>("points", sources);
-      check_columns<T, Dim>("queries", targets);
-      std::array<double, Dim> extent{};
-      for (int a = 0; a < Dim; ++a) extent[a] = grid.cells[a] / grid.inverse_width[a];
-      build(grid, make_search_geometry<T, Dim>(grid, extent), targets, sources, one_set);
-    }
+               bool one_set);
 
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
@@ -69,18 +50,14 @@ namespace nearfield::detail
     [[nodiscard]] cuda_stream stream() const { return stream_; }
     [[nodiscard]] bool one_set() const { return one_set_; }
     [[nodiscard]] cell_grid<T, Dim> const& grid() const { return grid_; }
-    [[nodiscard]] search_geometry const& geometry() const { return geometry_; }
     [[nodiscard]] columns const& target_x() const { return target_x_; }
     [[nodiscard]] columns const& source_x() const { return source_x_; }
-    [[nodiscard]] sorted_points& targets() { return targets_; }
-    [[nodiscard]] sorted_points& sources() { return one_set_ ? targets_ : sources_; }
-    [[nodiscard]] search_mail<Dim>& mail() { return *mail_; }
+    [[nodiscard]] sorted_points const& targets() const { return targets_; }
+    [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
+    [[nodiscard]] cell_mail<Dim>& mail() { return *mail_; }
 
-    void rank()
-    {
-      targets_.rank(stream_);
-      if (!one_set_) sources_.rank(stream_);
-    }
+    /// Makes the order inside cells ascending, once after a build.
+    void rank();
 
     /// Records are most of the memory of a list, and can be made from the order: a search frees them if it
     /// needs the memory for its result, and the next search makes them again.
@@ -89,156 +66,46 @@ namespace nearfield::detail
       targets_.records = {};
       sources_.records = {};
     }
-    void make_records()
+    void make_records();
+
+    /// The cells as kernels take them, until the next build, rank or free_records.
+    [[nodiscard]] device_cell_view view(bool half) const
     {
-      make_records(targets_, target_x_);
-      if (!one_set_) make_records(sources_, source_x_);
+      return {targets().any_records(),
+              sources().any_records(),
+              sources().starts(),
+              targets().item_begin.data(),
+              targets().item_cell.data(),
+              targets().item_wide_cell.data(),
+              targets().n_items,
+              half,
+              one_set_,
+              geometry_};
     }
 
   private:
-    void build(cell_grid<T, Dim> const& grid, search_geometry const& geometry,
-               columns const& targets, columns const& sources, bool one_set)
-    {
-      // to be freed when the device has work again
-      sorted_points old_targets = std::exchange(targets_, {});
-      sorted_points old_sources = std::exchange(sources_, {});
-      grid_ = grid;
-      geometry_ = geometry;
-      target_x_ = targets;
-      source_x_ = sources;
-      one_set_ = one_set;
-      try
-      {
-        sort(targets_, targets, old_targets);
-        if (!one_set) sort(sources_, sources, old_sources);
-      }
-      catch (...)
-      {
-        // out of memory halfway: an empty list is better than parts that do not match
-        targets_ = {};
-        sources_ = {};
-        target_x_ = {};
-        source_x_ = {};
-        throw;
-      }
-    }
-
-    void sort(sorted_points& to, columns const& x, sorted_points& old)
-    {
-      to.n = static_cast<std::uint32_t>(x.size());
-      if (to.n == 0) return;
-      if (has_table(geometry_.total_cells(), to.n))
-        sort_with_table(to, x, old);
-      else
-      {
-        old = {};
-        sort_by_keys(to, x, true);
-      }
-    }
-
-    void sort_with_table(sorted_points& to, columns const& x, sorted_points& old)
-    {
-      device_points<T, Dim> const points(x);
-      cell_of_point<T, Dim> const cells(grid_, geometry_);
-      std::size_t const n = points.n;
-      std::size_t const n_cells = static_cast<std::size_t>(geometry_.total_cells());
-      std::uint32_t const group = geometry_.group;
-      unsigned const blocks = blocks_for(n, build_threads);
-      search_mail<Dim> volatile& mail = *mail_;
-      mail.crowded = 0;
-      mail.items = 0;
-      old.ranks = {}; // frees as much as is allocated next
-      stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
-      check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
-                 "cudaMemsetAsync");
-      to.ranks = stream_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
-      count_cells<T, Dim><<<blocks, build_threads, 0, stream_>>>(points, cells, counts.data(),
-                                                                 to.ranks.data(), &mail.crowded);
-      check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
-      end_stage("histogram", stream_);
-      old = {};
-
-      std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
-      to.table = stream_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
-      to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
-      to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
-      scan_cells(counts.data(),
-                 {to.table.data(), to.item_begin.data(), to.item_cell.data(), &mail.items}, n_cells,
-                 group, stream_);
-      counts = {};
-      end_stage("cells", stream_);
-
-      to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
-      // A write of half a sector reads memory first, unless the sector is in the cache.
-      check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
-                 "cudaMemsetAsync");
-      scatter_points<T, Dim><<<blocks, build_threads, 0, stream_>>>(
-          points, cells, to.ranks.data(), to.table.data(), to.unranked.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
-      end_stage("scatter", stream_);
-      // while the device scatters
-      wait_for_word(mail.items, stream_);
-      to.n_items = mail.items - 1;
-      if (mail.crowded == 0) return;
-      to.unranked = {};
-      to.ranks = {};
-      sort_by_keys(to, x, false);
-    }
-
-    void make_records(sorted_points& to, columns const& x)
-    {
-      if (to.n == 0 || to.any_records()) return;
-      to.records = stream_array<uint4>(to.n, stream_, "cuda_cell_list: records");
-      gather_records<T, Dim><<<blocks_for(to.n, build_threads), build_threads, 0, stream_>>>(
-          device_points<T, Dim>(x), {grid_, geometry_}, to.order.data(), to.records.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
-    }
-
+    void build(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, columns const& targets,
+               columns const& sources, bool one_set);
+    void sort(sorted_points& to, columns const& x, sorted_points& old);
+    void sort_with_table(sorted_points& to, columns const& x, sorted_points& old);
     /// `alone`: without a table; items and starts come from the keys, which are kept.
-    void sort_by_keys(sorted_points& to, columns const& x, bool alone)
-    {
-      device_points<T, Dim> const points(x);
-      cell_of_point<T, Dim> const cells(grid_, geometry_);
-      std::size_t const n = points.n;
-      unsigned const blocks = blocks_for(n, build_threads);
-      to.keys = stream_array<std::uint64_t>(n, stream_, "cuda_cell_list: keys");
-      to.order = stream_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
-      keys_of_points<T, Dim>
-          <<<blocks, build_threads, 0, stream_>>>(points, cells, to.keys.data(), to.order.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
-      sort_by_key(to.keys, to.order, key_bits());
-      make_records(to, x);
-      end_stage("sort", stream_);
-      if (!alone)
-      {
-        to.keys = {};
-        return;
-      }
-      to.item_begin = stream_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
-      stream_array<std::uint32_t> const count(1, stream_, "cuda_cell_list: items");
-      select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
-      stream_copy_to_host(&to.n_items, count.data(), sizeof to.n_items, stream_);
-      to.item_wide_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
-      cells_of_items<<<blocks_for(to.n_items + 1, build_threads), build_threads, 0, stream_>>>(
-          to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
-          to.item_wide_cell.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: cells_of_items");
-    }
-
-    [[nodiscard]] int key_bits() const
-    {
-      // the product may need all 64 bits
-      auto const last = geometry_.rows() * geometry_.row_cells - 1;
-      return std::max(1, static_cast<int>(std::bit_width(last)));
-    }
+    void sort_by_keys(sorted_points& to, columns const& x, bool alone);
+    void rank(sorted_points& points);
+    void make_records(sorted_points& to, columns const& x);
+    [[nodiscard]] int key_bits() const;
 
     cuda_stream stream_;
     grid_of_points<T, Dim> grid_of_;
     bool one_set_ = true;
     columns target_x_, source_x_;
     cell_grid<T, Dim> grid_;
-    search_geometry geometry_;
+    cell_geometry geometry_;
     sorted_points targets_, sources_;
-    pinned<search_mail<Dim>> mail_;
+    pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };
+
+  extern template class device_cells<float, 2>;
+  extern template class device_cells<float, 3>;
+  extern template class device_cells<double, 2>;
+  extern template class device_cells<double, 3>;
 }

@@ -1,23 +1,18 @@
 #pragma once
 
-#include "build.cuh"
-#include "primitives.hpp"
-#include "trace.hpp"
+#include "starts.cuh"
 
-#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+
+#include <cstdint>
 
 namespace nearfield::detail
 {
-  /// Whether a grid has a table of its cells; a larger grid finds cells by searching the keys of its points.
-  inline bool has_table(double cells, std::size_t points)
+  /// The cell of a point, and its rank in it, in the order of the atomics.
+  struct cell_rank
   {
-    return cells <= 4 * double(points) + (1 << 16) && cells < 0x1p31;
-  }
-
-  inline unsigned blocks_for(std::size_t threads, int block)
-  {
-    return static_cast<unsigned>((threads + block - 1) / block);
-  }
+    std::uint32_t cell, rank;
+  };
 
   /// One set of points, sorted by cell.
   struct sorted_points
@@ -39,19 +34,6 @@ namespace nearfield::detail
 
     [[nodiscard]] cell_starts starts() const { return {table.data(), keys.data(), n}; }
 
-    /// Makes the order inside cells ascending, once.
-    void rank(cuda_stream stream)
-    {
-      if (unranked.size() == 0) return;
-      records = stream_array<uint4>(n, stream, "cuda_cell_list: records");
-      order = stream_array<std::uint32_t>(n, stream, "cuda_cell_list: order");
-      rank_points<<<blocks_for(n, build_threads), build_threads, 0, stream>>>(
-          unranked.data(), ranks.data(), table.data(), n, records.data(), order.data());
-      check_cuda(cudaGetLastError(), "cuda_cell_list: rank_points");
-      unranked = {};
-      ranks = {};
-      end_stage("rank", stream);
-    }
     /// The records for uses that do not depend on the order inside cells.
     [[nodiscard]] uint4 const* any_records() const
     {
