@@ -1,5 +1,5 @@
 #include "cuda_timing.hpp"
-#include "search/src/cuda/trace.hpp"
+#include "core/src/cuda/trace.hpp"
 
 #include <nearfield/cuda/device.hpp>
 

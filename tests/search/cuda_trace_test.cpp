@@ -1,4 +1,4 @@
-#include "search/src/cuda/trace.hpp"
+#include "core/src/cuda/trace.hpp"
 #include "search/search_case.hpp"
 
 #include <gmock/gmock.h>

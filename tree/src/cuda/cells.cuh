@@ -5,7 +5,7 @@
 #include "segments.cuh"
 #include "sorted_points.cuh"
 
-#include <nearfield/search/cuda.hpp>
+#include <nearfield/tree/cuda.hpp>
 
 #include <cstddef>
 
