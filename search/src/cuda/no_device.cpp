@@ -3,7 +3,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
-#include <nearfield/search/cuda_rows.hpp>
 
 namespace nearfield
 {

@@ -2,7 +2,7 @@
 
 #include "lists.cuh"
 
-#include <nearfield/search/cuda_rows.hpp>
+#include <nearfield/search/cuda.hpp>
 
 #include <algorithm>
 
