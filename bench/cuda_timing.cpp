@@ -1,5 +1,5 @@
 #include "cuda_timing.hpp"
-#include "search/src/cuda/trace.hpp"
+#include "core/src/cuda/trace.hpp"
 
 #include <nearfield/cuda/device.hpp>
 
@@ -79,7 +79,7 @@ namespace bench
     };
     events.emplace_back().record();
     {
-      nf::detail::search_trace const trace(end_stage);
+      nf::detail::stage_trace const trace(end_stage);
       f();
     }
     end_stage("end", nullptr);

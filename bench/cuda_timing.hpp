@@ -13,7 +13,7 @@ namespace bench
   double seconds_on_gpu(std::function<void()> const& f);
 
   /// The stages of one search on the default stream, which `f` starts: seconds by the names reported to a
-  /// search_trace, each from the end of the previous stage. "end" is the time after the last one.
+  /// stage_trace, each from the end of the previous stage. "end" is the time after the last one.
   std::map<std::string, double> stages_of_search(std::function<void()> const& f);
 
   /// Initialises Google Benchmark with the GPU, the driver, the commit and the compilers in its context.

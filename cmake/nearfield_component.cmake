@@ -89,14 +89,18 @@ function(nearfield_generate variable template file)
   set(${variable} ${${variable}} "${source}" PARENT_SCOPE)
 endfunction()
 
-# nearfield_add_cuda_sources(<room> <source>...)
+# nearfield_add_cuda_sources(<room> SOURCES ... [LINK <room>...])
 #
 # What a room adds to the component cuda. That is one library, but the sources of each room are compiled apart, so
-# that they see the headers of what the room links, and no others.
+# that they see the headers of what the room links, and no others. LINK: rooms whose headers in src/cuda they see too.
 function(nearfield_add_cuda_sources room)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
   set(target nearfield_${room}_cuda)
-  add_library(${target} OBJECT ${ARGN})
+  add_library(${target} OBJECT ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE nearfield::${room} ${NEARFIELD_CUDART})
+  target_include_directories(${target} INTERFACE "${CMAKE_CURRENT_SOURCE_DIR}/src/cuda")
+  list(TRANSFORM arg_LINK REPLACE "(.+)" "nearfield_\\1_cuda")
+  target_link_libraries(${target} PUBLIC ${arg_LINK})
   nearfield_set_library_flags(${target})
   if(NEARFIELD_HAVE_CUDA)
     target_compile_definitions(${target} PRIVATE NEARFIELD_HAS_CUDA)

@@ -2,7 +2,7 @@
 
 #include "codelet.hpp"
 
-#include <nearfield/search/cuda_rows.hpp>
+#include <nearfield/search/cuda.hpp>
 #include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
 

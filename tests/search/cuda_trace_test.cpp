@@ -1,5 +1,5 @@
+#include "core/src/cuda/trace.hpp"
 #include "search/search_case.hpp"
-#include "search/src/cuda/trace.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,9 +19,9 @@ namespace nearfield::test
     double const cutoff = cutoff_for<3>(110, n);
     names stages, outer;
     {
-      detail::search_trace const before([&](char const* stage, cuda_stream)
-                                        { outer.emplace_back(stage); });
-      detail::search_trace const trace(
+      detail::stage_trace const before([&](char const* stage, cuda_stream)
+                                       { outer.emplace_back(stage); });
+      detail::stage_trace const trace(
           [&](char const* stage, cuda_stream stream)
           {
             EXPECT_EQ(stream, cuda.stream);

@@ -72,7 +72,7 @@ namespace nearfield::detail
   /// Tests a batch. Returns the number of pairs of the lane's point if `by_row`, and otherwise
   /// of the lane's candidates.
   template <search_stage Stage, class T, int Dim>
-  __device__ __forceinline__ uint32_t test_batch(search_input const& in,
+  __device__ __forceinline__ uint32_t test_batch(device_cell_view const& in,
                                                  pair_definition<T, Dim> const& pair,
                                                  search_item const& item,
                                                  warp_scratch<Stage>& scratch, int n_slots,

@@ -33,7 +33,7 @@ namespace nearfield::detail
                    std::uint32_t const* source_order, std::uint32_t* out_i, std::uint32_t* out_j,
                    cuda_stream stream);
 
-  /// Steps that sort pairs lexicographically: keys_of_pairs, a sort, pairs_of_keys.
+  /// Steps that sort pairs lexicographically: keys_of_pairs, sort_keys, pairs_of_keys.
   void keys_of_pairs(std::uint32_t const* i, std::uint32_t const* j, std::uint64_t* keys,
                      std::uint64_t n, bool smaller_first, cuda_stream stream);
   void pairs_of_keys(std::uint64_t const* keys, std::uint32_t* i, std::uint32_t* j, std::uint64_t n,

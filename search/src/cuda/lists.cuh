@@ -1,6 +1,8 @@
 #pragma once
 
 #include "expand.hpp"
+#include "launch.cuh"
+#include "scans.hpp"
 #include "search_run.cuh"
 #include "trace.hpp"
 
@@ -43,8 +45,8 @@ namespace nearfield::detail
                                   std::uint32_t const* j, std::uint64_t n, T* r2,
                                   std::array<T*, Dim> displacements)
   {
-    std::uint64_t const stride = gridDim.x * std::uint64_t(build_threads);
-    for (std::uint64_t p = blockIdx.x * std::uint64_t(build_threads) + threadIdx.x; p < n;
+    std::uint64_t const stride = gridDim.x * std::uint64_t(block_threads);
+    for (std::uint64_t p = blockIdx.x * std::uint64_t(block_threads) + threadIdx.x; p < n;
          p += stride)
     {
       if (r2) __stcs(r2 + p, pair.distance_squared(i[p], j[p]));
@@ -69,8 +71,8 @@ namespace nearfield::detail
       columns[a] = to.displacements[a].data();
     }
     unsigned const blocks =
-        static_cast<unsigned>(std::min<std::uint64_t>(n / build_threads + 1, 1 << 16));
-    geometry_kernel<T, Dim><<<blocks, build_threads, 0, cells.stream()>>>(
+        static_cast<unsigned>(std::min<std::uint64_t>(n / block_threads + 1, 1 << 16));
+    geometry_kernel<T, Dim><<<blocks, block_threads, 0, cells.stream()>>>(
         definition_of(cells), i, j, n, to.r2.data(), columns);
     check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
   }

@@ -3,7 +3,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/search/cuda.hpp>
-#include <nearfield/search/cuda_rows.hpp>
 
 namespace nearfield
 {
@@ -44,81 +43,6 @@ namespace nearfield
   }
 
   template <class T, int Dim>
-  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend, columns const&, std::type_identity_t<T>,
-                                         std::type_identity_t<options_type> const&)
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend, columns const&, columns const&,
-                                         std::type_identity_t<T>,
-                                         std::type_identity_t<options_type> const&)
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  cuda_cell_list<T, Dim>::cuda_cell_list(cuda_cell_list&&) noexcept = default;
-  template <class T, int Dim>
-  cuda_cell_list<T, Dim>& cuda_cell_list<T, Dim>::operator=(cuda_cell_list&&) noexcept = default;
-  template <class T, int Dim>
-  cuda_cell_list<T, Dim>::~cuda_cell_list() = default;
-  template <class T, int Dim>
-  void cuda_cell_list<T, Dim>::rebuild(columns const&)
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  void cuda_cell_list<T, Dim>::rebuild(columns const&, T)
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  void cuda_cell_list<T, Dim>::rebuild(columns const&, columns const&)
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  void cuda_cell_list<T, Dim>::rebuild(columns const&, columns const&, T)
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  cell_grid<T, Dim> const& cuda_cell_list<T, Dim>::grid() const
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  std::size_t cuda_cell_list<T, Dim>::n_targets() const
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  std::size_t cuda_cell_list<T, Dim>::n_sources() const
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  bool cuda_cell_list<T, Dim>::has_one_set() const
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  cuda_stream cuda_cell_list<T, Dim>::stream() const
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::target_order() const
-  {
-    fail();
-  }
-  template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::source_order() const
-  {
-    fail();
-  }
-
-  template <class T, int Dim>
   detail::cuda_rows<T, Dim>::cuda_rows(cuda_stream, cell_grid<T, Dim> const&, columns const&,
                                        columns const&, bool)
   {
@@ -149,7 +73,6 @@ namespace nearfield
   }
 
 #define NEARFIELD_NO_CUDA_SEARCH(T, Dim)                                                           \
-  template class cuda_cell_list<T, Dim>;                                                           \
   template class detail::cuda_rows<T, Dim>;                                                        \
   template device_counts detail::device_search(device_cells<T, Dim>&, count_pairs const&);         \
   template device_coo<T, Dim> detail::device_search(device_cells<T, Dim>&, to_coo const&);         \

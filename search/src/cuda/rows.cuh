@@ -2,7 +2,7 @@
 
 #include "lists.cuh"
 
-#include <nearfield/search/cuda_rows.hpp>
+#include <nearfield/search/cuda.hpp>
 
 #include <algorithm>
 
@@ -46,7 +46,7 @@ namespace nearfield::detail
           first_;
       auto const stream = of.cells_->stream();
       begin_ = stream_array<std::uint32_t>(n_ + std::size_t(1), stream, "radius_search: items");
-      cut_items<<<blocks_for(n_ + std::size_t(1), build_threads), build_threads, 0, stream>>>(
+      cut_items<<<blocks_for(n_ + std::size_t(1), block_threads), block_threads, 0, stream>>>(
           of.cells_->targets().item_begin.data() + first_, n_, first, last, begin_.data());
       check_cuda(cudaGetLastError(), "radius_search: cut_items");
     }
@@ -119,7 +119,7 @@ namespace nearfield::detail
     some.narrow(run);
     stream_array<std::uint32_t> const rows(n, stream, "radius_search: rows");
     stream_array<std::uint64_t> const item_offsets(some.n(), stream, "radius_search: items");
-    split_offsets<<<blocks_for(n, build_threads), build_threads, 0, stream>>>(
+    split_offsets<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
         offsets, n, some.begin(), some.n(), first, rows.data(), item_offsets.data());
     check_cuda(cudaGetLastError(), "radius_search: split_offsets");
     search_output& out = run.out();

@@ -22,7 +22,7 @@ namespace nearfield::detail
 
   template <class T, int Dim, search_stage Stage>
   __global__ void __launch_bounds__(search_threads, search_blocks)
-      search_kernel(__grid_constant__ search_input const in,
+      search_kernel(__grid_constant__ device_cell_view const in,
                     __grid_constant__ pair_definition<T, Dim> const pair,
                     __grid_constant__ search_output const out)
   {

@@ -1,8 +1,15 @@
 #pragma once
 
 #include "cells.cuh"
+#include "pinned.hpp"
 #include "search_kernel.cuh"
 #include "trace.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/search/cuda.hpp>
+
+#include <new>
 
 namespace nearfield::detail
 {
@@ -30,12 +37,7 @@ namespace nearfield::detail
         throw error("radius_search: two sets have no half list; ask for pairs::full");
       cells.make_records();
       if (ordered) cells.rank();
-      sorted_points const& targets = cells.targets();
-      sorted_points const& sources = cells.sources();
-      in_ = {targets.any_records(),     sources.any_records(),    sources.starts(),
-             targets.item_begin.data(), targets.item_cell.data(), targets.item_wide_cell.data(),
-             targets.n_items,           which == pairs::half,     cells.one_set(),
-             cells.geometry()};
+      in_ = cells.view(which == pairs::half);
       check_cuda(cudaMemsetAsync(counters_.data(), 0, sizeof(search_counters), stream_),
                  "cudaMemsetAsync");
       out_.counters = counters_.data();
@@ -63,8 +65,9 @@ namespace nearfield::detail
           std::min(blocks_for(n_items, search_warps), search_blocks * multiprocessors());
       if (Stage != search_stage::fill)
       {
-        out_.counters_for_host = &cells_.mail().counters;
-        out_.counters_for_host->blocks_done = 0;
+        auto& mail = cells_.mail().of_search;
+        static_assert(sizeof(search_counters) <= sizeof mail);
+        out_.counters_for_host = new (mail) search_counters{};
       }
       search_kernel<T, Dim, Stage>
           <<<blocks, search_threads, 0, stream_>>>(in_, definition_of(cells_), out_);
@@ -79,7 +82,7 @@ namespace nearfield::detail
       if (in_.n_items == 0) return found;
       if (out_.counters_for_host)
       {
-        wait_for_word(out_.counters_for_host->blocks_done, stream_);
+        wait_for_word(out_.counters_for_host->blocks_done, stream_, "radius_search: a kernel");
         return *out_.counters_for_host;
       }
       stream_copy_to_host(&found, counters_.data(), sizeof found, stream_);
@@ -90,7 +93,7 @@ namespace nearfield::detail
     device_cells<T, Dim>& cells_;
     cuda_stream stream_;
     stream_array<search_counters> counters_;
-    search_input in_{};
+    device_cell_view in_{};
     search_output out_;
   };
 }

@@ -1,22 +1,23 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_grid.hpp>
+#include <nearfield/tree/cuda.hpp>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <type_traits>
+#include <vector>
 
 /// \file
-/// Fixed-radius search on a GPU: a cell list of points in device memory, and radius_search with `cuda` as its
-/// first argument, for counts, COO and CSR lists, and tables. The pairs and their order are bit for bit those
+/// Fixed-radius search on a GPU: radius_search with `cuda` as its first argument, over a cell list of points in
+/// device memory, for counts, COO and CSR lists, and tables. The pairs and their order are bit for bit those
 /// of the CPU (<nearfield/search/pairs.hpp>).
 ///
 ///     nearfield::cuda_cell_list cells{nearfield::cuda, nearfield::soa{x, y, z}, cutoff};
@@ -24,104 +25,11 @@
 ///         nearfield::radius_search(nearfield::cuda, cells, nearfield::to_coo{});
 ///
 /// A search waits for its counts, allocates what was found, and returns when the rest of the work is in the
-/// stream. It waits by polling words in pinned memory, which saves some microseconds per search. A list is
-/// built, rebuilt and searched on one stream, by one thread at a time.
+/// stream. It waits by polling words in pinned memory, which saves some microseconds per search. A cell list is
+/// searched on the stream that it was built on, by one thread at a time.
 
 namespace nearfield
 {
-  namespace detail
-  {
-    /// A cell list in device memory, defined in src/cuda.
-    template <class T, int Dim>
-    class device_cells;
-  }
-
-  /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
-  /// the columns, which must outlive it and not change between rebuild and search.
-  ///
-  /// It takes 20 bytes per point and 8 per cell or, with many more cells than points, 28 bytes per point.
-  /// After a search for a CSR list it holds 16 bytes per point less, until the next search.
-  template <class T, int Dim>
-  class NEARFIELD_API cuda_cell_list
-  {
-  public:
-    using columns = soa<T const, Dim>;              ///< views of device memory
-    using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
-
-    /// One set. Throws nearfield::error for a coordinate that is not finite or, on a periodic axis, outside
-    /// [0, L), what make_cell_grid() throws for, 2^31 points or more, too little memory on the device, and if
-    /// nearfield was built without CUDA.
-    cuda_cell_list(cuda_backend where, columns const& points, std::type_identity_t<T> cutoff,
-                   std::type_identity_t<options_type> const& options = {});
-    /// Two sets: searches `points` for the neighbours of `queries`. Lists have one row per query.
-    cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
-                   std::type_identity_t<T> cutoff,
-                   std::type_identity_t<options_type> const& options = {});
-    /// The same for writable columns.
-    template <class X>
-    cuda_cell_list(cuda_backend where, soa<X, Dim> const& points, std::type_identity_t<T> cutoff,
-                   std::type_identity_t<options_type> const& options = {})
-        : cuda_cell_list(where, columns(points), cutoff, options)
-    {}
-    /// The same for writable columns.
-    template <class X, class Y>
-    cuda_cell_list(cuda_backend where, soa<X, Dim> const& queries, soa<Y, Dim> const& points,
-                   std::type_identity_t<T> cutoff,
-                   std::type_identity_t<options_type> const& options = {})
-        : cuda_cell_list(where, columns(queries), columns(points), cutoff, options)
-    {}
-    /// The moved-from list may only be assigned to or destroyed.
-    cuda_cell_list(cuda_cell_list&&) noexcept;
-    /// Frees the old list; the moved-from list may only be assigned to or destroyed.
-    cuda_cell_list& operator=(cuda_cell_list&&) noexcept;
-    ~cuda_cell_list();
-
-    /// Sorts other points, or the same ones after they moved. Keeps the options and, unless one is given, the
-    /// cutoff. If the points are refused, the list is unchanged. Memory comes from the pool
-    /// (device_array.hpp), which holds that of the last build.
-    void rebuild(columns const& points);
-    /// One set, with another cutoff.
-    void rebuild(columns const& points, T cutoff);
-    /// Two sets.
-    void rebuild(columns const& queries, columns const& points);
-    /// Two sets, and another cutoff.
-    void rebuild(columns const& queries, columns const& points, T cutoff);
-
-    /// The grid of the cells.
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const;
-    /// The number of targets, which have rows.
-    [[nodiscard]] std::size_t n_targets() const;
-    /// The number of sources, which are found.
-    [[nodiscard]] std::size_t n_sources() const;
-    /// Whether queries and points are the same.
-    [[nodiscard]] bool has_one_set() const;
-    /// The stream that it is built and searched on.
-    [[nodiscard]] cuda_stream stream() const;
-    /// Position -> index in the given columns; in device memory, valid when the stream has done its work.
-    [[nodiscard]] std::span<index_type const> target_order() const;
-    /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order() const;
-
-    /// For radius_search, which may change it in ways that no result shows: the first search that needs it
-    /// makes the order inside cells, and a search may free memory that the list can make again.
-    [[nodiscard]] detail::device_cells<T, Dim>& on_device() const { return *cells_; }
-
-  private:
-    std::unique_ptr<detail::device_cells<T, Dim>> cells_;
-  };
-
-  /// One set.
-  template <class X, int Dim>
-  cuda_cell_list(cuda_backend, soa<X, Dim> const&, std::type_identity_t<std::remove_const_t<X>>,
-                 std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
-      -> cuda_cell_list<std::remove_const_t<X>, Dim>;
-  /// Two sets.
-  template <class X, class Y, int Dim>
-  cuda_cell_list(cuda_backend, soa<X, Dim> const&, soa<Y, Dim> const&,
-                 std::type_identity_t<std::remove_const_t<X>>,
-                 std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
-      -> cuda_cell_list<std::remove_const_t<X>, Dim>;
-
   /// The result of count_pairs; per_point is in device memory.
   struct NEARFIELD_API device_counts
   {
@@ -207,8 +115,55 @@ namespace nearfield
     return detail::device_search(cells.on_device(), what);
   }
 
+  namespace detail
+  {
+    /// Searches on a GPU for a range of positions at a time, if the host has a cell list of the same points. It
+    /// takes the grid of that list as it is, so a range of positions means the same points on both sides. It is
+    /// made for tasks: results go to memory that the caller provides, and only building waits, for its own stream.
+    ///
+    /// The points are those that the host's list was built from; they are not checked again. Memory is that of a
+    /// cuda_cell_list. One thread at a time may use an object, with the device of its stream as the current one.
+    template <class T, int Dim>
+    class NEARFIELD_API cuda_rows
+    {
+    public:
+      using columns = soa<T const, Dim>;
+
+      /// For one set, targets and sources are the same. Throws nearfield::error as cuda_cell_list does for the
+      /// device and for the number of points.
+      cuda_rows(cuda_stream stream, cell_grid<T, Dim> const& grid, columns const& targets,
+                columns const& sources, bool one_set);
+      ~cuda_rows();
+      cuda_rows(cuda_rows const&) = delete;
+      cuda_rows& operator=(cuda_rows const&) = delete;
+
+      /// Sorts other points, or the same ones after they moved; arguments are those of the constructor.
+      void rebuild(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
+                   bool one_set);
+
+      /// The same values are in these columns from now on.
+      void bind(columns const& targets, columns const& sources);
+
+      /// For the targets at positions [first, last): the row of position p takes the places
+      /// [offsets[p - first], offsets[p - first + 1]). The last offset, the total, is also written to *size.
+      void count(pairs which, index_type first, index_type last, std::uint64_t* offsets,
+                 std::uint64_t* size);
+
+      /// Writes the pairs of those rows where the offsets say, as indices in the given columns; i may be null.
+      void fill(pairs which, index_type first, index_type last, std::uint64_t const* offsets,
+                index_type* i, index_type* j);
+
+    private:
+      class items;
+
+      std::unique_ptr<device_cells<T, Dim>> cells_;
+      /// the first position of each item, on the host
+      std::vector<index_type> item_begin_;
+    };
+  }
+
 #define NEARFIELD_CUDA_SEARCH(T, Dim)                                                              \
-  extern template class cuda_cell_list<T, Dim>;                                                    \
+  extern template class detail::cuda_rows<T, Dim>;                                                 \
   extern template struct device_coo<T, Dim>;                                                       \
   extern template struct device_csr<T, Dim>;
   NEARFIELD_CUDA_SEARCH(float, 2)

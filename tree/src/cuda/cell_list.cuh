@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rows.cuh"
+#include "cells.cuh"
 
 /// \file
 /// The public class over device_cells; instantiate.cu.in makes one file of it per precision and dimension.

@@ -1,15 +1,11 @@
 #include "primitives.hpp"
 
 #include "geometry.hpp"
+#include "scratch.cuh"
 #include "starts.cuh"
 
-#include <nearfield/cuda/device.hpp>
-
 #include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
 
 namespace nearfield::detail
 {
@@ -62,18 +58,6 @@ namespace nearfield::detail
       }
     }
 
-    template <class C>
-    struct count_or_zero
-    {
-      C const* counts;
-      std::uint64_t n;
-
-      __host__ __device__ std::uint64_t operator()(std::uint64_t i) const
-      {
-        return i < n ? counts[i] : 0;
-      }
-    };
-
     struct is_first_of_item
     {
       std::uint64_t const* keys;
@@ -85,26 +69,6 @@ namespace nearfield::detail
         return (p - lower_bound(keys, n, key - key % group)) % item_points == 0;
       }
     };
-
-    /// As CUB requires: the first call returns the size of the scratch memory for the second.
-    template <class Call>
-    void with_scratch(cuda_stream stream, char const* what, Call call)
-    {
-      std::size_t bytes = 0;
-      check_cuda(call(nullptr, bytes), what);
-      stream_array<char> const scratch(bytes + 1, stream, what);
-      check_cuda(call(scratch.data(), bytes), what);
-    }
-
-    template <class Load, class Index>
-    void scan(Load load, std::uint64_t* out, Index n, cuda_stream stream)
-    {
-      auto const in =
-          thrust::make_transform_iterator(thrust::make_counting_iterator(Index(0)), load);
-      with_scratch(stream, "radius_search: scan",
-                   [&](void* scratch, std::size_t& bytes)
-                   { return cub::DeviceScan::ExclusiveSum(scratch, bytes, in, out, n, stream); });
-    }
   }
 
   void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
@@ -113,24 +77,10 @@ namespace nearfield::detail
     group_load const load{counts, group, static_cast<std::uint32_t>(cells / group)};
     stream_array<std::uint64_t> const before(load.groups + std::size_t(1), stream,
                                              "cuda_cell_list: cells");
-    scan(load, before.data(), load.groups + 1, stream);
+    exclusive_sum(load, before.data(), load.groups + 1, stream, "cuda_cell_list: cells");
     fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(),
                                                                               to);
     check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
-  }
-
-  void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream)
-  {
-    scan(count_or_zero<std::uint32_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1),
-         stream);
-  }
-
-  void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream)
-  {
-    scan(count_or_zero<std::uint64_t>{counts, n}, offsets, static_cast<std::int64_t>(n + 1),
-         stream);
   }
 
   void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values, int bits)
@@ -148,20 +98,6 @@ namespace nearfield::detail
                  });
     keys.swap(sorted_keys);
     values.swap(sorted_values);
-  }
-
-  void sort_keys(stream_array<std::uint64_t>& keys, int bits)
-  {
-    cuda_stream const stream = keys.stream();
-    stream_array<std::uint64_t> sorted(keys.size(), stream, "radius_search: sort");
-    with_scratch(stream, "radius_search: sort",
-                 [&](void* scratch, std::size_t& bytes)
-                 {
-                   return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys.data(), sorted.data(),
-                                                         static_cast<std::int64_t>(keys.size()), 0,
-                                                         bits, stream);
-                 });
-    keys.swap(sorted);
   }
 
   void select_items(std::uint64_t const* keys, std::uint32_t* places, std::uint32_t* count,

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 /// \file
-/// Scans, sorts and selections of the search, through CUB. They do not depend on the type of points, so
-/// they are compiled once.
+/// The scan, the sort and the selection that make cells, through CUB. They do not depend on the type of points,
+/// so they are compiled once.
 
 namespace nearfield::detail
 {
@@ -27,16 +27,9 @@ namespace nearfield::detail
   void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
                   std::uint32_t group, cuda_stream stream);
 
-  /// offsets[i] = counts[0] + ... + counts[i - 1], for i = 0 ... n.
-  void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream);
-  void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
-                   cuda_stream stream);
-
-  /// Sort stably by the lowest `bits` bits of the keys. The arrays are swapped with sorted ones.
+  /// Sorts stably by the lowest `bits` bits of the keys. The arrays are swapped with sorted ones.
   void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values,
                    int bits);
-  void sort_keys(stream_array<std::uint64_t>& keys, int bits);
 
   /// For points sorted by key: writes the first point of each item to places[...], ascending, and their
   /// number to *count (device memory).

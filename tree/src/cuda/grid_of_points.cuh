@@ -2,14 +2,14 @@
 
 #include "bounds.cuh"
 #include "geometry.hpp"
+#include "launch.cuh"
 #include "pinned.hpp"
-#include "sorted_points.cuh"
 #include "trace.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/search/cuda.hpp>
+#include <nearfield/cuda/device_array.hpp>
 
 #include <string>
 #include <utility>
@@ -41,10 +41,10 @@ namespace nearfield::detail
 
     /// For one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
     /// for points that no grid can hold.
-    std::pair<cell_grid<T, Dim>, search_geometry> operator()(device_bounds<Dim>* found,
-                                                             columns const& targets,
-                                                             columns const& sources, int n_sets,
-                                                             T cutoff)
+    std::pair<cell_grid<T, Dim>, cell_geometry> operator()(device_bounds<Dim>* found,
+                                                           columns const& targets,
+                                                           columns const& sources, int n_sets,
+                                                           T cutoff)
     {
       check_cell_options(cutoff, options_);
       check_columns<T, Dim>("points", sources);
@@ -70,7 +70,8 @@ namespace nearfield::detail
       }
       end_stage("bounds", stream_);
       for (int s = 0; s < n_sets; ++s)
-        if (sets[s]->size() != 0) wait_for_word(found[s].blocks_done, stream_);
+        if (sets[s]->size() != 0)
+          wait_for_word(found[s].blocks_done, stream_, "cuda_cell_list: find_bounds");
       bool first = true;
       for (int s = 0; s < n_sets; ++s)
       {
@@ -88,7 +89,7 @@ namespace nearfield::detail
       auto const grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options_);
       std::array<double, Dim> extent{};
       for (int a = 0; a < Dim; ++a) extent[a] = double(upper[a]) - double(lower[a]);
-      return {grid, make_search_geometry<T, Dim>(grid, extent)};
+      return {grid, make_cell_geometry<T, Dim>(grid, extent)};
     }
 
   private:

@@ -6,12 +6,12 @@ namespace nearfield::detail
 {
   namespace
   {
-    thread_local search_trace::function const* current = nullptr;
+    thread_local stage_trace::function const* current = nullptr;
   }
 
-  search_trace::search_trace(function f) : f_(std::move(f)), before_(std::exchange(current, &f_)) {}
+  stage_trace::stage_trace(function f) : f_(std::move(f)), before_(std::exchange(current, &f_)) {}
 
-  search_trace::~search_trace()
+  stage_trace::~stage_trace()
   {
     current = before_;
   }

@@ -6,13 +6,14 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
+#include <string>
 
 namespace nearfield::detail
 {
-  void* pinned_allocate(std::size_t bytes)
+  void* pinned_allocate(std::size_t bytes, char const* what)
   {
     void* memory = nullptr;
-    check_cuda(cudaMallocHost(&memory, bytes), "cuda_cell_list: cudaMallocHost");
+    check_cuda(cudaMallocHost(&memory, bytes), what);
     return memory;
   }
 
@@ -21,17 +22,16 @@ namespace nearfield::detail
     if (cudaFreeHost(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
 
-  void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream)
+  void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream, char const* what)
   {
     // the query costs more than reading the word
     for (unsigned spins = 1; word == 0; ++spins)
       if (spins % 4096 == 0)
         if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)
         {
-          check_cuda(state, "radius_search: a kernel");
+          check_cuda(state, what);
           if (word == 0)
-            throw error("radius_search: the kernel ended without an answer",
-                        error_kind::cuda_failure);
+            throw error(std::string(what) + " ended without an answer", error_kind::cuda_failure);
         }
     std::atomic_thread_fence(std::memory_order_acquire);
   }

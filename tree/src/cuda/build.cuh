@@ -1,7 +1,8 @@
 #pragma once
 
+#include "launch.cuh"
 #include "points.cuh"
-#include "starts.cuh"
+#include "sorted_points.cuh"
 
 #include <cstdint>
 
@@ -12,21 +13,8 @@
 
 namespace nearfield::detail
 {
-  inline constexpr int build_threads = 256;
-
   /// Cells of more points than this are sorted by radix sort, since the cost of rank_points is quadratic.
   inline constexpr std::uint32_t crowd = 512;
-
-  /// The cell of a point, and its rank in it, in the order of the atomics.
-  struct cell_rank
-  {
-    std::uint32_t cell, rank;
-  };
-
-  __device__ inline std::uint32_t thread_index()
-  {
-    return blockIdx.x * build_threads + threadIdx.x;
-  }
 
   /// *crowded is in host memory, and is seldom written.
   template <class T, int Dim>

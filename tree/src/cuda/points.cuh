@@ -25,7 +25,7 @@ namespace nearfield::detail
     }
   };
 
-  /// The cells of points: keys of the grid with rows padded to whole groups (search_geometry).
+  /// The cells of points: keys of the grid with rows padded to whole groups (cell_geometry).
   template <class T, int Dim>
   struct cell_of_point
   {
@@ -33,7 +33,7 @@ namespace nearfield::detail
     std::uint32_t row_cells;
     double units_per_length;
 
-    cell_of_point(cell_grid<T, Dim> const& g, search_geometry const& geometry)
+    cell_of_point(cell_grid<T, Dim> const& g, cell_geometry const& geometry)
         : grid(g), row_cells(geometry.row_cells), units_per_length(geometry.units_per_length)
     {}
 

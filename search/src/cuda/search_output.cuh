@@ -1,16 +1,12 @@
 #pragma once
 
-#include "geometry.hpp"
 #include "points.cuh"
-#include "starts.cuh"
+#include "segments.cuh"
 
 #include <cstdint>
 
 namespace nearfield::detail
 {
-  using std::uint32_t;
-  using std::uint64_t;
-
   inline constexpr int search_warps = 4, search_threads = 32 * search_warps;
   /// Blocks per multiprocessor. With 4 each thread has more registers, but there are too few warps to hide waits.
   inline constexpr int search_blocks = 5;
@@ -23,21 +19,6 @@ namespace nearfield::detail
   /// A staged pair is (place in the item) << slot_bits | slot of the candidate.
   inline constexpr int slot_bits = 9;
   static_assert(batch_candidates <= 1 << slot_bits);
-
-  /// The input of a search, in any precision.
-  struct search_input
-  {
-    uint4 const* targets;
-    uint4 const* sources;
-    cell_starts starts;
-    uint32_t const* item_begin;
-    /// one of the two is null
-    uint32_t const* item_cell;
-    uint64_t const* item_wide_cell;
-    uint32_t n_items;
-    bool half, one_set;
-    search_geometry geometry;
-  };
 
   /// The masks of a batch of an item: `first` is their first word; `shape` holds the numbers of points, of
   /// words per point and of chunks, and whether another batch follows; `begin` is the item's first position.

@@ -9,7 +9,7 @@
 
 namespace nearfield::detail
 {
-  void* pinned_allocate(std::size_t bytes);
+  void* pinned_allocate(std::size_t bytes, char const* what);
   void pinned_free(void* memory) noexcept;
 
   /// A value in pinned host memory, which kernels write.
@@ -19,7 +19,7 @@ namespace nearfield::detail
     static_assert(std::is_trivially_destructible_v<T>);
 
   public:
-    pinned() : value_(new (pinned_allocate(sizeof(T))) T{}) {}
+    explicit pinned(char const* what) : value_(new (pinned_allocate(sizeof(T), what)) T{}) {}
     pinned(pinned const&) = delete;
     pinned& operator=(pinned const&) = delete;
     ~pinned() { pinned_free(value_); }
@@ -32,8 +32,9 @@ namespace nearfield::detail
   };
 
   /// Returns when a kernel of the stream has written this pinned word, which was 0; what that kernel wrote
-  /// before it can then be read. It does not wait for later work in the stream.
-  void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream);
+  /// before it can then be read. It does not wait for later work in the stream. `what` starts the message if
+  /// the kernel fails.
+  void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream, char const* what);
 
   /// The number of multiprocessors of the current device.
   unsigned multiprocessors();

@@ -12,13 +12,13 @@ namespace nearfield::detail
   /// The most points of an item: consecutive points, one per lane of a warp, which meet the same candidates.
   inline constexpr int item_points = 32;
 
-  /// What the search in float needs of a grid. A 2D grid is a 3D one with a single layer.
+  /// What a search in float needs of a grid. A 2D grid is a 3D one with a single layer.
   ///
   /// Coordinates are stored in units of `unit`, rounded, modulo 2^32. Differences below 2^31 units are exact
   /// integers, wherever the origin is, so one 32-bit word per coordinate serves any cloud. |r|^2 / 2 - 1/2,
   /// with r in cutoffs, then has an error below `ambiguous` in float; pairs that close to zero are tested
   /// again by the definition.
-  struct search_geometry
+  struct cell_geometry
   {
     std::uint32_t cells[3] = {1, 1, 1};
     int reach[3] = {0, 0, 0};
@@ -48,10 +48,10 @@ namespace nearfield::detail
 
   /// `extent` is the size of the bounding box of all points on each axis.
   template <class T, int Dim>
-  search_geometry make_search_geometry(cell_grid<T, Dim> const& grid,
-                                       std::array<double, Dim> const& extent)
+  cell_geometry make_cell_geometry(cell_grid<T, Dim> const& grid,
+                                   std::array<double, Dim> const& extent)
   {
-    search_geometry g;
+    cell_geometry g;
     constexpr int first = 3 - Dim;
     double const cutoff = grid.cutoff;
     double width[3] = {0, 0, 0}, farthest = 0, longest_period = 0;

@@ -1,0 +1,56 @@
+#include "scans.hpp"
+
+#include "scratch.cuh"
+
+#include <cub/device/device_radix_sort.cuh>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    template <class C>
+    struct count_or_zero
+    {
+      C const* counts;
+      std::uint64_t n;
+
+      __host__ __device__ std::uint64_t operator()(std::uint64_t i) const
+      {
+        return i < n ? counts[i] : 0;
+      }
+    };
+
+    template <class C>
+    void scan(C const* counts, std::uint64_t* offsets, std::size_t n, cuda_stream stream)
+    {
+      exclusive_sum(count_or_zero<C>{counts, n}, offsets, static_cast<std::int64_t>(n + 1), stream,
+                    "radius_search: scan");
+    }
+  }
+
+  void scan_counts(std::uint32_t const* counts, std::uint64_t* offsets, std::size_t n,
+                   cuda_stream stream)
+  {
+    scan(counts, offsets, n, stream);
+  }
+
+  void scan_counts(std::uint64_t const* counts, std::uint64_t* offsets, std::size_t n,
+                   cuda_stream stream)
+  {
+    scan(counts, offsets, n, stream);
+  }
+
+  void sort_keys(stream_array<std::uint64_t>& keys, int bits)
+  {
+    cuda_stream const stream = keys.stream();
+    stream_array<std::uint64_t> sorted(keys.size(), stream, "radius_search: sort");
+    with_scratch(stream, "radius_search: sort",
+                 [&](void* scratch, std::size_t& bytes)
+                 {
+                   return cub::DeviceRadixSort::SortKeys(scratch, bytes, keys.data(), sorted.data(),
+                                                         static_cast<std::int64_t>(keys.size()), 0,
+                                                         bits, stream);
+                 });
+    keys.swap(sorted);
+  }
+}

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <nearfield/core/api.hpp>
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
+#include <nearfield/tree/cell_grid.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+/// \file
+/// Cells on a GPU: points in device memory, sorted into the cells of a grid. The grid, the positions and so the
+/// pairs within the cutoff are bit for bit those of the CPU (<nearfield/tree/cell_list.hpp>). A list is built and
+/// rebuilt on one stream, by one thread at a time.
+
+namespace nearfield
+{
+  namespace detail
+  {
+    /// A cell list in device memory, defined in src/cuda.
+    template <class T, int Dim>
+    class device_cells;
+  }
+
+  /// Points in device memory, sorted by the cells of a grid, for searches within a cutoff. It keeps views of
+  /// the columns, which must outlive it and not change between rebuild and search.
+  ///
+  /// It takes 20 bytes per point and 8 per cell or, with many more cells than points, 28 bytes per point.
+  /// After a search for a CSR list it holds 16 bytes per point less, until the next search.
+  template <class T, int Dim>
+  class NEARFIELD_API cuda_cell_list
+  {
+  public:
+    using columns = soa<T const, Dim>;              ///< views of device memory
+    using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
+
+    /// One set. Throws nearfield::error for a coordinate that is not finite or, on a periodic axis, outside
+    /// [0, L), what make_cell_grid() throws for, 2^31 points or more, too little memory on the device, and if
+    /// nearfield was built without CUDA.
+    cuda_cell_list(cuda_backend where, columns const& points, std::type_identity_t<T> cutoff,
+                   std::type_identity_t<options_type> const& options = {});
+    /// Two sets: searches `points` for the neighbours of `queries`. Lists have one row per query.
+    cuda_cell_list(cuda_backend where, columns const& queries, columns const& points,
+                   std::type_identity_t<T> cutoff,
+                   std::type_identity_t<options_type> const& options = {});
+    /// The same for writable columns.
+    template <class X>
+    cuda_cell_list(cuda_backend where, soa<X, Dim> const& points, std::type_identity_t<T> cutoff,
+                   std::type_identity_t<options_type> const& options = {})
+        : cuda_cell_list(where, columns(points), cutoff, options)
+    {}
+    /// The same for writable columns.
+    template <class X, class Y>
+    cuda_cell_list(cuda_backend where, soa<X, Dim> const& queries, soa<Y, Dim> const& points,
+                   std::type_identity_t<T> cutoff,
+                   std::type_identity_t<options_type> const& options = {})
+        : cuda_cell_list(where, columns(queries), columns(points), cutoff, options)
+    {}
+    /// The moved-from list may only be assigned to or destroyed.
+    cuda_cell_list(cuda_cell_list&&) noexcept;
+    /// Frees the old list; the moved-from list may only be assigned to or destroyed.
+    cuda_cell_list& operator=(cuda_cell_list&&) noexcept;
+    ~cuda_cell_list();
+
+    /// Sorts other points, or the same ones after they moved. Keeps the options and, unless one is given, the
+    /// cutoff. If the points are refused, the list is unchanged. Memory comes from the pool
+    /// (device_array.hpp), which holds that of the last build.
+    void rebuild(columns const& points);
+    /// One set, with another cutoff.
+    void rebuild(columns const& points, T cutoff);
+    /// Two sets.
+    void rebuild(columns const& queries, columns const& points);
+    /// Two sets, and another cutoff.
+    void rebuild(columns const& queries, columns const& points, T cutoff);
+
+    /// The grid of the cells.
+    [[nodiscard]] cell_grid<T, Dim> const& grid() const;
+    /// The number of targets, which have rows.
+    [[nodiscard]] std::size_t n_targets() const;
+    /// The number of sources, which are found.
+    [[nodiscard]] std::size_t n_sources() const;
+    /// Whether queries and points are the same.
+    [[nodiscard]] bool has_one_set() const;
+    /// The stream that it is built and searched on.
+    [[nodiscard]] cuda_stream stream() const;
+    /// Position -> index in the given columns; in device memory, valid when the stream has done its work.
+    [[nodiscard]] std::span<index_type const> target_order() const;
+    /// The same for the sources.
+    [[nodiscard]] std::span<index_type const> source_order() const;
+
+    /// For radius_search, which may change it in ways that no result shows: the first search that needs it
+    /// makes the order inside cells, and a search may free memory that the list can make again.
+    [[nodiscard]] detail::device_cells<T, Dim>& on_device() const { return *cells_; }
+
+  private:
+    std::unique_ptr<detail::device_cells<T, Dim>> cells_;
+  };
+
+  /// One set.
+  template <class X, int Dim>
+  cuda_cell_list(cuda_backend, soa<X, Dim> const&, std::type_identity_t<std::remove_const_t<X>>,
+                 std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
+      -> cuda_cell_list<std::remove_const_t<X>, Dim>;
+  /// Two sets.
+  template <class X, class Y, int Dim>
+  cuda_cell_list(cuda_backend, soa<X, Dim> const&, soa<Y, Dim> const&,
+                 std::type_identity_t<std::remove_const_t<X>>,
+                 std::type_identity_t<cell_list_options<std::remove_const_t<X>, Dim>> const& = {})
+      -> cuda_cell_list<std::remove_const_t<X>, Dim>;
+
+  extern template class cuda_cell_list<float, 2>;
+  extern template class cuda_cell_list<float, 3>;
+  extern template class cuda_cell_list<double, 2>;
+  extern template class cuda_cell_list<double, 3>;
+}

@@ -1,0 +1,224 @@
+#pragma once
+
+#include "build.cuh"
+#include "cells.cuh"
+#include "primitives.hpp"
+#include "trace.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+
+#include <bit>
+#include <utility>
+
+/// \file
+/// How cells are built: the steps around the kernels.
+
+namespace nearfield::detail
+{
+  /// Whether a grid has a table of its cells; a larger grid finds cells by searching the keys of its points.
+  inline bool has_table(double cells, std::size_t points)
+  {
+    return cells <= 4 * double(points) + (1 << 16) && cells < 0x1p31;
+  }
+
+  template <class T, int Dim>
+  device_cells<T, Dim>::device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options)
+      : stream_(stream), grid_of_(stream, options)
+  {
+    if (auto const problem = cuda_problem(); !problem.empty())
+      throw error("cuda_cell_list: " + problem);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
+                                   T cutoff)
+  {
+    auto const [grid, geometry] =
+        grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff);
+    build(grid, geometry, targets, sources, one_set);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::build(cell_grid<T, Dim> const& grid, columns const& targets,
+                                   columns const& sources, bool one_set)
+  {
+    check_columns<T, Dim>("points", sources);
+    check_columns<T, Dim>("queries", targets);
+    std::array<double, Dim> extent{};
+    for (int a = 0; a < Dim; ++a) extent[a] = grid.cells[a] / grid.inverse_width[a];
+    build(grid, make_cell_geometry<T, Dim>(grid, extent), targets, sources, one_set);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::build(cell_grid<T, Dim> const& grid, cell_geometry const& geometry,
+                                   columns const& targets, columns const& sources, bool one_set)
+  {
+    // to be freed when the device has work again
+    sorted_points old_targets = std::exchange(targets_, {});
+    sorted_points old_sources = std::exchange(sources_, {});
+    grid_ = grid;
+    geometry_ = geometry;
+    target_x_ = targets;
+    source_x_ = sources;
+    one_set_ = one_set;
+    try
+    {
+      sort(targets_, targets, old_targets);
+      if (!one_set) sort(sources_, sources, old_sources);
+    }
+    catch (...)
+    {
+      // out of memory halfway: an empty list is better than parts that do not match
+      targets_ = {};
+      sources_ = {};
+      target_x_ = {};
+      source_x_ = {};
+      throw;
+    }
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::sort(sorted_points& to, columns const& x, sorted_points& old)
+  {
+    to.n = static_cast<std::uint32_t>(x.size());
+    if (to.n == 0) return;
+    if (has_table(geometry_.total_cells(), to.n))
+      sort_with_table(to, x, old);
+    else
+    {
+      old = {};
+      sort_by_keys(to, x, true);
+    }
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::sort_with_table(sorted_points& to, columns const& x,
+                                             sorted_points& old)
+  {
+    device_points<T, Dim> const points(x);
+    cell_of_point<T, Dim> const cells(grid_, geometry_);
+    std::size_t const n = points.n;
+    std::size_t const n_cells = static_cast<std::size_t>(geometry_.total_cells());
+    std::uint32_t const group = geometry_.group;
+    unsigned const blocks = blocks_for(n, block_threads);
+    cell_mail<Dim> volatile& mail = *mail_;
+    mail.crowded = 0;
+    mail.items = 0;
+    old.ranks = {}; // frees as much as is allocated next
+    stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
+    check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
+               "cudaMemsetAsync");
+    to.ranks = stream_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
+    count_cells<T, Dim><<<blocks, block_threads, 0, stream_>>>(points, cells, counts.data(),
+                                                               to.ranks.data(), &mail.crowded);
+    check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
+    end_stage("histogram", stream_);
+    old = {};
+
+    std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
+    to.table = stream_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
+    to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
+    to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
+    scan_cells(counts.data(),
+               {to.table.data(), to.item_begin.data(), to.item_cell.data(), &mail.items}, n_cells,
+               group, stream_);
+    counts = {};
+    end_stage("cells", stream_);
+
+    to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
+    // A write of half a sector reads memory first, unless the sector is in the cache.
+    check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
+               "cudaMemsetAsync");
+    scatter_points<T, Dim><<<blocks, block_threads, 0, stream_>>>(
+        points, cells, to.ranks.data(), to.table.data(), to.unranked.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: scatter_points");
+    end_stage("scatter", stream_);
+    // while the device scatters
+    wait_for_word(mail.items, stream_, "cuda_cell_list: a kernel");
+    to.n_items = mail.items - 1;
+    if (mail.crowded == 0) return;
+    to.unranked = {};
+    to.ranks = {};
+    sort_by_keys(to, x, false);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::sort_by_keys(sorted_points& to, columns const& x, bool alone)
+  {
+    device_points<T, Dim> const points(x);
+    cell_of_point<T, Dim> const cells(grid_, geometry_);
+    std::size_t const n = points.n;
+    unsigned const blocks = blocks_for(n, block_threads);
+    to.keys = stream_array<std::uint64_t>(n, stream_, "cuda_cell_list: keys");
+    to.order = stream_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
+    keys_of_points<T, Dim>
+        <<<blocks, block_threads, 0, stream_>>>(points, cells, to.keys.data(), to.order.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
+    sort_by_key(to.keys, to.order, key_bits());
+    make_records(to, x);
+    end_stage("sort", stream_);
+    if (!alone)
+    {
+      to.keys = {};
+      return;
+    }
+    to.item_begin = stream_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
+    stream_array<std::uint32_t> const count(1, stream_, "cuda_cell_list: items");
+    select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
+    stream_copy_to_host(&to.n_items, count.data(), sizeof to.n_items, stream_);
+    to.item_wide_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
+    cells_of_items<<<blocks_for(to.n_items + 1, block_threads), block_threads, 0, stream_>>>(
+        to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
+        to.item_wide_cell.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: cells_of_items");
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::rank()
+  {
+    rank(targets_);
+    if (!one_set_) rank(sources_);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::rank(sorted_points& points)
+  {
+    if (points.unranked.size() == 0) return;
+    std::uint32_t const n = points.n;
+    points.records = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
+    points.order = stream_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
+    rank_points<<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
+        points.unranked.data(), points.ranks.data(), points.table.data(), n, points.records.data(),
+        points.order.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: rank_points");
+    points.unranked = {};
+    points.ranks = {};
+    end_stage("rank", stream_);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::make_records()
+  {
+    make_records(targets_, target_x_);
+    if (!one_set_) make_records(sources_, source_x_);
+  }
+
+  template <class T, int Dim>
+  void device_cells<T, Dim>::make_records(sorted_points& to, columns const& x)
+  {
+    if (to.n == 0 || to.any_records()) return;
+    to.records = stream_array<uint4>(to.n, stream_, "cuda_cell_list: records");
+    gather_records<T, Dim><<<blocks_for(to.n, block_threads), block_threads, 0, stream_>>>(
+        device_points<T, Dim>(x), {grid_, geometry_}, to.order.data(), to.records.data());
+    check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
+  }
+
+  template <class T, int Dim>
+  int device_cells<T, Dim>::key_bits() const
+  {
+    // the product may need all 64 bits
+    auto const last = geometry_.rows() * geometry_.row_cells - 1;
+    return std::max(1, static_cast<int>(std::bit_width(last)));
+  }
+}

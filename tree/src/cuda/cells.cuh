@@ -1,0 +1,111 @@
+#pragma once
+
+#include "grid_of_points.cuh"
+#include "pinned.hpp"
+#include "segments.cuh"
+#include "sorted_points.cuh"
+
+#include <nearfield/tree/cuda.hpp>
+
+#include <cstddef>
+
+namespace nearfield::detail
+{
+  /// What kernels report to the host. The words that it waits for are set to 0 before: a copy between two
+  /// kernels would delay the second one.
+  template <int Dim>
+  struct cell_mail
+  {
+    device_bounds<Dim> bounds[2];
+    std::uint32_t crowded;
+    /// the number plus 1
+    std::uint32_t items;
+    /// for whoever searches the cells, since pinned memory costs too much to allocate it for each search
+    alignas(16) std::byte of_search[64];
+  };
+
+  /// One or two sets of points on a GPU, sorted by cell.
+  template <class T, int Dim>
+  class device_cells
+  {
+  public:
+    using columns = soa<T const, Dim>;
+
+    device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options);
+
+    /// One set is both targets and sources. If the points are refused, the list is unchanged.
+    void build(columns const& targets, columns const& sources, bool one_set, T cutoff);
+
+    /// The same with a grid that holds all points; these are not checked.
+    void build(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
+               bool one_set);
+
+    /// The same values are now in other columns.
+    void bind(columns const& targets, columns const& sources)
+    {
+      target_x_ = targets;
+      source_x_ = sources;
+    }
+
+    [[nodiscard]] cuda_stream stream() const { return stream_; }
+    [[nodiscard]] bool one_set() const { return one_set_; }
+    [[nodiscard]] cell_grid<T, Dim> const& grid() const { return grid_; }
+    [[nodiscard]] columns const& target_x() const { return target_x_; }
+    [[nodiscard]] columns const& source_x() const { return source_x_; }
+    [[nodiscard]] sorted_points const& targets() const { return targets_; }
+    [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
+    [[nodiscard]] cell_mail<Dim>& mail() { return *mail_; }
+
+    /// Makes the order inside cells ascending, once after a build.
+    void rank();
+
+    /// Records are most of the memory of a list, and can be made from the order: a search frees them if it
+    /// needs the memory for its result, and the next search makes them again.
+    void free_records()
+    {
+      targets_.records = {};
+      sources_.records = {};
+    }
+    void make_records();
+
+    /// The cells as kernels take them, until the next build, rank or free_records.
+    [[nodiscard]] device_cell_view view(bool half) const
+    {
+      return {targets().any_records(),
+              sources().any_records(),
+              sources().starts(),
+              targets().item_begin.data(),
+              targets().item_cell.data(),
+              targets().item_wide_cell.data(),
+              targets().n_items,
+              half,
+              one_set_,
+              geometry_};
+    }
+
+  private:
+    void build(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, columns const& targets,
+               columns const& sources, bool one_set);
+    void sort(sorted_points& to, columns const& x, sorted_points& old);
+    void sort_with_table(sorted_points& to, columns const& x, sorted_points& old);
+    /// `alone`: without a table; items and starts come from the keys, which are kept.
+    void sort_by_keys(sorted_points& to, columns const& x, bool alone);
+    void rank(sorted_points& points);
+    void make_records(sorted_points& to, columns const& x);
+    [[nodiscard]] int key_bits() const;
+
+    cuda_stream stream_;
+    grid_of_points<T, Dim> grid_of_;
+    bool one_set_ = true;
+    columns target_x_, source_x_;
+    cell_grid<T, Dim> grid_;
+    cell_geometry geometry_;
+    sorted_points targets_, sources_;
+    pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
+  };
+
+  extern template class device_cells<float, 2>;
+  extern template class device_cells<float, 3>;
+  extern template class device_cells<double, 2>;
+  extern template class device_cells<double, 3>;
+}

@@ -1,0 +1,166 @@
+#pragma once
+
+#include "geometry.hpp"
+#include "launch.cuh"
+#include "starts.cuh"
+
+#include <cstdint>
+
+/// \file
+/// Which points an item meets: the cells around it, as ranges of positions. A warp finds them, one range a lane.
+
+namespace nearfield::detail
+{
+  using std::uint32_t;
+  using std::uint64_t;
+
+  /// Sorted points and their cells as kernels take them, whatever their precision.
+  struct device_cell_view
+  {
+    uint4 const* targets;
+    uint4 const* sources;
+    cell_starts starts;
+    uint32_t const* item_begin;
+    /// one of the two is null
+    uint32_t const* item_cell;
+    uint64_t const* item_wide_cell;
+    uint32_t n_items;
+    /// half: an item meets only points after its first one
+    bool half, one_set;
+    cell_geometry geometry;
+  };
+
+  /// A cell on an axis and the image in which it is met: its points are at x + image * L.
+  struct cell_image
+  {
+    int cell, image;
+  };
+
+  /// Cell e of those within reach of cell c, in the order of the grid; cell < 0 if there is none.
+  __device__ inline cell_image neighbour_cell(cell_geometry const& g, int axis, int c, int e)
+  {
+    int const n = static_cast<int>(g.cells[axis]), reach = g.reach[axis], low = c - reach;
+    if (!g.wraps[axis])
+    {
+      int const v = low + e;
+      return {v < n ? v : -1, 0};
+    }
+    // cells past the end of the grid are its first ones, and come first; cells before its start come last
+    int const first = low < 0 ? -low : c + reach >= n ? n - low : 0;
+    int const turned = first + e;
+    int const v = low + (turned > 2 * reach ? turned - (2 * reach + 1) : turned);
+    int const image = v < 0 ? -1 : v >= n ? 1 : 0;
+    return {v - image * n, image};
+  }
+
+  /// Positions [begin, end) of consecutive cells of a row, met in one image; `code` holds image + 1 of each
+  /// axis in 2 bits. One per lane.
+  struct source_segment
+  {
+    uint32_t begin = 0, end = 0;
+    uint32_t code = 0;
+
+    static constexpr uint32_t no_image = 1 | 1 << 2 | 1 << 4;
+  };
+
+  /// The segments of an item, 32 at a time.
+  class segment_walk
+  {
+  public:
+    /// Makes the next 32 segments; false if there are none left.
+    __device__ bool advance(device_cell_view const& in, uint32_t item, uint32_t item_begin,
+                            int lane)
+    {
+      cell_geometry const& g = in.geometry;
+      int const rows = (2 * g.reach[0] + 1) * (2 * g.reach[1] + 1);
+      int const total = g.wraps[2] ? 2 * rows : rows;
+      if (next_ >= total) return false;
+      mine_ = next_ + lane < total ? segment(in, item, next_ + lane) : source_segment{};
+      next_ += 32;
+      if (in.half)
+        mine_.begin = max(mine_.begin, item_begin + 1); // items before this one have met it
+      pending_ = __ballot_sync(all_lanes, mine_.begin < mine_.end);
+      return true;
+    }
+
+    [[nodiscard]] __device__ bool has_pending() const { return pending_ != 0; }
+    [[nodiscard]] __device__ source_segment first() const
+    {
+      int const from = __ffs(pending_) - 1;
+      return {__shfl_sync(all_lanes, mine_.begin, from), __shfl_sync(all_lanes, mine_.end, from),
+              __shfl_sync(all_lanes, mine_.code, from)};
+    }
+    __device__ void drop_first() { pending_ &= pending_ - 1; }
+    /// Keeps the first segment from `begin` on.
+    __device__ void keep_from(uint32_t begin, int lane)
+    {
+      if (lane == __ffs(pending_) - 1) mine_.begin = begin;
+    }
+
+  private:
+    /// k / d, with reciprocal = (2^32 - 1) / d: the high word of the product is too small by at most one.
+    __device__ static uint32_t divided(uint32_t k, uint32_t d, uint32_t reciprocal)
+    {
+      uint32_t const q = __umulhi(k, reciprocal);
+      return k - q * d >= d ? q + 1 : q;
+    }
+    __device__ static void cell_of(cell_geometry const& g, uint32_t key, int& x, int& y, int& z)
+    {
+      uint32_t const row = divided(key, g.row_cells, g.row_reciprocal);
+      uint32_t const column = divided(row, g.cells[1], g.y_reciprocal);
+      z = static_cast<int>(key - row * g.row_cells);
+      x = static_cast<int>(column);
+      y = static_cast<int>(row - column * g.cells[1]);
+    }
+    __device__ static void cell_of(cell_geometry const& g, uint64_t key, int& x, int& y, int& z)
+    {
+      uint64_t const row = key / g.row_cells;
+      z = static_cast<int>(key - row * g.row_cells);
+      x = static_cast<int>(row / g.cells[1]);
+      y = static_cast<int>(row - x * static_cast<uint64_t>(g.cells[1]));
+    }
+
+    __device__ static source_segment segment(device_cell_view const& in, uint32_t item, int s)
+    {
+      cell_geometry const& g = in.geometry;
+      int x_of_item, y_of_item, z_of_item;
+      if (in.item_cell)
+        cell_of(g, in.item_cell[item], x_of_item, y_of_item, z_of_item);
+      else
+        cell_of(g, in.item_wide_cell[item], x_of_item, y_of_item, z_of_item);
+      // a row that wraps has two parts
+      int const part = g.wraps[2] ? s & 1 : 0, row = g.wraps[2] ? s >> 1 : s;
+      int const across_y = 2 * g.reach[1] + 1;
+      int const row_x = static_cast<int>(divided(row, across_y, g.across_reciprocal));
+      cell_image const x = neighbour_cell(g, 0, x_of_item, row_x);
+      cell_image const y = neighbour_cell(g, 1, y_of_item, row - row_x * across_y);
+      if (x.cell < 0 || y.cell < 0) return {};
+
+      cell_range const z = along_row(g, z_of_item, part);
+      if (z.first > z.last) return {};
+      uint64_t const first = (static_cast<uint64_t>(x.cell) * g.cells[1] + y.cell) * g.row_cells;
+      return {in.starts.first_of(first + z.first), in.starts.first_of(first + z.last + 1),
+              static_cast<uint32_t>(x.image + 1 | (y.image + 1) << 2 | (z.image + 1) << 4)};
+    }
+
+    struct cell_range
+    {
+      int first, last, image;
+    };
+    /// The cells of a row within reach of an item that starts at cell z. In a row that wraps, cells past its
+    /// end are the first cells, and are part 0; cells before its start are the last cells, and are part 1.
+    __device__ static cell_range along_row(cell_geometry const& g, int z, int part)
+    {
+      int const n = static_cast<int>(g.cells[2]), low = z - g.reach[2];
+      int const high = min(z + static_cast<int>(g.group) - 1, n - 1) + g.reach[2];
+      if (!g.wraps[2]) return {max(low, 0), min(high, n - 1), 0};
+      if (low < 0) return part == 0 ? cell_range{0, high, 0} : cell_range{low + n, n - 1, -1};
+      if (high >= n) return part == 0 ? cell_range{0, high - n, 1} : cell_range{low, n - 1, 0};
+      return part == 0 ? cell_range{low, high, 0} : cell_range{0, -1, 0};
+    }
+
+    int next_ = 0;
+    uint32_t pending_ = 0;
+    source_segment mine_;
+  };
+}
