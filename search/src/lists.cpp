@@ -23,7 +23,7 @@ namespace nearfield::detail
                   error_kind::out_of_memory);
   }
 
-  void check_table(to_table const& what, std::uint64_t n)
+  void check_table_size(to_table const& what, std::uint64_t n)
   {
     if (what.width == 0) throw error("radius_search: the width of the table is 0; give 1 or more");
     std::uint64_t const row = sizeof(index_type) * (what.width + std::uint64_t(1));
@@ -103,9 +103,9 @@ namespace nearfield::detail
     write_or_empty(result, write);
   }
 
-  void size_table(neighbour_table& table, to_table const& what, std::uint64_t n)
+  void size_rows(neighbour_table& table, to_table const& what, std::uint64_t n)
   {
-    check_table(what, n);
+    check_table_size(what, n);
     table.width = what.width;
     table.overflow = false;
     table.counts.resize(n);
@@ -134,7 +134,7 @@ namespace nearfield::detail
     check_pairs(cells, what.which);
     auto const write = [&]
     {
-      size_table(result, what, cells.target_order.size());
+      size_rows(result, what, cells.target_order.size());
       search_rows(where, whole(cells, what.which), row_content::indices, &put_table_row<T, Dim>,
                   &result);
       find_overflow(result);

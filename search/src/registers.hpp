@@ -146,7 +146,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
   NEARFIELD_FN void compress_register(__m256 from, unsigned mask, float* to)
   {
-    compress_register(_mm256_castps_si256(from), mask, to);
+    compress_register(_mm256_castps_si256(from), mask, static_cast<void*>(to));
   }
   NEARFIELD_FN void compress_register(__m256d from, unsigned mask, double* to)
   {

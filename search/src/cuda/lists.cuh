@@ -222,7 +222,7 @@ namespace nearfield::detail
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint64_t const n = cells.targets().n;
-    check_table(what, n);
+    check_table_size(what, n);
     device_table result;
     result.width = what.width;
     if (n == 0) return result;

@@ -73,7 +73,7 @@ namespace nearfield::starpu
   {
     auto const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
-    nearfield::detail::size_table(result, what, view.target_order.size());
+    nearfield::detail::size_rows(result, what, view.target_order.size());
     auto const row = [](void* sink, auto const& hits)
     {
       nearfield::detail::put_table_row(sink, hits);

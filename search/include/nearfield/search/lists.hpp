@@ -38,7 +38,7 @@ namespace nearfield::detail
   NEARFIELD_API void check_bytes(std::uint64_t n_pairs, std::uint64_t bytes,
                                  std::uint64_t max_bytes);
   /// Throws nearfield::error for a table of width 0, and for one that would exceed max_bytes.
-  NEARFIELD_API void check_table(to_table const& what, std::uint64_t n);
+  NEARFIELD_API void check_table_size(to_table const& what, std::uint64_t n);
 
   // The bodies of radius_search.
   template <class T, int Dim>
@@ -81,7 +81,7 @@ namespace nearfield::detail
   NEARFIELD_API void sort_rows(csr<T, Dim>& list, std::size_t first, std::size_t last);
 
   /// Room for n rows. Throws nearfield::error for width 0 and beyond max_bytes.
-  NEARFIELD_API void size_table(neighbour_table& table, to_table const& what, std::uint64_t n);
+  NEARFIELD_API void size_rows(neighbour_table& table, to_table const& what, std::uint64_t n);
   /// Writes a row to its place in a neighbour_table; rows of different points may be written concurrently.
   template <class T, int Dim>
   NEARFIELD_API void put_table_row(void* table, search_row<T, Dim> const& hits);
