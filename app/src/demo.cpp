@@ -9,7 +9,7 @@
 
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 #include <nearfield/kernels/builtin.hpp>
 
 #include <iomanip>

@@ -1,6 +1,6 @@
 #include "demo.hpp"
 
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cstdlib>
 #include <filesystem>

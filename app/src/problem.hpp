@@ -3,7 +3,7 @@
 #include "options.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/point_set.hpp>
+#include <nearfield/io/points.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
 

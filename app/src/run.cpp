@@ -6,8 +6,7 @@
 #include "json.hpp"
 
 #include <nearfield/core/where.hpp>
-#include <nearfield/io/read.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <algorithm>
 #include <cmath>

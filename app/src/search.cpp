@@ -6,7 +6,7 @@
 #include "step.hpp"
 
 #include <nearfield/core/where.hpp>
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <algorithm>
 #include <iostream>

@@ -1,7 +1,6 @@
 #pragma once
 
-#include <nearfield/io/point_set.hpp>
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cstdint>
 #include <string>

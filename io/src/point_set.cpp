@@ -1,5 +1,5 @@
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/point_set.hpp>
+#include <nearfield/io/points.hpp>
 
 #include "text.hpp"
 

@@ -2,8 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
-#include <nearfield/io/point_set.hpp>
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <concepts>
 #include <cstddef>

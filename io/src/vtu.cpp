@@ -1,4 +1,4 @@
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include "write.hpp"
 

@@ -1,5 +1,5 @@
 #include <nearfield/io/atomic_file.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include "fma.hpp"
 #include "text.hpp"

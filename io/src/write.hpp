@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 namespace nearfield::detail::io
 {

@@ -10,7 +10,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/p2p/cuda_list.hpp>
+#include <nearfield/p2p/tuning.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>

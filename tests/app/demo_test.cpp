@@ -1,7 +1,7 @@
 #include "program.hpp"
 #include "read_json.hpp"
 
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <random>
 #include <sstream>

@@ -5,8 +5,7 @@
 #include "points.hpp"
 
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/io/read.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cuda_runtime_api.h>
 

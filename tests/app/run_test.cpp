@@ -4,8 +4,7 @@
 
 #include "points.hpp"
 
-#include <nearfield/io/read.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cmath>
 

@@ -5,8 +5,7 @@
 #include "points.hpp"
 #include "search/brute_force.hpp"
 
-#include <nearfield/io/read.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <set>
 

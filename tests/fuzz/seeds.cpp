@@ -1,6 +1,6 @@
 // fuzz_seeds FORMAT FOLDER: writes a few good files of the format, for a fuzzer to start from.
 
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cstdint>
 #include <cstdio>

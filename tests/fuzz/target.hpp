@@ -1,8 +1,7 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/read.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <bit>
 #include <cmath>

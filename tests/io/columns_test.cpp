@@ -1,6 +1,6 @@
 #include "files.hpp"
 
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <ostream>
 

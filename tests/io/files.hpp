@@ -1,7 +1,7 @@
 #pragma once
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/io/point_set.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

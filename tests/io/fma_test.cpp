@@ -1,7 +1,6 @@
 #include "files.hpp"
 
-#include <nearfield/io/read.hpp>
-#include <nearfield/io/write.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cmath>
 #include <ostream>

@@ -1,6 +1,6 @@
 #include "files.hpp"
 
-#include <nearfield/io/point_set.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <functional>
 #include <limits>

@@ -9,7 +9,7 @@
 #error "search"
 #elif __has_include(<nearfield/scalfmm.hpp>) != SEES_adapters
 #error "adapters"
-#elif __has_include(<nearfield/io/read.hpp>) != SEES_io
+#elif __has_include(<nearfield/io/points.hpp>) != SEES_io
 #error "io"
 #elif __has_include(<nearfield/starpu/runtime.hpp>) != SEES_runtime
 #error "runtime"

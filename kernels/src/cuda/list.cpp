@@ -1,4 +1,4 @@
-#include <nearfield/p2p/cuda_list.hpp>
+#include <nearfield/p2p/cuda.hpp>
 
 #include <nearfield/p2p/near_field.hpp>
 

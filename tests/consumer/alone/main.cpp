@@ -22,7 +22,7 @@
 #include <nearfield/scalfmm.hpp>
 #include <nearfield/tbfmm.hpp>
 #elif defined(WITH_io)
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 #elif defined(WITH_starpu)
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/near_field.hpp>

@@ -15,7 +15,7 @@
 #include <nearfield/tree/build_tree.hpp>
 #endif
 #ifdef WITH_io
-#include <nearfield/io/read.hpp>
+#include <nearfield/io/points.hpp>
 #endif
 
 #include <cmath>

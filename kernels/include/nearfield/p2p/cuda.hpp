@@ -3,10 +3,10 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
-#include <nearfield/p2p/cuda_list.hpp>
 #include <nearfield/p2p/near_field.hpp>
 
 /// \file
@@ -28,6 +28,52 @@
 
 namespace nearfield
 {
+  /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. It
+  /// copies what it needs; any number of steps may use it.
+  class NEARFIELD_API cuda_list
+  {
+  public:
+    /// For one-sided steps. n_sources is the size of the set that the ranges of the list index. Throws
+    /// nearfield::error if boxes and list do not match, or if the device has too little memory.
+    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources);
+
+    /// For mutual steps, over a half list of one set. Also throws nearfield::error if it is not a half list.
+    static cuda_list mutual(boxes const& points, interaction_list const& half_list);
+
+    /// The number of targets.
+    [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
+    /// The number of sources.
+    [[nodiscard]] std::size_t n_sources() const { return n_sources_; }
+    /// Whether the own range of each box is the box itself, as in the list of one set.
+    [[nodiscard]] bool is_of_one_set() const { return is_of_one_set_; }
+    /// Whether it was made from a half list, for mutual steps.
+    [[nodiscard]] bool is_mutual() const { return is_mutual_; }
+
+    /// Sets the members of a job that describe the list.
+    template <class T>
+    void give(cuda_job<T>& job) const
+    {
+      static_cast<list_view&>(job) = {box_offsets_.data(), own_.data(), range_offsets_.data(),
+                                      ranges_.data(), shifts_.data()};
+      job.items = items_.data();
+      job.n_wide = n_wide_;
+      job.n_medium = n_medium_;
+      job.n_items = static_cast<index_type>(items_.size());
+    }
+
+  private:
+    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
+              cuda_items const& items);
+
+    std::size_t n_targets_, n_sources_;
+    bool is_of_one_set_ = true, is_mutual_ = false;
+    index_type n_wide_, n_medium_;
+    device_array<index_type> box_offsets_, range_offsets_;
+    device_array<source_range> own_, ranges_;
+    device_array<std::array<double, 3>> shifts_;
+    device_array<cuda_item> items_;
+  };
+
   /// The compiled CUDA kernels of an interaction. Throws nearfield::error if nearfield was built without CUDA.
   template <kernel_real T, interaction K>
   cuda_kernels<T> cuda_kernels_of()

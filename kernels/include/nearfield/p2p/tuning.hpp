@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 namespace nearfield
 {
   /// The register block of a P2P kernel: a pack of sources fills `registers` registers, and `targets`
@@ -154,5 +156,27 @@ namespace nearfield
   constexpr int mutual_several_blocks_of(int words, int targets)
   {
     return 512 / ((targets + 1) * words + 30);
+  }
+
+  /// The mean number of points per box from which the mutual form of a step with n_out outputs was measured
+  /// to be faster than the one-sided form (on an H100).
+  constexpr int cuda_mutual_least_points(int n_out)
+  {
+    return n_out == 1 ? 24 : 128;
+  }
+
+  /// The most right-hand sides for which the mutual form was measured to be faster: what it adds to sources, by
+  /// atomics, grows with their number, and the one-sided form adds little to its evaluations of K(r). (Measured
+  /// for 1 and 8, interpolated between them.)
+  constexpr int cuda_mutual_most_right_hand_sides(int n_out)
+  {
+    return n_out == 1 ? 3 : 1;
+  }
+
+  /// Whether the mutual form is faster for n_rhs right-hand sides of n_points in n_boxes boxes.
+  constexpr bool cuda_mutual_pays(std::size_t n_points, std::size_t n_boxes, int n_out, int n_rhs)
+  {
+    return n_boxes > 0 && n_rhs <= cuda_mutual_most_right_hand_sides(n_out) &&
+           n_points >= n_boxes * static_cast<std::size_t>(cuda_mutual_least_points(n_out));
   }
 }

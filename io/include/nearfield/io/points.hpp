@@ -1,0 +1,164 @@
+#pragma once
+
+#include <nearfield/core/api.hpp>
+
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+/// \file
+/// Files of points: what they hold, readers and writers.
+
+namespace nearfield
+{
+  /// The cube (in 2D the square) given in a file: the points lie within `half_width` of `centre` along each
+  /// axis. FMA files store this half width.
+  struct bounding_box
+  {
+    std::vector<double> centre = {}; ///< dim coordinates, length^1
+    double half_width = 0;           ///< length^1, positive
+
+    friend bool operator==(bounding_box const&, bounding_box const&) = default;
+  };
+
+  /// The points of a file, one column of `size()` values per coordinate, input and output, in the
+  /// order of the file.
+  struct point_set
+  {
+    /// 2 or 3
+    int dim = 3;
+    /// dim columns
+    std::vector<std::vector<double>> positions = {};
+    /// charges, masses ...: one column each, or none
+    std::vector<std::vector<double>> inputs = {};
+    /// potentials, forces ...: one column each, or none
+    std::vector<std::vector<double>> outputs = {};
+    /// one name per column of inputs; empty: q, or q1 q2 ...
+    std::vector<std::string> input_names = {};
+    /// one name per column of outputs; empty: phi, or phi1 phi2 ...
+    std::vector<std::string> output_names = {};
+    /// the box, if the file has one
+    std::optional<bounding_box> box = {};
+
+    /// The number of points.
+    [[nodiscard]] std::size_t size() const { return positions.empty() ? 0 : positions[0].size(); }
+
+    friend bool operator==(point_set const&, point_set const&) = default;
+  };
+
+  /// Throws nearfield::error unless `points` has dim = 2 or 3 columns of positions, columns of one length,
+  /// finite positions and inputs, names for all or none of the inputs, the same for outputs, and, if it has a
+  /// box, dim finite coordinates of its centre and a positive finite half width.
+  NEARFIELD_API void check(point_set const& points);
+
+  /// The column names for a file's header line: x y [z], then inputs, then outputs. Unnamed inputs are q, or
+  /// q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
+  NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
+
+  /// What the file itself does not say.
+  struct read_options
+  {
+    /// 2 or 3; 0: as the file says. A format with three coordinates (PQR, LAMMPS) can be read in 2D if all z
+    /// are equal; any other mismatch is an error.
+    int dim = 0;
+    /// The columns of a CSV or white-space file from left to right: x y z for positions, q or
+    /// q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz for outputs, _ for a column to skip.
+    /// Empty: the names of the file's header line; without one, x y [z] and inputs.
+    /// If given, a first row without numbers is skipped as a header. It must then have a name above each
+    /// column that is read: a word that begins with a letter or _, other than NA, null, inf and the like.
+    std::vector<std::string> columns = {};
+    /// The LAMMPS atom style; empty: that of the file's `Atoms # style` comment.
+    std::string atom_style = {};
+  };
+
+  /// Reads the points of `path`. Its name gives the format: .fma (text), .bfma (binary), .pqr,
+  /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns).
+  ///
+  /// Points and columns are in the order of the file. Positions and inputs must be finite. Text files are
+  /// ASCII or UTF-8, with lines ending in LF, CR LF or CR. Numbers are decimal and may have a Fortran exponent
+  /// (1.0D+00). Memory: the size of the file, which is read whole, plus 8 bytes per value.
+  ///
+  /// Throws nearfield::error with one line that names the file, the line (from 1) or byte (from 0), what was
+  /// found and what was expected.
+  NEARFIELD_API point_set read_points(std::filesystem::path const& path,
+                                      read_options const& options = {});
+
+  /// Whether `path` has the name of a LAMMPS data file, the only format with an atom style. The file need
+  /// not exist.
+  NEARFIELD_API bool has_atom_style(std::filesystem::path const& path);
+
+  /// Reads FMA of version 1 (3D, one input) or 2, text or binary according to the first bytes. `name` denotes
+  /// the file in messages. Source of the format: ScalFMM's FFmaGenericLoader.
+  NEARFIELD_API point_set parse_fma(std::string_view content, std::string const& name,
+                                    read_options const& options = {});
+
+  /// Reads PQR: the last five fields of each ATOM or HETATM line are x y z q r. Other lines and the radii are
+  /// ignored.
+  NEARFIELD_API point_set parse_pqr(std::string_view content, std::string const& name,
+                                    read_options const& options = {});
+
+  /// Reads the Atoms section of a LAMMPS data file: positions as written, not unwrapped, and charges if the
+  /// atom style has them.
+  NEARFIELD_API point_set parse_lammps(std::string_view content, std::string const& name,
+                                       read_options const& options = {});
+
+  /// Reads columns separated by commas, semicolons or blanks. Blank lines and lines that start with # are
+  /// skipped. A first line without numbers is a header (also after a #); its names are used if
+  /// `options.columns` is empty. Without either, two columns are x y, three or more are x y z and inputs;
+  /// with options.dim = 2 the third column is the first input.
+  NEARFIELD_API point_set parse_columns(std::string_view content, std::string const& name,
+                                        read_options const& options = {});
+
+  /// The floating-point type whose values a file holds.
+  enum class file_precision
+  {
+    f32,
+    f64
+  };
+
+  /// How a file is written.
+  struct write_options
+  {
+    file_precision precision = file_precision::f64; ///< precision of the numbers
+  };
+
+  /// Writes `points` to `path` in the format of its extension: .fma (FMA v2 text), .bfma (FMA v2 binary),
+  /// .csv, .vtu (ParaView).
+  ///
+  /// The file appears under its name only when it is complete (see atomic_file). Outputs may be nan, inf or
+  /// -inf; text files spell them so, and read_points reads them back. Throws nearfield::error if the points
+  /// fail check(), a value or the box of an FMA file exceeds the range of the precision, an FMA file would have
+  /// more than 4096 columns, the extension is unknown, or the file cannot be written.
+  NEARFIELD_API void write_points(std::filesystem::path const& path, point_set const& points,
+                                  write_options const& options = {});
+
+  /// The bytes that write_points writes to `path`, for programs that commit several files together. Throws as
+  /// write_points does, except that nothing is written.
+  NEARFIELD_API std::string format_points(std::filesystem::path const& path,
+                                          point_set const& points,
+                                          write_options const& options = {});
+
+  /// Throws nearfield::error unless write_points knows the extension of `path`. For checks before a long
+  /// computation.
+  NEARFIELD_API void check_writable_format(std::filesystem::path const& path);
+
+  /// FMA v2 text: a line `sizeof_real nrec dim n_inputs`; a line with N, the half width and the dim
+  /// coordinates of the centre; a line per point of nrec = dim + inputs + outputs values, in the shortest
+  /// decimals that read back to the same value. The box is points.box, enlarged if rounding to f32 requires
+  /// it, or the cube around the points if there is none.
+  NEARFIELD_API std::string format_fma(point_set const& points, write_options const& options = {});
+
+  /// FMA v2 binary: the same header and values, little-endian, without padding.
+  NEARFIELD_API std::string format_bfma(point_set const& points, write_options const& options = {});
+
+  /// CSV: a line with the column names, then a row per point: positions, inputs, outputs, in the shortest
+  /// decimals that read back to the same value.
+  NEARFIELD_API std::string format_csv(point_set const& points, write_options const& options = {});
+
+  /// VTK XML unstructured grid: one vertex cell per point; inputs and outputs are point data; inline base64. In
+  /// 2D z is 0.
+  NEARFIELD_API std::string format_vtu(point_set const& points, write_options const& options = {});
+}
