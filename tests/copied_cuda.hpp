@@ -59,9 +59,9 @@ namespace nearfield::test
   }
 
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field(serial_execution, copied_cuda, K const& k, boxes const& points,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
-                  soa<T, NOut> const& out, near_field_options const& options = {})
+  void near_field(copied_cuda, K const& k, boxes const& points, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
   {
     cuda_list const on_list(points, list, x.size());
     device_columns<T, K::dim> const on_x(x);
@@ -72,7 +72,7 @@ namespace nearfield::test
   }
 
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field_mutual(serial_execution, copied_cuda, K const& k, boxes const& points,
+  void near_field_mutual(copied_cuda, K const& k, boxes const& points,
                          interaction_list const& half_list, soa<X, K::dim> const& x,
                          soa<Q, NQ> const& q, soa<T, NOut> const& out,
                          near_field_options const& options = {})
@@ -87,10 +87,9 @@ namespace nearfield::test
   }
 
   template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
-  void near_field(serial_execution, copied_cuda, K const& k, boxes const& targets,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
-                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  void near_field(copied_cuda, K const& k, boxes const& targets, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
+                  soa<T, NOut> const& out, near_field_options const& options = {})
   {
     cuda_list const on_list(targets, list, y.size());
     device_columns<T, K::dim> const on_x(x), on_y(y);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/numbers.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,15 +19,6 @@ namespace nearfield::app
   {
     f32,
     f64
-  };
-
-  /// Where a step computes.
-  enum class backend
-  {
-    automatic, ///< cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
-    scalar,    ///< on the CPU
-    simd,      ///< on the CPU
-    cuda       ///< on GPUs only
   };
 
   /// Whether a pair of points is evaluated once or twice.
@@ -57,7 +49,8 @@ namespace nearfield::app
   /// Where and how one near-field step runs.
   struct step_options
   {
-    app::backend backend = backend::automatic;
+    /// automatic: cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
+    nearfield::backend backend = nearfield::backend::automatic;
     pair_form form = pair_form::automatic;
     /// StarPU's CPU workers; 0: the calling thread, without StarPU; none: StarPU's default if built in
     std::optional<int> workers = std::nullopt;
@@ -102,7 +95,7 @@ namespace nearfield::app
     std::vector<std::string> columns = {};
     std::string atom_style = {};
     app::precision precision = precision::f64;
-    app::backend backend = backend::automatic;
+    nearfield::backend backend = nearfield::backend::automatic;
     /// StarPU's CPU workers that search; 0: the calling thread
     int workers = 0;
     /// pairs closer than this

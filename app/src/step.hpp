@@ -86,12 +86,11 @@ namespace nearfield::app
     {
       auto const boxes = on.leaves.targets();
       if (on.sources)
-        near_field(serial, backend, k, boxes, on.leaves.interactions(), x.view(), y.view(), q, out);
+        near_field(backend, k, boxes, on.leaves.interactions(), x.view(), y.view(), q, out);
       else if (form != pair_form::one_sided)
-        near_field_mutual(serial, backend, k, boxes, on.leaves.half_interactions(), x.view(), q,
-                          out);
+        near_field_mutual(backend, k, boxes, on.leaves.half_interactions(), x.view(), q, out);
       else
-        near_field(serial, backend, k, boxes, on.leaves.interactions(), x.view(), q, out);
+        near_field(backend, k, boxes, on.leaves.interactions(), x.view(), q, out);
     }
   }
 

@@ -67,21 +67,6 @@ namespace nearfield::app
         return starpu::form_choice::automatic;
       }
     }
-
-    inline starpu::backend_choice starpu_backend(backend wanted)
-    {
-      switch (wanted)
-      {
-      case backend::scalar:
-        return starpu::backend_choice::scalar;
-      case backend::simd:
-        return starpu::backend_choice::simd;
-      case backend::cuda:
-        return starpu::backend_choice::cuda;
-      default:
-        return starpu::backend_choice::automatic;
-      }
-    }
   }
 
   /// A radius search as StarPU tasks.
@@ -101,7 +86,7 @@ namespace nearfield::app
                                      {.leaves_per_group = options.leaves_per_group.value_or(0)});
     starpu::near_field_options how;
     how.form = detail::starpu_form(options.form);
-    how.backend = detail::starpu_backend(options.backend);
+    how.backend = options.backend;
 
     step_result<T> result;
     result.report.workers = running.workers();

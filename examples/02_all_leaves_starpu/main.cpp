@@ -40,8 +40,8 @@ int main()
   auto const charges = nf::gather(tree.target_order(), q);
   nf::column_set<double, 3> gradient;
   for (auto& column : gradient.columns) column.resize(n);
-  nf::near_field(nf::serial, nf::scalar, nf::grad_one_over_r<>{}, tree.targets(),
-                 tree.interactions(), points.view(), nf::soa{charges}, gradient.view());
+  nf::near_field(nf::scalar, nf::grad_one_over_r<>{}, tree.targets(), tree.interactions(),
+                 points.view(), nf::soa{charges}, gradient.view());
   auto const expected = nf::gather(nf::inverse(tree.target_order()), gradient.columns[0]);
 
   double difference = 0, largest = 0;

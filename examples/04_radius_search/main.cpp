@@ -65,7 +65,7 @@ int main()
   // the cells.
   std::vector<double> const masses(n, 1);
   std::vector<double> in_order(n);
-  nf::near_field_mutual(nf::serial, nf::simd, smoothing, cells.targets(), cells.half_interactions(),
+  nf::near_field_mutual(nf::simd, smoothing, cells.targets(), cells.half_interactions(),
                         cells.target_positions(), nf::soa{masses}, nf::soa{in_order});
   nf::scatter(cells.target_order(), in_order, from_interaction);
   double difference = 0;

@@ -26,21 +26,20 @@ namespace nearfield::starpu::detail
   {
     constexpr int first_of_all = std::numeric_limits<int>::max(); // a priority
 
-    backend_choice choose_backend(runtime const& starpu, interaction_shape const& k,
-                                  backend_choice wanted)
+    backend choose_backend(runtime const& starpu, interaction_shape const& k, backend wanted)
     {
       bool const can_use_gpus = k.has_cuda && starpu.n_gpus() > 0;
-      return wanted == backend_choice::automatic && can_use_gpus ? backend_choice::cuda : wanted;
+      return wanted == backend::automatic && can_use_gpus ? backend::cuda : wanted;
     }
 
     form_choice choose_form(leaf_groups_view const& groups, interaction_shape const& k,
-                            form_choice wanted, backend_choice backend)
+                            form_choice wanted, backend where)
     {
       bool const can_be_mutual = groups.has_one_set && k.has_way_back;
       if (wanted == form_choice::automatic)
       {
         bool const pays =
-            backend != backend_choice::cuda ||
+            where != backend::cuda ||
             cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out);
         return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
       }
@@ -73,13 +72,12 @@ namespace nearfield::starpu::detail
     template <class T>
     nearfield::detail::step_plan make_plan(leaf_groups_view const& groups,
                                            step_columns<T> const& columns, form_choice form,
-                                           backend_choice backend)
+                                           backend where)
     {
       nearfield::detail::planner const plan = form == form_choice::mutual
                                                   ? &nearfield::detail::plan_mutual
                                                   : &nearfield::detail::plan_gather;
-      if (backend != backend_choice::cuda)
-        return plan(groups, false, nearfield::detail::default_chunks);
+      if (where != backend::cuda) return plan(groups, false, nearfield::detail::default_chunks);
       auto const bytes = [](auto const& of)
       {
         return static_cast<double>(of.columns.size() * sizeof(T));
@@ -276,7 +274,7 @@ namespace nearfield::starpu::detail
     runtime runtime_;
     monitor monitor_;
     delivery_choice delivery_;
-    backend_choice backend_;
+    backend backend_;
     form_choice form_;
     starpu_codelet& codelet_;
     kernel<T> k_;

@@ -60,7 +60,7 @@ namespace nearfield::starpu::detail
       return registered<slab_codelet>({.name = name,
                                        .symbol = "nearfield_" + std::string(name),
                                        .range = name,
-                                       .backends = backend_choice::simd,
+                                       .backends = backend::simd,
                                        .is_counted = false});
     }
   }

@@ -66,9 +66,9 @@ namespace nearfield::test
         std::size_t const n = x.size();
         auto const q = some_values<real, N * n_in>(n);
         outputs<N> out(n, real(7)), again(n, real(7)), mutual(n, real(7));
-        near_field(serial, where, k, all, list, x.view(), q.view(), out.view(), options);
-        near_field(serial, where, k, all, list, x.view(), q.view(), again.view(), options);
-        near_field_mutual(serial, where, k, all, half, x.view(), q.view(), mutual.view(), options);
+        near_field(where, k, all, list, x.view(), q.view(), out.view(), options);
+        near_field(where, k, all, list, x.view(), q.view(), again.view(), options);
+        near_field_mutual(where, k, all, half, x.view(), q.view(), mutual.view(), options);
         meetings const meet(all, list);
         auto const meets = [&](std::size_t i, std::size_t j)
         {

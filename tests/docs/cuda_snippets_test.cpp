@@ -55,7 +55,7 @@ namespace
     auto const host_points = nf::gather(order, nf::soa{x, y, z});
     auto const host_charges = nf::gather(order, nf::soa{q});
     std::vector<double> host_sums(n), expected(n);
-    nf::near_field(nf::serial, nf::scalar, nf::one_over_r<>{}, tree.targets(), tree.interactions(),
+    nf::near_field(nf::scalar, nf::one_over_r<>{}, tree.targets(), tree.interactions(),
                    host_points.view(), host_charges.view(), nf::soa{host_sums});
     nf::scatter(order, host_sums, expected);
     for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * expected[i]);

@@ -79,8 +79,8 @@ namespace
     auto const charges = nf::gather(tree.target_order(), q);
     nf::column_set<double, 3> gradient;
     for (auto& column : gradient.columns) column.resize(n);
-    nf::near_field(nf::serial, nf::scalar, nf::grad_one_over_r<>{}, tree.targets(),
-                   tree.interactions(), points.view(), nf::soa{charges}, gradient.view());
+    nf::near_field(nf::scalar, nf::grad_one_over_r<>{}, tree.targets(), tree.interactions(),
+                   points.view(), nf::soa{charges}, gradient.view());
     auto const expected = nf::gather(nf::inverse(tree.target_order()), gradient.columns[0]);
     double largest = 0;
     for (double value : expected) largest = std::max(largest, std::abs(value));
@@ -137,8 +137,7 @@ namespace
       nf::p2p_inner(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q}, nf::soa{expected});
 
       // [own_back_ends]
-      using nf::starpu::backend_choice;
-      nf::starpu::p2p<screened, double> own(screened{.length = 2}, {backend_choice::simd, backend_choice::scalar});
+      nf::starpu::p2p<screened, double> own(screened{.length = 2}, {.backend = {nf::simd, nf::scalar}});
       // [own_back_ends]
       // clang-format on
       own.insert_inner(here);

@@ -13,7 +13,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::form_choice;
 
   template <class Interaction, class Real>
@@ -54,8 +53,7 @@ namespace
       {}
 
       /// The error of a step.
-      [[nodiscard]] double error(int leaves_per_group, form_choice form,
-                                 backend_choice backend) const
+      [[nodiscard]] double error(int leaves_per_group, form_choice form, backend where) const
       {
         auto const groups = group_leaves(leaves, {.leaves_per_group = leaves_per_group});
         auto out = make_columns<real, interaction_type::n_out>(x.size(), real(-7));
@@ -65,12 +63,12 @@ namespace
                                 x.view(),
                                 q.view(),
                                 writable(out),
-                                {.form = form, .backend = backend}};
+                                {.form = form, .backend = where}};
         step.submit();
         step.wait();
         // also with schedulers that try all implementations before they know them
         for (auto const& ran : step.statistics())
-          EXPECT_TRUE(ran.implementation != "scalar" || backend == backend_choice::scalar);
+          EXPECT_TRUE(ran.implementation != "scalar" || where == backend::scalar);
         return error_of(writable(out), expected);
       }
     };
@@ -90,7 +88,7 @@ namespace
         typename TestFixture::one_set const points(shape, cut);
         for (form_choice const form : {form_choice::gather, form_choice::mutual})
           for (int const leaves_per_group : {1, 7, 0})
-            EXPECT_LE(points.error(leaves_per_group, form, backend_choice::automatic),
+            EXPECT_LE(points.error(leaves_per_group, form, backend::automatic),
                       tolerance<typename TestFixture::real>)
                 << name_of(shape) << ", form " << int(form) << ", level " << cut.level.value_or(-1)
                 << ", leaves per group " << leaves_per_group;
@@ -100,10 +98,10 @@ namespace
   TYPED_TEST(starpu_near_field, equals_brute_force_for_each_implementation)
   {
     typename TestFixture::one_set const points(cloud::plummer, {.max_leaf_size = 16});
-    for (backend_choice const backend : {backend_choice::scalar, backend_choice::simd})
+    for (backend const where : {backend::scalar, backend::simd})
       for (form_choice const form :
            {form_choice::automatic, form_choice::gather, form_choice::mutual})
-        EXPECT_LE(points.error(5, form, backend), tolerance<typename TestFixture::real>);
+        EXPECT_LE(points.error(5, form, where), tolerance<typename TestFixture::real>);
   }
 
   TYPED_TEST(starpu_near_field, equals_brute_force_for_two_sets)
@@ -157,7 +155,7 @@ namespace
                                 x.view(),
                                 q.view(),
                                 writable(out),
-                                {.form = form, .backend = backend_choice::simd}};
+                                {.form = form, .backend = simd}};
         for (int again = 0; again < 2; ++again)
         {
           step.submit();
@@ -185,14 +183,14 @@ namespace
                             x.view(),
                             q.view(),
                             writable(out),
-                            {.form = form_choice::gather, .backend = backend_choice::simd}};
+                            {.form = form_choice::gather, .backend = simd}};
     step.submit();
     step.wait();
     auto serial_out = make_columns<T, K::n_out>(x.size(), T(0));
     auto const sorted_x = gather(tree.target_order(), x.view());
     auto const sorted_q = gather(tree.target_order(), q.view());
-    near_field(serial, simd, k, tree.targets(), tree.interactions(), sorted_x.view(),
-               sorted_q.view(), writable(serial_out));
+    near_field(simd, k, tree.targets(), tree.interactions(), sorted_x.view(), sorted_q.view(),
+               writable(serial_out));
     for (int o = 0; o < K::n_out; ++o)
       EXPECT_EQ(gather(tree.target_order(), out.columns[o]), serial_out.columns[o]);
   }

@@ -16,7 +16,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::form_choice;
   using starpu::handle;
   using testing::Each;
@@ -79,7 +78,7 @@ namespace
                 Each(Field(&starpu::worker_tasks::implementation, Not(std::string("cuda")))));
     try
     {
-      starpu::p2p<inverse_square, double> const p2p(inverse_square{}, backend_choice::cuda);
+      starpu::p2p<inverse_square, double> const p2p(inverse_square{}, {.backend = cuda});
       ADD_FAILURE() << "codelets were made";
     }
     catch (error const& failure)
@@ -99,7 +98,7 @@ namespace
     {
       auto const hx = handle::of(packed.data(), packed.size());
       auto const hq = handle::of(charges.data(), n), hout = handle::of(out.data(), n);
-      starpu::p2p<softened, double> p2p(k, backend_choice::cuda);
+      starpu::p2p<softened, double> p2p(k, {.backend = cuda});
       p2p.insert_inner({.x = hx, .q = hq, .out = hout});
       p2p.wait();
     }

@@ -26,14 +26,13 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::runtime;
   using testing::HasSubstr;
   using p2p = starpu::p2p<one_over_r<3>, double>;
 
   void make_p2p_for_gpus()
   {
-    p2p const made(one_over_r<3>{}, backend_choice::cuda);
+    p2p const made(one_over_r<3>{}, {.backend = cuda});
   }
 
   TEST(starpu_runtime_with_gpus, codelets_for_gpus_are_refused_once_starpu_runs_without)
@@ -103,8 +102,7 @@ namespace
       std::vector<starpu::handle> columns;
       for (auto const& column : x.columns)
         columns.push_back(starpu::handle::of(column.data(), column.size()));
-      starpu::pair_slabs list(r, cells, {columns[0], columns[1], columns[2]},
-                              {.backend = backend_choice::cuda});
+      starpu::pair_slabs list(r, cells, {columns[0], columns[1], columns[2]}, {.backend = cuda});
       coo<double, 3> found;
       list.to_host(found);
       ASSERT_EQ(found.size(), expected.size());

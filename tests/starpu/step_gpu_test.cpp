@@ -16,7 +16,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::delivery_choice;
   using starpu::form_choice;
   using starpu::handle;
@@ -242,7 +241,7 @@ namespace
       auto const hxq = handle::of(pxq.data(), n), hyq = handle::of(pyq.data(), m);
       auto const hx_out = handle::of(x_out.data(), x_out.size());
       auto const hy_out = handle::of(y_out.data(), y_out.size());
-      starpu::p2p<gradient, double> p2p(gradient{}, backend_choice::cuda);
+      starpu::p2p<gradient, double> p2p(gradient{}, {.backend = cuda});
       p2p.insert_inner({.x = hx, .q = hxq, .out = hx_out});
       p2p.insert_outer({.x = hx, .out = hx_out}, {.x = hy, .q = hyq});
       p2p.insert_outer_mutual({.x = hx, .q = hxq, .out = hx_out},
@@ -276,7 +275,7 @@ namespace
     std::vector<double> x(30), q(10), out(9);
     auto const hx = handle::of(x.data(), x.size()), hq = handle::of(q.data(), q.size());
     auto const hout = handle::of(out.data(), out.size());
-    starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>{}, backend_choice::cuda);
+    starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>{}, {.backend = cuda});
     EXPECT_THROW(p2p.insert_inner({.x = hx, .q = hq, .out = hout}), error);
     EXPECT_NO_THROW(p2p.wait());
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, hx.get(), STARPU_R, hq.get(), STARPU_RW,

@@ -22,7 +22,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::form_choice;
   using testing::HasSubstr;
 
@@ -73,7 +72,7 @@ namespace
     {
       problem p(900);
       // one implementation: a scheduler may choose another one each time, which differs in the last bits
-      auto step = p.step({.form = form, .backend = backend_choice::simd});
+      auto step = p.step({.form = form, .backend = simd});
       for (std::uint64_t time = 0; time < 4; ++time)
       {
         std::ranges::copy(make_values<double>(p.q.size(), 10 + time), p.q.begin());
@@ -378,9 +377,9 @@ namespace
   {
     problem p(1000);
     for (form_choice const form : both_forms)
-      for (backend_choice const backend : {backend_choice::scalar, backend_choice::simd})
+      for (backend const where : {backend::scalar, backend::simd})
       {
-        auto step = p.step({.form = form, .backend = backend});
+        auto step = p.step({.form = form, .backend = where});
         for (int time = 0; time < 3; ++time) step.submit();
         step.wait();
         std::uint64_t tasks = 0;
@@ -388,7 +387,7 @@ namespace
         {
           EXPECT_THAT(entry.worker, HasSubstr("CPU"));
           EXPECT_EQ(entry.implementation,
-                    backend == backend_choice::scalar ? "scalar" : name_of(selected_isa()));
+                    where == backend::scalar ? "scalar" : name_of(selected_isa()));
           tasks += entry.tasks;
         }
         EXPECT_EQ(tasks, 3 * step.n_tasks());
@@ -414,7 +413,7 @@ namespace
   {
     return starpu::detail::list_codelet(starpu::detail::list_form::gather,
                                         starpu::detail::kernel_maker<double, K>::type(),
-                                        backend_choice::simd);
+                                        backend::simd);
   }
 
   TEST(starpu_step, an_own_interaction_carries_the_instruction_set_of_its_file)
@@ -426,7 +425,7 @@ namespace
                             p.x.view(),
                             soa{p.q},
                             soa{p.out},
-                            {.form = form_choice::gather, .backend = backend_choice::simd}};
+                            {.form = form_choice::gather, .backend = simd}};
     step.submit();
     step.wait();
     for (starpu::worker_tasks const& entry : step.statistics())
@@ -448,7 +447,7 @@ namespace
   TEST(starpu_step, may_go_on_after_a_submit_that_threw_half_way)
   {
     problem p(900);
-    auto step = p.step({.form = form_choice::gather, .backend = backend_choice::simd});
+    auto step = p.step({.form = form_choice::gather, .backend = simd});
     ASSERT_GT(step.n_tasks(), 2u);
     starpu_codelet& codelet = gather_codelet<one_over_r<>>();
     codelet.can_execute = &is_runnable;

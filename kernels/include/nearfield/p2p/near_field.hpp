@@ -120,9 +120,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Throws nearfield::error for views that differ in size, are null or overlap, and if boxes, list
   /// and columns do not match.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field(serial_execution, Backend backend, K const& k, boxes const& points,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
-                  soa<T, NOut> const& out, near_field_options const& options = {})
+  void near_field(Backend backend, K const& k, boxes const& points, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
   {
     detail::check_one_set("near_field", x, q, out);
     detail::check_list("near_field", points, list, x.size(), x.size());
@@ -137,7 +137,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// As near_field, with one evaluation per pair, over a half list: about twice as fast.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
-  void near_field_mutual(serial_execution, Backend backend, K const& k, boxes const& points,
+  void near_field_mutual(Backend backend, K const& k, boxes const& points,
                          interaction_list const& half_list, soa<X, K::dim> const& x,
                          soa<Q, NQ> const& q, soa<T, NOut> const& out,
                          near_field_options const& options = {})
@@ -157,10 +157,9 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// += with options.accumulate.
   template <cpu_backend Backend, interaction K, class X, class Y, class Q, int NQ, kernel_real T,
             int NOut>
-  void near_field(serial_execution, Backend backend, K const& k, boxes const& targets,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
-                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  void near_field(Backend backend, K const& k, boxes const& targets, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
+                  soa<T, NOut> const& out, near_field_options const& options = {})
   {
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_list("near_field", targets, list, x.size(), y.size());

@@ -40,7 +40,7 @@ namespace nearfield::starpu
     bool accumulate = false;
     form_choice form = form_choice::automatic; ///< how pairs become tasks
     /// automatic: GPUs where the runtime has some, else CPUs
-    backend_choice backend = backend_choice::automatic;
+    nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns
     delivery_choice delivery = delivery_choice::every_step;
   };
