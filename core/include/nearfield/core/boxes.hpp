@@ -61,6 +61,20 @@ namespace nearfield
     }
   };
 
+  /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
+  template <class Leaves>
+  concept has_leaves = requires(Leaves const& leaves)
+  {
+    Leaves::dim;
+    leaves.has_one_set();
+    leaves.targets();
+    leaves.sources();
+    leaves.interactions();
+    leaves.half_interactions();
+    leaves.target_order();
+    leaves.source_order();
+  };
+
   /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
   struct list_view
   {
