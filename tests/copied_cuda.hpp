@@ -45,14 +45,14 @@ namespace nearfield::test
   }
 
   template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
-  void p2p_outer_mutual(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<XQ, NQ> const& x_q,
-                        soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
+  void p2p_outer_mutual(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
+                        soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
                         soa<T, NOut> const& y_out)
   {
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_x_q(x_q), on_y_q(y_q);
     device_columns<T, NOut> const on_x_out(x_out), on_y_out(y_out);
-    nearfield::p2p_outer_mutual(cuda, k, on_x.view(), on_x_q.view(), on_y.view(), on_y_q.view(),
+    nearfield::p2p_outer_mutual(cuda, k, on_x.view(), on_y.view(), on_x_q.view(), on_y_q.view(),
                                 on_x_out.view(), on_y_out.view());
     on_x_out.copy_to(x_out);
     on_y_out.copy_to(y_out);

@@ -65,10 +65,10 @@ namespace nearfield::starpu::detail
           take_out(x_, "out");
           break;
         case array_form::outer_mutual:
-          take_q(x_, "x_q");
-          take_out(x_, "x_out");
           take_x(y_, "y");
+          take_q(x_, "x_q");
           take_q(y_, "y_q");
+          take_out(x_, "x_out");
           take_out(y_, "y_out");
           break;
         }

@@ -77,7 +77,7 @@ namespace nearfield::test
       guarded<T, K::n_out> out(n, initial_output<T>), x_out(n, initial_output<T>);
       guarded<T, K::n_out> y_out(m, initial_output<T>);
       p2p_outer(where, k, x.view(), y.view(), y_q.view(), out.view());
-      p2p_outer_mutual(where, k, x.view(), x_q.view(), y.view(), y_q.view(), x_out.view(),
+      p2p_outer_mutual(where, k, x.view(), y.view(), x_q.view(), y_q.view(), x_out.view(),
                        y_out.view());
       auto const x_some = sample_of(n, samples), y_some = sample_of(m, samples);
       EXPECT_LE(error_of_some(x_some, k, x.view(), y.view(), y_q.view(), out.view(), all_pairs,

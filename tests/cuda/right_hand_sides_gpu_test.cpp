@@ -128,7 +128,7 @@ namespace nearfield::test
         real const initial = initial_output<real>;
         outputs<N> out(n, initial), x_out(n, initial), y_out(m, initial);
         p2p_outer(where, k, x.view(), y.view(), y_q.view(), out.view());
-        p2p_outer_mutual(where, k, x.view(), x_q.view(), y.view(), y_q.view(), x_out.view(),
+        p2p_outer_mutual(where, k, x.view(), y.view(), x_q.view(), y_q.view(), x_out.view(),
                          y_out.view());
         auto const x_some = sample_of(n, 15), y_some = sample_of(m, 15);
         EXPECT_LE(this->template error<N>(x_some, x, y, y_q, out, all_pairs, initial),

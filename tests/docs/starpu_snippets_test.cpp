@@ -140,8 +140,8 @@ namespace
       nf::p2p_inner(nf::scalar, screened{.length = 2}, nf::soa{x, y, z}, nf::soa{q},
                     nf::soa{expected});
     }
-    nf::p2p_outer_mutual(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{q},
-                         nf::soa{x2, y2, z2}, nf::soa{q2}, nf::soa{expected}, nf::soa{expected2});
+    nf::p2p_outer_mutual(nf::scalar, nf::one_over_r<>{}, nf::soa{x, y, z}, nf::soa{x2, y2, z2},
+                         nf::soa{q}, nf::soa{q2}, nf::soa{expected}, nf::soa{expected2});
     double largest = 0;
     for (double const value : expected) largest = std::max(largest, std::abs(value));
     for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * largest);

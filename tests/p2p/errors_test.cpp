@@ -72,13 +72,13 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{four}, soa{y, x}, soa{q}, soa{out},
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{four}, soa{q}, soa{out},
                            soa{other});
         },
         complains_of("p2p_outer_mutual", "x_q has 4", "expected 3"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out},
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out},
                            soa{out4});
         },
         complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
@@ -119,7 +119,7 @@ namespace nearfield::test
         complains_of("p2p_inner", "column 1 of x"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out},
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out},
                            soa{out});
         },
         complains_of("p2p_outer_mutual", "y_out", "its own memory"));

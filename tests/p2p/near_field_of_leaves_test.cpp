@@ -56,14 +56,13 @@ namespace nearfield::test
     void expect_one_set(Leaves const& leaves, soa<double const, 3> const& x)
     {
       both_orders<Leaves> on{leaves, x, x};
-      on.expect_equal(
-          [&](auto const& options)
-          { near_field(simd, k, leaves, x, on.q.view(), on.out.view(), options); },
-          [&](auto const& options)
-          {
-            near_field(simd, k, leaves.targets(), leaves.interactions(), on.sorted_x.view(),
-                       on.sorted_q.view(), on.sums.view(), options);
-          });
+      on.expect_equal([&](auto const& options)
+                      { near_field(simd, k, leaves, x, on.q.view(), on.out.view(), options); },
+                      [&](auto const& options)
+                      {
+                        near_field(simd, k, leaves.targets(), leaves.interactions(),
+                                   on.sorted_x.view(), on.sorted_q.view(), on.sums.view(), options);
+                      });
       on.expect_equal(
           [&](auto const& options)
           { near_field_mutual(simd, k, leaves, x, on.q.view(), on.out.view(), options); },
@@ -88,14 +87,13 @@ namespace nearfield::test
     auto const y = make_points<double, 3>(cloud::uniform, 400, 2);
     auto const tree = build_tree(x.view(), y.view(), {.max_leaf_size = 16});
     both_orders<nearfield::tree<3>> on{tree, x.view(), y.view()};
-    on.expect_equal(
-        [&](auto const& options)
-        { near_field(simd, k, tree, on.x, on.y, on.q.view(), on.out.view(), options); },
-        [&](auto const& options)
-        {
-          near_field(simd, k, tree.targets(), tree.interactions(), on.sorted_x.view(),
-                     on.sorted_y.view(), on.sorted_q.view(), on.sums.view(), options);
-        });
+    on.expect_equal([&](auto const& options)
+                    { near_field(simd, k, tree, on.x, on.y, on.q.view(), on.out.view(), options); },
+                    [&](auto const& options)
+                    {
+                      near_field(simd, k, tree.targets(), tree.interactions(), on.sorted_x.view(),
+                                 on.sorted_y.view(), on.sorted_q.view(), on.sums.view(), options);
+                    });
   }
 
   TEST(near_field_of_leaves, takes_right_hand_sides_that_only_the_run_tells)
@@ -122,13 +120,19 @@ namespace nearfield::test
     std::vector<double> q(21), out(20, 7.), more(21, 7.), b(21), c(21);
     std::vector<double> const untouched = out;
     EXPECT_THAT(
-        [&] { near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c}); },
+        [&] {
+          near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c});
+        },
         complains_of("near_field", "x has 21", "expected 20"));
     EXPECT_THAT(
-        [&] { near_field_mutual(simd, k, one_set, y.view(), soa{q}, soa{more, b, c}); },
+        [&] {
+          near_field_mutual(simd, k, one_set, y.view(), soa{q}, soa{more, b, c});
+        },
         complains_of("near_field_mutual", "x has 21"));
     EXPECT_THAT(
-        [&] { near_field(simd, k, two_sets, y.view(), x.view(), soa{q}, soa{more, b, c}); },
+        [&] {
+          near_field(simd, k, two_sets, y.view(), x.view(), soa{q}, soa{more, b, c});
+        },
         complains_of("near_field", "x has 21", "expected 20"));
     std::vector<double> q20(20), b20(20), c20(20);
     EXPECT_THROW(near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20}), error);

@@ -200,7 +200,7 @@ namespace
     EXPECT_EQ(bin(p2p.inner(), {a.hx, a.hq, a.hout}), bin_of(3 * 2));
     EXPECT_EQ(bin(p2p.inner(), {a.hx, qa, out}), bin_of(3 * 3 * 2));
     EXPECT_EQ(bin(p2p.outer(), {a.hx, b.hx, qb, out}), bin_of(3 * 3 * 2));
-    EXPECT_EQ(bin(p2p.outer_mutual(), {a.hx, qa, out, b.hx, qb, out_b}), bin_of(3 * 2 * 3 * 2));
+    EXPECT_EQ(bin(p2p.outer_mutual(), {a.hx, b.hx, qa, qb, out, out_b}), bin_of(3 * 2 * 3 * 2));
   }
 
   TEST(starpu_p2p, scalar_codelets_ask_for_no_instruction_set)

@@ -161,10 +161,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void p2p_outer_mutual(cuda_backend where, K const& k, soa<X, K::dim> const& x,
-                        soa<XQ, NQ> const& x_q, soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q,
+                        soa<Y, K::dim> const& y, soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q,
                         soa<T, NOut> const& x_out, soa<T, NOut> const& y_out)
   {
-    detail::check_both_sides("p2p_outer_mutual", x, x_q, y, y_q, x_out, y_out);
+    detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
     detail::launch_box("p2p_outer_mutual", where, cuda_kernels_of<T, K>().mutual, k, targets,
                        sources);

@@ -40,7 +40,7 @@ namespace nearfield::starpu
     [[nodiscard]] starpu_codelet* inner() const;
     /// The codelet of insert_outer(). Buffers: x of targets R, y of sources R, q R, out RW | COMMUTE.
     [[nodiscard]] starpu_codelet* outer() const;
-    /// The codelet of insert_outer_mutual(). Buffers: x R, x_q R, x_out RW | COMMUTE, y R, y_q R,
+    /// The codelet of insert_outer_mutual(). Buffers: x R, y R, x_q R, y_q R, x_out RW | COMMUTE,
     /// y_out RW | COMMUTE. Throws nearfield::error for an interaction without a mutual form.
     [[nodiscard]] starpu_codelet* outer_mutual() const;
     /// The argument of raw tasks, for STARPU_CL_ARGS_NFREE: they use this object's interaction and report
