@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/core/where.hpp>
 
@@ -21,14 +22,6 @@ namespace nearfield::app
     f64
   };
 
-  /// Whether a pair of points is evaluated once or twice.
-  enum class pair_form
-  {
-    automatic, ///< the faster one
-    one_sided, ///< once for each of the two points
-    mutual     ///< once for both; only for one set
-  };
-
   /// The kind of result of a search.
   enum class list_kind
   {
@@ -47,7 +40,7 @@ namespace nearfield::app
   };
 
   /// Where and how one near-field step runs.
-  struct step_options
+  struct execution_options
   {
     /// automatic: cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
     nearfield::backend backend = nearfield::backend::automatic;
@@ -72,7 +65,7 @@ namespace nearfield::app
     /// 0: as the file says
     int dim = 0;
     app::precision precision = precision::f64;
-    step_options step = {};
+    execution_options step = {};
     std::optional<int> level = std::nullopt;
     int max_leaf_size = 64;
     /// centre, then half width

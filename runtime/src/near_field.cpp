@@ -32,22 +32,22 @@ namespace nearfield::starpu::detail
       return wanted == backend::automatic && can_use_gpus ? backend::cuda : wanted;
     }
 
-    form_choice choose_form(leaf_groups_view const& groups, interaction_shape const& k,
-                            form_choice wanted, backend where)
+    pair_form choose_form(leaf_groups_view const& groups, interaction_shape const& k,
+                          pair_form wanted, backend where)
     {
       bool const can_be_mutual = groups.has_one_set && k.has_way_back;
-      if (wanted == form_choice::automatic)
+      if (wanted == pair_form::automatic)
       {
         bool const pays =
             where != backend::cuda ||
             cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out);
-        return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
+        return can_be_mutual && pays ? pair_form::mutual : pair_form::one_sided;
       }
-      if (wanted == form_choice::mutual && !can_be_mutual)
+      if (wanted == pair_form::mutual && !can_be_mutual)
         throw error("near_field: form mutual, but " +
                     (groups.has_one_set ? std::string(k.name) + " has no way back"
                                         : std::string("the tree has two sets")) +
-                    "; take form gather");
+                    "; take form one_sided");
       return wanted;
     }
 
@@ -71,10 +71,10 @@ namespace nearfield::starpu::detail
 
     template <class T>
     nearfield::detail::step_plan make_plan(leaf_groups_view const& groups,
-                                           step_columns<T> const& columns, form_choice form,
+                                           step_columns<T> const& columns, pair_form form,
                                            backend where)
     {
-      nearfield::detail::planner const plan = form == form_choice::mutual
+      nearfield::detail::planner const plan = form == pair_form::mutual
                                                   ? &nearfield::detail::plan_mutual
                                                   : &nearfield::detail::plan_gather;
       if (where != backend::cuda) return plan(groups, false, nearfield::detail::default_chunks);
@@ -98,13 +98,12 @@ namespace nearfield::starpu::detail
   {
   public:
     step(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
-         step_columns<T> const& columns, near_field_options const& options)
+         step_columns<T> const& columns, step_options const& options)
         : runtime_(starpu), delivery_(options.delivery),
           backend_(choose_backend(starpu, *k.type, options.backend)),
           form_(choose_form(groups, *k.type, options.form, backend_)),
-          codelet_(
-              list_codelet(form_ == form_choice::mutual ? list_form::mutual : list_form::gather,
-                           *k.type, backend_)),
+          codelet_(list_codelet(form_ == pair_form::mutual ? list_form::mutual : list_form::gather,
+                                *k.type, backend_)),
           k_(k), columns_(columns)
     {
       check_may_wait("near_field"); // its destructor waits
@@ -126,7 +125,7 @@ namespace nearfield::starpu::detail
         auto const n = group.targets.size();
         list_.push_back(handle::of(group.list.data(), group.list.size()));
         out_.push_back(handle::of_size<T>(n_out * n));
-        if (form_ == form_choice::mutual)
+        if (form_ == pair_form::mutual)
           halo_.push_back(handle::of_size<T>(n_out * std::max<index_type>(1, group.halo_size)));
         argument.work = group.interactions * columns_.n_rhs;
         argument.head = &group.head;
@@ -197,7 +196,7 @@ namespace nearfield::starpu::detail
 
     void inputs_changed() { inputs_changed_ = true; }
 
-    [[nodiscard]] form_choice form() const { return form_; }
+    [[nodiscard]] pair_form form() const { return form_; }
     [[nodiscard]] std::size_t n_tasks() const { return plan_.groups.size(); }
     [[nodiscard]] std::vector<worker_tasks> statistics() const
     {
@@ -238,7 +237,7 @@ namespace nearfield::starpu::detail
     void submit_group(std::size_t g, int priority)
     {
       auto const& group = plan_.groups[g];
-      bool const is_mutual = form_ == form_choice::mutual;
+      bool const is_mutual = form_ == pair_form::mutual;
       bool const has_targets_apart = !columns_.has_one_set;
       auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
       task one(codelet_, 2 + is_mutual + has_targets_apart + 2 * n_sources);
@@ -275,7 +274,7 @@ namespace nearfield::starpu::detail
     monitor monitor_;
     delivery_choice delivery_;
     backend backend_;
-    form_choice form_;
+    pair_form form_;
     starpu_codelet& codelet_;
     kernel<T> k_;
     step_columns<T> columns_;
@@ -297,7 +296,7 @@ namespace nearfield::starpu
   template <kernel_real T>
   near_field<T>::near_field(runtime const& starpu, leaf_groups_view const& groups,
                             detail::kernel<T> const& k, detail::step_columns<T> const& columns,
-                            near_field_options const& options)
+                            step_options const& options)
       : step_(std::make_unique<detail::step<T>>(starpu, groups, k, columns, options))
   {}
 
@@ -335,7 +334,7 @@ namespace nearfield::starpu
     step_->inputs_changed();
   }
   template <kernel_real T>
-  form_choice near_field<T>::form() const
+  pair_form near_field<T>::form() const
   {
     return step_->form();
   }

@@ -20,7 +20,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::form_choice;
   using starpu::runtime;
   using testing::AllOf;
   using testing::HasSubstr;
@@ -89,7 +88,7 @@ namespace
       large_problem p(shape, 1'000'000);
       auto const expected = p.expected();
       auto const groups = group_leaves(starpu, p.leaves);
-      for (form_choice const form : {form_choice::gather, form_choice::mutual})
+      for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
       {
         for (auto& column : p.out.columns) std::ranges::fill(column, -7.);
         starpu::near_field step{starpu,     groups,          K{},           p.x.view(),

@@ -12,7 +12,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::form_choice;
 
   template <class Interaction, class Real>
   struct kind
@@ -52,7 +51,7 @@ namespace
       {}
 
       /// The error of a step.
-      [[nodiscard]] double error(int leaves_per_group, form_choice form, backend where) const
+      [[nodiscard]] double error(int leaves_per_group, pair_form form, backend where) const
       {
         auto const groups = group_leaves(leaves, {.leaves_per_group = leaves_per_group});
         auto out = make_columns<real, interaction_type::n_out>(x.size(), real(-7));
@@ -85,7 +84,7 @@ namespace
       for (auto const& cut : TestFixture::trees())
       {
         typename TestFixture::one_set const points(shape, cut);
-        for (form_choice const form : {form_choice::gather, form_choice::mutual})
+        for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
           for (int const leaves_per_group : {1, 7, 0})
             EXPECT_LE(points.error(leaves_per_group, form, backend::automatic),
                       tolerance<typename TestFixture::real>)
@@ -98,8 +97,7 @@ namespace
   {
     typename TestFixture::one_set const points(cloud::plummer, {.max_leaf_size = 16});
     for (backend const where : {backend::scalar, backend::simd})
-      for (form_choice const form :
-           {form_choice::automatic, form_choice::gather, form_choice::mutual})
+      for (pair_form const form : {pair_form::automatic, pair_form::one_sided, pair_form::mutual})
         EXPECT_LE(points.error(5, form, where), tolerance<typename TestFixture::real>);
   }
 
@@ -126,7 +124,7 @@ namespace
                                   q.view(),      writable(out)};
           step.submit();
           step.wait();
-          EXPECT_EQ(step.form(), form_choice::gather);
+          EXPECT_EQ(step.form(), pair_form::one_sided);
           EXPECT_LE(error_of(writable(out), reference_near_field(k, tree, x, y, q.view())),
                     tolerance<T>)
               << n_targets << " targets, " << n_sources << " sources";
@@ -142,7 +140,7 @@ namespace
     auto const q = make_inputs<T, K::n_in>(x.size());
     auto const tree = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(tree, {.leaves_per_group = 3});
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       auto first = make_columns<T, K::n_out>(x.size(), T(0));
       for (int repeat = 0; repeat < 3; ++repeat)
@@ -166,7 +164,7 @@ namespace
     }
   }
 
-  TYPED_TEST(starpu_near_field, gather_gives_the_bits_of_the_serial_near_field)
+  TYPED_TEST(starpu_near_field, one_sided_gives_the_bits_of_one_thread)
   {
     using T = typename TestFixture::real;
     using K = typename TestFixture::interaction_type;
@@ -182,7 +180,7 @@ namespace
                             x.view(),
                             q.view(),
                             writable(out),
-                            {.form = form_choice::gather, .backend = simd}};
+                            {.form = pair_form::one_sided, .backend = simd}};
     step.submit();
     step.wait();
     auto serial_out = make_columns<T, K::n_out>(x.size(), T(0));

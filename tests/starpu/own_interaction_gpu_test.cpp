@@ -16,7 +16,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::form_choice;
   using starpu::handle;
   using testing::Each;
   using testing::Field;
@@ -38,7 +37,7 @@ namespace
   {
     own_problem<T, K> p;
     auto const expected = reference_near_field(k, p.leaves, p.x, p.x, p.q.view());
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       starpu::near_field step{one_runtime(),   p.groups,      k, p.x.view(), p.q.view(),
                               writable(p.out), {.form = form}};

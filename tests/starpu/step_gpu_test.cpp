@@ -17,7 +17,6 @@ namespace
   using namespace nearfield;
   using namespace nearfield::test;
   using starpu::delivery_choice;
-  using starpu::form_choice;
   using starpu::handle;
   using testing::AllOf;
   using testing::Each;
@@ -58,7 +57,7 @@ namespace
 
   TEST(starpu_step_on_gpus, results_stay_there_until_they_are_asked_for)
   {
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
       starpu::near_field step{one_runtime(),
@@ -120,7 +119,7 @@ namespace
 
   TEST(starpu_step_on_gpus, points_that_have_moved_to_one_place_are_left_out_in_both_forms)
   {
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
       starpu::near_field step{one_runtime(), p.groups,        one_over_r<3>{}, p.x.view(),
@@ -180,7 +179,7 @@ namespace
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
-                              {.form = form_choice::gather}};
+                              {.form = pair_form::one_sided}};
       step.submit();
       step.wait();
       if (repeat == 0) first = p.out;
@@ -190,7 +189,7 @@ namespace
 
   TEST(starpu_step_on_gpus, right_hand_sides_follow_each_other)
   {
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
       points<double, 2> q{{p.q.columns[0], make_values<double>(p.x.size(), 77)}};

@@ -22,10 +22,9 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::form_choice;
   using testing::HasSubstr;
 
-  constexpr form_choice both_forms[] = {form_choice::gather, form_choice::mutual};
+  constexpr pair_form both_forms[] = {pair_form::one_sided, pair_form::mutual};
 
   std::string message_of(std::function<void()> const& f)
   {
@@ -54,7 +53,7 @@ namespace
           groups(group_leaves(leaves, {.leaves_per_group = leaves_per_group}))
     {}
 
-    auto step(starpu::near_field_options const& options = {})
+    auto step(starpu::step_options const& options = {})
     {
       return starpu::near_field{one_runtime(), groups,   one_over_r<>{}, x.view(),
                                 soa{q},        soa{out}, options};
@@ -68,7 +67,7 @@ namespace
 
   TEST(starpu_step, changed_inputs_are_read_when_said_so)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(900);
       // one implementation: a scheduler may choose another one each time, which differs in the last bits
@@ -91,7 +90,7 @@ namespace
 
   TEST(starpu_step, inputs_may_change_while_steps_that_have_read_them_run)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(3000, 20);
       p.out.assign(p.out.size(), 0.);
@@ -174,7 +173,7 @@ namespace
 
   TEST(starpu_step, changed_positions_are_read_when_said_so)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(900);
       auto step = p.step({.form = form});
@@ -194,7 +193,7 @@ namespace
 
   TEST(starpu_step, points_that_have_moved_to_one_place_contribute_nothing)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(900);
       auto step = p.step({.form = form});
@@ -211,7 +210,7 @@ namespace
 
   TEST(starpu_step, accumulates_where_it_is_told_to)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(700);
       p.out.assign(p.out.size(), 2.);
@@ -228,7 +227,7 @@ namespace
   {
     problem first(800), second(500);
     auto a = first.step();
-    auto b = second.step({.form = form_choice::gather});
+    auto b = second.step({.form = pair_form::one_sided});
     a.submit();
     b.submit();
     a.submit();
@@ -249,7 +248,7 @@ namespace
   TEST(starpu_step, may_be_destroyed_while_it_runs)
   {
     problem p(3000);
-    for (form_choice const form : both_forms) p.step({.form = form}).submit();
+    for (pair_form const form : both_forms) p.step({.form = form}).submit();
     // the tasks have ended: nothing writes to these any more
     p.out.assign(p.out.size(), 1.);
     auto step = p.step();
@@ -265,7 +264,7 @@ namespace
     auto const q = make_inputs<double, 3>(x.size());
     auto const tree = build_tree(x.view(), {.max_leaf_size = 10});
     auto const groups = group_leaves(tree, {.leaves_per_group = 4});
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       auto out = make_columns<double, 3 * K::n_out>(x.size(), 5.);
       starpu::near_field step{one_runtime(), groups,        K{},           x.view(),
@@ -294,7 +293,7 @@ namespace
     auto const tree = build_tree(x.view(), {.max_leaf_size = 10});
     auto const groups = group_leaves(tree, {.leaves_per_group = 4});
     soa<double const, run_time_columns> const all_q({q_view.data(), 8}, x.size());
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       auto out = make_columns<double, 8 * K::n_out>(x.size(), 5.);
       auto const out_view = writable(out);
@@ -324,7 +323,7 @@ namespace
   TEST(starpu_step, empty_sets_and_single_points)
   {
     for (std::size_t const n : {0, 1, 2})
-      for (form_choice const form : both_forms)
+      for (pair_form const form : both_forms)
       {
         problem p(n);
         auto step = p.step({.form = form});
@@ -364,7 +363,7 @@ namespace
       most_chunks = std::max(most_chunks, group.source_chunks.size());
     ASSERT_GT(1 + most_halos, STARPU_NMAXBUFS);
     ASSERT_GT(2 + 2 * most_chunks, STARPU_NMAXBUFS);
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       auto step = p.step({.form = form});
       step.submit();
@@ -376,7 +375,7 @@ namespace
   TEST(starpu_step, statistics_count_the_tasks_of_each_worker_and_implementation)
   {
     problem p(1000);
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
       for (backend const where : {backend::scalar, backend::simd})
       {
         auto step = p.step({.form = form, .backend = where});
@@ -425,7 +424,7 @@ namespace
                             p.x.view(),
                             soa{p.q},
                             soa{p.out},
-                            {.form = form_choice::gather, .backend = simd}};
+                            {.form = pair_form::one_sided, .backend = simd}};
     step.submit();
     step.wait();
     for (starpu::worker_tasks const& entry : step.statistics())
@@ -447,7 +446,7 @@ namespace
   TEST(starpu_step, may_go_on_after_a_submit_that_threw_half_way)
   {
     problem p(900);
-    auto step = p.step({.form = form_choice::gather, .backend = simd});
+    auto step = p.step({.form = pair_form::one_sided, .backend = simd});
     ASSERT_GT(step.n_tasks(), 2u);
     starpu_codelet& codelet = gather_codelet<one_over_r<>>();
     codelet.can_execute = &is_runnable;
@@ -489,8 +488,8 @@ namespace
                     {
                       starpu::near_field step{
                           runtime,    groups,   k,          p.x.view(),
-                          p.x.view(), soa{p.q}, soa{other}, {.form = form_choice::mutual}};
+                          p.x.view(), soa{p.q}, soa{other}, {.form = pair_form::mutual}};
                     }),
-                HasSubstr("take form gather"));
+                HasSubstr("take form one_sided"));
   }
 }

@@ -61,6 +61,14 @@ namespace nearfield
     }
   };
 
+  /// How often K is evaluated for two points that meet.
+  enum class pair_form
+  {
+    automatic, ///< mutual where it is faster
+    one_sided, ///< once for each of the two
+    mutual     ///< once for both; for one set, and interactions with a way back
+  };
+
   /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
   template <class Leaves>
   concept has_leaves = requires(Leaves const& leaves)
