@@ -58,7 +58,7 @@ namespace
     std::size_t const n = points.q.size();
     nf::device_columns<T, 3> const x(nf::gather(tree.target_order(), points.positions()).view());
     nf::device_columns<T, 1> const q(nf::gather(tree.target_order(), points.charges()).view());
-    nf::device_columns<T, K::n_out> const out(n);
+    nf::device_columns<T, K::n_out> out(n);
     bool const mutual = form == nf::pair_form::mutual;
     auto const list = mutual ? nf::cuda_list::mutual(tree.targets(), tree.half_interactions())
                              : nf::cuda_list(tree.targets(), tree.interactions(), n);

@@ -17,7 +17,7 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::p2p_inner(cuda, k, on_x.view(), on_q.view(), on_out.view());
     on_out.copy_to(out);
   }
@@ -28,7 +28,7 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::p2p_inner_mutual(cuda, k, on_x.view(), on_q.view(), on_out.view());
     on_out.copy_to(out);
   }
@@ -39,7 +39,7 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::p2p_outer(cuda, k, on_x.view(), on_y.view(), on_q.view(), on_out.view());
     on_out.copy_to(out);
   }
@@ -51,7 +51,7 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_x_q(x_q), on_y_q(y_q);
-    device_columns<T, NOut> const on_x_out(x_out), on_y_out(y_out);
+    device_columns<T, NOut> on_x_out(x_out), on_y_out(y_out);
     nearfield::p2p_outer_mutual(cuda, k, on_x.view(), on_y.view(), on_x_q.view(), on_y_q.view(),
                                 on_x_out.view(), on_y_out.view());
     on_x_out.copy_to(x_out);
@@ -66,7 +66,7 @@ namespace nearfield::test
     cuda_list const on_list(points, list, x.size());
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::near_field(cuda, k, on_list, on_x.view(), on_q.view(), on_out.view(), options);
     on_out.copy_to(out);
   }
@@ -80,7 +80,7 @@ namespace nearfield::test
     auto const on_list = cuda_list::mutual(points, half_list);
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::near_field_mutual(cuda, k, on_list, on_x.view(), on_q.view(), on_out.view(),
                                  options);
     on_out.copy_to(out);
@@ -94,7 +94,7 @@ namespace nearfield::test
     cuda_list const on_list(targets, list, y.size());
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::near_field(cuda, k, on_list, on_x.view(), on_y.view(), on_q.view(), on_out.view(),
                           options);
     on_out.copy_to(out);

@@ -221,7 +221,7 @@ namespace nearfield::test
 
     device_columns<double, 3> const on_x(x.view()), on_other(other.view());
     device_columns<double, n_rhs> const on_x_q(x_q.view()), on_other_q(other_q.view());
-    device_columns<double, n_rhs * K::n_out> const on_out(out.view()), on_mutual(out.view()),
+    device_columns<double, n_rhs * K::n_out> on_out(out.view()), on_mutual(out.view()),
         on_halo(halo.view());
     std::vector<double const*> source_x, source_q;
     for (int d = 0; d < 3; ++d) source_x.push_back(on_x.view()[d]);
@@ -251,7 +251,7 @@ namespace nearfield::test
     job.slots = on_slots.data();
     job.own_is_self = true;
     auto const kernels = cuda_kernels_of<double, K>();
-    auto const run = [&](cuda_function<double> kernel, cuda_items const& made, auto const& to)
+    auto const run = [&](cuda_function<double> kernel, cuda_items const& made, auto& to)
     {
       device_array<cuda_item> const items{std::span<cuda_item const>(made.items)};
       auto const outputs = to.view();

@@ -94,7 +94,7 @@ namespace
     {
       {
         device_columns<double, 3> const there(x.view());
-        cuda_cell_list<double, 3> const directly(cuda, there.view(), 0.05);
+        cuda_cell_list<double, 3> directly(cuda, there.view(), 0.05);
         EXPECT_EQ(radius_search(cuda, directly, to_coo{}).to_host().size(), expected.size());
         EXPECT_GT(memory_of_pool().held, 0u);
       }

@@ -97,14 +97,14 @@ namespace nearfield
     [[nodiscard]] bool has_one_set() const;
     /// The stream that it is built and searched on.
     [[nodiscard]] cuda_stream stream() const;
-    /// Position -> index in the given columns; in device memory, valid when the stream has done its work.
-    [[nodiscard]] std::span<index_type const> target_order() const;
+    /// Position -> index in the given columns; in device memory, valid when the stream has done its work. The first
+    /// call makes it, unless a search has.
+    [[nodiscard]] std::span<index_type const> target_order();
     /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order() const;
+    [[nodiscard]] std::span<index_type const> source_order();
 
-    /// For radius_search, which may change it in ways that no result shows: the first search that needs it
-    /// makes the order inside cells, and a search may free memory that the list can make again.
-    [[nodiscard]] detail::device_cells<T, Dim>& on_device() const { return *cells_; }
+    /// For radius_search.
+    [[nodiscard]] detail::device_cells<T, Dim>& on_device() { return *cells_; }
 
   private:
     std::unique_ptr<detail::device_cells<T, Dim>> cells_;
@@ -199,9 +199,10 @@ namespace nearfield
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
   /// device_counts, device_coo, device_csr or device_table. Deterministic. Throws nearfield::error for a half
   /// list of two sets, a stream other than that of the list, a result larger than max_bytes, a table of width
-  /// 0, and too little memory on the device.
+  /// 0, and too little memory on the device. The cells are not const: a search may free memory that they can make
+  /// again, or make the order inside cells.
   template <class T, int Dim, class Sink>
-  auto radius_search(cuda_backend where, cuda_cell_list<T, Dim> const& cells, Sink const& what)
+  auto radius_search(cuda_backend where, cuda_cell_list<T, Dim>& cells, Sink const& what)
   {
     detail::check_same_stream(where.stream, cells.stream());
     return detail::device_search(cells.on_device(), what);
