@@ -53,7 +53,7 @@ namespace nearfield::app
   template <class F>
   decltype(auto) in_range(char const* name, F&& f)
   {
-    nearfield::detail::range const here(name);
+    nearfield::detail::profiler_range const here(name);
     return std::forward<F>(f)();
   }
 

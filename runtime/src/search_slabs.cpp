@@ -59,7 +59,7 @@ namespace nearfield::starpu::detail
       char const* const name = names[static_cast<int>(what)];
       return registered<slab_codelet>({.name = name,
                                        .symbol = "nearfield_" + std::string(name),
-                                       .range = name,
+                                       .profiler_name = name,
                                        .backends = backend::simd,
                                        .is_counted = false});
     }

@@ -80,13 +80,19 @@ namespace nearfield
       for (source_range const& range : list.ranges) check_range(range);
     }
 
-    /// Throws nearfield::error unless the own range of each box is the box itself: otherwise a list of two
-    /// sets would pass for one of one set.
+    /// Whether the own range of box b is the box itself, as in a list of one set.
+    inline bool is_own_range(boxes const& points, interaction_list const& list, index_type b)
+    {
+      return list.own[b].begin == points.begin(b) && list.own[b].end == points.end(b);
+    }
+
+    /// Throws nearfield::error unless it is for each box: otherwise a list of two sets would pass for one of
+    /// one set.
     inline void check_own_ranges(char const* function, boxes const& points,
                                  interaction_list const& list)
     {
       for (index_type b = 0; b < points.size(); ++b)
-        if (list.own[b].begin != points.begin(b) || list.own[b].end != points.end(b))
+        if (!is_own_range(points, list, b))
           throw error(std::string(function) + ": box " + std::to_string(b) + " holds the points [" +
                       std::to_string(points.begin(b)) + ", " + std::to_string(points.end(b)) +
                       "), its own range is [" + std::to_string(list.own[b].begin) + ", " +
