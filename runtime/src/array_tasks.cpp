@@ -186,7 +186,7 @@ namespace nearfield::starpu::detail
     if (task.on == implementation::cuda)
     {
       cuda_kernels<T> const& kernels = this->gpu_kernels();
-      auto const kernel = may_be_mutual && kernels.mutual ? kernels.mutual : kernels.gather;
+      auto const kernel = may_be_mutual && kernels.mutual ? kernels.mutual : kernels.one_sided;
       cuda_job<T> job;
       job.singular = argument.is_singular;
       job.stream = task.stream;

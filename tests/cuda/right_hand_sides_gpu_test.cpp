@@ -263,7 +263,7 @@ namespace nearfield::test
       check_cuda(kernel(&k, job), "kernel");
       synchronize(nullptr);
     };
-    run(kernels.gather, detail::gather_items({offsets}, list), on_out);
+    run(kernels.one_sided, detail::gather_items({offsets}, list), on_out);
     auto const to_halo = on_halo.view();
     job.halo_out = to_halo.data();
     run(kernels.mutual, detail::mutual_items({offsets}, list), on_mutual);

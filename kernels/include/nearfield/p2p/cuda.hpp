@@ -131,7 +131,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_one_set("p2p_inner", x, q, out);
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_box("p2p_inner", where, cuda_kernels_of<T, K>().gather, k, points, points);
+    detail::launch_box("p2p_inner", where, cuda_kernels_of<T, K>().one_sided, k, points, points);
   }
 
   /// As p2p_inner, with one evaluation per pair. Not deterministic.
@@ -153,7 +153,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_two_sets("p2p_outer", x, y, q, out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_box("p2p_outer", where, cuda_kernels_of<T, K>().gather, k, targets, sources);
+    detail::launch_box("p2p_outer", where, cuda_kernels_of<T, K>().one_sided, k, targets, sources);
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
@@ -180,7 +180,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_one_set("near_field", x, q, out);
     detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().gather, k, list, options,
+    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
                         points, points);
   }
 
@@ -212,7 +212,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().gather, k, list, options,
+    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
                         targets, sources);
   }
 }
