@@ -110,7 +110,7 @@ namespace
   {
     auto& p = bench::problem_of<T, K::dim>(d);
     auto const q = inputs_of<K::n_in, NRhs>(p.q());
-    nf::device_columns<T, NRhs * K::n_out> const out(p.size());
+    nf::device_columns<T, NRhs * K::n_out> out(p.size());
     K const k;
     int threads = 0;
 

@@ -71,10 +71,10 @@ namespace
             [&]
             {
               if (mutual)
-                nf::near_field_mutual(nf::serial, backend, K{}, tree.targets(),
-                                      tree.half_interactions(), x, q, all.out.view());
+                nf::near_field_mutual(backend, K{}, tree.targets(), tree.half_interactions(), x, q,
+                                      all.out.view());
               else
-                nf::near_field(nf::serial, backend, K{}, tree.targets(), tree.interactions(), x, q,
+                nf::near_field(backend, K{}, tree.targets(), tree.interactions(), x, q,
                                all.out.view());
             });
   }

@@ -54,7 +54,7 @@ namespace
       case form::outer:
         return nf::p2p_outer(backend, K{}, x, y, y_q, out);
       case form::outer_mutual:
-        return nf::p2p_outer_mutual(backend, K{}, x, x_q, y, y_q, out, back);
+        return nf::p2p_outer_mutual(backend, K{}, x, y, x_q, y_q, out, back);
       }
     };
     for (auto _ : state)

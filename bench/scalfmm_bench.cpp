@@ -120,7 +120,7 @@ namespace bench
              for (std::size_t i = 1; i <= n_neighbours; ++i)
              {
                auto const [y, p, y_out] = views(l.all[i]);
-               nearfield::p2p_outer_mutual(nearfield::simd, interaction{}, x, q, y, p, out, y_out);
+               nearfield::p2p_outer_mutual(nearfield::simd, interaction{}, x, y, q, p, out, y_out);
              }
          });
   }

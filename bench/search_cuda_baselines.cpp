@@ -86,7 +86,7 @@ namespace bench
       int const width = std::max(1500, *std::ranges::max_element(counted));
       std::size_t const entries = c.n * static_cast<std::size_t>(width + 2);
       state.counters["table_bytes"] = static_cast<double>(entries * sizeof(int));
-      nf::device_array<int> const neighb(entries);
+      nf::device_array<int> neighb(entries);
       auto const list = [&](nf::soa<T, 3> const& x)
       {
         baseline::pinns_table(x, domain, cells, width, neighb.data(), test);

@@ -82,7 +82,7 @@ namespace
     T cutoff_;
     Sink what_;
     std::optional<cell_list> cells_;
-    std::optional<decltype(nf::radius_search(nf::cuda, std::declval<cell_list const&>(),
+    std::optional<decltype(nf::radius_search(nf::cuda, std::declval<cell_list&>(),
                                              std::declval<Sink const&>()))>
         result_;
   };

@@ -48,8 +48,8 @@ namespace
     for (auto _ : state)
     {
       double const begin = seconds();
-      nf::near_field_mutual(nf::serial, nf::simd, K{}, tree.targets(), tree.half_interactions(),
-                            x.view(), q.view(), serial_out.view());
+      nf::near_field_mutual(nf::simd, K{}, tree.targets(), tree.half_interactions(), x.view(),
+                            q.view(), serial_out.view());
       double const serial_end = seconds();
       step.submit();
       double const submitted = seconds();

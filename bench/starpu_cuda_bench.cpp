@@ -30,7 +30,6 @@ namespace
   using bench::median;
   using bench::seconds;
   using bench::starpu;
-  using nf::starpu::form_choice;
 
   /// The time of f's work on the default stream of the first GPU, in seconds.
   template <class F>
@@ -53,14 +52,14 @@ namespace
 
   /// The median time of one launch over all leaves, in seconds.
   template <class K, class T>
-  double one_launch(nf::tree<3> const& tree, bench::cloud<T, 3> const& points, form_choice form)
+  double one_launch(nf::tree<3> const& tree, bench::cloud<T, 3> const& points, nf::pair_form form)
   {
     cudaSetDevice(0);
     std::size_t const n = points.q.size();
     nf::device_columns<T, 3> const x(nf::gather(tree.target_order(), points.positions()).view());
     nf::device_columns<T, 1> const q(nf::gather(tree.target_order(), points.charges()).view());
-    nf::device_columns<T, K::n_out> const out(n);
-    bool const mutual = form == form_choice::mutual;
+    nf::device_columns<T, K::n_out> out(n);
+    bool const mutual = form == nf::pair_form::mutual;
     auto const list = mutual ? nf::cuda_list::mutual(tree.targets(), tree.half_interactions())
                              : nf::cuda_list(tree.targets(), tree.interactions(), n);
     std::vector<double> times;
@@ -87,7 +86,7 @@ namespace
 
   template <class K, class T>
   void run(benchmark::State& state, bench::cloud<T, 3> const& points,
-           nf::tree_options<3> const& cut, form_choice form, int groups_per_gpu)
+           nf::tree_options<3> const& cut, nf::pair_form form, int groups_per_gpu)
   {
     auto const tree = nf::build_tree(points.positions(), cut);
     double const raw = one_launch<K>(tree, points, form);
@@ -164,11 +163,11 @@ namespace
   void add(std::string const& cloud, std::size_t n, nf::tree_options<3> const& cut,
            int groups_per_gpu = 0)
   {
-    for (auto const form : {form_choice::gather, form_choice::mutual})
+    for (auto const form : {nf::pair_form::one_sided, nf::pair_form::mutual})
     {
       std::string const name = "starpu_cuda/" + cloud + "/" + std::string(K::name) + "/" +
                                bench::precision_name<T> +
-                               (form == form_choice::mutual ? "/mutual" : "/one_sided") +
+                               (form == nf::pair_form::mutual ? "/mutual" : "/one_sided") +
                                (groups_per_gpu ? "/groups_" + std::to_string(groups_per_gpu) : "");
       benchmark::RegisterBenchmark(name.c_str(),
                                    [=](auto& state)

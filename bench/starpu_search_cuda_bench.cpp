@@ -96,7 +96,7 @@ namespace
     std::uint64_t const candidates =
         nf::detail::count_candidates(nf::detail::whole(cells.view(), nf::pairs::half));
     nf::starpu::pair_slab_options options;
-    options.backend = nf::starpu::backend_choice::cuda;
+    options.backend = nf::cuda;
     options.candidates =
         candidates / static_cast<std::uint64_t>(slabs_per_gpu * starpu().n_gpus()) + 1;
     nf::starpu::pair_slabs<T, 3> list(starpu(), cells, {columns[0], columns[1], columns[2]},

@@ -17,7 +17,7 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::p2p_inner(cuda, k, on_x.view(), on_q.view(), on_out.view());
     on_out.copy_to(out);
   }
@@ -28,7 +28,7 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::p2p_inner_mutual(cuda, k, on_x.view(), on_q.view(), on_out.view());
     on_out.copy_to(out);
   }
@@ -39,40 +39,40 @@ namespace nearfield::test
   {
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::p2p_outer(cuda, k, on_x.view(), on_y.view(), on_q.view(), on_out.view());
     on_out.copy_to(out);
   }
 
   template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
-  void p2p_outer_mutual(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<XQ, NQ> const& x_q,
-                        soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
+  void p2p_outer_mutual(copied_cuda, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
+                        soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
                         soa<T, NOut> const& y_out)
   {
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_x_q(x_q), on_y_q(y_q);
-    device_columns<T, NOut> const on_x_out(x_out), on_y_out(y_out);
-    nearfield::p2p_outer_mutual(cuda, k, on_x.view(), on_x_q.view(), on_y.view(), on_y_q.view(),
+    device_columns<T, NOut> on_x_out(x_out), on_y_out(y_out);
+    nearfield::p2p_outer_mutual(cuda, k, on_x.view(), on_y.view(), on_x_q.view(), on_y_q.view(),
                                 on_x_out.view(), on_y_out.view());
     on_x_out.copy_to(x_out);
     on_y_out.copy_to(y_out);
   }
 
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field(serial_execution, copied_cuda, K const& k, boxes const& points,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
-                  soa<T, NOut> const& out, near_field_options const& options = {})
+  void near_field(copied_cuda, K const& k, boxes const& points, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
   {
     cuda_list const on_list(points, list, x.size());
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::near_field(cuda, k, on_list, on_x.view(), on_q.view(), on_out.view(), options);
     on_out.copy_to(out);
   }
 
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field_mutual(serial_execution, copied_cuda, K const& k, boxes const& points,
+  void near_field_mutual(copied_cuda, K const& k, boxes const& points,
                          interaction_list const& half_list, soa<X, K::dim> const& x,
                          soa<Q, NQ> const& q, soa<T, NOut> const& out,
                          near_field_options const& options = {})
@@ -80,22 +80,21 @@ namespace nearfield::test
     auto const on_list = cuda_list::mutual(points, half_list);
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::near_field_mutual(cuda, k, on_list, on_x.view(), on_q.view(), on_out.view(),
                                  options);
     on_out.copy_to(out);
   }
 
   template <interaction K, class X, class Y, class Q, int NQ, kernel_real T, int NOut>
-  void near_field(serial_execution, copied_cuda, K const& k, boxes const& targets,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
-                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  void near_field(copied_cuda, K const& k, boxes const& targets, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
+                  soa<T, NOut> const& out, near_field_options const& options = {})
   {
     cuda_list const on_list(targets, list, y.size());
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> const on_out(out);
+    device_columns<T, NOut> on_out(out);
     nearfield::near_field(cuda, k, on_list, on_x.view(), on_y.view(), on_q.view(), on_out.view(),
                           options);
     on_out.copy_to(out);

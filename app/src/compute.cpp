@@ -22,7 +22,7 @@ namespace nearfield::app
 
     template <class T, class K>
     void compute_interaction(problem<T, K::dim> const& on, K const& k,
-                             std::string const& source_name, step_options const& step,
+                             std::string const& source_name, execution_options const& step,
                              std::size_t n_check, run_result& result)
     {
       if (on.inputs.empty() || on.inputs.size() % K::n_in != 0)
@@ -43,7 +43,7 @@ namespace nearfield::app
     template <class T, int Dim>
     run_result compute_in(named_points const& targets, named_points const* sources,
                           interaction_choice const& interaction, cut_options const& cut,
-                          step_options const& step, std::size_t n_check)
+                          execution_options const& step, std::size_t n_check)
     {
       run_result result;
       auto const start = std::chrono::steady_clock::now();
@@ -65,7 +65,7 @@ namespace nearfield::app
   template <class T>
   run_result compute(named_points const& targets, named_points const* sources,
                      interaction_choice const& interaction, cut_options const& cut,
-                     step_options const& step, std::size_t n_check)
+                     execution_options const& step, std::size_t n_check)
   {
     check_interaction(interaction, targets.points.dim);
     return targets.points.dim == 2
@@ -75,8 +75,8 @@ namespace nearfield::app
 
   template run_result compute<float>(named_points const&, named_points const*,
                                      interaction_choice const&, cut_options const&,
-                                     step_options const&, std::size_t);
+                                     execution_options const&, std::size_t);
   template run_result compute<double>(named_points const&, named_points const*,
                                       interaction_choice const&, cut_options const&,
-                                      step_options const&, std::size_t);
+                                      execution_options const&, std::size_t);
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "check.hpp"
+#include "check_outputs.hpp"
 #include "problem.hpp"
 #include "step.hpp"
 
@@ -32,11 +32,11 @@ namespace nearfield::app
   template <class T>
   run_result compute(named_points const& targets, named_points const* sources,
                      interaction_choice const& interaction, cut_options const& cut,
-                     step_options const& step, std::size_t n_check);
+                     execution_options const& step, std::size_t n_check);
   extern template run_result compute<float>(named_points const&, named_points const*,
                                             interaction_choice const&, cut_options const&,
-                                            step_options const&, std::size_t);
+                                            execution_options const&, std::size_t);
   extern template run_result compute<double>(named_points const&, named_points const*,
                                              interaction_choice const&, cut_options const&,
-                                             step_options const&, std::size_t);
+                                             execution_options const&, std::size_t);
 }

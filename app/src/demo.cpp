@@ -58,8 +58,8 @@ namespace nearfield::app
       double scalar_seconds = 0;
 
       // measures all forms and reports the fastest
-      auto const add =
-          [&](std::string const& name, step_options options, std::initializer_list<pair_form> forms)
+      auto const add = [&](std::string const& name, execution_options options,
+                           std::initializer_list<pair_form> forms)
       {
         show_progress("  " + name + " " + precision_name + " ...");
         result = {};
@@ -88,7 +88,7 @@ namespace nearfield::app
 
       constexpr auto one_sided = pair_form::one_sided, mutual = pair_form::mutual;
       std::string const simd_name = "simd " + std::string(nearfield::name_of(selected_isa()));
-      step_options const on_simd{
+      execution_options const on_simd{
           .backend = backend::simd, .workers = 0, .repetitions = repetitions};
       add("scalar",
           {.backend = backend::scalar, .workers = 0, .repetitions = std::min(repetitions, 3)},

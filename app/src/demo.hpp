@@ -1,6 +1,6 @@
 #pragma once
 
-#include "check.hpp"
+#include "check_outputs.hpp"
 #include "problem.hpp"
 #include "step.hpp"
 

@@ -9,7 +9,7 @@
 
 namespace nearfield::app
 {
-  void check_devices(step_options const& options)
+  void check_devices(execution_options const& options)
   {
     int const asked = options.gpus.value_or(0);
     bool const cuda_only = options.backend == backend::cuda;

@@ -8,7 +8,7 @@ namespace nearfield::app
 {
   /// Throws nearfield::error if the options of a run contradict each other about GPUs, or ask for GPUs that
   /// this program or this machine does not have.
-  void check_devices(step_options const& options);
+  void check_devices(execution_options const& options);
 
   /// Why StarPU cannot compute on GPUs here, in a few words; empty if it can.
   std::string no_gpu_tasks();

@@ -10,7 +10,7 @@ namespace nearfield::app
   /// the download and the scatter into the caller's order.
   template <class T, class K>
   step_result<T> cuda_near_field(problem<T, K::dim> const& on, K const& k,
-                                 step_options const& options)
+                                 execution_options const& options)
   {
     auto const target_order = on.leaves.target_order();
     auto const source_order = on.leaves.source_order();

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <nearfield/core/boxes.hpp>
 #include <nearfield/core/numbers.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,23 +20,6 @@ namespace nearfield::app
   {
     f32,
     f64
-  };
-
-  /// Where a step computes.
-  enum class backend
-  {
-    automatic, ///< cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
-    scalar,    ///< on the CPU
-    simd,      ///< on the CPU
-    cuda       ///< on GPUs only
-  };
-
-  /// Whether a pair of points is evaluated once or twice.
-  enum class pair_form
-  {
-    automatic, ///< the faster one
-    one_sided, ///< once for each of the two points
-    mutual     ///< once for both; only for one set
   };
 
   /// The kind of result of a search.
@@ -55,9 +40,10 @@ namespace nearfield::app
   };
 
   /// Where and how one near-field step runs.
-  struct step_options
+  struct execution_options
   {
-    app::backend backend = backend::automatic;
+    /// automatic: cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
+    nearfield::backend backend = nearfield::backend::automatic;
     pair_form form = pair_form::automatic;
     /// StarPU's CPU workers; 0: the calling thread, without StarPU; none: StarPU's default if built in
     std::optional<int> workers = std::nullopt;
@@ -79,7 +65,7 @@ namespace nearfield::app
     /// 0: as the file says
     int dim = 0;
     app::precision precision = precision::f64;
-    step_options step = {};
+    execution_options step = {};
     std::optional<int> level = std::nullopt;
     int max_leaf_size = 64;
     /// centre, then half width
@@ -102,7 +88,7 @@ namespace nearfield::app
     std::vector<std::string> columns = {};
     std::string atom_style = {};
     app::precision precision = precision::f64;
-    app::backend backend = backend::automatic;
+    nearfield::backend backend = nearfield::backend::automatic;
     /// StarPU's CPU workers that search; 0: the calling thread
     int workers = 0;
     /// pairs closer than this

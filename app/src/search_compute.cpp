@@ -201,14 +201,14 @@ namespace nearfield::app
         };
       };
       reset_pool_peak();
-      auto const cells = timed("grid", result.grid_seconds,
-                               waited(
-                                   [&]
-                                   {
-                                     return cuda_cell_list<T, Dim>(cuda, on_device.view(),
-                                                                   static_cast<T>(options.radius),
-                                                                   grid_options<T, Dim>(options));
-                                   }));
+      auto cells = timed("grid", result.grid_seconds,
+                         waited(
+                             [&]
+                             {
+                               return cuda_cell_list<T, Dim>(cuda, on_device.view(),
+                                                             static_cast<T>(options.radius),
+                                                             grid_options<T, Dim>(options));
+                             }));
       auto const search = [&](auto const& what)
       {
         return waited([&] { return radius_search(cuda, cells, what); })();

@@ -53,7 +53,7 @@ namespace nearfield::app
   template <class F>
   decltype(auto) in_range(char const* name, F&& f)
   {
-    nearfield::detail::range const here(name);
+    nearfield::detail::profiler_range const here(name);
     return std::forward<F>(f)();
   }
 
@@ -86,19 +86,18 @@ namespace nearfield::app
     {
       auto const boxes = on.leaves.targets();
       if (on.sources)
-        near_field(serial, backend, k, boxes, on.leaves.interactions(), x.view(), y.view(), q, out);
+        near_field(backend, k, boxes, on.leaves.interactions(), x.view(), y.view(), q, out);
       else if (form != pair_form::one_sided)
-        near_field_mutual(serial, backend, k, boxes, on.leaves.half_interactions(), x.view(), q,
-                          out);
+        near_field_mutual(backend, k, boxes, on.leaves.half_interactions(), x.view(), q, out);
       else
-        near_field(serial, backend, k, boxes, on.leaves.interactions(), x.view(), q, out);
+        near_field(backend, k, boxes, on.leaves.interactions(), x.view(), q, out);
     }
   }
 
   /// The near field on the calling thread. The time includes the scatter into the caller's order.
   template <class T, class K>
   step_result<T> serial_near_field(problem<T, K::dim> const& on, K const& k,
-                                   step_options const& options)
+                                   execution_options const& options)
   {
     auto const target_order = on.leaves.target_order();
     auto const source_order = on.leaves.source_order();

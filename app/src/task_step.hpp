@@ -24,7 +24,7 @@ namespace nearfield::app
   class session
   {
   public:
-    explicit session(step_options const& options)
+    explicit session(execution_options const& options)
         : runtime_({.workers = options.workers.value_or(0),
                     .scheduler = options.scheduler,
                     .gpus = is_of_cpu(options.backend) ? 0 : options.gpus})
@@ -53,37 +53,6 @@ namespace nearfield::app
     return starpu::worker_limit();
   }
 
-  namespace detail
-  {
-    inline starpu::form_choice starpu_form(pair_form form)
-    {
-      switch (form)
-      {
-      case pair_form::one_sided:
-        return starpu::form_choice::gather;
-      case pair_form::mutual:
-        return starpu::form_choice::mutual;
-      default:
-        return starpu::form_choice::automatic;
-      }
-    }
-
-    inline starpu::backend_choice starpu_backend(backend wanted)
-    {
-      switch (wanted)
-      {
-      case backend::scalar:
-        return starpu::backend_choice::scalar;
-      case backend::simd:
-        return starpu::backend_choice::simd;
-      case backend::cuda:
-        return starpu::backend_choice::cuda;
-      default:
-        return starpu::backend_choice::automatic;
-      }
-    }
-  }
-
   /// A radius search as StarPU tasks.
   template <class Cells, class Sink>
   auto search_by_tasks(session const& running, Cells const& cells, Sink const& what)
@@ -94,14 +63,12 @@ namespace nearfield::app
   /// The near field as StarPU tasks.
   template <class T, class K>
   step_result<T> starpu_near_field(problem<T, K::dim> const& on, K const& k,
-                                   step_options const& options)
+                                   execution_options const& options)
   {
     session const running(options);
     auto const groups = group_leaves(running.runtime(), on.leaves,
                                      {.leaves_per_group = options.leaves_per_group.value_or(0)});
-    starpu::near_field_options how;
-    how.form = detail::starpu_form(options.form);
-    how.backend = detail::starpu_backend(options.backend);
+    starpu::step_options const how{.form = options.form, .backend = options.backend};
 
     step_result<T> result;
     result.report.workers = running.workers();
@@ -138,7 +105,7 @@ namespace nearfield::app
   class session
   {
   public:
-    explicit session(step_options const&) {}
+    explicit session(execution_options const&) {}
     [[nodiscard]] int workers() const { return 0; }
   };
 
@@ -162,7 +129,7 @@ namespace nearfield::app
   /// built in.
   template <class T, class K>
   step_result<T> near_field_step(problem<T, K::dim> const& on, K const& k,
-                                 step_options const& options)
+                                 execution_options const& options)
   {
 #if defined(NEARFIELD_WITH_STARPU)
     if (options.workers != 0) return starpu_near_field(on, k, options);

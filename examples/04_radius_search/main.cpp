@@ -6,7 +6,6 @@
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
-#include <nearfield/tree/permutation.hpp>
 #if defined(EXAMPLE_WITH_STARPU)
 #include <nearfield/starpu/radius_search.hpp>
 #endif
@@ -61,13 +60,10 @@ int main()
                                 from_calls[i] += weight(r2);
                                 from_calls[j] += weight(r2);
                               }});
-  // As an interaction with a cutoff: no list, no callbacks, several pairs at once. Columns are in the order of
-  // the cells.
+  // As an interaction with a cutoff: no list, no callbacks, several pairs at once.
   std::vector<double> const masses(n, 1);
-  std::vector<double> in_order(n);
-  nf::near_field_mutual(nf::serial, nf::simd, smoothing, cells.targets(), cells.half_interactions(),
-                        cells.target_positions(), nf::soa{masses}, nf::soa{in_order});
-  nf::scatter(cells.target_order(), in_order, from_interaction);
+  nf::near_field_mutual(nf::simd, smoothing, cells, nf::soa{x, y, z}, nf::soa{masses},
+                        nf::soa{from_interaction});
   double difference = 0;
   for (std::size_t i = 0; i < n; ++i)
     difference = std::max(difference, std::abs(from_interaction[i] - from_list[i]));

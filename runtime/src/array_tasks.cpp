@@ -65,10 +65,10 @@ namespace nearfield::starpu::detail
           take_out(x_, "out");
           break;
         case array_form::outer_mutual:
-          take_q(x_, "x_q");
-          take_out(x_, "x_out");
           take_x(y_, "y");
+          take_q(x_, "x_q");
           take_q(y_, "y_q");
+          take_out(x_, "x_out");
           take_out(y_, "y_out");
           break;
         }
@@ -186,7 +186,7 @@ namespace nearfield::starpu::detail
     if (task.on == implementation::cuda)
     {
       cuda_kernels<T> const& kernels = this->gpu_kernels();
-      auto const kernel = may_be_mutual && kernels.mutual ? kernels.mutual : kernels.gather;
+      auto const kernel = may_be_mutual && kernels.mutual ? kernels.mutual : kernels.one_sided;
       cuda_job<T> job;
       job.singular = argument.is_singular;
       job.stream = task.stream;

@@ -35,7 +35,7 @@ namespace nearfield::starpu::detail
   }
 
   codelet::codelet(description const& what)
-      : name_(what.name), symbol_(file_name(what.symbol)), range_(what.range),
+      : name_(what.name), symbol_(file_name(what.symbol)), profiler_name_(what.profiler_name),
         is_counted_(what.is_counted)
   {
     model_.type = STARPU_HISTORY_BASED;
@@ -71,7 +71,7 @@ namespace nearfield::starpu::detail
   {
     starpu_task const& task = *starpu_task_get_current();
     auto const& mine = static_cast<codelet const&>(*task.cl);
-    nearfield::detail::range const here(mine.range_);
+    nearfield::detail::profiler_range const here(mine.profiler_name_);
     monitor* watch = &monitor::of_process();
     try
     {

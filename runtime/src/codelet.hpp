@@ -51,8 +51,8 @@ namespace nearfield::starpu::detail
       std::string name; ///< of the tasks
       std::string
           symbol; ///< of the performance model: a file name, in which other characters become underscores
-      char const* range;    ///< name on the timeline of a profiler
-      backend_set backends; ///< cuda only takes effect with has_cuda
+      char const* profiler_name; ///< name on the timeline of a profiler
+      backend_set backends;      ///< cuda only takes effect with has_cuda
       bool has_cuda = false;
       /// the performance model depends on the work: data of equal size can mean very different numbers of pairs
       bool has_work = true;
@@ -78,7 +78,7 @@ namespace nearfield::starpu::detail
     static std::uint32_t footprint(starpu_task* task) noexcept;
 
     std::string name_, symbol_;
-    char const* range_;
+    char const* profiler_name_;
     bool is_counted_;
     starpu_perfmodel model_{};
   };

@@ -181,7 +181,7 @@ namespace nearfield::starpu::detail
         if (task.on == implementation::cuda)
         {
           cuda_kernels<T> const& kernels = this->gpu_kernels();
-          launch(this->name, is_mutual ? kernels.mutual : kernels.gather, argument, data,
+          launch(this->name, is_mutual ? kernels.mutual : kernels.one_sided, argument, data,
                  task.stream);
         }
         else

@@ -26,29 +26,28 @@ namespace nearfield::starpu::detail
   {
     constexpr int first_of_all = std::numeric_limits<int>::max(); // a priority
 
-    backend_choice choose_backend(runtime const& starpu, interaction_shape const& k,
-                                  backend_choice wanted)
+    backend choose_backend(runtime const& starpu, interaction_shape const& k, backend wanted)
     {
       bool const can_use_gpus = k.has_cuda && starpu.n_gpus() > 0;
-      return wanted == backend_choice::automatic && can_use_gpus ? backend_choice::cuda : wanted;
+      return wanted == backend::automatic && can_use_gpus ? backend::cuda : wanted;
     }
 
-    form_choice choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
-                            form_choice wanted, backend_choice backend)
+    pair_form choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
+                          pair_form wanted, backend where)
     {
       bool const can_be_mutual = groups.has_one_set && k.has_way_back;
-      if (wanted == form_choice::automatic)
+      if (wanted == pair_form::automatic)
       {
         bool const pays =
-            backend != backend_choice::cuda ||
+            where != backend::cuda ||
             cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out, n_rhs);
-        return can_be_mutual && pays ? form_choice::mutual : form_choice::gather;
+        return can_be_mutual && pays ? pair_form::mutual : pair_form::one_sided;
       }
-      if (wanted == form_choice::mutual && !can_be_mutual)
+      if (wanted == pair_form::mutual && !can_be_mutual)
         throw error("near_field: form mutual, but " +
                     (groups.has_one_set ? std::string(k.name) + " has no way back"
                                         : std::string("the tree has two sets")) +
-                    "; take form gather");
+                    "; take form one_sided");
       return wanted;
     }
 
@@ -72,14 +71,13 @@ namespace nearfield::starpu::detail
 
     template <class T>
     nearfield::detail::step_plan make_plan(leaf_groups_view const& groups,
-                                           step_columns<T> const& columns, form_choice form,
-                                           backend_choice backend)
+                                           step_columns<T> const& columns, pair_form form,
+                                           backend where)
     {
-      nearfield::detail::planner const plan = form == form_choice::mutual
+      nearfield::detail::planner const plan = form == pair_form::mutual
                                                   ? &nearfield::detail::plan_mutual
                                                   : &nearfield::detail::plan_gather;
-      if (backend != backend_choice::cuda)
-        return plan(groups, false, nearfield::detail::default_chunks);
+      if (where != backend::cuda) return plan(groups, false, nearfield::detail::default_chunks);
       auto const bytes = [](auto const& of)
       {
         return static_cast<double>(of.columns.size() * sizeof(T));
@@ -100,13 +98,12 @@ namespace nearfield::starpu::detail
   {
   public:
     step(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
-         step_columns<T> const& columns, near_field_options const& options)
+         step_columns<T> const& columns, step_options const& options)
         : runtime_(starpu), delivery_(options.delivery),
           backend_(choose_backend(starpu, *k.type, options.backend)),
           form_(choose_form(groups, *k.type, columns.n_rhs, options.form, backend_)),
-          codelet_(
-              list_codelet(form_ == form_choice::mutual ? list_form::mutual : list_form::gather,
-                           *k.type, backend_)),
+          codelet_(list_codelet(form_ == pair_form::mutual ? list_form::mutual : list_form::gather,
+                                *k.type, backend_)),
           k_(k), columns_(columns)
     {
       check_may_wait("near_field"); // its destructor waits
@@ -128,7 +125,7 @@ namespace nearfield::starpu::detail
         auto const n = group.targets.size();
         list_.push_back(handle::of(group.list.data(), group.list.size()));
         out_.push_back(handle::of_size<T>(n_out * n));
-        if (form_ == form_choice::mutual)
+        if (form_ == pair_form::mutual)
           halo_.push_back(handle::of_size<T>(n_out * std::max<index_type>(1, group.halo_size)));
         argument.work = group.interactions * columns_.n_rhs;
         argument.head = &group.head;
@@ -199,7 +196,7 @@ namespace nearfield::starpu::detail
 
     void inputs_changed() { inputs_changed_ = true; }
 
-    [[nodiscard]] form_choice form() const { return form_; }
+    [[nodiscard]] pair_form form() const { return form_; }
     [[nodiscard]] std::size_t n_tasks() const { return plan_.groups.size(); }
     [[nodiscard]] std::vector<worker_tasks> statistics() const
     {
@@ -240,7 +237,7 @@ namespace nearfield::starpu::detail
     void submit_group(std::size_t g, int priority)
     {
       auto const& group = plan_.groups[g];
-      bool const is_mutual = form_ == form_choice::mutual;
+      bool const is_mutual = form_ == pair_form::mutual;
       bool const has_targets_apart = !columns_.has_one_set;
       auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
       task one(codelet_, 2 + is_mutual + has_targets_apart + 2 * n_sources);
@@ -276,8 +273,8 @@ namespace nearfield::starpu::detail
     runtime runtime_;
     monitor monitor_;
     delivery_choice delivery_;
-    backend_choice backend_;
-    form_choice form_;
+    backend backend_;
+    pair_form form_;
     starpu_codelet& codelet_;
     kernel<T> k_;
     step_columns<T> columns_;
@@ -299,7 +296,7 @@ namespace nearfield::starpu
   template <kernel_real T>
   near_field<T>::near_field(runtime const& starpu, leaf_groups_view const& groups,
                             detail::kernel<T> const& k, detail::step_columns<T> const& columns,
-                            near_field_options const& options)
+                            step_options const& options)
       : step_(std::make_unique<detail::step<T>>(starpu, groups, k, columns, options))
   {}
 
@@ -337,7 +334,7 @@ namespace nearfield::starpu
     step_->inputs_changed();
   }
   template <kernel_real T>
-  form_choice near_field<T>::form() const
+  pair_form near_field<T>::form() const
   {
     return step_->form();
   }

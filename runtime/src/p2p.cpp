@@ -100,10 +100,10 @@ namespace nearfield::starpu
   {
     insert(array_form::outer_mutual,
            {{one.x.get()},
-            {one.q.get()},
-            {one.out.get(), true},
             {other.x.get()},
+            {one.q.get()},
             {other.q.get()},
+            {one.out.get(), true},
             {other.out.get(), true}},
            options);
   }

@@ -14,16 +14,16 @@ namespace nearfield::starpu::detail
   class pair_slab_codelet : public codelet
   {
   public:
-    static starpu_codelet& of(pair_slab_work what, backend_choice backend)
+    static starpu_codelet& of(pair_slab_work what, backend where)
     {
       static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
       char const* const name =
           what == pair_slab_work::count ? "pair_slabs_count" : "pair_slabs_fill";
       std::string const symbol = "nearfield_" + std::string(name) + "_" + std::to_string(Dim) +
                                  "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") +
-                                 names[static_cast<int>(backend)];
-      return registered<pair_slab_codelet>({name, symbol, name, backend, built_with_cuda()},
-                                           nullptr, what);
+                                 names[static_cast<int>(where)];
+      return registered<pair_slab_codelet>({name, symbol, name, where, built_with_cuda()}, nullptr,
+                                           what);
     }
 
     pair_slab_codelet(description const& how, pair_slab_work what) : codelet(how), what_(what) {}

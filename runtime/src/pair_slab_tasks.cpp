@@ -20,9 +20,9 @@ namespace nearfield::starpu::detail
     // a handle holds fewer than 2^32 pairs, and there are no more pairs than candidates
     constexpr std::uint64_t most_candidates = std::uint64_t(1) << 31;
 
-    isa isa_of(backend_choice backend)
+    isa isa_of(backend where)
     {
-      return backend == backend_choice::scalar ? isa::scalar : isa::best;
+      return where == backend::scalar ? isa::scalar : isa::best;
     }
 
     void check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
@@ -74,8 +74,7 @@ namespace nearfield::starpu::detail
         fill_codelet(pair_slab_codelet<T, Dim>::of(pair_slab_work::fill, how.backend)), cells(view),
         x(handles), options(how)
   {
-    if (auto const problem = gpu_problem();
-        options.backend == backend_choice::cuda && !problem.empty())
+    if (auto const problem = gpu_problem(); options.backend == backend::cuda && !problem.empty())
       throw error("backend cuda: " + problem, error_kind::not_available);
     on_gpu.resize(starpu_worker_get_count());
     count(view);
@@ -112,7 +111,7 @@ namespace nearfield::starpu::detail
     auto const before = nearfield::detail::candidates_before_boxes(cells, options.which);
     bool const for_gpus =
         built_with_cuda() && starpu.n_gpus() > 0 &&
-        (options.backend == backend_choice::automatic || options.backend == backend_choice::cuda);
+        (options.backend == backend::automatic || options.backend == backend::cuda);
     auto const n_gpus = static_cast<std::uint64_t>(starpu.n_gpus());
     std::uint64_t const per_slab =
         options.candidates > 0 ? options.candidates
@@ -125,7 +124,7 @@ namespace nearfield::starpu::detail
     try
     {
       std::size_t const n = slabs.size();
-      if (options.backend != backend_choice::cuda) counts.resize(cells.target_order.size());
+      if (options.backend != backend::cuda) counts.resize(cells.target_order.size());
       n_pairs.assign(n, 0);
       i.resize(n);
       j.resize(n);

@@ -236,7 +236,7 @@ namespace nearfield::detail
       throw error("near_field: a group has " + std::to_string(group.targets.size()) +
                   " points and reaches " + std::to_string(group.halo_size) +
                   " of other groups; on a GPU the mutual form takes fewer than 2^31 of each: take "
-                  "fewer leaves per group, or form gather");
+                  "fewer leaves per group, or form one_sided");
     }
 
     /// Records, in every group that the halo of group g reaches, the pieces it has to add.

@@ -15,8 +15,8 @@ namespace nearfield::starpu::detail
     {
       return {.name = name,
               .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
-              .range = range,
-              .backends = backend_choice::scalar,
+              .profiler_name = range,
+              .backends = backend::scalar,
               .has_work = false,
               .is_counted = false};
     }

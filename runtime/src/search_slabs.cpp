@@ -59,8 +59,8 @@ namespace nearfield::starpu::detail
       char const* const name = names[static_cast<int>(what)];
       return registered<slab_codelet>({.name = name,
                                        .symbol = "nearfield_" + std::string(name),
-                                       .range = name,
-                                       .backends = backend_choice::simd,
+                                       .profiler_name = name,
+                                       .backends = backend::simd,
                                        .is_counted = false});
     }
   }

@@ -8,20 +8,18 @@
 
 namespace nearfield::starpu
 {
-  backend_set::backend_set(backend_choice one) : backend_set({one}) {}
-
-  backend_set::backend_set(std::initializer_list<backend_choice> several)
+  backend_set::backend_set(std::initializer_list<backend> several)
   {
-    for (backend_choice const one : several)
+    for (backend const one : several)
     {
-      bool const all = one == backend_choice::automatic;
+      bool const all = one == backend::automatic;
       // scalar only if named: SIMD is faster, but uncalibrated performance models would try both
-      bits_ |= one == backend_choice::scalar ? 1u : 0u;
-      bits_ |= all || one == backend_choice::simd ? 2u : 0u;
-      bits_ |= all || one == backend_choice::cuda ? 4u : 0u;
-      names_cuda_ = names_cuda_ || one == backend_choice::cuda;
+      bits_ |= one == backend::scalar ? 1u : 0u;
+      bits_ |= all || one == backend::simd ? 2u : 0u;
+      bits_ |= all || one == backend::cuda ? 4u : 0u;
+      names_cuda_ = names_cuda_ || one == backend::cuda;
     }
-    if (bits_ == 0) throw error("backends: found none; name scalar, simd or cuda");
+    if (bits_ == 0) throw error("backend: found none; name scalar, simd or cuda");
   }
 
   std::string worker_name(int worker)

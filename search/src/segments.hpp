@@ -36,12 +36,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     NEARFIELD_FN bool next(segment& s)
     {
       if (!peek(s)) return false;
-      take(s);
+      take();
       for (segment more; peek(more) && more.shift == s.shift && more.begin == s.end;)
       {
         s.end = more.end;
         s.has_own |= more.has_own;
-        take(more);
+        take();
       }
       return true;
     }
@@ -61,7 +61,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         return false;
       return true;
     }
-    NEARFIELD_FN void take(segment const&)
+    NEARFIELD_FN void take()
     {
       if (own_is_next())
         own_is_left_ = false;

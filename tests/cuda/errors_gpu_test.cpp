@@ -35,7 +35,7 @@ namespace nearfield::test
       std::vector<source_range> const ranges{{.begin = 1, .end = 3}};
       device_columns<double, 2> const x{soa<double const, 2>{host_x, zero}};
       device_columns<double, 1> const q{soa<double const, 1>{ones}};
-      device_columns<double, 1> const out{soa<double const, 1>{zero}};
+      device_columns<double, 1> out{soa<double const, 1>{zero}};
 
       ~cuda_gpu_errors() override
       {

@@ -23,7 +23,8 @@ namespace nearfield::test
   TEST(cuda_launch, that_fails_is_told_by_the_next_function_and_by_all_that_follow)
   {
     std::vector<double> host(3, 1.);
-    device_columns<double, 1> const q(soa<double const, 1>{host}), out(soa<double const, 1>{host});
+    device_columns<double, 1> const q(soa<double const, 1>{host});
+    device_columns<double, 1> out(soa<double const, 1>{host});
     auto const nowhere = reinterpret_cast<double const*>(std::uintptr_t(64));     // NOLINT
     auto const elsewhere = reinterpret_cast<double const*>(std::uintptr_t(4096)); // NOLINT
     soa<double const, 2> const x{std::array{nowhere, elsewhere}, 3};

@@ -35,8 +35,8 @@ namespace nearfield::test
         std::size_t const n = x.size();
         auto const q = some_values<real, n_in>(n);
         guarded<real, n_out> out(n, real(7)), mutual(n, real(7));
-        near_field(serial, where, k, all, list, x.view(), q.view(), out.view(), options);
-        near_field_mutual(serial, where, k, all, half, x.view(), q.view(), mutual.view(), options);
+        near_field(where, k, all, list, x.view(), q.view(), out.view(), options);
+        near_field_mutual(where, k, all, half, x.view(), q.view(), mutual.view(), options);
         meetings const meet(all, list);
         auto const meets = [&](std::size_t i, std::size_t j)
         {
@@ -73,8 +73,8 @@ namespace nearfield::test
         auto const y = sources.in_order(tree.source_order());
         auto const q = some_values<real, n_in>(m);
         guarded<real, n_out> out(n, real(7));
-        near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), y.view(),
-                   q.view(), out.view());
+        near_field(where, k, tree.targets(), tree.interactions(), x.view(), y.view(), q.view(),
+                   out.view());
         EXPECT_LE(error_of_some(sample_of_boxes(tree.targets(), 40), k, x.view(), y.view(),
                                 q.view(), out.view(), meetings(tree.targets(), tree.interactions()),
                                 real(0)),
@@ -128,10 +128,9 @@ namespace nearfield::test
     auto const x = set.in_order(tree.target_order());
     guarded<float, 1> const q(n, 1.F);
     guarded<float, 1> out(n), mutual(n);
-    near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
-               out.view());
-    near_field_mutual(serial, where, k, tree.targets(), tree.half_interactions(), x.view(),
-                      q.view(), mutual.view());
+    near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(), out.view());
+    near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
+                      mutual.view());
     auto const some = sample_of_boxes(tree.targets(), 40);
     for (auto* const got : {&out, &mutual})
       EXPECT_LE(
@@ -158,8 +157,8 @@ namespace nearfield::test
     interaction_list const list{own, list_offsets, ranges, shifts};
 
     guarded<double, 4> one_sided(n), mutual(n);
-    near_field(serial, where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
-    near_field_mutual(serial, where, k, {offsets}, list, x.view(), q.view(), mutual.view());
+    near_field(where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
+    near_field_mutual(where, k, {offsets}, list, x.view(), q.view(), mutual.view());
 
     auto const box_of = [&](std::size_t i)
     {
@@ -210,17 +209,17 @@ namespace nearfield::test
     guarded<double, 1> no_out(0), out(4, 5.);
     std::vector<index_type> const empty{0, 0, 0}, offsets{0, 4}, no_ranges{0, 0, 0}, one{0, 0};
     std::vector<source_range> const own(2), own_of_one(1);
-    near_field(serial, where, k, {}, {}, nothing.view(), no_q.view(), no_out.view());
-    near_field(serial, where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
+    near_field(where, k, {}, {}, nothing.view(), no_q.view(), no_out.view());
+    near_field(where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
                no_out.view());
-    near_field_mutual(serial, where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(),
-                      no_q.view(), no_out.view());
+    near_field_mutual(where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
+                      no_out.view());
     // targets that meet nobody
-    near_field(serial, where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), y.view(), q.view(),
+    near_field(where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), y.view(), q.view(),
                out.view());
     EXPECT_TRUE(std::ranges::equal(out.column(0), std::array{0., 0., 0., 0.}));
     std::ranges::fill(out.column(0), 5.);
-    near_field(serial, where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), nothing.view(),
+    near_field(where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), nothing.view(),
                no_q.view(), out.view());
     EXPECT_TRUE(std::ranges::equal(out.column(0), std::array{0., 0., 0., 0.}));
   }

@@ -62,7 +62,7 @@ namespace nearfield::test
         complains_of("p2p_outer", "q has 3", "expected 4"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out4});
+          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{out4});
         },
         complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
   }
@@ -79,7 +79,7 @@ namespace nearfield::test
         complains_of("p2p_inner", "output column 0", "column 0 of q", "its own memory"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{out});
+          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{out});
         },
         complains_of("p2p_outer_mutual", "y_out", "its own memory"));
   }
@@ -126,7 +126,7 @@ namespace nearfield::test
         complains_of(remedy));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(cuda, k, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out}, soa{other});
+          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out}, soa{other});
         },
         complains_of(remedy));
     EXPECT_THAT(list_of(offsets, ranges), complains_of(remedy));

@@ -66,9 +66,9 @@ namespace nearfield::test
         std::size_t const n = x.size();
         auto const q = some_values<real, N * n_in>(n);
         outputs<N> out(n, real(7)), again(n, real(7)), mutual(n, real(7));
-        near_field(serial, where, k, all, list, x.view(), q.view(), out.view(), options);
-        near_field(serial, where, k, all, list, x.view(), q.view(), again.view(), options);
-        near_field_mutual(serial, where, k, all, half, x.view(), q.view(), mutual.view(), options);
+        near_field(where, k, all, list, x.view(), q.view(), out.view(), options);
+        near_field(where, k, all, list, x.view(), q.view(), again.view(), options);
+        near_field_mutual(where, k, all, half, x.view(), q.view(), mutual.view(), options);
         meetings const meet(all, list);
         auto const meets = [&](std::size_t i, std::size_t j)
         {
@@ -128,7 +128,7 @@ namespace nearfield::test
         real const initial = initial_output<real>;
         outputs<N> out(n, initial), x_out(n, initial), y_out(m, initial);
         p2p_outer(where, k, x.view(), y.view(), y_q.view(), out.view());
-        p2p_outer_mutual(where, k, x.view(), x_q.view(), y.view(), y_q.view(), x_out.view(),
+        p2p_outer_mutual(where, k, x.view(), y.view(), x_q.view(), y_q.view(), x_out.view(),
                          y_out.view());
         auto const x_some = sample_of(n, 5), y_some = sample_of(m, 5);
         EXPECT_LE(this->template error<N>(x_some, x, y, y_q, out, all_pairs, initial),
@@ -221,7 +221,7 @@ namespace nearfield::test
 
     device_columns<double, 3> const on_x(x.view()), on_other(other.view());
     device_columns<double, n_rhs> const on_x_q(x_q.view()), on_other_q(other_q.view());
-    device_columns<double, n_rhs * K::n_out> const on_out(out.view()), on_mutual(out.view()),
+    device_columns<double, n_rhs * K::n_out> on_out(out.view()), on_mutual(out.view()),
         on_halo(halo.view());
     std::vector<double const*> source_x, source_q;
     for (int d = 0; d < 3; ++d) source_x.push_back(on_x.view()[d]);
@@ -251,7 +251,7 @@ namespace nearfield::test
     job.slots = on_slots.data();
     job.own_is_self = true;
     auto const kernels = cuda_kernels_of<double, K>();
-    auto const run = [&](cuda_function<double> kernel, cuda_items const& made, auto const& to)
+    auto const run = [&](cuda_function<double> kernel, cuda_items const& made, auto& to)
     {
       device_array<cuda_item> const items{std::span<cuda_item const>(made.items)};
       auto const outputs = to.view();
@@ -263,7 +263,7 @@ namespace nearfield::test
       check_cuda(kernel(&k, job), "kernel");
       synchronize(nullptr);
     };
-    run(kernels.gather, detail::gather_items({offsets}, list), on_out);
+    run(kernels.one_sided, detail::gather_items({offsets}, list), on_out);
     auto const to_halo = on_halo.view();
     job.halo_out = to_halo.data();
     run(kernels.mutual, detail::mutual_items({offsets}, list), on_mutual);

@@ -37,7 +37,7 @@ namespace nearfield::test
                 p2p_inner(where, k, x.view(), q.view(), inner.view());
                 p2p_inner_mutual(where, k, x.view(), q.view(), a.view());
                 p2p_outer(where, k, x.view(), y.view(), q.view(), a.view());
-                p2p_outer_mutual(where, k, x.view(), q.view(), y.view(), q.view(), b.view(),
+                p2p_outer_mutual(where, k, x.view(), y.view(), q.view(), q.view(), b.view(),
                                  c.view());
               });
           for (int o = 0; o < K::n_out; ++o)

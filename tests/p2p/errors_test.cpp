@@ -72,13 +72,13 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{four}, soa{y, x}, soa{q}, soa{out},
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{four}, soa{q}, soa{out},
                            soa{other});
         },
         complains_of("p2p_outer_mutual", "x_q has 4", "expected 3"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out},
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out},
                            soa{out4});
         },
         complains_of("p2p_outer_mutual", "y_out has 4", "expected 3"));
@@ -119,7 +119,7 @@ namespace nearfield::test
         complains_of("p2p_inner", "column 1 of x"));
     EXPECT_THAT(
         [&] {
-          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{q}, soa{y, x}, soa{q}, soa{out},
+          p2p_outer_mutual(simd, one_over, soa{x, y}, soa{y, x}, soa{q}, soa{q}, soa{out},
                            soa{out});
         },
         complains_of("p2p_outer_mutual", "y_out", "its own memory"));
@@ -175,8 +175,7 @@ namespace nearfield::test
     {
       return [&, b]
       {
-        near_field(serial, simd, one_over, b, {own, list_offsets, r, {}}, soa{x, y}, soa{q},
-                   soa{out});
+        near_field(simd, one_over, b, {own, list_offsets, r, {}}, soa{x, y}, soa{q}, soa{out});
       };
     };
     EXPECT_THAT(step(one, ranges), complains_of("near_field", "list is for 2 boxes", "have 1"));
@@ -188,22 +187,22 @@ namespace nearfield::test
     EXPECT_THAT(
         [&]
         {
-          near_field_mutual(serial, simd, one_over, two, {own, full_offsets, full, {}}, soa{x, y},
-                            soa{q}, soa{out});
+          near_field_mutual(simd, one_over, two, {own, full_offsets, full, {}}, soa{x, y}, soa{q},
+                            soa{out});
         },
         complains_of("near_field_mutual", "box 1", "half_interactions"));
     EXPECT_THAT(
         [&]
         {
-          near_field(serial, simd, one_over, two, {own, list_offsets, ranges, {}}, soa{four, four},
+          near_field(simd, one_over, two, {own, list_offsets, ranges, {}}, soa{four, four},
                      soa{four}, soa{out4});
         },
         complains_of("boxes hold 3 points, x has 4"));
     EXPECT_THAT(
         [&]
         {
-          near_field(serial, simd, one_over, two, {own, list_offsets, ranges, {}}, soa{x, y},
-                     soa{four}, soa{out});
+          near_field(simd, one_over, two, {own, list_offsets, ranges, {}}, soa{x, y}, soa{four},
+                     soa{out});
         },
         complains_of("near_field", "q has 4"));
   }

@@ -78,10 +78,10 @@ namespace nearfield::test
           backend.run(
               [&](auto where)
               {
-                near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(),
-                           q.view(), one_sided.view());
-                near_field_mutual(serial, where, k, tree.targets(), tree.half_interactions(),
-                                  x.view(), q.view(), mutual.view());
+                near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
+                           one_sided.view());
+                near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(),
+                                  q.view(), mutual.view());
               });
           EXPECT_LE(error_of(one_sided.view(), sums), tolerance<real>) << "one-sided";
           EXPECT_LE(error_of(mutual.view(), sums), tolerance<real>) << "mutual";
@@ -105,8 +105,8 @@ namespace nearfield::test
           backend.run(
               [&](auto where)
               {
-                near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(),
-                           y.view(), q.view(), out.view());
+                near_field(where, k, tree.targets(), tree.interactions(), x.view(), y.view(),
+                           q.view(), out.view());
               });
           EXPECT_LE(error_of(out.view(), sums), tolerance<real>) << backend;
           EXPECT_TRUE(out.is_intact()) << backend;
@@ -178,17 +178,16 @@ namespace nearfield::test
       backend.run(
           [&](auto where)
           {
-            near_field(serial, where, k, tree.targets(), list, x.view(), q.view(), once.view());
-            near_field(serial, where, k, tree.targets(), list, x.view(), q.view(), twice.view());
-            near_field(serial, where, k, tree.targets(), list, x.view(), q.view(), twice.view(),
+            near_field(where, k, tree.targets(), list, x.view(), q.view(), once.view());
+            near_field(where, k, tree.targets(), list, x.view(), q.view(), twice.view());
+            near_field(where, k, tree.targets(), list, x.view(), q.view(), twice.view(),
                        {.accumulate = true});
-            near_field_mutual(serial, where, k, tree.targets(), half, x.view(), q.view(),
-                              mutual.view());
-            near_field_mutual(serial, where, k, tree.targets(), half, x.view(), q.view(),
-                              mutual.view(), {.accumulate = true});
-            near_field(serial, where, k, tree.targets(), list, x.view(), x.view(), q.view(),
+            near_field_mutual(where, k, tree.targets(), half, x.view(), q.view(), mutual.view());
+            near_field_mutual(where, k, tree.targets(), half, x.view(), q.view(), mutual.view(),
+                              {.accumulate = true});
+            near_field(where, k, tree.targets(), list, x.view(), x.view(), q.view(),
                        two_sets.view());
-            near_field(serial, where, k, tree.targets(), list, x.view(), x.view(), q.view(),
+            near_field(where, k, tree.targets(), list, x.view(), x.view(), q.view(),
                        two_sets.view(), {.accumulate = true});
           });
       for (int rhs = 0; rhs < 2; ++rhs)
@@ -226,10 +225,10 @@ namespace nearfield::test
       return outputs({view.data(), 9}, n);
     };
     auto const of_one_set = one_set.view(), of_mutual = mutual.view(), of_two = two_sets.view();
-    near_field(serial, simd, k, tree.targets(), list, x.view(), q.view(), expected.view());
-    near_field(serial, simd, k, tree.targets(), list, x.view(), all_q, all_of(of_one_set));
-    near_field(serial, simd, k, tree.targets(), list, x.view(), x.view(), all_q, all_of(of_two));
-    near_field_mutual(serial, simd, k, tree.targets(), tree.half_interactions(), x.view(), all_q,
+    near_field(simd, k, tree.targets(), list, x.view(), q.view(), expected.view());
+    near_field(simd, k, tree.targets(), list, x.view(), all_q, all_of(of_one_set));
+    near_field(simd, k, tree.targets(), list, x.view(), x.view(), all_q, all_of(of_two));
+    near_field_mutual(simd, k, tree.targets(), tree.half_interactions(), x.view(), all_q,
                       all_of(of_mutual));
     for (int c = 0; c < 9; ++c)
       for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(of_one_set[c][i], expected.view()[c][i]);
@@ -239,7 +238,7 @@ namespace nearfield::test
       EXPECT_LE(error_of(mutual.view<3>(3 * rhs), sums), tolerance<double>);
       EXPECT_LE(error_of(two_sets.view<3>(3 * rhs), sums), tolerance<double>);
     }
-    EXPECT_THROW(near_field(serial, simd, k, tree.targets(), list, x.view(), all_q,
+    EXPECT_THROW(near_field(simd, k, tree.targets(), list, x.view(), all_q,
                             outputs({of_mutual.data(), 8}, n)),
                  error);
   }
@@ -257,17 +256,17 @@ namespace nearfield::test
           [&](auto where)
           {
             std::vector<float> first(n), again(n, 3.F), mutual(n), mutual_again(n, 3.F);
-            near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
+            near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
                        soa{first});
-            near_field(serial, where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
+            near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
                        soa{again});
             EXPECT_EQ(first, again) << backend;
             if constexpr (cpu_backend<decltype(where)>) // a GPU adds with atomics
             {
-              near_field_mutual(serial, where, k, tree.targets(), tree.half_interactions(),
-                                x.view(), q.view(), soa{mutual});
-              near_field_mutual(serial, where, k, tree.targets(), tree.half_interactions(),
-                                x.view(), q.view(), soa{mutual_again});
+              near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(),
+                                q.view(), soa{mutual});
+              near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(),
+                                q.view(), soa{mutual_again});
               EXPECT_EQ(mutual, mutual_again) << backend;
             }
           });
@@ -311,8 +310,8 @@ namespace nearfield::test
       backend.run(
           [&](auto where)
           {
-            near_field(serial, where, k, boxes{offsets}, {own, list_offsets, ranges, shifts},
-                       x.view(), q.view(), out.view());
+            near_field(where, k, boxes{offsets}, {own, list_offsets, ranges, shifts}, x.view(),
+                       q.view(), out.view());
           });
       EXPECT_LE(error_of(out.view(), sums), tolerance<double>) << backend;
     }
@@ -354,8 +353,8 @@ namespace nearfield::test
       backend.run(
           [&](auto where)
           {
-            near_field_mutual(serial, where, k, boxes{offsets}, {own, list_offsets, ranges, {}},
-                              x.view(), q.view(), out.view());
+            near_field_mutual(where, k, boxes{offsets}, {own, list_offsets, ranges, {}}, x.view(),
+                              q.view(), out.view());
           });
       EXPECT_LE(error_of(out.view(), sums), tolerance<double>) << backend;
     }

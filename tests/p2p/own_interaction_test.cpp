@@ -29,11 +29,11 @@ namespace nearfield::test
     }
     || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
     {
-      p2p_outer_mutual(simd, k, x, q, x, q, out, out);
+      p2p_outer_mutual(simd, k, x, x, q, q, out, out);
     }
     || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
     {
-      near_field_mutual(serial, simd, k, boxes{}, interaction_list{}, x, q, out);
+      near_field_mutual(simd, k, boxes{}, interaction_list{}, x, q, out);
     };
   }
 
@@ -64,9 +64,8 @@ namespace nearfield::test
               SCOPED_TRACE(backend.name);
               guarded<T, K::n_out> one_sided(x.size()), mutual(x.size());
               interaction_list const list{own, no_ranges, {}, {}};
-              near_field(serial, where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
-              near_field_mutual(serial, where, k, {offsets}, list, x.view(), q.view(),
-                                mutual.view());
+              near_field(where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
+              near_field_mutual(where, k, {offsets}, list, x.view(), q.view(), mutual.view());
               EXPECT_LE(error_of(one_sided.view(), sums), tolerance<T>);
               EXPECT_LE(error_of(mutual.view(), sums), tolerance<T>);
             });
@@ -98,7 +97,7 @@ namespace nearfield::test
           {
             guarded<T, K::n_out> both(n), x_out(n), y_out(19);
             p2p_inner_mutual(where, k, x.view(), q.view(), both.view());
-            p2p_outer_mutual(where, k, x.view(), q.view(), y.view(), y_q.view(), x_out.view(),
+            p2p_outer_mutual(where, k, x.view(), y.view(), q.view(), y_q.view(), x_out.view(),
                              y_out.view());
             EXPECT_LE(error_of(both.view(), inner_sums), tolerance<T>);
             EXPECT_LE(error_of(x_out.view(), x_sums), tolerance<T>);

@@ -40,7 +40,7 @@ namespace nearfield::test
               [&](auto where)
               {
                 p2p_outer(where, k, x.view(), y.view(), y_q.view(), one_sided.view());
-                p2p_outer_mutual(where, k, x.view(), x_q.view(), y.view(), y_q.view(),
+                p2p_outer_mutual(where, k, x.view(), y.view(), x_q.view(), y_q.view(),
                                  x_mutual.view(), y_mutual.view());
               });
           EXPECT_LE(error_of(one_sided.view(), x_sums), tolerance<real>) << "one-sided";
@@ -104,7 +104,7 @@ namespace nearfield::test
           [&](auto where)
           {
             p2p_outer(where, this->k, x.view(), y.view(), y_q.view(), one_sided.view());
-            p2p_outer_mutual(where, this->k, x.view(), x_q.view(), y.view(), y_q.view(),
+            p2p_outer_mutual(where, this->k, x.view(), y.view(), x_q.view(), y_q.view(),
                              x_mutual.view(), y_mutual.view());
           });
       for (int rhs = 0; rhs < 2; ++rhs)

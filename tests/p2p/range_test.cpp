@@ -118,7 +118,7 @@ namespace nearfield::test
               [&](auto where)
               {
                 p2p_outer(where, k, x.view(), origin.view(), one.view(), targets.view());
-                p2p_outer_mutual(where, k, origin.view(), one.view(), x.view(), ones.view(),
+                p2p_outer_mutual(where, k, origin.view(), x.view(), one.view(), ones.view(),
                                  unused.view(), sources.view());
               });
           EXPECT_LE(error_of(targets.view(), expected), tolerance<T>) << backend;
@@ -234,7 +234,7 @@ namespace nearfield::test
       backend.run(
           [&](auto where)
           {
-            p2p_outer_mutual(where, k, origin.view(), one.view(), x.view(), ones.view(),
+            p2p_outer_mutual(where, k, origin.view(), x.view(), one.view(), ones.view(),
                              unused.view(), out.view());
           });
       EXPECT_LE(error_of(out.view(), sums), 2e-15) << backend;

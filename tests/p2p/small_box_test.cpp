@@ -45,7 +45,7 @@ namespace nearfield::test
         p2p_inner(where, k, x, x_q, inner.view());
         p2p_inner_mutual(where, k, x, x_q, inner_mutual.view());
         p2p_outer(where, k, x, y, y_q, outer.view());
-        p2p_outer_mutual(where, k, x, x_q, y, y_q, x_mutual.view(), y_mutual.view());
+        p2p_outer_mutual(where, k, x, y, x_q, y_q, x_mutual.view(), y_mutual.view());
       }
     };
 

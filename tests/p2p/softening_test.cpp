@@ -67,7 +67,7 @@ namespace nearfield::test
         backend.run(
             [&](auto where)
             {
-              near_field(serial, where, one_over_r<2>{}, boxes{offsets},
+              near_field(where, one_over_r<2>{}, boxes{offsets},
                          interaction_list{own, list_offsets, ranges, {}}, soa{x, y}, soa{q},
                          soa{out}, {.ranges_may_coincide = true});
             });
@@ -86,8 +86,8 @@ namespace nearfield::test
                             std::vector<source_range> const& mine,
                             std::vector<index_type> const& list)
       {
-        near_field(serial, scalar, one_over_r<2>{}, boxes{points},
-                   interaction_list{mine, list, ranges, {}}, soa{x, y}, soa{q}, soa{out});
+        near_field(scalar, one_over_r<2>{}, boxes{points}, interaction_list{mine, list, ranges, {}},
+                   soa{x, y}, soa{q}, soa{out});
       };
       EXPECT_NO_THROW(step(good, own, good));
       EXPECT_THROW(step(good, own, past), error);

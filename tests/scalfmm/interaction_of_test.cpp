@@ -114,7 +114,7 @@ namespace nearfield::test
         {
           guarded<T, K::n_out> both(n), x_out(n), y_out(19);
           p2p_inner_mutual(backend, k, x.view(), q.view(), both.view());
-          p2p_outer_mutual(backend, k, x.view(), q.view(), y.view(), y_q.view(), x_out.view(),
+          p2p_outer_mutual(backend, k, x.view(), y.view(), q.view(), y_q.view(), x_out.view(),
                            y_out.view());
           EXPECT_LE(error_of(both.view(), inner_sums), tolerance<T>);
           EXPECT_LE(error_of(x_out.view(), x_sums), tolerance<T>);

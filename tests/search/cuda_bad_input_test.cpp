@@ -74,7 +74,7 @@ namespace nearfield::test
     constexpr int dim = TypeParam::dim;
     auto const set = make_points<T, dim>(cloud::uniform, 3000);
     device_columns<T, dim> const x(set.view());
-    cuda_cell_list<T, dim> const cells(cuda, x.view(), T(0.1));
+    cuda_cell_list<T, dim> cells(cuda, x.view(), T(0.1));
     std::uint64_t const n = radius_search(cuda, cells, count_pairs{}).total;
     EXPECT_EQ(radius_search(cuda, cells, to_coo{.max_bytes = 8 * n}).size(), n);
     EXPECT_THAT([&] { (void)radius_search(cuda, cells, to_coo{.max_bytes = 8 * n - 1}); },
@@ -90,7 +90,7 @@ namespace nearfield::test
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
     device_columns<T, dim> const x(make_points<T, dim>(cloud::uniform, 10).view());
-    cuda_cell_list<T, dim> const cells(cuda, x.view(), x.view(), T(0.4));
+    cuda_cell_list<T, dim> cells(cuda, x.view(), x.view(), T(0.4));
     auto const refused = complains_of("two sets have no half list");
     EXPECT_THAT([&] { (void)radius_search(cuda, cells, count_pairs{}); }, refused);
     EXPECT_THAT([&] { (void)radius_search(cuda, cells, to_coo{}); }, refused);

@@ -133,7 +133,7 @@ namespace nearfield::test
                                                  : T(cutoff_for<dim>(70, set.size()));
         cell_list<T, dim> const on_cpu(set.view(), double(cutoff), options);
         device_columns<T, dim> const x(set.view());
-        cuda_cell_list<T, dim> const cells(cuda, x.view(), cutoff, options);
+        cuda_cell_list<T, dim> cells(cuda, x.view(), cutoff, options);
         {
           auto const gpu = radius_search(cuda, cells, to_coo{}).to_host();
           auto const cpu = radius_search(simd, on_cpu, to_coo{});

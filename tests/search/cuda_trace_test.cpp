@@ -60,7 +60,7 @@ namespace nearfield::test
     EXPECT_EQ(outer, names{}) << "the newest one is called alone";
 
     stages.clear();
-    cuda_cell_list<double, 3> const cells(cuda, x.view(), cutoff);
+    cuda_cell_list<double, 3> cells(cuda, x.view(), cutoff);
     EXPECT_EQ(stages, names{}) << "the trace is gone";
   }
 }

@@ -164,10 +164,10 @@ namespace nearfield::test
               {
                 // the other instruction sets run the same code: one's own is compiled for one
                 if (mutual)
-                  near_field_mutual(serial, where, k, cells.targets(), cells.half_interactions(),
-                                    at, charges, out.view());
+                  near_field_mutual(where, k, cells.targets(), cells.half_interactions(), at,
+                                    charges, out.view());
                 else
-                  near_field(serial, where, k, cells.targets(), cells.interactions(), at, charges,
+                  near_field(where, k, cells.targets(), cells.interactions(), at, charges,
                              out.view());
               });
           for (int o = 0; o < n_out; ++o)

@@ -54,7 +54,7 @@ namespace
     tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
     cell_list const cells{x.view(), 0.3};
-    for (auto const form : {starpu::form_choice::gather, starpu::form_choice::mutual})
+    for (auto const form : {pair_form::one_sided, pair_form::mutual})
     {
       starpu::near_field step{one_runtime(), groups,   one_over_r<>{}, x.view(),
                               soa{q},        soa{out}, {.form = form}};

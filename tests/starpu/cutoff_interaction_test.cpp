@@ -22,7 +22,6 @@ namespace nearfield::test
 {
   namespace
   {
-    using starpu::form_choice;
 
     template <class T>
     class starpu_cutoff_interaction : public ::testing::Test
@@ -70,7 +69,7 @@ namespace nearfield::test
 
     auto const groups = group_leaves(cells, {.leaves_per_group = 100});
     ASSERT_GT(groups.size(), 5u);
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       std::vector<T> out(n, T(-7));
       starpu::near_field step{one_runtime(), groups, k, x.view(), soa{q}, soa{out}, {.form = form}};

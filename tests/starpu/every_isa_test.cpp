@@ -25,7 +25,7 @@ namespace nearfield::test
       auto const hx = starpu::handle::of(packed.data(), packed.size());
       auto const hq = starpu::handle::of(q.data(), q.size());
       auto const hout = starpu::handle::of(out.data(), out.size());
-      starpu::p2p<screened<3>, double> p2p(k, starpu::backend_choice::simd);
+      starpu::p2p<screened<3>, double> p2p(k, {.backend = simd});
       p2p.insert_inner({.x = hx, .q = hq, .out = hout});
       p2p.wait();
       ASSERT_EQ(p2p.statistics().size(), 1u);

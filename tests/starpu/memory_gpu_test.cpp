@@ -20,8 +20,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
-  using starpu::form_choice;
   using starpu::runtime;
   using testing::AllOf;
   using testing::HasSubstr;
@@ -53,8 +51,8 @@ namespace
         auto const charges = gather(leaves.target_order(), q.columns[rhs]);
         std::array<double*, K::n_out> of_rhs;
         for (int o = 0; o < K::n_out; ++o) of_rhs[o] = sums.columns[rhs * K::n_out + o].data();
-        near_field_mutual(serial, simd, K{}, leaves.targets(), leaves.half_interactions(),
-                          in_order.view(), soa<double const, 1>({charges.data()}, charges.size()),
+        near_field_mutual(simd, K{}, leaves.targets(), leaves.half_interactions(), in_order.view(),
+                          soa<double const, 1>({charges.data()}, charges.size()),
                           soa<double, K::n_out>(of_rhs, x.size()));
       }
       return sums;
@@ -90,7 +88,7 @@ namespace
       large_problem p(shape, 1'000'000);
       auto const expected = p.expected();
       auto const groups = group_leaves(starpu, p.leaves);
-      for (form_choice const form : {form_choice::gather, form_choice::mutual})
+      for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
       {
         for (auto& column : p.out.columns) std::ranges::fill(column, -7.);
         starpu::near_field step{starpu,     groups,          K{},           p.x.view(),

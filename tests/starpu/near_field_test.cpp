@@ -3,7 +3,6 @@
 #include "near_field_cases.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
-#include <nearfield/tree/permutation.hpp>
 
 #include <gtest/gtest.h>
 
@@ -13,8 +12,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
-  using starpu::form_choice;
 
   template <class Interaction, class Real>
   struct kind
@@ -54,8 +51,7 @@ namespace
       {}
 
       /// The error of a step.
-      [[nodiscard]] double error(int leaves_per_group, form_choice form,
-                                 backend_choice backend) const
+      [[nodiscard]] double error(int leaves_per_group, pair_form form, backend where) const
       {
         auto const groups = group_leaves(leaves, {.leaves_per_group = leaves_per_group});
         auto out = make_columns<real, interaction_type::n_out>(x.size(), real(-7));
@@ -65,12 +61,12 @@ namespace
                                 x.view(),
                                 q.view(),
                                 writable(out),
-                                {.form = form, .backend = backend}};
+                                {.form = form, .backend = where}};
         step.submit();
         step.wait();
         // also with schedulers that try all implementations before they know them
         for (auto const& ran : step.statistics())
-          EXPECT_TRUE(ran.implementation != "scalar" || backend == backend_choice::scalar);
+          EXPECT_TRUE(ran.implementation != "scalar" || where == backend::scalar);
         return error_of(writable(out), expected);
       }
     };
@@ -88,9 +84,9 @@ namespace
       for (auto const& cut : TestFixture::trees())
       {
         typename TestFixture::one_set const points(shape, cut);
-        for (form_choice const form : {form_choice::gather, form_choice::mutual})
+        for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
           for (int const leaves_per_group : {1, 7, 0})
-            EXPECT_LE(points.error(leaves_per_group, form, backend_choice::automatic),
+            EXPECT_LE(points.error(leaves_per_group, form, backend::automatic),
                       tolerance<typename TestFixture::real>)
                 << name_of(shape) << ", form " << int(form) << ", level " << cut.level.value_or(-1)
                 << ", leaves per group " << leaves_per_group;
@@ -100,10 +96,9 @@ namespace
   TYPED_TEST(starpu_near_field, equals_brute_force_for_each_implementation)
   {
     typename TestFixture::one_set const points(cloud::plummer, {.max_leaf_size = 16});
-    for (backend_choice const backend : {backend_choice::scalar, backend_choice::simd})
-      for (form_choice const form :
-           {form_choice::automatic, form_choice::gather, form_choice::mutual})
-        EXPECT_LE(points.error(5, form, backend), tolerance<typename TestFixture::real>);
+    for (backend const where : {backend::scalar, backend::simd})
+      for (pair_form const form : {pair_form::automatic, pair_form::one_sided, pair_form::mutual})
+        EXPECT_LE(points.error(5, form, where), tolerance<typename TestFixture::real>);
   }
 
   TYPED_TEST(starpu_near_field, equals_brute_force_for_two_sets)
@@ -129,7 +124,7 @@ namespace
                                   q.view(),      writable(out)};
           step.submit();
           step.wait();
-          EXPECT_EQ(step.form(), form_choice::gather);
+          EXPECT_EQ(step.form(), pair_form::one_sided);
           EXPECT_LE(error_of(writable(out), reference_near_field(k, tree, x, y, q.view())),
                     tolerance<T>)
               << n_targets << " targets, " << n_sources << " sources";
@@ -145,7 +140,7 @@ namespace
     auto const q = make_inputs<T, K::n_in>(x.size());
     auto const tree = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(tree, {.leaves_per_group = 3});
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       auto first = make_columns<T, K::n_out>(x.size(), T(0));
       for (int repeat = 0; repeat < 3; ++repeat)
@@ -157,7 +152,7 @@ namespace
                                 x.view(),
                                 q.view(),
                                 writable(out),
-                                {.form = form, .backend = backend_choice::simd}};
+                                {.form = form, .backend = simd}};
         for (int again = 0; again < 2; ++again)
         {
           step.submit();
@@ -169,7 +164,7 @@ namespace
     }
   }
 
-  TYPED_TEST(starpu_near_field, gather_gives_the_bits_of_the_serial_near_field)
+  TYPED_TEST(starpu_near_field, one_sided_gives_the_bits_of_one_thread)
   {
     using T = typename TestFixture::real;
     using K = typename TestFixture::interaction_type;
@@ -185,15 +180,11 @@ namespace
                             x.view(),
                             q.view(),
                             writable(out),
-                            {.form = form_choice::gather, .backend = backend_choice::simd}};
+                            {.form = pair_form::one_sided, .backend = simd}};
     step.submit();
     step.wait();
     auto serial_out = make_columns<T, K::n_out>(x.size(), T(0));
-    auto const sorted_x = gather(tree.target_order(), x.view());
-    auto const sorted_q = gather(tree.target_order(), q.view());
-    near_field(serial, simd, k, tree.targets(), tree.interactions(), sorted_x.view(),
-               sorted_q.view(), writable(serial_out));
-    for (int o = 0; o < K::n_out; ++o)
-      EXPECT_EQ(gather(tree.target_order(), out.columns[o]), serial_out.columns[o]);
+    near_field(simd, k, tree, x.view(), q.view(), writable(serial_out));
+    EXPECT_EQ(out.columns, serial_out.columns);
   }
 }

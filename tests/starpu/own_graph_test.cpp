@@ -19,7 +19,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::handle;
   using testing::AllOf;
   using testing::HasSubstr;
@@ -27,9 +26,9 @@ namespace
 
   // one program runs everything on CPUs, another what it can on GPUs
 #ifdef NEARFIELD_TEST_CUDA
-  constexpr backend_choice backend = backend_choice::cuda;
+  constexpr backend where = backend::cuda;
 #else
-  constexpr backend_choice backend = backend_choice::automatic;
+  constexpr backend where = backend::automatic;
 #endif
   constexpr auto commute = static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
 
@@ -37,7 +36,7 @@ namespace
   {
     own_columns<K, double> a(300, 1), b(170, 2);
     auto const &ax = a.hx, &aq = a.hq, &aout = a.hout;
-    starpu::p2p<K, double> p2p(K(), backend);
+    starpu::p2p<K, double> p2p(K(), {.backend = where});
     p2p.insert_inner({.x = {a.hx[0], a.hx[1], a.hx[2]},
                       .q = {a.hq[0]},
                       .out = {a.hout[0], a.hout[1], a.hout[2], a.hout[3]}});
@@ -51,7 +50,7 @@ namespace
   TEST(starpu_own_graph, columns_may_be_inserted_raw)
   {
     own_columns<K, double> a(200, 3);
-    starpu::p2p<K, double> p2p(K(), backend);
+    starpu::p2p<K, double> p2p(K(), {.backend = where});
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R, a.hx[1].get(),
                                      STARPU_R, a.hx[2].get(), STARPU_R, a.hq[0].get(), STARPU_RW,
                                      a.hout[0].get(), STARPU_RW, a.hout[1].get(), commute,
@@ -72,7 +71,7 @@ namespace
       q.insert(q.end(), of->hq.begin(), of->hq.end());
       out.insert(out.end(), of->hout.begin(), of->hout.end());
     }
-    starpu::p2p<K, double> p2p(K(), backend);
+    starpu::p2p<K, double> p2p(K(), {.backend = where});
     p2p.insert_inner({.x = a.hx, .q = q, .out = out});
     p2p.wait();
     EXPECT_LE(a.error(a.from_itself()), tolerance<double>);
@@ -96,7 +95,7 @@ namespace
     variable(hx, x);
     variable(hq, a.q.columns[0]);
     variable(hout, out);
-    starpu::p2p<K, double> p2p(K(), backend);
+    starpu::p2p<K, double> p2p(K(), {.backend = where});
     p2p.insert_inner({.x = hx, .q = hq, .out = hout});
     p2p.wait();
     for (starpu_data_handle_t const each : {hx, hq, hout}) starpu_data_unregister(each);
@@ -127,7 +126,7 @@ namespace
     cut(all.hx, x);
     cut(all.hq, q);
     cut(all.hout, out);
-    starpu::p2p<K, double> p2p(K(), backend);
+    starpu::p2p<K, double> p2p(K(), {.backend = where});
     for (int part : {0, 1}) p2p.insert_inner({.x = x[part], .q = q[part], .out = out[part]});
     p2p.insert_outer_mutual({.x = x[0], .q = q[0], .out = out[0]},
                             {.x = x[1], .q = q[1], .out = out[1]});
@@ -167,7 +166,7 @@ namespace
     std::vector<own_columns<K, double>> all;
     for (std::uint64_t c = 0; c < n_clusters; ++c)
       all.emplace_back(40 + 9 * c, c + 1, arbiter.get());
-    starpu::p2p<K, double> p2p(K(), backend);
+    starpu::p2p<K, double> p2p(K(), {.backend = where});
     for (int round = 0; round < rounds; ++round)
       for (int i = 0; i < n_clusters; ++i)
       {
@@ -239,8 +238,8 @@ namespace
   {
     own_columns<one_over_r<3>, double> a(250, 12);
     gaussian<3> const wide{.sigma = 0.5};
-    starpu::p2p<one_over_r<3>, double> first({}, backend);
-    starpu::p2p<gaussian<3>, double> second(wide, backend);
+    starpu::p2p<one_over_r<3>, double> first({}, {.backend = where});
+    starpu::p2p<gaussian<3>, double> second(wide, {.backend = where});
     first.insert_inner(a.box());
     second.insert_inner(a.box());
     first.wait();
@@ -257,9 +256,9 @@ namespace
     own_columns<gaussian<3>, float> c(250, 10);
     gaussian<3> const wide{.sigma = 0.5};
     auto const& x = a.hx;
-    starpu::p2p<K, double> first(K(), backend);
-    starpu::p2p<one_over_r<3>, double> second({}, backend_choice::scalar);
-    starpu::p2p<gaussian<3>, float> third(wide, {backend_choice::scalar, backend_choice::simd});
+    starpu::p2p<K, double> first(K(), {.backend = where});
+    starpu::p2p<one_over_r<3>, double> second({}, {.backend = scalar});
+    starpu::p2p<gaussian<3>, float> third(wide, {.backend = {scalar, simd}});
 
     // and a whole step of the library beside them
     auto const tree = build_tree(a.x.view(), {.max_leaf_size = 40});
@@ -289,7 +288,7 @@ namespace
   TEST(starpu_own_graph, a_set_of_back_ends_runs_no_other)
   {
     own_columns<K, double> a(300, 11);
-    starpu::p2p<K, double> p2p(K(), {backend_choice::scalar, backend_choice::cuda});
+    starpu::p2p<K, double> p2p(K(), {.backend = {scalar, cuda}});
     auto expected = a.from_itself();
     p2p.insert_inner(a.box());
     for (int t = 0; t < 30; ++t, expected = expected + a.from_itself()) p2p.insert_inner(a.box());

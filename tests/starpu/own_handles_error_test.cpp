@@ -202,7 +202,7 @@ namespace
   TEST_F(own_handles_errors, are_none_of_an_odd_name)
   {
     own_columns<one_over_r<3>, double> c(50);
-    starpu::p2p<odd_name, double> odd({}, starpu::backend_choice::scalar);
+    starpu::p2p<odd_name, double> odd({}, {.backend = scalar});
     odd.insert_inner(c.box());
     EXPECT_NO_THROW(odd.wait());
     std::vector<double> expected(50, 1.);

@@ -16,8 +16,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
-  using starpu::form_choice;
   using starpu::handle;
   using testing::Each;
   using testing::Field;
@@ -39,7 +37,7 @@ namespace
   {
     own_problem<T, K> p;
     auto const expected = reference_near_field(k, p.leaves, p.x, p.x, p.q.view());
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       starpu::near_field step{one_runtime(),   p.groups,      k, p.x.view(), p.q.view(),
                               writable(p.out), {.form = form}};
@@ -79,7 +77,7 @@ namespace
                 Each(Field(&starpu::worker_tasks::implementation, Not(std::string("cuda")))));
     try
     {
-      starpu::p2p<inverse_square, double> const p2p(inverse_square{}, backend_choice::cuda);
+      starpu::p2p<inverse_square, double> const p2p(inverse_square{}, {.backend = cuda});
       ADD_FAILURE() << "codelets were made";
     }
     catch (error const& failure)
@@ -99,7 +97,7 @@ namespace
     {
       auto const hx = handle::of(packed.data(), packed.size());
       auto const hq = handle::of(charges.data(), n), hout = handle::of(out.data(), n);
-      starpu::p2p<softened, double> p2p(k, backend_choice::cuda);
+      starpu::p2p<softened, double> p2p(k, {.backend = cuda});
       p2p.insert_inner({.x = hx, .q = hq, .out = hout});
       p2p.wait();
     }

@@ -13,7 +13,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::handle;
   using K = val_grad_one_over_r<3>;
 
@@ -94,7 +93,7 @@ namespace
       for (std::size_t const m : sizes)
       {
         cluster a(n, 1), b(m, 2);
-        starpu::p2p<K, double> p2p(K{}, backend_choice::cuda);
+        starpu::p2p<K, double> p2p(K{}, {.backend = cuda});
         p2p.insert_inner(a.box());
         a.expect_from(a, other_points);
         p2p.insert_outer({.x = a.hx, .out = a.hout}, {.x = b.hx, .q = b.hq});

@@ -20,18 +20,15 @@
 
 namespace nearfield::test
 {
-  using starpu::backend_choice;
   using starpu::handle;
   using starpu::pair_slab_options;
   using starpu::pair_slabs;
 
   /// Where slabs are searched, and the implementations that may run there.
 #if defined(NEARFIELD_TEST_CUDA)
-  inline std::vector<backend_choice> const backends = {
-      backend_choice::cuda, backend_choice::automatic, backend_choice::simd};
+  inline std::vector<backend> const backends = {backend::cuda, backend::automatic, backend::simd};
 #else
-  inline std::vector<backend_choice> const backends = {backend_choice::automatic,
-                                                       backend_choice::scalar};
+  inline std::vector<backend> const backends = {backend::automatic, backend::scalar};
 #endif
 
   /// Handles of columns; the columns must outlive them.

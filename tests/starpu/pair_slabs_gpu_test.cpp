@@ -20,7 +20,6 @@ namespace nearfield::test
 {
   namespace
   {
-    using starpu::backend_choice;
     using starpu::handle;
     using starpu::pair_slabs;
 
@@ -71,13 +70,12 @@ namespace nearfield::test
   TEST(starpu_pair_slabs_on_gpus, are_searched_where_the_backend_says)
   {
     problem const p(make_points<double, 3>(cloud::uniform, 30000), 0.05);
-    for (backend_choice const backend :
-         {backend_choice::cuda, backend_choice::simd, backend_choice::scalar})
+    for (backend const where : {backend::cuda, backend::simd, backend::scalar})
     {
-      pair_slabs list(one_runtime(), p.cells, p.handles(), {.backend = backend});
+      pair_slabs list(one_runtime(), p.cells, p.handles(), {.backend = where});
       p.expect_list(list);
-      std::string const expected = backend == backend_choice::cuda ? "cuda"
-                                   : backend == backend_choice::scalar
+      std::string const expected = where == backend::cuda ? "cuda"
+                                   : where == backend::scalar
                                        ? "scalar"
                                        : std::string(name_of(selected_isa()));
       EXPECT_THAT(implementations(list), testing::ElementsAre(expected));
@@ -101,7 +99,7 @@ namespace nearfield::test
     for (auto& column : x.columns)
       for (double& value : column) value = std::clamp(value, 0., 0.999);
     problem const p(std::move(x), 0.36, {.period = {1, 1, 1}});
-    pair_slabs list(one_runtime(), p.cells, p.handles(), {.backend = backend_choice::cuda});
+    pair_slabs list(one_runtime(), p.cells, p.handles(), {.backend = cuda});
     EXPECT_GT(list.n_pairs(), 0u);
     unsigned const node = node_of_gpu();
     void const* before = nullptr;

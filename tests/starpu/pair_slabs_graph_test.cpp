@@ -71,12 +71,12 @@ namespace nearfield::test
     cell_list<float, 2> const y_cells(y.view(), 0.03);
     column_handles<double, 3> const x_columns(x);
     column_handles<float, 2> const y_columns(y);
-    for (backend_choice const backend : backends)
+    for (backend const where : backends)
     {
       pair_slabs x_list(one_runtime(), x_cells, x_columns.view(),
-                        {.backend = backend, .candidates = 50000});
+                        {.backend = where, .candidates = 50000});
       pair_slabs y_list(one_runtime(), y_cells, y_columns.view(),
-                        {.which = pairs::full, .backend = backend, .candidates = 10000});
+                        {.which = pairs::full, .backend = where, .candidates = 10000});
       auto const x_sizes = sizes_of(x_list), y_sizes = sizes_of(y_list);
       ASSERT_GT(x_sizes.size(), 3u);
       ASSERT_GT(y_sizes.size(), 3u);
@@ -96,10 +96,10 @@ namespace nearfield::test
     auto const x = make_points<double, 3>(cloud::uniform, 2000);
     cell_list<double, 3> const cells(x.view(), 0.1);
     column_handles<double, 3> const columns(x);
-    for (backend_choice const backend : backends)
+    for (backend const where : backends)
     {
-      pair_slabs const counted(one_runtime(), cells, columns.view(), {.backend = backend});
-      pair_slabs filled(one_runtime(), cells, columns.view(), {.backend = backend});
+      pair_slabs const counted(one_runtime(), cells, columns.view(), {.backend = where});
+      pair_slabs filled(one_runtime(), cells, columns.view(), {.backend = where});
       filled.fill();
     }
   }

@@ -26,16 +26,16 @@ namespace nearfield::test
     template <class F>
     void for_options(bool one_set, F const& f)
     {
-      for (backend_choice const backend : backends)
+      for (backend const where : backends)
         for (std::uint64_t const candidates : slab_sizes)
           for (pairs const which : {pairs::half, pairs::full})
           {
             if (which == pairs::half && !one_set) continue;
             bool const with_i = candidates != 1000;
-            SCOPED_TRACE("backend " + std::to_string(int(backend)) + ", candidates " +
+            SCOPED_TRACE("backend " + std::to_string(int(where)) + ", candidates " +
                          std::to_string(candidates) + (which == pairs::half ? ", half" : "") +
                          (with_i ? ", with i" : ""));
-            f(pair_slab_options{which, with_i, backend, candidates});
+            f(pair_slab_options{which, with_i, where, candidates});
           }
     }
 
@@ -81,11 +81,11 @@ namespace nearfield::test
     auto const x = make_points<T, 3>(cloud::plummer, 20000);
     cell_list<T, 3> const cells(x.view(), 0.02, {.cells_per_cutoff = {2, 1, 3}});
     column_handles<T, 3> const columns(x);
-    for (backend_choice const backend : backends)
+    for (backend const where : backends)
       for (std::uint64_t const candidates : {std::uint64_t(20000), std::uint64_t(0)})
       {
         pair_slabs list(one_runtime(), cells, columns.view(),
-                        {.backend = backend, .candidates = candidates});
+                        {.backend = where, .candidates = candidates});
         expect_lists(list, cells, pairs::half);
       }
   }
@@ -123,10 +123,10 @@ namespace nearfield::test
     auto x = make_points<T, 3>(cloud::uniform, 3000);
     cell_list<T, 3> cells(x.view(), 0.1);
     column_handles<T, 3> const columns(x);
-    for (backend_choice const backend : backends)
+    for (backend const where : backends)
     {
       pair_slabs list(one_runtime(), cells, columns.view(),
-                      {.backend = backend, .candidates = 20000});
+                      {.backend = where, .candidates = 20000});
       random_numbers random(7);
       for (int step = 0; step < 3; ++step)
       {
@@ -187,7 +187,7 @@ namespace nearfield::test
     EXPECT_THAT(make(two, columns.view()), complains_of("two sets"));
     EXPECT_THAT(make(two, columns.view(), columns.view()), complains_of("two sets"));
 #if !defined(NEARFIELD_TEST_CUDA)
-    EXPECT_THAT(make(cells, columns.view(), pair_slab_options{.backend = backend_choice::cuda}),
+    EXPECT_THAT(make(cells, columns.view(), pair_slab_options{.backend = cuda}),
                 complains_of("backend cuda"));
 #endif
   }

@@ -43,7 +43,7 @@ namespace
     {
       two_leaves const leaves(first, second);
       EXPECT_THAT(message_of([&] { static_cast<void>(plan_mutual(leaves.view(), true)); }),
-                  AllOf(HasSubstr("2147483648"), HasSubstr("form gather")));
+                  AllOf(HasSubstr("2147483648"), HasSubstr("form one_sided")));
       EXPECT_NO_THROW(static_cast<void>(plan_mutual(leaves.view(), false))) << "CPUs can";
     }
     two_leaves const fits(300, 5);

@@ -47,7 +47,7 @@ namespace nearfield::test
     /// All outputs of one list of cells and one size of slabs.
     template <class T, int Dim>
     void check_outputs(cell_list<T, Dim> const& cells, pairs which,
-                       starpu::slab_options const& options)
+                       starpu::radius_search_options const& options)
     {
       auto& starpu = one_runtime();
       auto const same = [&](auto const& what, auto const& compare)

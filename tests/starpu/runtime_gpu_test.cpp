@@ -26,14 +26,13 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::runtime;
   using testing::HasSubstr;
   using p2p = starpu::p2p<one_over_r<3>, double>;
 
   void make_p2p_for_gpus()
   {
-    p2p const made(one_over_r<3>{}, backend_choice::cuda);
+    p2p const made(one_over_r<3>{}, {.backend = cuda});
   }
 
   TEST(starpu_runtime_with_gpus, codelets_for_gpus_are_refused_once_starpu_runs_without)
@@ -95,7 +94,7 @@ namespace
     {
       {
         device_columns<double, 3> const there(x.view());
-        cuda_cell_list<double, 3> const directly(cuda, there.view(), 0.05);
+        cuda_cell_list<double, 3> directly(cuda, there.view(), 0.05);
         EXPECT_EQ(radius_search(cuda, directly, to_coo{}).to_host().size(), expected.size());
         EXPECT_GT(memory_of_pool().held, 0u);
       }
@@ -103,8 +102,7 @@ namespace
       std::vector<starpu::handle> columns;
       for (auto const& column : x.columns)
         columns.push_back(starpu::handle::of(column.data(), column.size()));
-      starpu::pair_slabs list(r, cells, {columns[0], columns[1], columns[2]},
-                              {.backend = backend_choice::cuda});
+      starpu::pair_slabs list(r, cells, {columns[0], columns[1], columns[2]}, {.backend = cuda});
       coo<double, 3> found;
       list.to_host(found);
       ASSERT_EQ(found.size(), expected.size());

@@ -16,9 +16,7 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::delivery_choice;
-  using starpu::form_choice;
   using starpu::handle;
   using testing::AllOf;
   using testing::Each;
@@ -59,7 +57,7 @@ namespace
 
   TEST(starpu_step_on_gpus, results_stay_there_until_they_are_asked_for)
   {
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
       starpu::near_field step{one_runtime(),
@@ -121,7 +119,7 @@ namespace
 
   TEST(starpu_step_on_gpus, points_that_have_moved_to_one_place_are_left_out_in_both_forms)
   {
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
       starpu::near_field step{one_runtime(), p.groups,        one_over_r<3>{}, p.x.view(),
@@ -181,7 +179,7 @@ namespace
                               p.x.view(),
                               p.q.view(),
                               writable(p.out),
-                              {.form = form_choice::gather}};
+                              {.form = pair_form::one_sided}};
       step.submit();
       step.wait();
       if (repeat == 0) first = p.out;
@@ -191,7 +189,7 @@ namespace
 
   TEST(starpu_step_on_gpus, right_hand_sides_follow_each_other)
   {
-    for (form_choice const form : {form_choice::gather, form_choice::mutual})
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
     {
       problem p;
       points<double, 2> q{{p.q.columns[0], make_values<double>(p.x.size(), 77)}};
@@ -242,7 +240,7 @@ namespace
       auto const hxq = handle::of(pxq.data(), n), hyq = handle::of(pyq.data(), m);
       auto const hx_out = handle::of(x_out.data(), x_out.size());
       auto const hy_out = handle::of(y_out.data(), y_out.size());
-      starpu::p2p<gradient, double> p2p(gradient{}, backend_choice::cuda);
+      starpu::p2p<gradient, double> p2p(gradient{}, {.backend = cuda});
       p2p.insert_inner({.x = hx, .q = hxq, .out = hx_out});
       p2p.insert_outer({.x = hx, .out = hx_out}, {.x = hy, .q = hyq});
       p2p.insert_outer_mutual({.x = hx, .q = hxq, .out = hx_out},
@@ -276,7 +274,7 @@ namespace
     std::vector<double> x(30), q(10), out(9);
     auto const hx = handle::of(x.data(), x.size()), hq = handle::of(q.data(), q.size());
     auto const hout = handle::of(out.data(), out.size());
-    starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>{}, backend_choice::cuda);
+    starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>{}, {.backend = cuda});
     EXPECT_THROW(p2p.insert_inner({.x = hx, .q = hq, .out = hout}), error);
     EXPECT_NO_THROW(p2p.wait());
     starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, hx.get(), STARPU_R, hq.get(), STARPU_RW,

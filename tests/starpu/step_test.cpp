@@ -22,11 +22,9 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
-  using starpu::form_choice;
   using testing::HasSubstr;
 
-  constexpr form_choice both_forms[] = {form_choice::gather, form_choice::mutual};
+  constexpr pair_form both_forms[] = {pair_form::one_sided, pair_form::mutual};
 
   std::string message_of(std::function<void()> const& f)
   {
@@ -55,7 +53,7 @@ namespace
           groups(group_leaves(leaves, {.leaves_per_group = leaves_per_group}))
     {}
 
-    auto step(starpu::near_field_options const& options = {})
+    auto step(starpu::step_options const& options = {})
     {
       return starpu::near_field{one_runtime(), groups,   one_over_r<>{}, x.view(),
                                 soa{q},        soa{out}, options};
@@ -69,11 +67,11 @@ namespace
 
   TEST(starpu_step, changed_inputs_are_read_when_said_so)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(900);
       // one implementation: a scheduler may choose another one each time, which differs in the last bits
-      auto step = p.step({.form = form, .backend = backend_choice::simd});
+      auto step = p.step({.form = form, .backend = simd});
       for (std::uint64_t time = 0; time < 4; ++time)
       {
         std::ranges::copy(make_values<double>(p.q.size(), 10 + time), p.q.begin());
@@ -92,7 +90,7 @@ namespace
 
   TEST(starpu_step, inputs_may_change_while_steps_that_have_read_them_run)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(3000, 20);
       p.out.assign(p.out.size(), 0.);
@@ -175,7 +173,7 @@ namespace
 
   TEST(starpu_step, changed_positions_are_read_when_said_so)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(900);
       auto step = p.step({.form = form});
@@ -195,7 +193,7 @@ namespace
 
   TEST(starpu_step, points_that_have_moved_to_one_place_contribute_nothing)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(900);
       auto step = p.step({.form = form});
@@ -212,7 +210,7 @@ namespace
 
   TEST(starpu_step, accumulates_where_it_is_told_to)
   {
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       problem p(700);
       p.out.assign(p.out.size(), 2.);
@@ -229,7 +227,7 @@ namespace
   {
     problem first(800), second(500);
     auto a = first.step();
-    auto b = second.step({.form = form_choice::gather});
+    auto b = second.step({.form = pair_form::one_sided});
     a.submit();
     b.submit();
     a.submit();
@@ -250,7 +248,7 @@ namespace
   TEST(starpu_step, may_be_destroyed_while_it_runs)
   {
     problem p(3000);
-    for (form_choice const form : both_forms) p.step({.form = form}).submit();
+    for (pair_form const form : both_forms) p.step({.form = form}).submit();
     // the tasks have ended: nothing writes to these any more
     p.out.assign(p.out.size(), 1.);
     auto step = p.step();
@@ -266,7 +264,7 @@ namespace
     auto const q = make_inputs<double, 3>(x.size());
     auto const tree = build_tree(x.view(), {.max_leaf_size = 10});
     auto const groups = group_leaves(tree, {.leaves_per_group = 4});
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       auto out = make_columns<double, 3 * K::n_out>(x.size(), 5.);
       starpu::near_field step{one_runtime(), groups,        K{},           x.view(),
@@ -295,7 +293,7 @@ namespace
     auto const tree = build_tree(x.view(), {.max_leaf_size = 10});
     auto const groups = group_leaves(tree, {.leaves_per_group = 4});
     soa<double const, run_time_columns> const all_q({q_view.data(), 8}, x.size());
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       auto out = make_columns<double, 8 * K::n_out>(x.size(), 5.);
       auto const out_view = writable(out);
@@ -325,7 +323,7 @@ namespace
   TEST(starpu_step, empty_sets_and_single_points)
   {
     for (std::size_t const n : {0, 1, 2})
-      for (form_choice const form : both_forms)
+      for (pair_form const form : both_forms)
       {
         problem p(n);
         auto step = p.step({.form = form});
@@ -365,7 +363,7 @@ namespace
       most_chunks = std::max(most_chunks, group.source_chunks.size());
     ASSERT_GT(1 + most_halos, STARPU_NMAXBUFS);
     ASSERT_GT(2 + 2 * most_chunks, STARPU_NMAXBUFS);
-    for (form_choice const form : both_forms)
+    for (pair_form const form : both_forms)
     {
       auto step = p.step({.form = form});
       step.submit();
@@ -377,10 +375,10 @@ namespace
   TEST(starpu_step, statistics_count_the_tasks_of_each_worker_and_implementation)
   {
     problem p(1000);
-    for (form_choice const form : both_forms)
-      for (backend_choice const backend : {backend_choice::scalar, backend_choice::simd})
+    for (pair_form const form : both_forms)
+      for (backend const where : {backend::scalar, backend::simd})
       {
-        auto step = p.step({.form = form, .backend = backend});
+        auto step = p.step({.form = form, .backend = where});
         for (int time = 0; time < 3; ++time) step.submit();
         step.wait();
         std::uint64_t tasks = 0;
@@ -388,7 +386,7 @@ namespace
         {
           EXPECT_THAT(entry.worker, HasSubstr("CPU"));
           EXPECT_EQ(entry.implementation,
-                    backend == backend_choice::scalar ? "scalar" : name_of(selected_isa()));
+                    where == backend::scalar ? "scalar" : name_of(selected_isa()));
           tasks += entry.tasks;
         }
         EXPECT_EQ(tasks, 3 * step.n_tasks());
@@ -414,7 +412,7 @@ namespace
   {
     return starpu::detail::list_codelet(starpu::detail::list_form::gather,
                                         starpu::detail::kernel_maker<double, K>::type(),
-                                        backend_choice::simd);
+                                        backend::simd);
   }
 
   TEST(starpu_step, an_own_interaction_carries_the_instruction_set_of_its_file)
@@ -426,7 +424,7 @@ namespace
                             p.x.view(),
                             soa{p.q},
                             soa{p.out},
-                            {.form = form_choice::gather, .backend = backend_choice::simd}};
+                            {.form = pair_form::one_sided, .backend = simd}};
     step.submit();
     step.wait();
     for (starpu::worker_tasks const& entry : step.statistics())
@@ -448,7 +446,7 @@ namespace
   TEST(starpu_step, may_go_on_after_a_submit_that_threw_half_way)
   {
     problem p(900);
-    auto step = p.step({.form = form_choice::gather, .backend = backend_choice::simd});
+    auto step = p.step({.form = pair_form::one_sided, .backend = simd});
     ASSERT_GT(step.n_tasks(), 2u);
     starpu_codelet& codelet = gather_codelet<one_over_r<>>();
     codelet.can_execute = &is_runnable;
@@ -490,8 +488,8 @@ namespace
                     {
                       starpu::near_field step{
                           runtime,    groups,   k,          p.x.view(),
-                          p.x.view(), soa{p.q}, soa{other}, {.form = form_choice::mutual}};
+                          p.x.view(), soa{p.q}, soa{other}, {.form = pair_form::mutual}};
                     }),
-                HasSubstr("take form gather"));
+                HasSubstr("take form one_sided"));
   }
 }

@@ -23,7 +23,6 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu::backend_choice;
   using starpu::handle;
   using starpu::task_options;
   using testing::AllOf;
@@ -268,15 +267,15 @@ namespace
   TEST(starpu_backend_set, is_what_was_named)
   {
     using starpu::backend_set;
-    backend_set const all = backend_choice::automatic;
+    backend_set const all = backend::automatic;
     EXPECT_TRUE(!all.has_scalar() && all.has_simd() && all.has_cuda());
     EXPECT_FALSE(all.names_cuda());
-    EXPECT_TRUE(backend_set({backend_choice::automatic, backend_choice::scalar}).has_scalar());
-    backend_set const two{backend_choice::simd, backend_choice::cuda};
+    EXPECT_TRUE(backend_set({backend::automatic, backend::scalar}).has_scalar());
+    backend_set const two{simd, cuda};
     EXPECT_TRUE(!two.has_scalar() && two.has_simd() && two.has_cuda());
     EXPECT_TRUE(two.names_cuda());
-    EXPECT_THAT(message_of([] { backend_set const none(std::initializer_list<backend_choice>{}); }),
-                HasSubstr("backends: found none"));
+    EXPECT_THAT(message_of([] { backend_set const none(std::initializer_list<backend>{}); }),
+                HasSubstr("backend: found none"));
   }
 
   TEST(starpu_backend_set, automatic_runs_no_scalar_task)
@@ -293,12 +292,11 @@ namespace
   TEST(starpu_backend_set, cuda_in_a_build_without_it_is_refused)
   {
     if (built_with_cuda()) GTEST_SKIP() << "built with CUDA";
-    EXPECT_THAT(message_of(
-                    []
-                    {
-                      starpu::p2p<one_over_r<3>, double> p2p(
-                          one_over_r<3>(), {backend_choice::simd, backend_choice::cuda});
-                    }),
-                AllOf(HasSubstr("backend cuda"), HasSubstr("without CUDA")));
+    EXPECT_THAT(
+        message_of(
+            [] {
+              starpu::p2p<one_over_r<3>, double> p2p(one_over_r<3>(), {.backend = {simd, cuda}});
+            }),
+        AllOf(HasSubstr("backend cuda"), HasSubstr("without CUDA")));
   }
 }

@@ -71,7 +71,7 @@ namespace nearfield::tbfmm
              [&](auto const& x_out, auto const& y_out)
              {
                if constexpr (nearfield::detail::has_way_back<K>)
-                 p2p_outer_mutual(simd, interaction(), x, x_q, y, y_q, x_out, y_out);
+                 p2p_outer_mutual(simd, interaction(), x, y, x_q, y_q, x_out, y_out);
                else
                {
                  p2p_outer(simd, interaction(), x, y, y_q, x_out);

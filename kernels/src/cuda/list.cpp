@@ -11,13 +11,6 @@ namespace nearfield
       return points.size() == 0 ? 0 : points.end(points.size() - 1);
     }
 
-    bool own_ranges_are_boxes(boxes const& points, interaction_list const& list)
-    {
-      for (index_type b = 0; b < points.size(); ++b)
-        if (list.own[b].begin != points.begin(b) || list.own[b].end != points.end(b)) return false;
-      return true;
-    }
-
     cuda_items checked_gather_items(boxes const& targets, interaction_list const& list,
                                     std::size_t n_sources)
     {
@@ -46,7 +39,8 @@ namespace nearfield
   cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources)
       : cuda_list(targets, list, n_sources, checked_gather_items(targets, list, n_sources))
   {
-    is_of_one_set_ = own_ranges_are_boxes(targets, list);
+    for (index_type b = 0; b < targets.size(); ++b)
+      is_of_one_set_ = is_of_one_set_ && detail::is_own_range(targets, list, b);
   }
 
   cuda_list cuda_list::mutual(boxes const& points, interaction_list const& half_list)

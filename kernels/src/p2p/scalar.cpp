@@ -1,4 +1,4 @@
-#include "table.hpp"
+#include "builtins.hpp"
 
 #include <nearfield/p2p/backend.hpp>
 
@@ -7,15 +7,15 @@ namespace nearfield::detail
   namespace
   {
     template <class... Ks>
-    constexpr p2p_table make_table(type_list<Ks...>)
+    constexpr builtin_p2p make_builtins(type_list<Ks...>)
     {
       return {{scalar_kernels<Ks, float>()...}, {scalar_kernels<Ks, double>()...}};
     }
   }
 
-  p2p_table const& scalar_table()
+  builtin_p2p const& scalar_builtins()
   {
-    static constexpr p2p_table table = make_table(builtin_interactions{});
-    return table;
+    static constexpr builtin_p2p all = make_builtins(builtin_interactions{});
+    return all;
   }
 }

@@ -1,4 +1,4 @@
-#include "simd_table.hpp"
+#include "simd_builtins.hpp"
 
 namespace nearfield::detail
 {
@@ -15,15 +15,15 @@ namespace nearfield::detail
     }
 
     template <class... Ks>
-    constexpr p2p_table small_table(type_list<Ks...>)
+    constexpr builtin_p2p small_builtins(type_list<Ks...>)
     {
       return {{small_kernels<Ks, float>()...}, {small_kernels<Ks, double>()...}};
     }
   }
 
-  p2p_table const& sse2_table()
+  builtin_p2p const& sse2_builtins()
   {
-    static constexpr p2p_table table = small_table(builtin_interactions{});
-    return table;
+    static constexpr builtin_p2p all = small_builtins(builtin_interactions{});
+    return all;
   }
 }

@@ -109,7 +109,7 @@ namespace nearfield::detail
     search_output& out = run.out();
     stream_array<std::uint64_t> item_pairs(n_items, stream, "radius_search: items");
     stream_array<std::uint64_t> item_offsets(n_items + 1, stream, "radius_search: items");
-    stream_array<std::uint32_t> const rows(n, stream, "radius_search: rows");
+    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.item_pairs = item_pairs.data();
     out.row_of_position = rows.data();
 
@@ -203,7 +203,7 @@ namespace nearfield::detail
     masks.masks = {};
     if (!what.sorted && !what.distances && !what.displacements) return result;
 
-    stream_array<std::uint32_t> const i(n_pairs, stream, "radius_search: rows");
+    stream_array<std::uint32_t> i(n_pairs, stream, "radius_search: rows");
     rows_of_entries(result.offsets.data(), n, i.data(), stream);
     if (what.sorted)
     {

@@ -99,7 +99,7 @@ namespace nearfield::detail
     device_search_run<T, Dim> run(*cells_, which, true);
     items const some(*this, first, last);
     some.narrow(run);
-    stream_array<std::uint32_t> const rows(n, stream, "radius_search: rows");
+    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     run.out().row_of_position = rows.data() - first;
     run.template launch<search_stage::count>();
     scan_counts(rows.data(), offsets, n, stream);
@@ -117,8 +117,8 @@ namespace nearfield::detail
     device_search_run<T, Dim> run(*cells_, which, true);
     items const some(*this, first, last);
     some.narrow(run);
-    stream_array<std::uint32_t> const rows(n, stream, "radius_search: rows");
-    stream_array<std::uint64_t> const item_offsets(some.n(), stream, "radius_search: items");
+    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
+    stream_array<std::uint64_t> item_offsets(some.n(), stream, "radius_search: items");
     split_offsets<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
         offsets, n, some.begin(), some.n(), first, rows.data(), item_offsets.data());
     check_cuda(cudaGetLastError(), "radius_search: split_offsets");

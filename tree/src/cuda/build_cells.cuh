@@ -164,7 +164,7 @@ namespace nearfield::detail
       return;
     }
     to.item_begin = stream_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
-    stream_array<std::uint32_t> const count(1, stream_, "cuda_cell_list: items");
+    stream_array<std::uint32_t> count(1, stream_, "cuda_cell_list: items");
     select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
     stream_copy_to_host(&to.n_items, count.data(), sizeof to.n_items, stream_);
     to.item_wide_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");

@@ -79,14 +79,14 @@ namespace nearfield
     return cells_->stream();
   }
   template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::target_order() const
+  std::span<index_type const> cuda_cell_list<T, Dim>::target_order()
   {
     cells_->rank();
     auto const& order = cells_->targets().order;
     return {order.data(), order.size()};
   }
   template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::source_order() const
+  std::span<index_type const> cuda_cell_list<T, Dim>::source_order()
   {
     cells_->rank();
     auto const& order = cells_->sources().order;

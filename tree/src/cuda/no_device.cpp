@@ -83,12 +83,12 @@ namespace nearfield
     fail();
   }
   template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::target_order() const
+  std::span<index_type const> cuda_cell_list<T, Dim>::target_order()
   {
     fail();
   }
   template <class T, int Dim>
-  std::span<index_type const> cuda_cell_list<T, Dim>::source_order() const
+  std::span<index_type const> cuda_cell_list<T, Dim>::source_order()
   {
     fail();
   }

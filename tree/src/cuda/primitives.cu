@@ -75,8 +75,8 @@ namespace nearfield::detail
                   std::uint32_t group, cuda_stream stream)
   {
     group_load const load{counts, group, static_cast<std::uint32_t>(cells / group)};
-    stream_array<std::uint64_t> const before(load.groups + std::size_t(1), stream,
-                                             "cuda_cell_list: cells");
+    stream_array<std::uint64_t> before(load.groups + std::size_t(1), stream,
+                                       "cuda_cell_list: cells");
     exclusive_sum(load, before.data(), load.groups + 1, stream, "cuda_cell_list: cells");
     fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(),
                                                                               to);

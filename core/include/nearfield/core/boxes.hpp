@@ -61,6 +61,28 @@ namespace nearfield
     }
   };
 
+  /// How often K is evaluated for two points that meet.
+  enum class pair_form
+  {
+    automatic, ///< mutual where it is faster
+    one_sided, ///< once for each of the two
+    mutual     ///< once for both; for one set, and interactions with a way back
+  };
+
+  /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
+  template <class Leaves>
+  concept has_leaves = requires(Leaves const& leaves)
+  {
+    Leaves::dim;
+    leaves.has_one_set();
+    leaves.targets();
+    leaves.sources();
+    leaves.interactions();
+    leaves.half_interactions();
+    leaves.target_order();
+    leaves.source_order();
+  };
+
   /// Boxes and their interaction list as a compiled kernel takes them: pointers, on a GPU to device memory.
   struct list_view
   {

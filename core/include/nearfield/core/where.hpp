@@ -1,13 +1,16 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/core/error.hpp>
 
 #include <concepts>
 #include <string_view>
 #include <vector>
 
 /// \file
-/// Where to run: the first argument of most functions.
+/// Where to run: `scalar`, `simd` or `cuda`, the first argument of every function that computes. The classes and
+/// functions of nearfield::starpu take a starpu::runtime there, and `scalar`, `simd` or `cuda` as the option
+/// `backend` of their tasks.
 
 struct CUstream_st;
 
@@ -43,9 +46,24 @@ namespace nearfield
     NEARFIELD_API isa available(isa which);
   }
 
+  /// Where to run, for options and other values of the run. `scalar`, `simd` and `cuda` convert to it.
+  enum class backend
+  {
+    automatic, ///< SIMD on CPUs, CUDA on GPUs
+    scalar,
+    simd,
+    cuda
+  };
+
   /// The scalar back-end: one pair at a time, one divide and one root a pair; the reference.
   struct scalar_backend
-  {};
+  {
+    /// backend::scalar
+    constexpr operator backend() const
+    {
+      return backend::scalar;
+    } // NOLINT(google-explicit-constructor)
+  };
 
   /// The SIMD back-end. Built-in interactions, and user-defined ones that nearfield_add_interaction()
   /// compiles, run on the instruction set given here. Other user-defined interactions run on the one that
@@ -53,6 +71,14 @@ namespace nearfield
   struct simd_backend
   {
     isa which = isa::best; ///< isa::best is selected_isa()
+
+    /// backend::simd. Throws nearfield::error for an instruction set other than isa::best.
+    constexpr operator backend() const // NOLINT(google-explicit-constructor)
+    {
+      if (which != isa::best)
+        throw error("backend: tasks run the instruction set that NEARFIELD_ISA names; give simd");
+      return backend::simd;
+    }
   };
 
   /// `nf::p2p_inner(nf::scalar, ...)`
@@ -60,15 +86,9 @@ namespace nearfield
   /// `nf::p2p_inner(nf::simd, ...)`: the widest available instruction set, see selected_isa()
   inline constexpr simd_backend simd{};
 
-  /// Where to run on a CPU: scalar or simd.
+  /// Where to run on a CPU: scalar or simd, on the calling thread.
   template <class B>
   concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
-
-  /// Where a step runs: on the calling thread.
-  struct serial_execution
-  {};
-  /// `nf::near_field(nf::serial, ...)`: on the calling thread
-  inline constexpr serial_execution serial{};
 
   /// A cudaStream_t; null is the default stream.
   using cuda_stream = CUstream_st*;
@@ -77,6 +97,13 @@ namespace nearfield
   struct cuda_backend
   {
     cuda_stream stream = nullptr; ///< null: the default stream
+
+    /// backend::cuda. Throws nearfield::error for a stream: tasks run on streams of StarPU.
+    constexpr operator backend() const // NOLINT(google-explicit-constructor)
+    {
+      if (stream) throw error("backend: tasks run on streams of StarPU; give cuda");
+      return backend::cuda;
+    }
   };
   /// `nf::p2p_inner(nf::cuda, ...)`: the default stream of the current device
   inline constexpr cuda_backend cuda{};

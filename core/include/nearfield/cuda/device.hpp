@@ -49,13 +49,13 @@ namespace nearfield
   {
     /// Shows the calling thread's time from construction to destruction under `name` in NVIDIA's profilers (an
     /// NVTX range). Does nothing if nearfield was built without CUDA.
-    class NEARFIELD_API range
+    class NEARFIELD_API profiler_range
     {
     public:
-      explicit range(char const* name) noexcept;
-      range(range const&) = delete;
-      range& operator=(range const&) = delete;
-      ~range();
+      explicit profiler_range(char const* name) noexcept;
+      profiler_range(profiler_range const&) = delete;
+      profiler_range& operator=(profiler_range const&) = delete;
+      ~profiler_range();
     };
   }
 }

@@ -76,7 +76,9 @@ namespace nearfield
     ~device_array() { detail::device_free(data_); }
 
     /// The first value, in device memory.
-    [[nodiscard]] T* data() const { return data_; }
+    [[nodiscard]] T* data() { return data_; }
+    /// The first value, in device memory.
+    [[nodiscard]] T const* data() const { return data_; }
     /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -127,12 +129,9 @@ namespace nearfield
     /// The number of values in each column.
     [[nodiscard]] std::size_t size() const { return columns_[0].size(); }
     /// The columns as kernels take them.
-    [[nodiscard]] soa<T, N> view() const
-    {
-      std::array<T*, N> pointers;
-      for (int c = 0; c < N; ++c) pointers[c] = columns_[c].data();
-      return {pointers, size()};
-    }
+    [[nodiscard]] soa<T, N> view() { return {pointers<T>(columns_), size()}; }
+    /// Read-only view of the columns.
+    [[nodiscard]] soa<T const, N> view() const { return {pointers<T const>(columns_), size()}; }
     /// Copies to columns of size() values in host memory, as device_array::copy_to does.
     void copy_to(soa<T, N> const& to) const
     {
@@ -140,6 +139,14 @@ namespace nearfield
     }
 
   private:
+    template <class U, class Columns>
+    static std::array<U*, N> pointers(Columns& columns)
+    {
+      std::array<U*, N> result;
+      for (int c = 0; c < N; ++c) result[c] = columns[c].data();
+      return result;
+    }
+
     std::array<device_array<T>, N> columns_;
   };
 
@@ -187,7 +194,9 @@ namespace nearfield
     ~stream_array() { detail::stream_free(data_, stream_); }
 
     /// The first value, in device memory.
-    [[nodiscard]] T* data() const { return data_; }
+    [[nodiscard]] T* data() { return data_; }
+    /// The first value, in device memory.
+    [[nodiscard]] T const* data() const { return data_; }
     /// The number of values.
     [[nodiscard]] std::size_t size() const { return size_; }
     /// The stream that orders the use of the memory.

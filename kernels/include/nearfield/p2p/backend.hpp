@@ -65,7 +65,7 @@ namespace nearfield
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The compiled kernels of an interaction, which all P2P calls, serial steps and codelets run. Throws
+  /// The compiled kernels of an interaction, which all P2P calls, near fields and codelets run. Throws
   /// nearfield::error if the instruction set is not available.
   template <kernel_real T, interaction K, cpu_backend Backend>
   p2p_kernels<T> kernels_of(Backend backend)

@@ -165,8 +165,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   /// Checks the views of two sets that both give and receive.
   template <class X, class XQ, class Y, class YQ, int Dim, int NQ, class T, int NOut>
   [[gnu::always_inline]] inline void
-  check_both_sides(char const* function, soa<X, Dim> const& x, soa<XQ, NQ> const& x_q,
-                   soa<Y, Dim> const& y, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
+  check_both_sides(char const* function, soa<X, Dim> const& x, soa<Y, Dim> const& y,
+                   soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
                    soa<T, NOut> const& y_out)
   {
     check_view(function, "x", x, x.size());

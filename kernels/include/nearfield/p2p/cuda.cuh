@@ -178,7 +178,7 @@ namespace nearfield::detail
                   "an interaction is copied to the GPU byte by byte: give it members of trivially "
                   "copyable types");
     cuda_kernels<T> kernels;
-    kernels.gather = &launch_gather<K, T>;
+    kernels.one_sided = &launch_gather<K, T>;
     if constexpr (has_way_back<K>) kernels.mutual = &launch_mutual<K, T>;
     return kernels;
   }

@@ -177,7 +177,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_one_set("p2p_inner", x, q, out);
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_box("p2p_inner", where, cuda_kernels_of<T, K>().gather, k, points, points);
+    detail::launch_box("p2p_inner", where, cuda_kernels_of<T, K>().one_sided, k, points, points);
   }
 
   /// As p2p_inner, with one evaluation per pair. Not deterministic.
@@ -199,7 +199,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_two_sets("p2p_outer", x, y, q, out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_box("p2p_outer", where, cuda_kernels_of<T, K>().gather, k, targets, sources);
+    detail::launch_box("p2p_outer", where, cuda_kernels_of<T, K>().one_sided, k, targets, sources);
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
@@ -207,10 +207,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   template <interaction K, class X, class XQ, class Y, class YQ, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void p2p_outer_mutual(cuda_backend where, K const& k, soa<X, K::dim> const& x,
-                        soa<XQ, NQ> const& x_q, soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q,
+                        soa<Y, K::dim> const& y, soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q,
                         soa<T, NOut> const& x_out, soa<T, NOut> const& y_out)
   {
-    detail::check_both_sides("p2p_outer_mutual", x, x_q, y, y_q, x_out, y_out);
+    detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
     detail::launch_box("p2p_outer_mutual", where, cuda_kernels_of<T, K>().mutual, k, targets,
                        sources);
@@ -226,7 +226,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_one_set("near_field", x, q, out);
     detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().gather, k, list, options,
+    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
                         points, points);
   }
 
@@ -258,7 +258,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().gather, k, list, options,
+    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
                         targets, sources);
   }
 }

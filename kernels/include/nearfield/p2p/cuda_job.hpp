@@ -90,7 +90,7 @@ namespace nearfield
   struct cuda_kernels
   {
     /// adds to the targets; deterministic
-    cuda_function<T> gather = nullptr;
+    cuda_function<T> one_sided = nullptr;
     /// adds to both sides, with one evaluation per pair, in no fixed order; null if K(-r) is not known
     cuda_function<T> mutual = nullptr;
   };

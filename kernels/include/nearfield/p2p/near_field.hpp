@@ -4,10 +4,24 @@
 #include <nearfield/p2p/p2p.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
 
 /// \file
 /// The near field over all boxes on the calling thread: every target box meets the sources of its own
 /// box and of its neighbours.
+///
+/// Over a tree or a cell list, columns are in the order of the arrays that it was made from. Boxes and lists know
+/// no order but their own: over them, columns are in the order of the boxes. The former copies columns into that
+/// order and the outputs back, at a cost of about one pass over the points.
+///
+///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
+///                           nearfield::soa{q}, nearfield::soa{phi});
+///
+/// Outputs are overwritten, or added to with `.accumulate = true`.
 
 namespace nearfield
 {
@@ -66,13 +80,19 @@ namespace nearfield
       for (source_range const& range : list.ranges) check_range(range);
     }
 
-    /// Throws nearfield::error unless the own range of each box is the box itself: otherwise a list of two
-    /// sets would pass for one of one set.
+    /// Whether the own range of box b is the box itself, as in a list of one set.
+    inline bool is_own_range(boxes const& points, interaction_list const& list, index_type b)
+    {
+      return list.own[b].begin == points.begin(b) && list.own[b].end == points.end(b);
+    }
+
+    /// Throws nearfield::error unless it is for each box: otherwise a list of two sets would pass for one of
+    /// one set.
     inline void check_own_ranges(char const* function, boxes const& points,
                                  interaction_list const& list)
     {
       for (index_type b = 0; b < points.size(); ++b)
-        if (list.own[b].begin != points.begin(b) || list.own[b].end != points.end(b))
+        if (!is_own_range(points, list, b))
           throw error(std::string(function) + ": box " + std::to_string(b) + " holds the points [" +
                       std::to_string(points.begin(b)) + ", " + std::to_string(points.end(b)) +
                       "), its own range is [" + std::to_string(list.own[b].begin) + ", " +
@@ -103,6 +123,48 @@ namespace nearfield
       return job;
     }
 
+    /// Columns in the order of boxes, made from columns that `order` indexes.
+    template <class T, int N>
+    class sorted_columns
+    {
+    public:
+      /// Copies the columns unless told not to.
+      template <class U>
+      sorted_columns(std::span<index_type const> order, soa<U, N> const& from, bool copies = true)
+          : order_(order), values_(order.size() * static_cast<std::size_t>(width_of(from)))
+      {
+        for (int c = 0; c < width_of(from); ++c)
+        {
+          columns_.push_back(values_.data() + static_cast<std::size_t>(c) * order.size());
+          for (std::size_t i = 0; copies && i < order.size(); ++i)
+            columns_[c][i] = from[c][order[i]];
+        }
+      }
+
+      [[nodiscard]] soa<T, N> view()
+      {
+        if constexpr (N == run_time_columns)
+          return {columns_, order_.size()};
+        else
+        {
+          std::array<T*, N> columns;
+          std::copy_n(columns_.begin(), N, columns.begin());
+          return {columns, order_.size()};
+        }
+      }
+      /// Copies the columns back.
+      void copy_to(soa<T, N> const& to) const
+      {
+        for (int c = 0; c < width_of(to); ++c)
+          for (std::size_t i = 0; i < order_.size(); ++i) to[c][order_[i]] = columns_[c][i];
+      }
+
+    private:
+      std::span<index_type const> order_;
+      std::vector<T> values_;
+      std::vector<T*> columns_;
+    };
+
     template <class T, int N>
     void clear(soa<T, N> const& out)
     {
@@ -120,14 +182,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Throws nearfield::error for views that differ in size, are null or overlap, and if boxes, list
   /// and columns do not match.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field(serial_execution, Backend backend, K const& k, boxes const& points,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
-                  soa<T, NOut> const& out, near_field_options const& options = {})
+  void near_field(Backend where, K const& k, boxes const& points, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
   {
     detail::check_one_set("near_field", x, q, out);
     detail::check_list("near_field", points, list, x.size(), x.size());
     detail::check_own_ranges("near_field", points, list);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     if (!options.accumulate) detail::clear(out);
     detail::side<T, K::dim, NQ, NOut> const all{x, q, out};
     detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, points, list, options),
@@ -137,7 +199,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// As near_field, with one evaluation per pair, over a half list: about twice as fast.
   template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   requires detail::has_way_back<K>
-  void near_field_mutual(serial_execution, Backend backend, K const& k, boxes const& points,
+  void near_field_mutual(Backend where, K const& k, boxes const& points,
                          interaction_list const& half_list, soa<X, K::dim> const& x,
                          soa<Q, NQ> const& q, soa<T, NOut> const& out,
                          near_field_options const& options = {})
@@ -146,7 +208,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::check_list("near_field_mutual", points, half_list, x.size(), x.size());
     detail::check_own_ranges("near_field_mutual", points, half_list);
     detail::check_half("near_field_mutual", points, half_list);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     if (!options.accumulate) detail::clear(out);
     detail::side<T, K::dim, NQ, NOut> const all{x, q, out};
     detail::run_right_hand_sides(kernels.mutual, k,
@@ -157,17 +219,72 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// += with options.accumulate.
   template <cpu_backend Backend, interaction K, class X, class Y, class Q, int NQ, kernel_real T,
             int NOut>
-  void near_field(serial_execution, Backend backend, K const& k, boxes const& targets,
-                  interaction_list const& list, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
-                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  void near_field(Backend where, K const& k, boxes const& targets, interaction_list const& list,
+                  soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
+                  soa<T, NOut> const& out, near_field_options const& options = {})
   {
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_list("near_field", targets, list, x.size(), y.size());
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     if (!options.accumulate) detail::clear(out);
     detail::side<T, K::dim, NQ, NOut> const x_side{x, {}, out}, y_side{y, q, {}};
     detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, targets, list, options),
                                  x_side, y_side);
+  }
+
+  /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from.
+  template <cpu_backend Backend, interaction K, has_leaves Leaves, class X, class Q, int NQ,
+            kernel_real T, int NOut>
+  void near_field(Backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
+                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    auto const order = leaves.target_order();
+    detail::check_view("near_field", "x", x, order.size());
+    detail::check_one_set("near_field", x, q, out);
+    detail::sorted_columns<T, K::dim> sorted_x(order, x);
+    detail::sorted_columns<T, NQ> sorted_q(order, q);
+    detail::sorted_columns<T, NOut> sums(order, out, options.accumulate);
+    near_field(where, k, leaves.targets(), leaves.interactions(), sorted_x.view(), sorted_q.view(),
+               sums.view(), options);
+    sums.copy_to(out);
+  }
+
+  /// The same with one evaluation per pair. Throws nearfield::error for leaves of two sets.
+  template <cpu_backend Backend, interaction K, has_leaves Leaves, class X, class Q, int NQ,
+            kernel_real T, int NOut>
+  requires detail::has_way_back<K>
+  void near_field_mutual(Backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
+                         soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                         near_field_options const& options = {})
+  {
+    auto const order = leaves.target_order();
+    detail::check_view("near_field_mutual", "x", x, order.size());
+    detail::check_one_set("near_field_mutual", x, q, out);
+    detail::sorted_columns<T, K::dim> sorted_x(order, x);
+    detail::sorted_columns<T, NQ> sorted_q(order, q);
+    detail::sorted_columns<T, NOut> sums(order, out, options.accumulate);
+    near_field_mutual(where, k, leaves.targets(), leaves.half_interactions(), sorted_x.view(),
+                      sorted_q.view(), sums.view(), options);
+    sums.copy_to(out);
+  }
+
+  /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q.
+  template <cpu_backend Backend, interaction K, has_leaves Leaves, class X, class Y, class Q,
+            int NQ, kernel_real T, int NOut>
+  void near_field(Backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
+                  soa<Y, K::dim> const& y, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    auto const order = leaves.target_order(), source_order = leaves.source_order();
+    detail::check_view("near_field", "x", x, order.size());
+    detail::check_view("near_field", "y", y, source_order.size());
+    detail::check_two_sets("near_field", x, y, q, out);
+    detail::sorted_columns<T, K::dim> sorted_x(order, x), sorted_y(source_order, y);
+    detail::sorted_columns<T, NQ> sorted_q(source_order, q);
+    detail::sorted_columns<T, NOut> sums(order, out, options.accumulate);
+    near_field(where, k, leaves.targets(), leaves.interactions(), sorted_x.view(), sorted_y.view(),
+               sorted_q.view(), sums.view(), options);
+    sums.copy_to(out);
   }
 }

@@ -6,7 +6,8 @@
 
 /// \file
 /// P2P on arrays: the interaction of all points of one set, or of two. The arguments are where to run, what
-/// to compute, inputs, outputs. Every function *adds* to its outputs.
+/// to compute, inputs, outputs: x before q before out, and of each the targets' before the sources'. Every
+/// function *adds* to its outputs.
 ///
 /// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the
 /// first right-hand side first. K(r) is then evaluated once for all of them, and their sums are those of single
@@ -134,10 +135,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
             kernel_real T, int NOut>
   requires detail::has_way_back<K>
   void p2p_outer_mutual(Backend backend, K const& k, soa<X, K::dim> const& x,
-                        soa<XQ, NQ> const& x_q, soa<Y, K::dim> const& y, soa<YQ, NQ> const& y_q,
+                        soa<Y, K::dim> const& y, soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q,
                         soa<T, NOut> const& x_out, soa<T, NOut> const& y_out)
   {
-    detail::check_both_sides("p2p_outer_mutual", x, x_q, y, y_q, x_out, y_out);
+    detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};

@@ -41,20 +41,6 @@ namespace nearfield
     std::span<index_type const> source_order; ///< the same for the sources
   };
 
-  /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
-  template <class Leaves>
-  concept has_leaves = requires(Leaves const& leaves)
-  {
-    Leaves::dim;
-    leaves.has_one_set();
-    leaves.targets();
-    leaves.sources();
-    leaves.interactions();
-    leaves.half_interactions();
-    leaves.target_order();
-    leaves.source_order();
-  };
-
   /// The leaves of a tree in groups, as made by group_leaves. The tree must outlive it, and may be moved.
   template <int Dim>
   class leaf_groups

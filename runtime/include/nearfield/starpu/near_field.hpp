@@ -14,18 +14,6 @@
 
 namespace nearfield::starpu
 {
-  /// How the pairs of a step become tasks. With the same groups and the same implementation, a step gives
-  /// the same bits on any number of workers; but on GPUs the mutual form adds in no fixed order, and its
-  /// results repeat within rounding.
-  enum class form_choice
-  {
-    /// mutual for one set and an interaction with a way back, else gather; on GPUs mutual only where it was
-    /// measured to be faster: leaves of 24 points on average with one output, of 128 with several
-    automatic,
-    gather, ///< one-sided: a task reads all that its group meets
-    mutual  ///< each pair is evaluated once: about twice as fast on CPUs
-  };
-
   /// When results go to the caller's columns.
   enum class delivery_choice
   {
@@ -33,14 +21,18 @@ namespace nearfield::starpu
     on_request ///< with deliver(); until then they stay where they were computed, as on a GPU
   };
 
-  /// How a step through StarPU is done.
-  struct near_field_options
+  /// How a near field is computed by tasks. With the same groups and the same implementation, a step gives
+  /// the same bits on any number of workers; but on GPUs the mutual form adds in no fixed order, and its
+  /// results repeat within rounding.
+  struct step_options
   {
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
-    form_choice form = form_choice::automatic; ///< how pairs become tasks
+    /// automatic: mutual if that is possible, about twice as fast on CPUs; on GPUs only where it was measured to
+    /// be faster: leaves of 24 points on average with one output, of 128 with several
+    pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs
-    backend_choice backend = backend_choice::automatic;
+    nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns
     delivery_choice delivery = delivery_choice::every_step;
   };
@@ -122,7 +114,7 @@ namespace nearfield::starpu
     template <interaction K, class X, class Q, int NQ, int NOut, class Isa = detail::isa_of_file>
     near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
                soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-               near_field_options const& options = {})
+               step_options const& options = {})
         : near_field(starpu, groups.view(), detail::kernel_of<T>(k),
                      {true, nearfield::detail::right_hand_sides<K>(q, out), x, {}, q, out}, options)
     {}
@@ -132,7 +124,7 @@ namespace nearfield::starpu
               class Isa = detail::isa_of_file>
     near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
                soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
-               soa<T, NOut> const& out, near_field_options const& options = {})
+               soa<T, NOut> const& out, step_options const& options = {})
         : near_field(starpu, groups.view(), detail::kernel_of<T>(k),
                      {false, nearfield::detail::right_hand_sides<K>(q, out), x, y, q, out}, options)
     {}
@@ -180,8 +172,8 @@ namespace nearfield::starpu
     /// waits for the P2P tasks of the last step but one.
     void inputs_changed();
 
-    /// gather or mutual
-    [[nodiscard]] form_choice form() const;
+    /// one_sided or mutual
+    [[nodiscard]] pair_form form() const;
     /// P2P tasks in one step
     [[nodiscard]] std::size_t n_tasks() const;
 
@@ -190,7 +182,7 @@ namespace nearfield::starpu
 
   private:
     near_field(runtime const& starpu, leaf_groups_view const& groups, detail::kernel<T> const& k,
-               detail::step_columns<T> const& columns, near_field_options const& options);
+               detail::step_columns<T> const& columns, step_options const& options);
 
     std::unique_ptr<detail::step<T>> step_;
   };
@@ -198,14 +190,13 @@ namespace nearfield::starpu
   /// One set of points; as many right-hand sides as NQ has room for.
   template <interaction K, int Dim, class X, class Q, int NQ, class T, int NOut>
   near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
-             soa<Q, NQ> const&, soa<T, NOut> const&, near_field_options const& = {})
-      -> near_field<T>;
+             soa<Q, NQ> const&, soa<T, NOut> const&, step_options const& = {}) -> near_field<T>;
 
   /// Targets and sources.
   template <interaction K, int Dim, class X, class Y, class Q, int NQ, class T, int NOut>
   near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
-             soa<Y, Dim> const&, soa<Q, NQ> const&, soa<T, NOut> const&,
-             near_field_options const& = {}) -> near_field<T>;
+             soa<Y, Dim> const&, soa<Q, NQ> const&, soa<T, NOut> const&, step_options const& = {})
+      -> near_field<T>;
 
   extern template class near_field<float>;
   extern template class near_field<double>;

@@ -20,6 +20,13 @@ namespace nearfield::starpu
     struct p2p_handles;
   }
 
+  /// How the tasks of a p2p are done.
+  struct p2p_options
+  {
+    /// the implementations among which StarPU's scheduler chooses: `{nf::simd, nf::cuda}`
+    backend_set backend = nearfield::backend::automatic;
+  };
+
   /// The part of p2p<K, T> that does not depend on the type of the interaction: a function that takes a
   /// p2p_tasks<double>& accepts any interaction.
   template <kernel_real T>
@@ -33,7 +40,7 @@ namespace nearfield::starpu
     [[nodiscard]] starpu_codelet* inner() const;
     /// The codelet of insert_outer(). Buffers: x of targets R, y of sources R, q R, out RW | COMMUTE.
     [[nodiscard]] starpu_codelet* outer() const;
-    /// The codelet of insert_outer_mutual(). Buffers: x R, x_q R, x_out RW | COMMUTE, y R, y_q R,
+    /// The codelet of insert_outer_mutual(). Buffers: x R, y R, x_q R, y_q R, x_out RW | COMMUTE,
     /// y_out RW | COMMUTE. Throws nearfield::error for an interaction without a mutual form.
     [[nodiscard]] starpu_codelet* outer_mutual() const;
     /// The argument of raw tasks, for STARPU_CL_ARGS_NFREE: they use this object's interaction and report
@@ -104,13 +111,12 @@ namespace nearfield::starpu
   class p2p : public p2p_tasks<T>
   {
   public:
-    /// Tasks with the given implementations, such as `{backend_choice::simd, backend_choice::cuda}`.
     /// Throws nearfield::error if NEARFIELD_ISA names an instruction set that is not available, if cuda is
     /// named and K or this build of nearfield has no CUDA kernels, and if only cuda is named and StarPU has
     /// no GPU worker.
     template <class Isa = detail::isa_of_file>
-    explicit p2p(K const& k = K(), backend_set backends = backend_choice::automatic)
-        : p2p_tasks<T>(detail::kernel_of<T>(k), backends)
+    explicit p2p(K const& k = K(), p2p_options const& options = {})
+        : p2p_tasks<T>(detail::kernel_of<T>(k), options.backend)
     {}
     /// Waits for the tasks of the insert functions and their callbacks; for ever if a task waits for a tag
     /// that is never submitted. Called by a worker (in a codelet or a callback), it does not wait, as the

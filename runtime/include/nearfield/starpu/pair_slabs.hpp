@@ -28,7 +28,7 @@ namespace nearfield::starpu
     /// automatic: StarPU's scheduler chooses for each task. A scheduler without performance models (lws, the
     /// default) lets CPU workers take slabs sized for GPUs: use one with models, such as dmdas, or name the
     /// backend.
-    backend_choice backend = backend_choice::automatic;
+    nearfield::backend backend = nearfield::backend::automatic;
     /// Approximate number of candidate pairs per slab; 0: 4 slabs per GPU or, without GPUs, up to 32 per
     /// CPU worker. Results do not depend on it.
     std::uint64_t candidates = 0;

@@ -37,7 +37,7 @@ namespace nearfield::starpu
   /// Counts pairs, one slab of cells at a time, in tasks.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, count_pairs const& what,
-                     pair_counts& result, slab_options const& options = {})
+                     pair_counts& result, radius_search_options const& options = {})
   {
     auto const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
@@ -51,7 +51,7 @@ namespace nearfield::starpu
   /// sort blocks of rows if that is asked for.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
-                     csr<T, Dim>& result, slab_options const& options = {})
+                     csr<T, Dim>& result, radius_search_options const& options = {})
   {
     cell_view<T, Dim> const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
@@ -69,7 +69,7 @@ namespace nearfield::starpu
   /// A table of fixed width, in one pass of tasks.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, to_table const& what,
-                     neighbour_table& result, slab_options const& options = {})
+                     neighbour_table& result, radius_search_options const& options = {})
   {
     auto const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
@@ -86,7 +86,7 @@ namespace nearfield::starpu
   /// Calls f with each row once, from several threads at once.
   template <has_cell_view Cells, class F>
   void radius_search(runtime const& starpu, Cells const& cells, visit_rows<F> const& what,
-                     slab_options const& options = {})
+                     radius_search_options const& options = {})
   {
     auto const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
@@ -101,7 +101,7 @@ namespace nearfield::starpu::detail
   /// A sorted COO list: sorted CSR rows with i written out.
   template <has_cell_view Cells, class T, int Dim>
   void search_sorted(runtime const& starpu, Cells const& cells, to_coo const& what,
-                     coo<T, Dim>& list, slab_options const& options)
+                     coo<T, Dim>& list, radius_search_options const& options)
   {
     csr<T, Dim> rows;
     to_csr const as_rows{pairs::full, true, what.distances, what.displacements};
@@ -132,7 +132,7 @@ namespace nearfield::starpu
   /// Besides the list, each worker needs some hundred kilobytes for the slab it searches.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
-                     coo<T, Dim>& result, slab_options const& options = {})
+                     coo<T, Dim>& result, radius_search_options const& options = {})
   {
     namespace serial = nearfield::detail;
     cell_view<T, Dim> const view = cells.view();
@@ -192,7 +192,8 @@ namespace nearfield::starpu
   /// two sets, as do all overloads.
   template <has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(runtime const& starpu, Cells const& cells,
-                                          count_pairs const& what, slab_options const& options = {})
+                                          count_pairs const& what,
+                                          radius_search_options const& options = {})
   {
     pair_counts result;
     radius_search(starpu, cells, what, result, options);
@@ -203,7 +204,7 @@ namespace nearfield::starpu
   template <has_cell_view Cells>
   [[nodiscard]] neighbour_table radius_search(runtime const& starpu, Cells const& cells,
                                               to_table const& what,
-                                              slab_options const& options = {})
+                                              radius_search_options const& options = {})
   {
     neighbour_table result;
     radius_search(starpu, cells, what, result, options);
@@ -213,7 +214,7 @@ namespace nearfield::starpu
   /// A CSR list with one row per point.
   template <has_cell_view Cells>
   [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
-                                   slab_options const& options = {})
+                                   radius_search_options const& options = {})
   {
     auto result = nearfield::detail::list_for<csr>(cells.view());
     radius_search(starpu, cells, what, result, options);
@@ -223,7 +224,7 @@ namespace nearfield::starpu
   /// A COO list of pairs.
   template <has_cell_view Cells>
   [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
-                                   slab_options const& options = {})
+                                   radius_search_options const& options = {})
   {
     auto result = nearfield::detail::list_for<coo>(cells.view());
     radius_search(starpu, cells, what, result, options);

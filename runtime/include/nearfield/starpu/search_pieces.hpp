@@ -149,7 +149,7 @@ namespace nearfield::starpu::detail
 
   template <class T, int Dim>
   void search_upper(runtime const& starpu, cell_view<T, Dim> const& cells, to_csr const& what,
-                    csr<T, Dim>& rows, slab_options const& options)
+                    csr<T, Dim>& rows, radius_search_options const& options)
   {
     slab_search const search(starpu, cells, pairs::full, options);
     std::vector<index_type> counts(cells.target_order.size());

@@ -19,7 +19,7 @@
 namespace nearfield::starpu
 {
   /// How a radius search is cut into tasks. Results do not depend on it.
-  struct slab_options
+  struct radius_search_options
   {
     /// Approximate number of candidate pairs per slab; 0: up to 32 slabs per worker, and for to_coo
     /// small enough that the pairs of a slab stay in the second-level cache
@@ -57,7 +57,8 @@ namespace nearfield::starpu::detail
   inline constexpr std::uint64_t least_candidates = std::uint64_t(1) << 13;
 
   /// Candidates per slab: equal shares of `all` for the workers, but at most `most`.
-  inline std::uint64_t slab_size(slab_options const& options, std::uint64_t all, std::uint64_t most)
+  inline std::uint64_t slab_size(radius_search_options const& options, std::uint64_t all,
+                                 std::uint64_t most)
   {
     if (options.candidates > 0) return options.candidates;
     return std::min(most, std::max(least_candidates, all / (32 * cpu_workers())));
@@ -78,7 +79,7 @@ namespace nearfield::starpu::detail
   {
   public:
     slab_search(runtime const& starpu, cell_view<T, Dim> const& cells, pairs which,
-                slab_options const& options, std::uint64_t most = ~std::uint64_t(0))
+                radius_search_options const& options, std::uint64_t most = ~std::uint64_t(0))
         : starpu_(starpu), cells_(cells), which_(which),
           slabs_(cut(nearfield::detail::candidates_before_boxes(cells, which), options, most))
     {}
@@ -114,7 +115,8 @@ namespace nearfield::starpu::detail
 
   private:
     std::vector<nearfield::detail::slab> cut(std::vector<std::uint64_t> const& before,
-                                             slab_options const& options, std::uint64_t most)
+                                             radius_search_options const& options,
+                                             std::uint64_t most)
     {
       candidates_ = before.back();
       return nearfield::detail::cut_slabs(before, slab_size(options, candidates_, most));

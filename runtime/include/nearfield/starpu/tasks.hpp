@@ -1,10 +1,12 @@
 #pragma once
 
 #include <nearfield/core/api.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <starpu.h>
 
 #include <atomic>
+#include <concepts>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -21,23 +23,16 @@
 
 namespace nearfield::starpu
 {
-  /// The implementation that tasks run.
-  enum class backend_choice
-  {
-    automatic, ///< SIMD on CPU workers, CUDA on GPU workers
-    scalar,
-    simd,
-    cuda ///< GPU workers only
-  };
-
-  /// The implementations among which StarPU's scheduler chooses.
+  /// The implementations among which StarPU's scheduler chooses: `simd`, or `{simd, cuda}`.
   class NEARFIELD_API backend_set
   {
   public:
     /// A single implementation; automatic means simd and cuda.
-    backend_set(backend_choice one); // NOLINT(google-explicit-constructor)
+    template <std::convertible_to<backend> Where>
+    backend_set(Where one) : backend_set({static_cast<backend>(one)}) // NOLINT
+    {}
     /// Several implementations. Throws nearfield::error for an empty list.
-    backend_set(std::initializer_list<backend_choice> several);
+    backend_set(std::initializer_list<backend> several);
 
     /// plain C++ on CPU workers
     [[nodiscard]] bool has_scalar() const { return (bits_ & 1u) != 0; }

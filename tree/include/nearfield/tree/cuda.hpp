@@ -86,14 +86,14 @@ namespace nearfield
     [[nodiscard]] bool has_one_set() const;
     /// The stream that it is built and searched on.
     [[nodiscard]] cuda_stream stream() const;
-    /// Position -> index in the given columns; in device memory, valid when the stream has done its work.
-    [[nodiscard]] std::span<index_type const> target_order() const;
+    /// Position -> index in the given columns; in device memory, valid when the stream has done its work. The first
+    /// call makes it, unless a search has.
+    [[nodiscard]] std::span<index_type const> target_order();
     /// The same for the sources.
-    [[nodiscard]] std::span<index_type const> source_order() const;
+    [[nodiscard]] std::span<index_type const> source_order();
 
-    /// For radius_search, which may change it in ways that no result shows: the first search that needs it
-    /// makes the order inside cells, and a search may free memory that the list can make again.
-    [[nodiscard]] detail::device_cells<T, Dim>& on_device() const { return *cells_; }
+    /// For radius_search.
+    [[nodiscard]] detail::device_cells<T, Dim>& on_device() { return *cells_; }
 
   private:
     std::unique_ptr<detail::device_cells<T, Dim>> cells_;

@@ -6,16 +6,16 @@
 namespace nearfield::detail
 {
   /// The kernels of every built-in interaction for one instruction set.
-  struct p2p_table
+  struct builtin_p2p
   {
     p2p_kernels<float> f32[builtin_interactions::size];
     p2p_kernels<double> f64[builtin_interactions::size];
   };
 
   // One file each; only those in NEARFIELD_ISAS are built.
-  p2p_table const& scalar_table();
-  p2p_table const& sse2_table();
-  p2p_table const& avx2_table();
-  p2p_table const& avx512_table();
-  p2p_table const& neon64_table();
+  builtin_p2p const& scalar_builtins();
+  builtin_p2p const& sse2_builtins();
+  builtin_p2p const& avx2_builtins();
+  builtin_p2p const& avx512_builtins();
+  builtin_p2p const& neon64_builtins();
 }

@@ -1,5 +1,5 @@
 // The measure of --check must see an error that is planted; what it passes is in run_test.cpp.
-#include "check.hpp"
+#include "check_outputs.hpp"
 
 #include "points.hpp"
 #include "reference.hpp"

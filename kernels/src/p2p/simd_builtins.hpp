@@ -1,6 +1,6 @@
 #pragma once
 
-#include "table.hpp"
+#include "builtins.hpp"
 
 #include <nearfield/p2p/simd.hpp>
 
@@ -9,7 +9,7 @@ namespace nearfield::detail
   /// Instantiates every built-in interaction for Arch. The files that use it are compiled with the
   /// flags of Arch, so all that they instantiate must carry Arch in its name (a test reads the symbols).
   template <class Arch, class... Ks>
-  constexpr p2p_table simd_table(type_list<Ks...>)
+  constexpr builtin_p2p simd_builtins(type_list<Ks...>)
   {
     return {{simd_kernels<Ks, float, Arch>()...}, {simd_kernels<Ks, double, Arch>()...}};
   }

@@ -7,16 +7,16 @@
 namespace nearfield::detail
 {
 #if defined(NEARFIELD_HAS_CUDA)
-  range::range(char const* name) noexcept
+  profiler_range::profiler_range(char const* name) noexcept
   {
     nvtxRangePushA(name);
   }
-  range::~range()
+  profiler_range::~profiler_range()
   {
     nvtxRangePop();
   }
 #else
-  range::range(char const*) noexcept {}
-  range::~range() = default;
+  profiler_range::profiler_range(char const*) noexcept {}
+  profiler_range::~profiler_range() = default;
 #endif
 }

@@ -1,0 +1,141 @@
+#include <nearfield/p2p/near_field.hpp>
+
+#include "complains_of.hpp"
+#include "p2p/p2p_cases.hpp"
+#include "points.hpp"
+
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/cell_list.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    grad_one_over_r<3> const k{};
+
+    /// Columns over `leaves`, in the order of the arrays that these were made from, and over their boxes, in the
+    /// order of the boxes.
+    template <class Leaves>
+    struct both_orders
+    {
+      Leaves const& leaves;
+      soa<double const, 3> x, y;
+      guarded<double, 1> const q = some_values<double, 1>(y.size());
+      column_set<double, 3> const sorted_x = gather(leaves.target_order(), x),
+                                  sorted_y = gather(leaves.source_order(), y);
+      column_set<double, 1> const sorted_q = gather(leaves.source_order(), q.view());
+      column_set<double, 3> out = of_value(5), sums = of_value(5);
+
+      [[nodiscard]] column_set<double, 3> of_value(double value) const
+      {
+        column_set<double, 3> result;
+        for (auto& column : result.columns) column.assign(x.size(), value);
+        return result;
+      }
+
+      /// near(leaves, x...) and near_boxes(sorted x...) give the same bits, whether they overwrite or add.
+      void expect_equal(auto const& near, auto const& near_boxes)
+      {
+        for (bool const accumulate : {false, true})
+        {
+          near(near_field_options{.accumulate = accumulate});
+          near_boxes(near_field_options{.accumulate = accumulate});
+          for (int c = 0; c < 3; ++c)
+            EXPECT_EQ(gather(leaves.target_order(), out.columns[c]), sums.columns[c]);
+        }
+      }
+    };
+
+    template <class Leaves>
+    void expect_one_set(Leaves const& leaves, soa<double const, 3> const& x)
+    {
+      both_orders<Leaves> on{leaves, x, x};
+      on.expect_equal([&](auto const& options)
+                      { near_field(simd, k, leaves, x, on.q.view(), on.out.view(), options); },
+                      [&](auto const& options)
+                      {
+                        near_field(simd, k, leaves.targets(), leaves.interactions(),
+                                   on.sorted_x.view(), on.sorted_q.view(), on.sums.view(), options);
+                      });
+      on.expect_equal(
+          [&](auto const& options)
+          { near_field_mutual(simd, k, leaves, x, on.q.view(), on.out.view(), options); },
+          [&](auto const& options)
+          {
+            near_field_mutual(simd, k, leaves.targets(), leaves.half_interactions(),
+                              on.sorted_x.view(), on.sorted_q.view(), on.sums.view(), options);
+          });
+    }
+  }
+
+  TEST(near_field_of_leaves, has_the_order_of_the_arrays)
+  {
+    auto const x = make_points<double, 3>(cloud::plummer, 500, 1);
+    expect_one_set(build_tree(x.view(), {.max_leaf_size = 16}), x.view());
+    expect_one_set(cell_list{x.view(), 0.3}, x.view());
+  }
+
+  TEST(near_field_of_leaves, has_the_order_of_the_arrays_of_two_sets)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 300, 1);
+    auto const y = make_points<double, 3>(cloud::uniform, 400, 2);
+    auto const tree = build_tree(x.view(), y.view(), {.max_leaf_size = 16});
+    both_orders<nearfield::tree<3>> on{tree, x.view(), y.view()};
+    on.expect_equal([&](auto const& options)
+                    { near_field(simd, k, tree, on.x, on.y, on.q.view(), on.out.view(), options); },
+                    [&](auto const& options)
+                    {
+                      near_field(simd, k, tree.targets(), tree.interactions(), on.sorted_x.view(),
+                                 on.sorted_y.view(), on.sorted_q.view(), on.sums.view(), options);
+                    });
+  }
+
+  TEST(near_field_of_leaves, takes_right_hand_sides_that_only_the_run_tells)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 200, 1);
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 16});
+    auto const q = some_values<double, 2>(x.size());
+    guarded<double, 6> expected(x.size()), out(x.size());
+    auto const q_view = q.view();
+    auto const out_view = out.view();
+    near_field(simd, k, tree, x.view(), q_view, expected.view());
+    near_field(simd, k, tree, x.view(),
+               soa<double const, run_time_columns>({q_view.data(), 2}, x.size()),
+               soa<double, run_time_columns>({out_view.data(), 6}, x.size()));
+    for (int c = 0; c < 6; ++c)
+      for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(out_view[c][i], expected.view()[c][i]);
+  }
+
+  TEST(near_field_of_leaves, refuses_other_points_than_those_of_the_leaves)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 20, 1);
+    auto const y = make_points<double, 3>(cloud::uniform, 21, 1);
+    auto const one_set = build_tree(x.view()), two_sets = build_tree(x.view(), y.view());
+    std::vector<double> q(21), out(20, 7.), more(21, 7.), b(21), c(21);
+    std::vector<double> const untouched = out;
+    EXPECT_THAT(
+        [&] {
+          near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c});
+        },
+        complains_of("near_field", "x has 21", "expected 20"));
+    EXPECT_THAT(
+        [&] {
+          near_field_mutual(simd, k, one_set, y.view(), soa{q}, soa{more, b, c});
+        },
+        complains_of("near_field_mutual", "x has 21"));
+    EXPECT_THAT(
+        [&] {
+          near_field(simd, k, two_sets, y.view(), x.view(), soa{q}, soa{more, b, c});
+        },
+        complains_of("near_field", "x has 21", "expected 20"));
+    std::vector<double> q20(20), b20(20), c20(20);
+    EXPECT_THROW(near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20}), error);
+    EXPECT_EQ(out, untouched);
+  }
+}
