@@ -136,8 +136,9 @@ namespace nearfield
 
   /// A non-owning view of N columns whose values lie `stride()` values apart, such as those of an array x0 y0 z0
   /// x1 y1 z1 ... (interleaved()) or of a matrix (matrix_columns()): value i of column c is
-  /// columns()[c][i * stride()]. The functions on the CPU take it where they take a soa, with the same results to
-  /// the bit; `cuda` and StarPU take soa only.
+  /// columns()[c][i * stride()]. build_tree, cell_list, gather and, on the CPU, P2P (<nearfield/p2p/strided.hpp>) take
+  /// it as they take a soa, with the same results to the bit. `cuda` and StarPU take soa only: a strided view does
+  /// not compile there.
   ///
   /// N may be run_time_columns. T is const if the values are read-only. A soa converts to a view of stride 1.
   template <class T, int N>
@@ -160,9 +161,8 @@ namespace nearfield
 
     /// A soa has stride 1.
     template <class U>
-    requires std::convertible_to < soa<U, N>
-    const&, soa < T,
-        N >> constexpr strided(soa<U, N> const& columns) // NOLINT(google-explicit-constructor)
+    requires(std::is_convertible_v<soa<U, N>, soa<T, N>>) constexpr strided(
+        soa<U, N> const& columns) // NOLINT(google-explicit-constructor)
         : columns_(columns)
     {}
 

@@ -70,8 +70,8 @@ namespace nearfield
   ///
   /// Like a tree, it has boxes (the cells that hold points), an order of the points, and interaction lists.
   /// Unlike a tree, it keeps the coordinates, sorted. Coordinates are float or double in 2 or 3 columns (soa or
-  /// strided); the cutoff is rounded to their precision. Points are ordered by cell, row-major with the last axis fastest,
-  /// and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
+  /// strided); the cutoff is rounded to their precision. Points are ordered by cell, row-major with the last axis
+  /// fastest, and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
   /// keys: the order is the same, and memory is proportional to points and occupied cells.
   ///
   /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or
