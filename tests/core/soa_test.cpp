@@ -86,4 +86,81 @@ namespace nearfield::test
                                                  HasSubstr("column 0 has 3"),
                                                  HasSubstr("equal length"), Not(HasSubstr("\n")))));
   }
+
+  TEST(strided, reads_points_that_are_interleaved)
+  {
+    std::vector<double> xyz{0, 1, 2, 10, 11, 12};
+    auto const view = interleaved<3>(xyz);
+    static_assert(std::is_same_v<decltype(view), strided<double, 3> const>);
+    EXPECT_EQ(view.size(), 2);
+    EXPECT_EQ(view.stride(), 3);
+    for (int c = 0; c < 3; ++c)
+    {
+      EXPECT_EQ(view[c][0], c);
+      EXPECT_EQ(view[c][1], 10 + c);
+      EXPECT_EQ(view.columns()[c], xyz.data() + c);
+    }
+    view[2][1] = 7;
+    EXPECT_EQ(xyz[5], 7);
+    EXPECT_EQ(interleaved<3>(std::span(xyz).first(0)).size(), 0);
+    static_assert(std::is_same_v<decltype(interleaved<2>(std::span<float const>())),
+                                 strided<float const, 2>>);
+  }
+
+  TEST(strided, reads_columns_of_a_matrix)
+  {
+    // 2 x 4 values by row, and the same by column
+    int const rows[] = {0, 1, 2, 3, 10, 11, 12, 13}, columns[] = {0, 10, 1, 11, 2, 12, 3, 13};
+    auto const by_row = matrix_columns<2>(rows + 1, 2, 4, 1);
+    auto const by_column = matrix_columns<2>(columns + 2, 2, 1, 2);
+    for (int c = 0; c < 2; ++c)
+      for (std::size_t i = 0; i < 2; ++i)
+      {
+        EXPECT_EQ(by_row[c][i], 10 * static_cast<int>(i) + c + 1);
+        EXPECT_EQ(by_column[c][i], by_row[c][i]);
+      }
+  }
+
+  TEST(strided, is_read_only_where_its_values_are)
+  {
+    std::vector<double> xy{1, 2};
+    strided<double const, 2> const view = interleaved<2>(xy);
+    EXPECT_EQ(view[1][0], 2);
+    static_assert(!std::is_convertible_v<strided<double const, 2>, strided<double, 2>>);
+  }
+
+  TEST(strided, takes_columns_but_is_none)
+  {
+    std::vector<double> x{1, 2}, y{3, 4};
+    strided<double const, 2> const view = soa{x, y};
+    EXPECT_EQ(view.stride(), 1);
+    EXPECT_EQ(view[1][1], 4);
+    // what takes a soa would ignore the stride
+    static_assert(!std::is_convertible_v<strided<double, 2>, soa<double, 2>>);
+    static_assert(!std::is_constructible_v<soa<double const, 2>, strided<double, 2>>);
+    static_assert(!std::is_convertible_v<soa<double, 2>, strided<double, 3>>);
+    static_assert(!std::is_convertible_v<soa<float, 2>, strided<double const, 2>>);
+  }
+
+  TEST(strided, refuses_strides_and_sizes_that_make_no_points)
+  {
+    std::vector<double> const x(7);
+    auto const wrong_stride = [&]
+    {
+      return strided(soa{x}, 0);
+    };
+    EXPECT_THAT(wrong_stride,
+                ThrowsMessage<error>(AllOf(HasSubstr("stride is 0"), HasSubstr("at least 1"))));
+    auto const backwards = [&]
+    {
+      return matrix_columns<2>(x.data(), 2, -3, 1);
+    };
+    EXPECT_THAT(backwards, ThrowsMessage<error>(HasSubstr("stride is -3")));
+    auto const wrong_size = [&]
+    {
+      return interleaved<3>(x);
+    };
+    EXPECT_THAT(wrong_size, ThrowsMessage<error>(
+                                AllOf(HasSubstr("found 7 values"), HasSubstr("3 for each point"))));
+  }
 }

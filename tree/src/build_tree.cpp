@@ -58,13 +58,15 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  tree<Dim> build_tree(soa<T const, Dim> const& target_positions,
-                       soa<T const, Dim> const* source_positions, tree_options<Dim> const& options)
+  tree<Dim> build_tree(strided<T const, Dim> const& target_positions,
+                       strided<T const, Dim> const* source_positions,
+                       tree_options<Dim> const& options)
   {
     key_layout const layout = layout_of(options);
     bool const one_set = source_positions == nullptr;
     point_set<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
-    point_set<T, Dim> const sources{one_set ? soa<T const, Dim>() : *source_positions, "sources"};
+    point_set<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
+                                    "sources"};
     require_valid(targets);
     require_valid(sources);
     if (targets.positions.size() + sources.positions.size() >=
@@ -104,7 +106,7 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template tree<Dim> build_tree(soa<T const, Dim> const&, soa<T const, Dim> const*,                \
+  template tree<Dim> build_tree(strided<T const, Dim> const&, strided<T const, Dim> const*,        \
                                 tree_options<Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

@@ -59,10 +59,10 @@ namespace nearfield
       }
 
       template <class T, int Dim>
-      void require_columns(soa<T const, Dim> const& points, char const* name)
+      void require_columns(strided<T const, Dim> const& points, char const* name)
       {
         for (int a = 0; a < Dim; ++a)
-          if (points.size() > 0 && points[a] == nullptr)
+          if (points.size() > 0 && points[a].first == nullptr)
             throw error("cell_list: column " + std::to_string(a) + " of the " + name +
                         " is null; give a column of " + std::to_string(points.size()) + " values");
         // a search may index a few registers past the last point
@@ -79,8 +79,8 @@ namespace nearfield
   requires(std::same_as<T, float> || std::same_as<T, double>) && (Dim == 2 || Dim == 3)
 
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::build(soa<T const, Dim> const& targets, soa<T const, Dim> const* sources,
-                                double cutoff)
+  void cell_list<T, Dim>::build(strided<T const, Dim> const& targets,
+                                strided<T const, Dim> const* sources, double cutoff)
   {
     bool const one_set = sources == nullptr;
     detail::require_columns(targets, one_set ? "points" : "queries");
@@ -129,7 +129,7 @@ namespace nearfield
   }
 
   NEARFIELD_CELL_LIST
-  cell_list<T, Dim>::cell_list(soa<T const, Dim> const& points, double cutoff,
+  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& points, double cutoff,
                                options_type const& options)
       : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
@@ -137,8 +137,9 @@ namespace nearfield
   }
 
   NEARFIELD_CELL_LIST
-  cell_list<T, Dim>::cell_list(soa<T const, Dim> const& queries, soa<T const, Dim> const& points,
-                               double cutoff, options_type const& options)
+  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& queries,
+                               strided<T const, Dim> const& points, double cutoff,
+                               options_type const& options)
       : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
     build(queries, &points, cutoff);
@@ -150,23 +151,24 @@ namespace nearfield
   cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
 
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& points)
+  void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points)
   {
     build(points, nullptr, data_->cutoff);
   }
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& points, double cutoff)
+  void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points, double cutoff)
   {
     build(points, nullptr, cutoff);
   }
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points)
+  void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
+                                  strided<T const, Dim> const& points)
   {
     build(queries, &points, data_->cutoff);
   }
   NEARFIELD_CELL_LIST
-  void cell_list<T, Dim>::rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points,
-                                  double cutoff)
+  void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
+                                  strided<T const, Dim> const& points, double cutoff)
   {
     build(queries, &points, cutoff);
   }

@@ -23,7 +23,7 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    std::uint64_t key_of(cell_grid<T, Dim> const& grid, soa<T const, Dim> const& points,
+    std::uint64_t key_of(cell_grid<T, Dim> const& grid, strided<T const, Dim> const& points,
                          std::size_t i)
     {
       std::array<std::uint32_t, Dim> at;
@@ -39,17 +39,18 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    void count_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
+    void count_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                           sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch)
     {
       std::size_t const n = points.size();
       std::size_t const n_cells = grid.size();
       scratch.cell_of_point.resize(n);
-      // a copy: as far as the compiler knows, a store to cell_of_point could change the grid
+      // copies: as far as the compiler knows, a store to cell_of_point could change the grid
       cell_grid<T, Dim> const cells = grid;
+      strided<T const, Dim> const x = points;
       std::uint32_t* const cell_of = scratch.cell_of_point.data();
       for (std::size_t i = 0; i < n; ++i)
-        cell_of[i] = static_cast<std::uint32_t>(key_of(cells, points, i));
+        cell_of[i] = static_cast<std::uint32_t>(key_of(cells, x, i));
 
       scratch.cursors.assign(n_cells, 0);
       index_type* const cursors = scratch.cursors.data();
@@ -71,14 +72,14 @@ namespace nearfield::detail
       // random reads rather than random writes: loads can overtake each other
       for (int d = 0; d < Dim; ++d)
       {
-        T const* const from = points[d];
+        auto const from = points[d];
         T* const to = sorted.x[d].data();
         for (std::size_t p = 0; p < n; ++p) to[p] = positive_zero(from[order[p]]);
       }
     }
 
     template <class T, int Dim>
-    void sort_keys_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
+    void sort_keys_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                               sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch)
     {
       std::size_t const n = points.size();
@@ -103,7 +104,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void sort_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
+  void sort_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                        sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch)
   {
     std::size_t const n = points.size();
@@ -133,8 +134,8 @@ namespace nearfield::detail
       bool finite = true;
     };
 
-    template <class T>
-    column_bounds<T> bounds_of(T const* x, std::size_t n)
+    template <class T, class Column>
+    column_bounds<T> bounds_of(Column const x, std::size_t n)
     {
       // Independent lanes: the order of minima does not matter, but the compiler must keep it.
       constexpr std::size_t lanes = 16;
@@ -179,15 +180,16 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void extend_bounds(point_bounds<T, Dim>& bounds, soa<T const, Dim> const& points,
+  void extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
                      std::type_identity_t<std::array<T, Dim>> const& period, char const* name)
   {
     std::size_t const n = points.size();
     if (n == 0) return;
     for (int a = 0; a < Dim; ++a)
     {
-      T const* const x = points[a];
-      column_bounds<T> const column = bounds_of(x, n);
+      auto const x = points[a];
+      // the compiler vectorises pointers only
+      column_bounds<T> const column = x.stride == 1 ? bounds_of<T>(x.first, n) : bounds_of<T>(x, n);
       bool const inside = !(period[a] > 0) || (column.lower >= T(0) && column.upper < period[a]);
       if (!column.finite || !inside)
         for (std::size_t i = 0; i < n; ++i)
@@ -199,9 +201,9 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void sort_into_cells(soa<T const, Dim> const&, cell_grid<T, Dim> const&,                \
+  template void sort_into_cells(strided<T const, Dim> const&, cell_grid<T, Dim> const&,            \
                                 sorted_cells<T, Dim>&, cell_sort_scratch&);                        \
-  template void extend_bounds(point_bounds<T, Dim>&, soa<T const, Dim> const&,                     \
+  template void extend_bounds(point_bounds<T, Dim>&, strided<T const, Dim> const&,                 \
                               std::type_identity_t<std::array<T, Dim>> const&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

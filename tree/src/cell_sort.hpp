@@ -46,7 +46,7 @@ namespace nearfield::detail
 
   /// Sorts the points by the keys of the grid; stable.
   template <class T, int Dim>
-  void sort_into_cells(soa<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
+  void sort_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                        sorted_cells<T, Dim>& sorted, cell_sort_scratch& scratch);
 
   template <class T, int Dim>
@@ -58,6 +58,6 @@ namespace nearfield::detail
   /// Extends `bounds` to hold all points. Throws nearfield::error, naming the point, for a coordinate that is
   /// not finite or, on a periodic axis, outside [0, L).
   template <class T, int Dim>
-  void extend_bounds(point_bounds<T, Dim>& bounds, soa<T const, Dim> const& points,
+  void extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
                      std::type_identity_t<std::array<T, Dim>> const& period, char const* name);
 }

@@ -9,8 +9,7 @@ namespace nearfield::detail
   namespace
   {
     template <leaf_order Order, class T, int Dim>
-    std::vector<keyed_point> encode_all(soa<T const, Dim> const& x, cube<Dim> const& root,
-                                        int level)
+    std::vector<keyed_point> encode_all(strided<T const, Dim> x, cube<Dim> const& root, int level)
     {
       double const width = root.width();
       double const boxes_per_axis = std::ldexp(1., level);

@@ -30,7 +30,7 @@ namespace nearfield::detail
     }
 
     template <class T>
-    bool all_finite(T const* column, std::size_t n)
+    bool all_finite(strided_column<T const> const& column, std::size_t n)
     {
       // Zero times a non-finite number is NaN, and the sum stays NaN: no branch in the loop.
       T sum = 0;
@@ -73,7 +73,7 @@ namespace nearfield::detail
     };
 
     template <class T>
-    void extend(interval& extent, T const* column, std::size_t n)
+    void extend(interval& extent, strided_column<T const> const& column, std::size_t n)
     {
       if (n == 0) return;
       T lower = column[0], upper = column[0];
@@ -104,13 +104,13 @@ namespace nearfield::detail
                   " points; give fewer than 2^32 - 1");
     for (int d = 0; d < Dim; ++d)
     {
-      T const* const column = points.positions[d];
-      if (n > 0 && column == nullptr)
+      auto const column = points.positions[d];
+      if (n > 0 && column.first == nullptr)
         throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
                     " is null; give " + std::to_string(n) + " values");
       if (all_finite(column, n)) continue;
-      std::size_t const i = static_cast<std::size_t>(
-          std::find_if(column, column + n, [](T x) { return !std::isfinite(x); }) - column);
+      std::size_t i = 0;
+      while (std::isfinite(column[i])) ++i;
       throw error("build_tree: " + describe(points, i) +
                   " is not finite; remove it or correct the coordinates");
     }

@@ -13,7 +13,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   struct point_set
   {
-    soa<T const, Dim> positions;
+    strided<T const, Dim> positions;
     char const* name;
   };
 

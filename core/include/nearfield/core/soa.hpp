@@ -86,6 +86,7 @@ namespace nearfield
   struct soa<T, run_time_columns>
   {
     using value_type = T; ///< of the columns, const if they are read-only
+    static constexpr int n_columns = run_time_columns; ///< width() says how many
 
     constexpr soa() = default;
     /// From pointers to the first values of columns of `size` values each.
@@ -118,6 +119,132 @@ namespace nearfield
   /// One column per range, with the element type of the first.
   template <std::ranges::contiguous_range First, std::ranges::contiguous_range... Rest>
   soa(First&&, Rest&&...) -> soa<detail::element_of<First>, 1 + sizeof...(Rest)>;
+
+  /// One column of a strided view: value i is first[i * stride].
+  template <class T>
+  struct strided_column
+  {
+    T* first;              ///< the address of value 0
+    std::ptrdiff_t stride; ///< from one value to the next, in values
+
+    /// value i
+    constexpr T& operator[](std::size_t i) const
+    {
+      return first[static_cast<std::ptrdiff_t>(i) * stride];
+    }
+  };
+
+  /// A non-owning view of N columns whose values lie `stride()` values apart, such as those of an array x0 y0 z0
+  /// x1 y1 z1 ... (interleaved()) or of a matrix (matrix_columns()): value i of column c is
+  /// columns()[c][i * stride()]. build_tree, cell_list, gather and, on the CPU, P2P (<nearfield/p2p/strided.hpp>) take
+  /// it as they take a soa, with the same results to the bit. `cuda` and StarPU take soa only: a strided view does
+  /// not compile there.
+  ///
+  /// N may be run_time_columns. T is const if the values are read-only. A soa converts to a view of stride 1.
+  template <class T, int N>
+  class strided
+  {
+  public:
+    using value_type = T;               ///< of the columns, const if they are read-only
+    static constexpr int n_columns = N; ///< N
+
+    constexpr strided() = default;
+    /// From the pointers of `first` to the first values of columns, its size, which is the number of points, and
+    /// the values from one point to the next. Throws nearfield::error unless that is at least 1.
+    constexpr strided(soa<T, N> const& first, std::ptrdiff_t stride)
+        : columns_(first), stride_(stride)
+    {
+      if (stride < 1)
+        throw error("strided: the stride is " + std::to_string(stride) +
+                    "; give the values from one point to the next, at least 1");
+    }
+
+    /// A soa has stride 1.
+    template <class U>
+    requires(std::is_convertible_v<soa<U, N>, soa<T, N>>) constexpr strided(
+        soa<U, N> const& columns) // NOLINT(google-explicit-constructor)
+        : columns_(columns)
+    {}
+
+    /// read-only view of the same columns
+    constexpr operator strided<T const, N>() const // NOLINT(google-explicit-constructor)
+        requires(!std::is_const_v<T>)
+    {
+      return {columns_, stride_};
+    }
+
+    /// The number of values in each column.
+    [[nodiscard]] constexpr std::size_t size() const { return columns_.size(); }
+    /// From one value of a column to the next, in values.
+    [[nodiscard]] constexpr std::ptrdiff_t stride() const { return stride_; }
+    /// A column.
+    [[nodiscard]] constexpr strided_column<T> operator[](int column) const
+    {
+      return {columns_[column], stride_};
+    }
+    /// The pointers to the first values of the columns.
+    [[nodiscard]] constexpr soa<T, N> const& columns() const { return columns_; }
+
+  private:
+    soa<T, N> columns_;
+    std::ptrdiff_t stride_ = 1;
+  };
+
+  namespace detail
+  {
+    template <class V>
+    inline constexpr bool is_columns_view = false;
+    template <class T, int N>
+    inline constexpr bool is_columns_view<soa<T, N>> = true;
+    template <class T, int N>
+    inline constexpr bool is_columns_view<strided<T, N>> = true;
+  }
+
+  /// soa or strided.
+  template <class V>
+  concept columns_view = detail::is_columns_view<V>;
+
+  /// The type of the values of a view, without const.
+  template <columns_view V>
+  using value_of = std::remove_const_t<typename V::value_type>;
+
+  /// The first N columns of a matrix of `rows` points: value i of column c is
+  /// first[i * row_stride + c * column_stride]. Strides are counted in values, so that fields of a struct are
+  /// columns too if its size is a multiple of theirs.
+  ///
+  ///     auto const x = nearfield::matrix_columns<3>(m.data(), m.rows(), m.outerStride(), 1);     // row by row
+  ///     auto const x = nearfield::matrix_columns<3>(m.data(), m.rows(), 1, m.outerStride());     // column by column
+  ///     auto const v = nearfield::matrix_columns<3>(&particles[0].vx, n, sizeof(particle) / sizeof(double), 1);
+  ///
+  /// Throws nearfield::error unless row_stride is at least 1.
+  template <int N, class T>
+  [[nodiscard]] constexpr strided<T, N> matrix_columns(T* first, std::size_t rows,
+                                                       std::ptrdiff_t row_stride,
+                                                       std::ptrdiff_t column_stride)
+  {
+    std::array<T*, N> columns;
+    for (int c = 0; c < N; ++c) columns[c] = first == nullptr ? nullptr : first + c * column_stride;
+    return {soa<T, N>(columns, rows), row_stride};
+  }
+
+  /// The columns of an array that holds point after point, such as x0 y0 z0 x1 y1 z1 ... for N = 3: value i of
+  /// column c is values[i * N + c].
+  ///
+  ///     std::vector<double> xyz(3 * n), forces(3 * n);
+  ///     auto const x = nearfield::interleaved<3>(xyz);
+  ///
+  /// `values` is a contiguous range, which must outlive the view. Throws nearfield::error if its size is no multiple
+  /// of N.
+  template <int N, std::ranges::contiguous_range Values>
+  requires std::ranges::borrowed_range<Values>
+  [[nodiscard]] constexpr auto interleaved(Values&& values)
+  {
+    auto const size = static_cast<std::size_t>(std::ranges::size(values));
+    if (size % N != 0)
+      throw error("interleaved: found " + std::to_string(size) + " values; give " +
+                  std::to_string(N) + " for each point");
+    return matrix_columns<N>(std::ranges::data(values), size / N, N, 1);
+  }
 
   /// Columns that own their memory; converts to the views that kernels take.
   template <class T, int N>

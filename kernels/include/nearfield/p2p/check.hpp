@@ -8,12 +8,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <type_traits>
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// How many columns a view has. Views are soa, or have size(), columns by [] and a width_of of their own.
+  /// How many columns a view has. Views are soa or strided, or have size(), columns by [] and a width_of of their
+  /// own.
   template <class T, int N>
   constexpr int width_of(soa<T, N> const& view)
   {
@@ -22,6 +24,17 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     else
       return N;
   }
+
+  template <class T, int N>
+  constexpr int width_of(strided<T, N> const& view)
+  {
+    return width_of(view.columns());
+  }
+
+  template <class View>
+  inline constexpr bool is_strided = false;
+  template <class T, int N>
+  inline constexpr bool is_strided<strided<T, N>> = true;
 
   // A call on a small box feels its checks: what is tested has few branches, and what is said stands apart, in
   // functions that are called only if something is wrong.
@@ -57,6 +70,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     refuse_view(function, argument, view.size(), expected, null_column);
   }
 
+  template <class T, int N>
+  void check_view(char const* function, char const* argument, strided<T, N> const& view,
+                  std::size_t expected)
+  {
+    check_view(function, argument, view.columns(), expected);
+  }
+
   inline constexpr std::size_t most_in_box = std::numeric_limits<int>::max() - 1024;
 
   [[noreturn, gnu::cold, gnu::noinline]] inline void refuse_box_size(std::size_t targets,
@@ -87,6 +107,36 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     return n_a > 0 && n_b > 0 && distance(a, b) + last_of_b < n_a * sizeof(A) + last_of_b;
   }
 
+  /// The same of columns with strides. Columns that interleave are apart. Two of one stride are judged exactly; with
+  /// different strides, whose distances repeat with their greatest common divisor, columns count as overlapping
+  /// if longer ones would.
+  template <class A, class B>
+  bool overlap(strided_column<A> const& a, std::size_t n_a, strided_column<B> const& b,
+               std::size_t n_b)
+  {
+    if (n_a == 0 || n_b == 0) return false;
+    std::size_t const a_step = static_cast<std::size_t>(a.stride) * sizeof(A);
+    std::size_t const b_step = static_cast<std::size_t>(b.stride) * sizeof(B);
+    if (!overlap(reinterpret_cast<char const*>(a.first), (n_a - 1) * a_step + sizeof(A),
+                 reinterpret_cast<char const*>(b.first), (n_b - 1) * b_step + sizeof(B)))
+      return false;
+    std::size_t const period = std::gcd(a_step, b_step);
+    std::size_t const from_a = a.first <= b.first
+                                   ? distance(a.first, b.first) % period
+                                   : period - 1 - (distance(b.first, a.first) - 1) % period;
+    return from_a < sizeof(A) || period - from_a < sizeof(B);
+  }
+
+  /// A column of any view.
+  template <class View>
+  auto column_of(View const& view, int c)
+  {
+    if constexpr (is_strided<View>)
+      return view[c];
+    else
+      return strided_column<std::remove_pointer_t<decltype(view[c])>>{view[c], 1};
+  }
+
   /// Says which output column shares memory with which column of `other`, if one does: sets without points have
   /// none. A function of its own, so that what it computes is not kept ready in registers.
   template <class Out, class View>
@@ -95,7 +145,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   {
     for (int c = 0; c < width_of(out); ++c)
       for (int o = 0; o < width_of(other); ++o)
-        if (overlap(out[c], out.size(), other[o], other.size()))
+        if (overlap(column_of(out, c), out.size(), column_of(other, o), other.size()))
           throw error(std::string(function) + ": output column " + std::to_string(c) +
                       " overlaps column " + std::to_string(o) + " of " + argument +
                       "; give each output its own memory");
@@ -106,14 +156,19 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline void check_apart(char const* function, Out const& out,
                                                  char const* argument, View const& other)
   {
-    // overlap() of all columns in one comparison
-    std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
-    std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
-    for (int c = 0; c < width_of(out); ++c)
-      for (int o = 0; o < width_of(other); ++o)
-        nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);
-    if (nearest < out.size() * sizeof(*out[0]) + last_of_other)
+    if constexpr (is_strided<Out> || is_strided<View>)
       refuse_overlap(function, out, argument, other);
+    else
+    {
+      // overlap() of all columns in one comparison
+      std::size_t const last_of_other = other.size() * sizeof(*other[0]) - 1;
+      std::uintptr_t nearest = std::numeric_limits<std::uintptr_t>::max();
+      for (int c = 0; c < width_of(out); ++c)
+        for (int o = 0; o < width_of(other); ++o)
+          nearest = std::min(nearest, distance(out[c], other[o]) + last_of_other);
+      if (nearest < out.size() * sizeof(*out[0]) + last_of_other)
+        refuse_overlap(function, out, argument, other);
+    }
   }
 
   /// Says which output columns share memory.
@@ -163,11 +218,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// Checks the views of two sets that both give and receive.
-  template <class X, class XQ, class Y, class YQ, int Dim, int NQ, class T, int NOut>
-  [[gnu::always_inline]] inline void
-  check_both_sides(char const* function, soa<X, Dim> const& x, soa<Y, Dim> const& y,
-                   soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q, soa<T, NOut> const& x_out,
-                   soa<T, NOut> const& y_out)
+  template <class X, class Y, class XQ, class YQ, class XOut, class YOut>
+  [[gnu::always_inline]] inline void check_both_sides(char const* function, X const& x, Y const& y,
+                                                      XQ const& x_q, YQ const& y_q,
+                                                      XOut const& x_out, YOut const& y_out)
   {
     check_view(function, "x", x, x.size());
     check_view(function, "x_q", x_q, x.size());
@@ -175,7 +229,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     check_view(function, "y", y, y.size());
     check_view(function, "y_q", y_q, y.size());
     check_view(function, "y_out", y_out, y.size());
-    auto const check = [&](soa<T, NOut> const& out)
+    auto const check = [&](auto const& out)
     {
       check_apart(function, out, "x", x);
       check_apart(function, out, "x_q", x_q);

@@ -2,8 +2,21 @@
 
 #include <nearfield/core/boxes.hpp>
 
+#include <cstddef>
+
 namespace nearfield
 {
+  /// How far apart the values of a column of a job are, in values.
+  struct p2p_strides
+  {
+    std::ptrdiff_t target_x = 1;   ///< of p2p_job::target_x
+    std::ptrdiff_t target_q = 1;   ///< of p2p_job::target_q
+    std::ptrdiff_t target_out = 1; ///< of p2p_job::target_out
+    std::ptrdiff_t source_x = 1;   ///< of p2p_job::source_x
+    std::ptrdiff_t source_q = 1;   ///< of p2p_job::source_q
+    std::ptrdiff_t source_out = 1; ///< of p2p_job::source_out
+  };
+
   /// The work of one call of a compiled P2P kernel: the target boxes [first_box, last_box) of a list. Columns
   /// are pointers: of positions, column d of a set of sources is number set * dim + d; of inputs and
   /// outputs, which follow one another right-hand side by right-hand side, column i of a right-hand side is
@@ -23,6 +36,9 @@ namespace nearfield
     // mutual kernels only: the sources receive too
     T const* const* target_q = nullptr; ///< n_in columns for each right-hand side
     T* const* source_out = nullptr; ///< n_out columns for each set and right-hand side, added to
+
+    /// of all columns of a kind; null: the values of each column follow one another
+    p2p_strides const* strides = nullptr;
 
     int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
 

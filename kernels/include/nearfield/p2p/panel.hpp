@@ -6,6 +6,12 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
+  template <class T>
+  NEARFIELD_FN p2p_strides strides_of(p2p_job<T> const& job)
+  {
+    return job.strides != nullptr ? *job.strides : p2p_strides{};
+  }
+
   // Both functions end with a pack in part or, where there is none, with one that overlaps the one before, if
   // there is one: a tail of single values would cost as much as the pairs of a small box. All columns are
   // handled together, since the branch predictor cannot guess the length of a range.
@@ -62,6 +68,90 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     math<V>::store(to + j, math<V>::load(to + j) + factor * math<V>::load(sums + j));
   }
 
+  // Columns with strides: functions that all kernels share, since loops of their own would take the compiler a
+  // tenth of the time of a kernel.
+
+  /// Points [first, first + count) of columns whose values are `stride` apart, to columns that are `distance` apart.
+  template <class V>
+  [[gnu::noinline]] void read_strided(real_of<V>* to, int distance, int n_columns,
+                                      real_of<V> const* const* from, std::ptrdiff_t stride,
+                                      index_type first, index_type count) noexcept
+  {
+    for (int c = 0; c < n_columns; ++c, to += distance)
+      for (index_type i = 0; i < count; ++i) to[i] = from[c][(first + i) * stride];
+  }
+
+  /// The way back.
+  template <class V>
+  [[gnu::noinline]] void write_strided(real_of<V>* const* to, std::ptrdiff_t stride,
+                                       index_type first, index_type count, int n_columns,
+                                       real_of<V> const* from, int distance) noexcept
+  {
+    for (int c = 0; c < n_columns; ++c, from += distance)
+      for (index_type i = 0; i < count; ++i) to[c][(first + i) * stride] = from[i];
+  }
+
+  /// As add_scaled.
+  template <class V>
+  [[gnu::noinline]] void add_scaled_strided(real_of<V>* to, std::ptrdiff_t stride,
+                                            real_of<V> const* sums, int count,
+                                            real_of<V> scale) noexcept
+  {
+    for (int j = 0; j < count; ++j) to[j * stride] += scale * sums[j];
+  }
+
+  /// At most `most` points of one side of a job, copied from columns with strides into columns of their own, so that
+  /// what is written for columns serves them too. It does not own its memory.
+  template <class V>
+  struct copied_points
+  {
+    using T = real_of<V>;
+
+    T* values; ///< of all columns, `most` apart
+    T** columns;
+    int const dim, n_in, n_out, most;
+
+    T* const* x() const { return columns; }
+    T* const* q() const { return columns + dim; }
+    T* const* out() const { return columns + dim + n_in; }
+
+    [[gnu::noinline]] void read_targets(p2p_job<T> const& job, index_type begin, index_type count,
+                                        bool give) noexcept
+    {
+      p2p_strides const& strides = *job.strides;
+      for (int c = 0; c < dim + n_in + n_out; ++c) columns[c] = values + c * most;
+      read_strided<V>(*x(), most, dim, job.target_x, strides.target_x, begin, count);
+      if (give) read_strided<V>(*q(), most, n_in, job.target_q, strides.target_q, begin, count);
+      read_strided<V>(*out(), most, n_out, job.target_out, strides.target_out, begin, count);
+    }
+
+    [[gnu::noinline]] void read_sources(p2p_job<T> const& job, source_range const& range,
+                                        bool receive) noexcept
+    {
+      p2p_strides const& strides = *job.strides;
+      index_type const count = range.end - range.begin;
+      for (int c = 0; c < dim + n_in + n_out; ++c) columns[c] = values + c * most;
+      read_strided<V>(*x(), most, dim, job.source_x + range.set * dim, strides.source_x,
+                      range.begin, count);
+      read_strided<V>(*q(), most, n_in, job.source_q + range.set * n_in, strides.source_q,
+                      range.begin, count);
+      if (receive)
+        read_strided<V>(*out(), most, n_out, job.source_out + range.set * n_out, strides.source_out,
+                        range.begin, count);
+    }
+
+    void put_back_targets(p2p_job<T> const& job, index_type begin, index_type count) const noexcept
+    {
+      write_strided<V>(job.target_out, job.strides->target_out, begin, count, n_out, *out(), most);
+    }
+
+    void put_back_sources(p2p_job<T> const& job, source_range const& range) const noexcept
+    {
+      write_strided<V>(job.source_out + range.set * n_out, job.strides->source_out, range.begin,
+                       range.end - range.begin, n_out, *out(), most);
+    }
+  };
+
   /// Sources [begin, begin + count) of a set of a mutual kernel, which receive, stand in the panel from number
   /// `at` on. No initialisers: 64 of them would cost a small box more than its pairs.
   struct panel_piece
@@ -70,6 +160,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int count, set, at;
   };
   inline constexpr int panel_pieces = 64; ///< the most in a panel
+
+  /// Adds scale * sums of a piece of the panel to a column of the caller's; `sums` is undefined afterwards.
+  template <class V>
+  NEARFIELD_FN void add_to_sources(p2p_job<real_of<V>> const& job, real_of<V>* column,
+                                   panel_piece const& piece, real_of<V>* sums, real_of<V> scale)
+  {
+    if (job.strides == nullptr)
+      add_scaled<V>(column + piece.begin, sums + piece.at, piece.count, scale);
+    else
+      add_scaled_strided<V>(column + piece.begin * job.strides->source_out, job.strides->source_out,
+                            sums + piece.at, piece.count, scale);
+  }
 
   /// Sources copied side by side, in whole packs. The loop over pairs runs over arrays that the library owns,
   /// so it needs no tails and never reads outside the caller's arrays. Lanes left over in the last pack
@@ -109,26 +211,38 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       index_type const room = static_cast<index_type>(capacity - size);
       index_type const length = range.end - range.begin;
       index_type const count = length < room ? length : room;
-      T const* from[Dim + NIn];
-      T* to[Dim + NIn];
-      NEARFIELD_UNROLL
-      for (int d = 0; d < Dim; ++d)
+      T const* const* const source_x = job.source_x + range.set * Dim;
+      T const* const* const source_q = job.source_q + range.set * NIn;
+      if (job.strides != nullptr)
       {
-        from[d] = job.source_x[range.set * Dim + d] + range.begin;
-        to[d] = x[d] + size;
+        read_strided<V>(x[0] + size, capacity + width, Dim, source_x, job.strides->source_x,
+                        range.begin, count);
+        read_strided<V>(q[0] + size, capacity + width, NIn, source_q, job.strides->source_q,
+                        range.begin, count);
       }
-      NEARFIELD_UNROLL
-      for (int i = 0; i < NIn; ++i)
+      else
       {
-        from[Dim + i] = job.source_q[range.set * NIn + i] + range.begin;
-        to[Dim + i] = q[i] + size;
+        T const* from[Dim + NIn];
+        T* to[Dim + NIn];
+        NEARFIELD_UNROLL
+        for (int d = 0; d < Dim; ++d)
+        {
+          from[d] = source_x[d] + range.begin;
+          to[d] = x[d] + size;
+        }
+        NEARFIELD_UNROLL
+        for (int i = 0; i < NIn; ++i)
+        {
+          from[Dim + i] = source_q[i] + range.begin;
+          to[Dim + i] = q[i] + size;
+        }
+        copy_columns<V, Dim + NIn>(to, from, count);
       }
-      copy_columns<V, Dim + NIn>(to, from, count);
       if (range.shift != 0)
         for (int d = 0; d < Dim; ++d)
         {
           T const shift = static_cast<T>(job.shifts[range.shift][static_cast<unsigned>(d)]);
-          for (index_type j = 0; j < count; ++j) to[d][j] += shift;
+          for (index_type j = 0; j < count; ++j) x[d][static_cast<index_type>(size) + j] += shift;
         }
       if constexpr (Mutual)
         pieces[n_pieces++] = {range.begin, static_cast<int>(count), range.set, size};
@@ -163,8 +277,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         panel_piece const& from = pieces[p];
         NEARFIELD_UNROLL
         for (int o = 0; o < NOut; ++o)
-          add_scaled<V>(job.source_out[from.set * NOut + o] + from.begin, out[o] + from.at,
-                        from.count, scale[o]);
+          add_to_sources<V>(job, job.source_out[from.set * NOut + o], from, out[o], scale[o]);
       }
     }
   };
@@ -204,20 +317,25 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       index_type const room = static_cast<index_type>(capacity - size);
       index_type const length = range.end - range.begin;
       index_type const count = length < room ? length : room;
-      auto const copy = [&](T* column, T const* from)
+      auto const copy = [&](T* column, T const* from, std::ptrdiff_t step)
       {
         T* const to = column + size;
         T const* const begin = from + range.begin;
-        copy_columns<V, 1>(&to, &begin, count);
+        if (step == 1)
+          copy_columns<V, 1>(&to, &begin, count);
+        else
+          read_strided<V>(to, 0, 1, &from, step, range.begin, count);
       };
+      p2p_strides const strides = strides_of(job);
       for (int d = 0; d < dim; ++d)
       {
-        copy(x(d), job.source_x[range.set * dim + d]);
+        copy(x(d), job.source_x[range.set * dim + d], strides.source_x);
         if (range.shift == 0) continue;
         T const shift = static_cast<T>(job.shifts[range.shift][static_cast<unsigned>(d)]);
         for (index_type j = 0; j < count; ++j) x(d)[static_cast<index_type>(size) + j] += shift;
       }
-      for (int c = 0; c < inputs; ++c) copy(q(c), job.source_q[range.set * set_inputs + c]);
+      for (int c = 0; c < inputs; ++c)
+        copy(q(c), job.source_q[range.set * set_inputs + c], strides.source_q);
       pieces[n_pieces++] = {range.begin, static_cast<int>(count), range.set, size};
       size += static_cast<int>(count);
       return count;
@@ -242,8 +360,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       {
         panel_piece const& from = pieces[p];
         for (int c = 0; c < outputs; ++c)
-          add_scaled<V>(job.source_out[from.set * set_outputs + c] + from.begin, out(c) + from.at,
-                        from.count, scale[c % n_out]);
+          add_to_sources<V>(job, job.source_out[from.set * set_outputs + c], from, out(c),
+                            scale[c % n_out]);
       }
     }
   };

@@ -2,6 +2,7 @@
 
 #include <nearfield/p2p/job.hpp>
 #include <nearfield/p2p/pair.hpp>
+#include <nearfield/p2p/panel.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 /// \file
@@ -140,13 +141,66 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
+  /// A small box of columns with strides, copied: equal points give equal bits here too.
+  template <class V>
+  struct copied_box
+  {
+    copied_points<V> targets, sources;
+    index_type offsets[2];
+    source_range own;
+    p2p_job<real_of<V>> job;
+
+    [[gnu::noinline]] void read(p2p_job<real_of<V>> const& all, index_type b, bool mutual) noexcept
+    {
+      index_type const begin = all.box_offsets[b], count = all.box_offsets[b + 1] - begin;
+      targets.read_targets(all, begin, count, mutual);
+      sources.read_sources(all, all.own[b], mutual);
+      offsets[0] = 0;
+      offsets[1] = count;
+      own.end = all.own[b].end - all.own[b].begin;
+      job.box_offsets = offsets;
+      job.own = &own;
+      job.target_x = targets.x();
+      job.target_q = targets.q();
+      job.target_out = targets.out();
+      job.source_x = sources.x();
+      job.source_q = sources.q();
+      job.source_out = sources.out();
+    }
+
+    [[gnu::noinline]] void put_back(p2p_job<real_of<V>> const& all, index_type b,
+                                    bool mutual) const noexcept
+    {
+      targets.put_back_targets(all, all.box_offsets[b], offsets[1]);
+      if (mutual) sources.put_back_sources(all, all.own[b]);
+    }
+  };
+
+  template <bool Mutual, class K, class V>
+  [[gnu::noinline]] void meet_few_strided(K const& k, p2p_job<real_of<V>> const& job,
+                                          index_type b) noexcept
+  {
+    constexpr int n_columns = K::dim + K::n_in + K::n_out, most = small_box_points;
+    real_of<V> values[2][n_columns][most];
+    real_of<V>* columns[2][n_columns];
+    copied_box<V> box{{values[0][0], columns[0], K::dim, K::n_in, K::n_out, most},
+                      {values[1][0], columns[1], K::dim, K::n_in, K::n_out, most},
+                      {},
+                      {},
+                      {}};
+    box.read(job, b, Mutual);
+    meet_few<Mutual, K, V>(k, box.job, 0);
+    box.put_back(job, b, Mutual);
+  }
+
   /// Box b, for which is_small_box. The pairs of a box with itself are few enough to be evaluated twice.
   template <bool Mutual, class K, class V>
   NEARFIELD_FN void small_box(K const& k, p2p_job<real_of<V>> const& job, index_type b)
   {
     if (Mutual && !job.own_is_self)
-      meet_few<Mutual, K, V>(k, job, b);
-    else
-      meet_few<false, K, V>(k, job, b);
+      return job.strides == nullptr ? meet_few<Mutual, K, V>(k, job, b)
+                                    : meet_few_strided<Mutual, K, V>(k, job, b);
+    job.strides == nullptr ? meet_few<false, K, V>(k, job, b)
+                           : meet_few_strided<false, K, V>(k, job, b);
   }
 }

@@ -137,7 +137,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// All targets of one box meet the panel.
+  /// The targets [begin, end) of a box meet the panel.
   template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
   NEARFIELD_FN void meet(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
                          index_type end, Panel& sources, panel_parts const& parts,
@@ -146,7 +146,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = real_of<V>;
     constexpr int width = math<V>::width;
     static_assert(width % RT == 0, "the targets of a block must lie in one pack of sources");
-    static_assert(terms_in_a_row % RT == 0);
 
     // as tests_for_zero, but known at compile time if K is radial: one sweep less to compile
     bool const tested = radial_interaction<K> || job.tests_for_zero;
@@ -154,8 +153,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int const n_packs = sources.vectors();
     for (int i = 0; i < n_targets; i += RT)
     {
-      if constexpr (Mutual)
-        if (i % terms_in_a_row == 0) sources.clear_out();
       target_block<K, V, RT> block;
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
@@ -210,8 +207,39 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
             job.target_out[o][begin + static_cast<index_type>(i + t)] +=
                 scale[o] * math<V>::sum(block.out[t][o]);
         }
-      if constexpr (Mutual)
-        if ((i + RT) % terms_in_a_row == 0 || i + RT >= n_targets) sources.scatter_out(job, scale);
+    }
+  }
+
+  /// All targets of one box meet the panel, terms_in_a_row of them at a time: then a mutual kernel adds what
+  /// sources receive to the columns. Targets of columns with strides are copied, and put back before that.
+  template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
+  NEARFIELD_FN void meet_in_turn(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
+                                 index_type end, Panel& sources, panel_parts parts,
+                                 real_of<V> const* scale)
+  {
+    static_assert(terms_in_a_row % RT == 0);
+    constexpr int n_columns = K::dim + K::n_in + K::n_out;
+    real_of<V> values[n_columns][terms_in_a_row];
+    real_of<V>* columns[n_columns];
+    copied_points<V> copies{values[0], columns, K::dim, K::n_in, K::n_out, terms_in_a_row};
+    p2p_job<real_of<V>> part = job;
+    index_type count;
+    for (; begin < end; begin += count, parts.own_begin -= terms_in_a_row)
+    {
+      count = end - begin < terms_in_a_row ? end - begin : terms_in_a_row;
+      if constexpr (Mutual) sources.clear_out();
+      index_type first = begin;
+      if (job.strides != nullptr)
+      {
+        copies.read_targets(job, begin, count, Mutual);
+        part.target_x = copies.x();
+        part.target_q = copies.q();
+        part.target_out = copies.out();
+        first = 0;
+      }
+      meet<Mutual, Packs, K, V, RT>(k, part, first, first + count, sources, parts, scale);
+      if (job.strides != nullptr) copies.put_back_targets(job, begin, count);
+      if constexpr (Mutual) sources.scatter_out(job, scale);
     }
   }
 
@@ -240,7 +268,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         },
         [&](index_type begin, index_type end, panel_parts const& parts)
             __attribute__((always_inline)) {
-              meet<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
+              meet_in_turn<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
             });
   }
 

@@ -27,6 +27,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     T* entries;          ///< of the matrices
     int packs;           ///< that have room there
     T* target_q;         ///< input c of target t at [c * matrix_block::targets + t]
+    T* values;           ///< of the targets of a block, if columns have strides
+    T** columns;         ///< in values
   };
 
   /// The products with one block of matrices, whose targets have numbers [at, at + count), and whose first
@@ -154,8 +156,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// All targets of one box meet the panel.
-  template <class V>
+  /// All targets of one box meet the panel. If the columns of the job have strides, blocks of targets are copied:
+  /// functions of two kinds, since the loop of products needs all registers.
+  template <bool Strided, class V>
   void meet_rhs(rhs_kernel<V> const& kernel, p2p_job<real_of<V>> const& job, int n_sides,
                 index_type begin, index_type end, rhs_panel<V>& sources, panel_parts const& parts)
   {
@@ -164,24 +167,35 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static_assert(width % n_block == 0, "the targets of a block must lie in one pack of sources");
     static_assert(terms_in_a_row % n_block == 0);
 
+    copied_points<V> copies{kernel.values,         kernel.columns,         kernel.dim,
+                            n_sides * kernel.n_in, n_sides * kernel.n_out, n_block};
+    std::conditional_t<Strided, p2p_job<T>, p2p_job<T> const&> here = job;
     int const n_targets = static_cast<int>(end - begin);
     int const n_packs = sources.vectors();
     for (int i = 0; i < n_targets; i += n_block)
     {
       if (i % terms_in_a_row == 0) sources.clear_out();
-      index_type const at = begin + static_cast<index_type>(i);
+      index_type const first_target = begin + static_cast<index_type>(i);
+      index_type const at = Strided ? 0 : first_target;
       int const count = n_targets - i < n_block ? n_targets - i : n_block;
+      if constexpr (Strided)
+      {
+        copies.read_targets(job, first_target, static_cast<index_type>(count), kernel.mutual);
+        here.target_x = copies.x();
+        here.target_q = copies.q();
+        here.target_out = copies.out();
+      }
       // a partial block repeats its last target, with q = 0
       T target_x[3 * n_block];
       for (int d = 0; d < kernel.dim; ++d)
         for (int t = 0; t < n_block; ++t)
           target_x[d * n_block + t] =
-              job.target_x[d][at + static_cast<index_type>(t < count ? t : count - 1)];
+              here.target_x[d][at + static_cast<index_type>(t < count ? t : count - 1)];
       if (kernel.mutual)
         for (int c = 0; c < n_sides * kernel.n_in; ++c)
           for (int t = 0; t < n_block; ++t)
             kernel.target_q[c * n_block + t] =
-                t < count ? job.target_q[c][at + static_cast<index_type>(t)] : T(0);
+                t < count ? here.target_q[c][at + static_cast<index_type>(t)] : T(0);
 
       // The block's own pack is met one-sided; a mutual kernel met those before it when their points were the
       // targets.
@@ -201,13 +215,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
             for (int t = 0; t < n_block; ++t)
               matrices.entry(e)[((own_pack - first) * n_block + t) * width + self % width + t] = 0;
         rhs_products<V> const products{
-            kernel, job,   sources, matrices,
+            kernel, here,  sources, matrices,
             at,     count, first,   first_back > first ? first_back - first : 0};
         int rest = 0;
         if constexpr (rhs_block_for<V>().sides == 4) rest = products.template run<4>(rest, n_sides);
         rest = products.template run<2>(rest, n_sides);
         products.template run<1>(rest, n_sides);
       }
+      if constexpr (Strided)
+        copies.put_back_targets(job, first_target, static_cast<index_type>(count));
       if ((i + n_block) % terms_in_a_row == 0 || i + n_block >= n_targets)
         sources.scatter_out(job, kernel.back_scale);
     }
@@ -247,7 +263,12 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for_each_panel(
           job, sources, [](index_type) { return false; },
           [&](index_type begin, index_type end, panel_parts const& parts)
-          { meet_rhs(kernel, job, n_sides, begin, end, sources, parts); });
+          {
+            if (job.strides == nullptr)
+              meet_rhs<false>(kernel, job, n_sides, begin, end, sources, parts);
+            else
+              meet_rhs<true>(kernel, job, n_sides, begin, end, sources, parts);
+          });
       rhs += n_sides;
     }
   }
@@ -270,6 +291,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     alignas(64) T columns[n_reals];
     alignas(64) T entries[packs * n_entries * n_block * width];
+    constexpr int n_columns = K::dim + most_sides * (K::n_in + K::n_out);
+    T values[n_columns * n_block];
+    T* of_values[n_columns];
     T target_q[most_sides * K::n_in * n_block], scale[K::n_out], back_scale[K::n_out];
     for (int o = 0; o < K::n_out; ++o)
     {
@@ -278,7 +302,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
     run_products<V>({&evaluate_matrices<stores_back, K, V>, interaction, K::dim, K::n_in, K::n_out,
                      n_entries, stores_back ? n_entries / 2 : 0, Mutual, scale, back_scale, entries,
-                     packs, target_q},
+                     packs, target_q, values, of_values},
                     job, most_sides, columns, n_reals);
   }
 }

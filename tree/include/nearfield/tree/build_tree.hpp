@@ -178,27 +178,31 @@ namespace nearfield
   {
     /// Null sources: the targets are the sources too.
     template <class T, int Dim>
-    NEARFIELD_API tree<Dim> build_tree(soa<T const, Dim> const& targets,
-                                       soa<T const, Dim> const* sources,
+    NEARFIELD_API tree<Dim> build_tree(strided<T const, Dim> const& targets,
+                                       strided<T const, Dim> const* sources,
                                        tree_options<Dim> const& options);
 
-    extern template tree<2> build_tree(soa<float const, 2> const&, soa<float const, 2> const*,
-                                       tree_options<2> const&);
-    extern template tree<3> build_tree(soa<float const, 3> const&, soa<float const, 3> const*,
-                                       tree_options<3> const&);
-    extern template tree<2> build_tree(soa<double const, 2> const&, soa<double const, 2> const*,
-                                       tree_options<2> const&);
-    extern template tree<3> build_tree(soa<double const, 3> const&, soa<double const, 3> const*,
-                                       tree_options<3> const&);
+    extern template tree<2> build_tree(strided<float const, 2> const&,
+                                       strided<float const, 2> const*, tree_options<2> const&);
+    extern template tree<3> build_tree(strided<float const, 3> const&,
+                                       strided<float const, 3> const*, tree_options<3> const&);
+    extern template tree<2> build_tree(strided<double const, 2> const&,
+                                       strided<double const, 2> const*, tree_options<2> const&);
+    extern template tree<3> build_tree(strided<double const, 3> const&,
+                                       strided<double const, 3> const*, tree_options<3> const&);
 
-    template <class T>
-    concept tree_real = std::same_as<T, float> || std::same_as<T, double>;
-    template <int Dim>
-    concept tree_dimension = Dim == 2 || Dim == 3;
+    // remedy: soa or strided, with two or three columns of float or double
+    template <class X>
+    concept tree_coordinates = columns_view<X> &&
+        (std::same_as<value_of<X>, float> ||
+         std::same_as<value_of<X>, double>)&&(X::n_columns == 2 || X::n_columns == 3);
 
-    // remedy: two or three columns of float or double
-    template <class T, int Dim>
-    concept tree_coordinates = tree_real<std::remove_const_t<T>> && tree_dimension<Dim>;
+    /// The coordinates as the compiled functions take them.
+    template <tree_coordinates X>
+    strided<value_of<X> const, X::n_columns> positions_of(X const& points)
+    {
+      return points;
+    }
   }
 
   /// The tree of one set of points, which are targets and sources at once. On each axis the box of
@@ -207,7 +211,7 @@ namespace nearfield
   ///     min(2^L - 1, floor((x - lower) / width * 2^L)),   computed in double;
   ///
   /// points with equal coordinates always share a leaf. Coordinates are float or
-  /// double, in 2 or 3 columns:
+  /// double, in 2 or 3 columns (soa or strided):
   ///
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
@@ -218,26 +222,24 @@ namespace nearfield
   /// whose centre or width is not finite or whose half width is not positive, a level outside
   /// 0 ... max_level<Dim>, max_leaf_size < 1, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
-  template <class T, int Dim>
-  requires detail::tree_coordinates<T, Dim>
-  [[nodiscard]] tree<Dim> build_tree(soa<T, Dim> const& points,
-                                     tree_options<Dim> const& options = {})
+  template <detail::tree_coordinates X>
+  [[nodiscard]] tree<X::n_columns> build_tree(X const& points,
+                                              tree_options<X::n_columns> const& options = {})
   {
-    using real = std::remove_const_t<T>;
-    return detail::build_tree<real, Dim>(soa<real const, Dim>(points), nullptr, options);
+    return detail::build_tree<value_of<X>, X::n_columns>(detail::positions_of(points), nullptr,
+                                                         options);
   }
 
   /// The tree of two sets of points: the targets and the sources of a leaf share its box. A box
   /// splits while it holds more than max_leaf_size targets or more than max_leaf_size sources.
   /// Errors are those of one set.
-  template <class T, class U, int Dim>
-  requires detail::tree_coordinates<T, Dim> &&
-      std::same_as<std::remove_const_t<T>, std::remove_const_t<U>>
-  [[nodiscard]] tree<Dim> build_tree(soa<T, Dim> const& targets, soa<U, Dim> const& sources,
-                                     tree_options<Dim> const& options = {})
+  template <detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+      [[nodiscard]] tree<X::n_columns> build_tree(X const& targets, Y const& sources,
+                                                  tree_options<X::n_columns> const& options = {})
   {
-    using real = std::remove_const_t<T>;
-    soa<real const, Dim> const of_sources(sources);
-    return detail::build_tree<real, Dim>(soa<real const, Dim>(targets), &of_sources, options);
+    auto const of_sources = detail::positions_of(sources);
+    return detail::build_tree<value_of<X>, X::n_columns>(detail::positions_of(targets), &of_sources,
+                                                         options);
   }
 }

@@ -69,9 +69,9 @@ namespace nearfield
   ///     nearfield::cell_list const of_two{queries, points, cutoff};  // targets, then sources
   ///
   /// Like a tree, it has boxes (the cells that hold points), an order of the points, and interaction lists.
-  /// Unlike a tree, it keeps the coordinates, sorted. Coordinates are float or double in 2 or 3 columns; the
-  /// cutoff is rounded to their precision. Points are ordered by cell, row-major with the last axis fastest,
-  /// and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
+  /// Unlike a tree, it keeps the coordinates, sorted. Coordinates are float or double in 2 or 3 columns (soa or
+  /// strided); the cutoff is rounded to their precision. Points are ordered by cell, row-major with the last axis
+  /// fastest, and by index inside a cell. With few cells per point it uses a counting sort, otherwise it sorts 64-bit
   /// keys: the order is the same, and memory is proportional to points and occupied cells.
   ///
   /// The constructors and rebuild() throw nearfield::error for a cutoff that is not positive and finite or
@@ -90,10 +90,10 @@ namespace nearfield
     using options_type = cell_list_options<T, Dim>; ///< how the cells are cut
 
     /// One set: the points are targets and sources.
-    cell_list(soa<T const, Dim> const& points, double cutoff, options_type const& options = {});
+    cell_list(strided<T const, Dim> const& points, double cutoff, options_type const& options = {});
     /// Two sets: targets are `queries`, sources are `points`.
-    cell_list(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, double cutoff,
-              options_type const& options = {});
+    cell_list(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
+              double cutoff, options_type const& options = {});
     ~cell_list();
     /// The moved-from list accepts only assignment, destruction and rebuild() with a cutoff.
     cell_list(cell_list&&) noexcept;
@@ -102,13 +102,14 @@ namespace nearfield
 
     /// Sorts other points, or the same ones after they moved, reusing memory. Keeps the cutoff, unless one is
     /// given, and the options.
-    void rebuild(soa<T const, Dim> const& points);
+    void rebuild(strided<T const, Dim> const& points);
     /// One set, with another cutoff.
-    void rebuild(soa<T const, Dim> const& points, double cutoff);
+    void rebuild(strided<T const, Dim> const& points, double cutoff);
     /// Two sets.
-    void rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points);
+    void rebuild(strided<T const, Dim> const& queries, strided<T const, Dim> const& points);
     /// Two sets, and another cutoff.
-    void rebuild(soa<T const, Dim> const& queries, soa<T const, Dim> const& points, double cutoff);
+    void rebuild(strided<T const, Dim> const& queries, strided<T const, Dim> const& points,
+                 double cutoff);
 
     /// Everything that a search needs.
     [[nodiscard]] cell_view<T, Dim> view() const;
@@ -144,22 +145,21 @@ namespace nearfield
     [[nodiscard]] interaction_list half_interactions() const;
 
   private:
-    void build(soa<T const, Dim> const& targets, soa<T const, Dim> const* sources, double cutoff);
+    void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+               double cutoff);
 
     options_type options_;
     std::unique_ptr<detail::cell_list_data<T, Dim>> data_;
   };
 
   /// One set.
-  template <class T, int Dim>
-  cell_list(soa<T, Dim>, double,
-            std::type_identity_t<cell_list_options<std::remove_const_t<T>, Dim>> = {})
-      -> cell_list<std::remove_const_t<T>, Dim>;
+  template <columns_view X>
+  cell_list(X, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
+      -> cell_list<value_of<X>, X::n_columns>;
   /// Targets and sources.
-  template <class T, class U, int Dim>
-  cell_list(soa<T, Dim>, soa<U, Dim>, double,
-            std::type_identity_t<cell_list_options<std::remove_const_t<T>, Dim>> = {})
-      -> cell_list<std::remove_const_t<T>, Dim>;
+  template <columns_view X, columns_view Y>
+  cell_list(X, Y, double, std::type_identity_t<cell_list_options<value_of<X>, X::n_columns>> = {})
+      -> cell_list<value_of<X>, X::n_columns>;
 
   extern template class cell_list<float, 2>;
   extern template class cell_list<float, 3>;

@@ -47,12 +47,17 @@ namespace nearfield
   }
 
   /// All columns in tree order, as new vectors.
-  template <class T, int N>
-  [[nodiscard]] auto gather(std::span<index_type const> order, soa<T, N> const& from)
+  template <columns_view From>
+  [[nodiscard]] auto gather(std::span<index_type const> order, From const& from)
   {
-    column_set<std::remove_const_t<T>, N> result;
-    for (int c = 0; c < N; ++c)
-      result.columns[c] = gather(order, std::span<T const>(from[c], from.size()));
+    detail::require_size("gather", "from", from.size(), order.size());
+    column_set<value_of<From>, From::n_columns> result;
+    for (int c = 0; c < From::n_columns; ++c)
+    {
+      result.columns[c].resize(order.size());
+      auto const source = from[c];
+      for (std::size_t i = 0; i < order.size(); ++i) result.columns[c][i] = source[order[i]];
+    }
     return result;
   }
 
@@ -66,6 +71,21 @@ namespace nearfield
     auto const* const source = std::ranges::data(from);
     auto* const target = std::ranges::data(to);
     for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
+  }
+
+  /// All columns: to[c][order[i]] = from[c][i].
+  template <columns_view From, columns_view To>
+  requires(From::n_columns == To::n_columns) void scatter(std::span<index_type const> order,
+                                                          From const& from, To const& to)
+  {
+    detail::require_size("scatter", "from", from.size(), order.size());
+    detail::require_size("scatter", "to", to.size(), order.size());
+    for (int c = 0; c < From::n_columns; ++c)
+    {
+      auto const source = from[c];
+      auto const target = to[c];
+      for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
+    }
   }
 
   /// The position of each point in tree order, by its original index: inverse(order)[order[i]] = i.
