@@ -6,8 +6,8 @@
 cmake_minimum_required(VERSION 3.25)
 
 set(carries_sse2 "sse2")
-set(carries_avx2 "compiled_for_avx2|xsimd::fma3<xsimd::avx2>|detail::avx2_table|detail::avx2_kernels<|detail::avx2_search")
-set(carries_avx512 "compiled_for_avx512|xsimd::avx512|detail::avx512_table|detail::avx512_kernels<|detail::avx512_search")
+set(carries_avx2 "compiled_for_avx2|xsimd::fma3<xsimd::avx2>|detail::avx2_builtins|detail::avx2_kernels<|detail::avx2_search")
+set(carries_avx512 "compiled_for_avx512|xsimd::avx512|detail::avx512_builtins|detail::avx512_kernels<|detail::avx512_search")
 
 set(failed FALSE)
 set(found "")
