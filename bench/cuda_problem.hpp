@@ -97,7 +97,7 @@ namespace bench
       return mutual ? *mutual_ : *one_sided_;
     }
     /// on the GPU
-    [[nodiscard]] nearfield::soa<T, Dim> x() const { return x_->view(); }
+    [[nodiscard]] nearfield::soa<T const, Dim> x() const { return x_->view(); }
     /// on the host
     [[nodiscard]] std::vector<T> const& q() const { return points_.q; }
 

@@ -42,7 +42,7 @@ namespace bench
     void run_thrust(benchmark::State& state, search_case const& c, int cells_per_cutoff,
                     device_memory from)
     {
-      device_clouds<T> const clouds(c, c.seeds);
+      device_clouds<T> clouds(c, c.seeds);
       baseline::device_pairs pairs{};
       auto const find = [&](nf::soa<T, 3> const& x)
       {
@@ -63,7 +63,7 @@ namespace bench
     template <class T>
     void run_pinns(benchmark::State& state, search_case const& c, pinns_form form, pinns_test test)
     {
-      device_clouds<T> const clouds(c, 1);
+      device_clouds<T> clouds(c, 1);
       auto const domain = domain_of<T>(c);
       baseline::pinns_cells cells;
       nf::device_array<int> counts(c.n);
@@ -72,7 +72,7 @@ namespace bench
         baseline::pinns_build(x, domain, cells);
         baseline::pinns_walk(x, domain, cells, counts.data(), test);
       };
-      walk(clouds.given(0));
+      walk(clouds.fresh_copy(0));
       auto const counted = copied(counts);
       auto const listed = std::accumulate(counted.begin(), counted.end(), std::uint64_t(0));
       state.counters["listed_neighbours"] = static_cast<double>(listed);

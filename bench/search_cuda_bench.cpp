@@ -91,7 +91,7 @@ namespace
   void run_nearfield(benchmark::State& state, bench::search_case const& c, device_memory from,
                      Sink const& what)
   {
-    bench::device_clouds<T> const clouds(c, c.seeds);
+    bench::device_clouds<T> clouds(c, c.seeds);
     nearfield_search<T, Sink> search(c.cutoff, what);
     bench::time_search(
         state, c, clouds, [&](nf::soa<T, 3> const& x) { search(x); },
@@ -106,7 +106,7 @@ namespace
   template <class T, class Sink>
   void run_stages(benchmark::State& state, bench::search_case const& c, Sink const& what)
   {
-    bench::device_clouds<T> const clouds(c, 1);
+    bench::device_clouds<T> clouds(c, 1);
     nearfield_search<T, Sink> search(c.cutoff, what);
     std::map<std::string, double> milliseconds;
     bool warm = false;

@@ -34,11 +34,12 @@ namespace bench
     }
 
     [[nodiscard]] int size() const { return static_cast<int>(given_.size()); }
-    [[nodiscard]] nearfield::soa<T, 3> given(int k) const { return given_[k].view(); }
+    [[nodiscard]] nearfield::soa<T const, 3> given(int k) const { return given_[k].view(); }
     /// the copy, reset to the caller's order
-    [[nodiscard]] nearfield::soa<T, 3> fresh_copy(int k) const
+    [[nodiscard]] nearfield::soa<T, 3> fresh_copy(int k)
     {
-      auto const from = given(k), to = sorted_.view();
+      auto const from = given(k);
+      auto const to = sorted_.view();
       for (int d = 0; d < 3; ++d)
         nearfield::check_cuda(
             cudaMemcpy(to[d], from[d], from.size() * sizeof(T), cudaMemcpyDeviceToDevice),
@@ -58,7 +59,7 @@ namespace bench
   /// or 0 if it is not to be compared.
   template <class T, class F>
   void time_search(
-      benchmark::State& state, search_case const& c, device_clouds<T> const& clouds, F const& body,
+      benchmark::State& state, search_case const& c, device_clouds<T>& clouds, F const& body,
       std::function<std::uint64_t()> const& half_pairs,
       std::function<void()> const& prepare = [] {})
   {

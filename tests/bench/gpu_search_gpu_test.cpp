@@ -81,7 +81,7 @@ namespace nearfield::test
               expected[j].push_back(static_cast<int>(i));
             }
 
-        device_columns<T, Dim> const device(all.view());
+        device_columns<T, Dim> device(all.view());
         auto const x = device.view();
         baseline::pinns_cells cells;
         std::size_t const width = n / 2;
@@ -122,7 +122,7 @@ namespace nearfield::test
         for (device_memory const from : {device_memory::fresh, device_memory::pooled})
         {
           SCOPED_TRACE(testing::Message() << shape << ", cells_per_cutoff " << cells_per_cutoff);
-          device_columns<T, 3> const device(all.view());
+          device_columns<T, 3> device(all.view());
           auto const pairs =
               baseline::find_thrust_pairs(device.view(), this->cutoff, cells_per_cutoff, from);
           EXPECT_GE(pairs.peak_bytes, pairs.size * 2 * sizeof(int));
@@ -151,7 +151,7 @@ namespace nearfield::test
 
   TYPED_TEST(gpu_search_baseline, what_thrust_pairs_cannot_count_is_refused)
   {
-    device_columns<TypeParam, 3> const device(search_points<TypeParam>(cloud::uniform).view());
+    device_columns<TypeParam, 3> device(search_points<TypeParam>(cloud::uniform).view());
     EXPECT_THROW(baseline::find_thrust_pairs(device.view(), this->cutoff, 4), error);
     EXPECT_THROW(baseline::find_thrust_pairs(device.view(), TypeParam(1e-4), 2), error);
   }
