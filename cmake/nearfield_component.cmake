@@ -9,7 +9,7 @@ function(nearfield_set_library_flags target)
   # an including project may have no build type, which is CMake's default and optimises nothing
   target_compile_options(${target} PRIVATE "$<$<AND:$<CONFIG:>,$<COMPILE_LANGUAGE:CXX>>:-O3>")
   target_compile_features(${target} PUBLIC cxx_std_20)
-  # A shared library shows what NEARFIELD_API says (core/api.hpp), and weak copies of the standard
+  # A shared library shows what NEARFIELD_API says (core/config.hpp), and weak copies of the standard
   # library's templates over its own types, as every C++ library does.
   set_target_properties(${target} PROPERTIES
     POSITION_INDEPENDENT_CODE ON

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/starpu/tasks.hpp>
 

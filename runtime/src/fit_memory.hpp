@@ -2,7 +2,7 @@
 
 #include "plan.hpp"
 
-#include <nearfield/core/api.hpp>
+#include <nearfield/core/config.hpp>
 
 #include <cstddef>
 

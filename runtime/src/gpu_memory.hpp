@@ -2,7 +2,7 @@
 
 #include "fit_memory.hpp"
 
-#include <nearfield/core/api.hpp>
+#include <nearfield/core/config.hpp>
 
 namespace nearfield::starpu::detail
 {

@@ -2,7 +2,7 @@
 
 #include "task_list.hpp"
 
-#include <nearfield/core/api.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 
 #include <cstddef>

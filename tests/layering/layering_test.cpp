@@ -149,7 +149,7 @@ namespace
     }
   }
 
-  // Symbols of headers are hidden in shared libraries (core/api.hpp): each would have a copy of its own.
+  // Symbols of headers are hidden in shared libraries (core/config.hpp): each would have a copy of its own.
   TEST(layering, public_headers_keep_no_state)
   {
     std::size_t n_headers = 0;

@@ -1,7 +1,7 @@
 #pragma once
 
 /// \file
-/// Compiler-dependent macros.
+/// Compiler-dependent macros, and the visibility of symbols.
 
 #if !defined(__cpp_concepts)
 #error "nearfield needs C++20: compile with -std=c++20 (linking its CMake targets sets this)"
@@ -18,6 +18,16 @@
 #define NEARFIELD_FN inline __attribute__((always_inline))
 #else
 #define NEARFIELD_FN inline
+#endif
+
+/// \def NEARFIELD_API
+/// Exports a function or class that is declared in a header and compiled in a library. All other symbols,
+/// such as instances of xsimd's and our own templates and the tables of kernels, stay hidden and cannot clash
+/// with a program's. Templates that user code instantiates need no mark.
+#if defined(__GNUC__)
+#define NEARFIELD_API __attribute__((visibility("default")))
+#else
+#define NEARFIELD_API
 #endif
 
 /// \def NEARFIELD_ISA_NAME

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/cuda_job.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/runtime.hpp>
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <nearfield/core/api.hpp>
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/tree/cell_grid.hpp>
