@@ -10,6 +10,7 @@ for program in doxygen python3; do
     exit 77
   fi
 done
+rm -rf "$into/html" # a page of a header that is gone would stay, with links that lead nowhere
 mkdir -p "$into"
 { cat docs/Doxyfile && echo "OUTPUT_DIRECTORY = \"$into\""; } | doxygen -
 python3 tools/docs_links.py "$into/html"
