@@ -21,8 +21,8 @@
 /// the whole program or not at all.
 ///
 /// A pair at distance zero adds nothing if the interaction is singular, not an infinity. All functions
-/// throw nearfield::error for a null column of a leaf that is not empty. Your own interactions require
-/// <nearfield/p2p/simd.hpp>.
+/// throw nearfield::error for a null column of a leaf that is not empty. Your own interactions are compiled by
+/// nearfield_add_interaction(), or need <nearfield/p2p/simd.hpp> where they are used.
 
 namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
 {

@@ -136,9 +136,9 @@ namespace nearfield
 
   /// A non-owning view of N columns whose values lie `stride()` values apart, such as those of an array x0 y0 z0
   /// x1 y1 z1 ... (interleaved()) or of a matrix (matrix_columns()): value i of column c is
-  /// columns()[c][i * stride()]. build_tree, cell_list, gather and, on the CPU, P2P (<nearfield/p2p/strided.hpp>) take
-  /// it as they take a soa, with the same results to the bit. `cuda` and StarPU take soa only: a strided view does
-  /// not compile there.
+  /// columns()[c][i * stride()]. build_tree, cell_list, gather, scatter and, on the CPU, P2P and near_field over boxes
+  /// (<nearfield/p2p/strided.hpp>) take it as they take a soa, with the same results to the bit. near_field over a
+  /// tree or a cell list, `cuda` and StarPU take soa only: a strided view does not compile there.
   ///
   /// N may be run_time_columns. T is const if the values are read-only. A soa converts to a view of stride 1.
   template <class T, int N>

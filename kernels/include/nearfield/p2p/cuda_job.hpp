@@ -20,7 +20,7 @@ namespace nearfield
     index_type count = 0; ///< the number of targets
   };
 
-  /// The items of a launch, made for the kernel `gather` (one-sided) or `mutual`.
+  /// The items of a launch, made for the one-sided or for the mutual kernel.
   struct cuda_items
   {
     /// one-sided: those for a block, then for half a block, then for a warp; mutual: one group. In each

@@ -40,7 +40,8 @@ namespace nearfield
     /// of all columns of a kind; null: the values of each column follow one another
     p2p_strides const* strides = nullptr;
 
-    int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for all of them
+    /// right-hand sides: K(r) is evaluated once for as many of them as a pass serves (rhs_columns)
+    int n_rhs = 1;
 
     index_type first_box = 0; ///< the first target box
     index_type last_box = 0;  ///< one past the last

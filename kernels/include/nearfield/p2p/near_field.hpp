@@ -14,9 +14,9 @@
 /// The near field over all boxes on the calling thread: every target box meets the sources of its own
 /// box and of its neighbours.
 ///
-/// Over a tree or a cell list, columns are in the order of the arrays that it was made from. Boxes and lists know
-/// no order but their own: over them, columns are in the order of the boxes. The former copies columns into that
-/// order and the outputs back, at a cost of about one pass over the points.
+/// Over a tree or a cell list, columns are in the order of the arrays that it was made from: they are copied into the
+/// order of the boxes, and the outputs back, at a cost of about one pass over the points. Boxes and an interaction
+/// list know no order but their own: over them, columns are in the order of the boxes.
 ///
 ///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
 ///                           nearfield::soa{q}, nearfield::soa{phi});

@@ -9,9 +9,8 @@
 /// to compute, inputs, outputs: x before q before out, and of each the targets' before the sources'. Every
 /// function *adds* to its outputs.
 ///
-/// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the
-/// first right-hand side first. K(r) is then evaluated once for all of them, and their sums are those of single
-/// calls within rounding.
+/// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the first right-hand
+/// side first. They share the evaluations of K(r), and their sums are those of single calls within rounding.
 ///
 /// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a regular
 /// one; p2p_inner leaves out i = j in either case. Inputs must be finite; docs/conventions.md gives the range

@@ -5,10 +5,10 @@
 #include <nearfield/p2p/p2p.hpp>
 
 /// \file
-/// The functions of <nearfield/p2p/p2p.hpp> and <nearfield/p2p/near_field.hpp> for views of which at least one is
-/// strided, such as an array x0 y0 z0 x1 y1 z1 ... (interleaved()) or columns of a matrix (matrix_columns()). Nothing
-/// is allocated: kernels copy a few hundred points at a time, as they do anyway. Results are those of the same
-/// values in columns to the bit, errors the same.
+/// The functions of <nearfield/p2p/p2p.hpp>, and those of <nearfield/p2p/near_field.hpp> over boxes and a list, for
+/// views of which at least one is strided, such as an array x0 y0 z0 x1 y1 z1 ... (interleaved()) or columns of a
+/// matrix (matrix_columns()). Nothing is allocated: kernels copy a few hundred points at a time, as they do anyway.
+/// Results are, to the bit, those of the same values in columns, and errors are the same.
 ///
 ///     nearfield::p2p_inner(nearfield::simd, k, nearfield::interleaved<3>(xyz), nearfield::soa{q},
 ///                          nearfield::interleaved<3>(forces));

@@ -18,7 +18,7 @@
 #include <typeinfo>
 
 /// \file
-/// Type erasure of interactions: steps, codelets and tasks see its compiled kernels and a copy of its value.
+/// Type erasure of interactions: steps, codelets and tasks see their compiled kernels and a copy of their value.
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {

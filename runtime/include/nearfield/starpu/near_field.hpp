@@ -29,7 +29,8 @@ namespace nearfield::starpu
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
     /// automatic: mutual if that is possible, about twice as fast on CPUs; on GPUs only where it was measured to
-    /// be faster: leaves of 24 points on average with one output, of 128 with several
+    /// be faster (cuda_mutual_pays): leaves of at least 24 points on average with one output, of 128 with several,
+    /// and few right-hand sides
     pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs
     nearfield::backend backend = nearfield::backend::automatic;
@@ -94,11 +95,10 @@ namespace nearfield::starpu
   ///
   /// All columns are in the caller's order. With one set, i = j is left out. q may have k * n_in columns
   /// and out k * n_out, right-hand side after right-hand side, and k may be known at run time only
-  /// (soa<T, run_time_columns>). The tree of the groups and all columns
-  /// must outlive the step; tasks read x, y, q and write out between submit() and wait(), q only until
-  /// wait_for_inputs(). One thread at a
-  /// time may call the functions of one step. Several steps may run at once, but not two that write the same
-  /// columns: StarPU does not know of the caller's arrays, so wait() for one before the other is submitted.
+  /// (soa<T, run_time_columns>). The tree of the groups and all columns must outlive the step; tasks read x, y, q
+  /// and write out between submit() and wait(), q only until wait_for_inputs(). One thread at a time may call the
+  /// functions of one step. Several steps may run at once, but not two that write the same columns: StarPU does not
+  /// know of the caller's arrays, so wait() for one before the other is submitted.
   ///
   /// T is float or double. The type of the interaction is known to the constructor alone; so a function that
   /// takes a near_field<double>& takes steps of all interactions.

@@ -90,9 +90,10 @@ namespace nearfield::starpu
   /// P2P tasks on your handles, in your task graph.
   ///
   /// Handles are StarPU vectors of T, or variables of as many bytes. Either each column is a handle, or x, q
-  /// and outputs are one handle each, with columns stored one after the other (box_handles). Tasks add to their outputs and access them as STARPU_RW | STARPU_COMMUTE, so they run in
-  /// any order with each other and with your codelets that do the same. Outputs must have been written before,
-  /// by you or by a task: StarPU aborts if a task reads a handle that has no value yet.
+  /// and outputs are one handle each, with columns stored one after the other (box_handles). Tasks add to their
+  /// outputs and access them as STARPU_RW | STARPU_COMMUTE, so they run in any order with each other and with your
+  /// codelets that do the same. Outputs must have been written before, by you or by a task: StarPU aborts if a task
+  /// reads a handle that has no value yet.
   ///
   ///     nearfield::starpu::p2p<nearfield::one_over_r<>, double> p2p;
   ///     p2p.insert_outer({.x = x, .out = phi}, {.x = y, .q = q});
