@@ -218,7 +218,8 @@ namespace nearfield::test
     auto const list = tree.interactions();
     using inputs = soa<double const, run_time_columns>;
     using outputs = soa<double, run_time_columns>;
-    inputs const all_q({q.view().data(), 3}, n);
+    auto const q_view = q.view();
+    inputs const all_q({q_view.data(), 3}, n);
     guarded<double, 9> expected(n), one_set(n, 5.), mutual(n, 5.), two_sets(n, 5.);
     auto const all_of = [&](auto const& view)
     {
