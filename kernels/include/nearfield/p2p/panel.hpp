@@ -91,15 +91,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       for (index_type i = 0; i < count; ++i) to[c][(first + i) * stride] = from[i];
   }
 
-  /// As add_scaled.
-  template <class V>
-  [[gnu::noinline]] void add_scaled_strided(real_of<V>* to, std::ptrdiff_t stride,
-                                            real_of<V> const* sums, int count,
-                                            real_of<V> scale) noexcept
-  {
-    for (int j = 0; j < count; ++j) to[j * stride] += scale * sums[j];
-  }
-
   /// At most `most` points of one side of a job, copied from columns with strides into columns of their own, so that
   /// what is written for columns serves them too. It does not own its memory.
   template <class V>
@@ -166,11 +157,18 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   NEARFIELD_FN void add_to_sources(p2p_job<real_of<V>> const& job, real_of<V>* column,
                                    panel_piece const& piece, real_of<V>* sums, real_of<V> scale)
   {
-    if (job.strides == nullptr)
-      add_scaled<V>(column + piece.begin, sums + piece.at, piece.count, scale);
-    else
-      add_scaled_strided<V>(column + piece.begin * job.strides->source_out, job.strides->source_out,
-                            sums + piece.at, piece.count, scale);
+    // columns with strides are copied: one loop for both, or a compiler might contract only one of two to an FMA
+    real_of<V> copy[terms_in_a_row * math<V>::width];
+    real_of<V>* to = column + piece.begin;
+    index_type const count = static_cast<index_type>(piece.count);
+    if (job.strides != nullptr)
+    {
+      to = copy;
+      read_strided<V>(copy, 0, 1, &column, job.strides->source_out, piece.begin, count);
+    }
+    add_scaled<V>(to, sums + piece.at, piece.count, scale);
+    if (job.strides != nullptr)
+      write_strided<V>(&column, job.strides->source_out, piece.begin, count, 1, copy, 0);
   }
 
   /// Sources copied side by side, in whole packs. The loop over pairs runs over arrays that the library owns,
