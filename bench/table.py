@@ -73,7 +73,7 @@ def near_field_table(rates, seeds):
 
 
 def scaling_table(rates):
-    """Rows: workers; the rate of so many over that of one, and its share of as many."""
+    """Rows: workers; the speed-up over one worker, and the efficiency: that over the number of workers."""
     rows = defaultdict(dict)
     for name, rate in rates.items():
         match = re.fullmatch(r"starpu_scaling/one_over_r/3d/(f\d\d)/65536/workers:(\d+)/manual_time", name)

@@ -123,7 +123,7 @@ namespace nearfield
   isa detail::available(isa which)
   {
     if (which == isa::best) which = selected_isa();
-    // found once: every call of P2P asks, and one on a small box would feel the search
+    // found once: every P2P call asks, and for a small box the search would cost noticeable time
     static auto const known = []
     {
       std::array<bool, 1 + std::size(instruction_sets)> found{};

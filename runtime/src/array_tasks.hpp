@@ -14,7 +14,7 @@ namespace nearfield::starpu::detail
     inner,
     /// x, y, q, out: out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
     outer,
-    /// x, x_q, x_out, y, y_q, y_out: both directions of outer with one evaluation per pair,
+    /// x, y, x_q, y_q, x_out, y_out: both directions of outer with one evaluation per pair,
     /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
     outer_mutual
   };

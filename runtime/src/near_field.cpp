@@ -45,7 +45,7 @@ namespace nearfield::starpu::detail
       }
       if (wanted == pair_form::mutual && !can_be_mutual)
         throw error("near_field: form mutual, but " +
-                    (groups.has_one_set ? std::string(k.name) + " has no way back"
+                    (groups.has_one_set ? std::string(k.name) + " has no mutual form"
                                         : std::string("the tree has two sets")) +
                     "; take form one_sided");
       return wanted;

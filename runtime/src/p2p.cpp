@@ -32,7 +32,7 @@ namespace nearfield::starpu
       auto* const found = codelets[static_cast<int>(form)];
       if (!found)
         throw error("p2p_outer_mutual: " + std::string(k.type->name) +
-                    " has no way back; insert an outer task for each side");
+                    " has no mutual form; insert an outer task for each side");
       return *found;
     }
 

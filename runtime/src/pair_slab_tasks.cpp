@@ -33,7 +33,7 @@ namespace nearfield::starpu::detail
         std::string const where =
             "pair_slabs: column " + std::to_string(k - begin) + " of the " + name;
         if (!x[k] || starpu_data_get_interface_id(x[k]) != STARPU_VECTOR_INTERFACE_ID)
-          throw error(where + " is no vector handle; register it with handle::of");
+          throw error(where + " is not a vector handle; register it with handle::of");
         std::size_t const size = starpu_vector_get_nx(x[k]);
         if (size != n)
           throw error(where + " has " + std::to_string(size) + " values, the cells have " +

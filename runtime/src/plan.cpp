@@ -81,8 +81,8 @@ namespace nearfield::detail
     {
       for (source_range const& range : groups.full.ranges)
         if (range.shift != 0)
-          throw error(
-              "near_field: the list shifts sources; StarPU steps take lists without shifts");
+          throw error("near_field: the list shifts sources, as in periodic boxes; StarPU steps "
+                      "take open boxes only");
       step_plan plan;
       plan.source_chunks = cut_chunks(groups.sources, groups, n_chunks);
       plan.target_chunks =

@@ -146,7 +146,7 @@ namespace nearfield::starpu
     bool const is_first = n_users == 0;
     if (!is_first && !starpu_is_initialized())
       throw error("runtime: starpu_shutdown() was called while another nearfield::starpu::runtime "
-                  "lived; end that one before");
+                  "existed; destroy that one first");
     if (is_first)
     {
       started_here = !starpu_is_initialized();

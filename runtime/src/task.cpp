@@ -103,7 +103,7 @@ namespace nearfield::starpu::detail
     if (options.tag && std::ranges::count(options.after, *options.tag) > 0)
       throw error("after: the task waits for its own tag, " + std::to_string(*options.tag));
     if (std::ranges::count(options.after_tasks, nullptr) > 0)
-      throw error("after_tasks: found a null pointer; name tasks");
+      throw error("after_tasks: found a null pointer; give tasks");
     options_ = &options;
   }
 

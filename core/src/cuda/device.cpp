@@ -22,7 +22,7 @@ namespace nearfield
 
       device_count() : code(cudaGetDeviceCount(&devices))
       {
-        // Clear the recorded error, or whoever asks next would see it.
+        // Clear the recorded error, or the next caller would see it.
         if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
       }
     };

@@ -61,12 +61,12 @@ namespace nearfield
     }
   };
 
-  /// How often K is evaluated for two points that meet.
+  /// Whether K is evaluated once or twice for two points that meet.
   enum class pair_form
   {
     automatic, ///< mutual where it is faster
     one_sided, ///< once for each of the two
-    mutual     ///< once for both; for one set, and interactions with a way back
+    mutual     ///< once for both; only for one set, and interactions with a mutual form
   };
 
   /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.

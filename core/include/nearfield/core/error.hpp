@@ -32,8 +32,8 @@ namespace nearfield
 
     /// What went wrong.
     [[nodiscard]] error_kind kind() const noexcept { return kind_; }
-    /// The cudaError_t that CUDA returned, or the negative errno that StarPU returned; 0 if the error is not
-    /// theirs. A code of CUDA may come with out_of_memory or not_available, one of StarPU with not_available.
+    /// The cudaError_t that CUDA returned, or the negative errno that StarPU returned; 0 if neither failed. The
+    /// kind is then cuda_failure, starpu_failure, out_of_memory or not_available.
     [[nodiscard]] int code() const noexcept { return code_; }
 
   private:

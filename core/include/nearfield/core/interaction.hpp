@@ -40,8 +40,7 @@ namespace nearfield
 
   namespace detail
   {
-    /// Names the two members that are forgotten most: from a concept that is not satisfied, compilers print
-    /// pages.
+    /// Names the two members that are forgotten most often; for an unsatisfied concept alone, compilers print pages.
     template <class K>
     struct has_flops_and_name
     {

@@ -36,8 +36,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class T, int N>
   inline constexpr bool is_strided<strided<T, N>> = true;
 
-  // A call on a small box feels its checks: what is tested has few branches, and what is said stands apart, in
-  // functions that are called only if something is wrong.
+  // Checks take a noticeable part of a call on a small box: they have few branches, and the messages are made in
+  // functions of their own, called only if something is wrong.
 
   /// Says what is wrong with a view of `size` points.
   [[noreturn, gnu::cold, gnu::noinline]] inline void

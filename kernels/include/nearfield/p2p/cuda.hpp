@@ -17,8 +17,9 @@
 ///     nearfield::p2p_inner(nearfield::cuda, nearfield::one_over_r<>{}, x, q, phi);
 ///
 /// A call returns once the work is in the stream; synchronize(where.stream) waits for it. It throws
-/// nearfield::error for views that differ in size, are null or overlap, and if CUDA refuses the launch. CUDA
-/// reports the failure of a running kernel at the next synchronisation.
+/// nearfield::error for views that differ in size, are null or overlap, for 2^31 - 1024 points or more in a set given
+/// to p2p_..., if nearfield was built without CUDA, and if CUDA refuses the launch. CUDA reports the failure of a
+/// running kernel at the next synchronisation.
 ///
 /// The one-sided functions are deterministic. The mutual ones evaluate each pair once and add with atomics,
 /// in no fixed order: their results repeat to within rounding.

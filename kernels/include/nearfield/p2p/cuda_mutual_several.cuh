@@ -147,7 +147,7 @@ namespace nearfield::detail
       __syncwarp();
     }
 
-    // lanes of no group meet the first source, and nobody asks what came of it
+    // lanes of no group meet the first source, and their results are discarded
     index_type const begin = active ? group * m : 0, last = active ? begin + m - 1 : 0;
     int const next = static_cast<int>(!active ? lane : lane == last ? begin : lane + 1);
     auto const place = [&](index_type at, index_type source)

@@ -58,7 +58,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       map.back(q);
     };
-    /// The entries of K(-r) are stored behind those of K(r).
+    /// The entries of K(-r) are stored after those of K(r).
     static constexpr bool is_stored = has_back && first_odd_output<map_type> < 0;
 
     static constexpr bool is_odd(int o)
@@ -70,13 +70,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// Stores K(r), and K(-r) behind it if StoresBack. A tested pair at distance zero has a zero matrix.
+  /// Stores K(r), and K(-r) after it if StoresBack. A tested pair at distance zero has a zero matrix.
   template <bool StoresBack, class K, class V>
   [[gnu::noinline]] void evaluate_matrices(void const* interaction, matrix_block<V> const& block,
                                            bool tested) noexcept
   {
     constexpr int width = math<V>::width, n_in = K::n_in, n_out = K::n_out;
-    // copies: for all that the compiler knows, a store of a pack may change the originals
+    // copies: as far as the compiler knows, a store of a pack may change the originals
     K const k = *static_cast<K const*>(interaction);
     matrix_block<V> const to = block;
     V const untested(tested ? 0 : 1);

@@ -9,14 +9,18 @@
 /// to compute, inputs, outputs: x before q before out, and of each the targets' before the sources'. Every
 /// function *adds* to its outputs.
 ///
+/// Shapes: for n points, x has K::dim columns of n values, q has n_in and out has n_out. The units are the caller's
+/// (docs/conventions.md). The cost is one evaluation of K for each directed pair, or for two of them in a mutual form.
+///
 /// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the first right-hand
-/// side first. They share the evaluations of K(r), and their sums are those of single calls within rounding.
+/// side first. They share the evaluations of K(r), and their sums equal those of single calls within rounding.
 ///
 /// A pair at distance zero contributes zero for a singular interaction (is_singular) and counts for a regular
 /// one; p2p_inner leaves out i = j in either case. Inputs must be finite; docs/conventions.md gives the range
 /// of |r| in which results hold for each interaction. The sums must stay finite when multiplied by 2^12 (a
 /// loop may leave a factor of 16 in the root). All functions are re-entrant. They throw nearfield::error for
-/// views that differ in size or are null, and for outputs that overlap other columns.
+/// views that differ in size or are null, outputs that overlap other columns, 2^31 - 1024 points or more in a set, and
+/// an instruction set that is not available.
 
 namespace nearfield
 {

@@ -22,7 +22,7 @@ namespace nearfield
   /// if added one by one, and 4e-7 in runs of 256.
   inline constexpr int terms_in_a_row = 256;
 
-  /// A box of at most so many targets and sources, and without neighbours, takes the path of p2p/small_box.hpp.
+  /// A box of at most this many targets and sources, and without neighbours, takes the path of p2p/small_box.hpp.
   inline constexpr int small_box_points = 16;
 
   /// The register block of a kernel with n_out outputs, by the bytes of a register and of a real: the
@@ -53,7 +53,7 @@ namespace nearfield
     return {registers == 1 ? 4 : 2, 2};
   }
 
-  /// As many right-hand sides are taken in one pass as have together this many inputs or outputs; for more of
+  /// One pass serves as many right-hand sides as have at most this many inputs, and outputs, in total; for more of
   /// them K(r) is evaluated again.
   inline constexpr int rhs_columns = 32;
   inline constexpr int rhs_panel_bytes = 48 * 1024;  ///< as panel_bytes, in the second-level cache
@@ -128,7 +128,7 @@ namespace nearfield
     return n;
   }
 
-  /// Up to so many right-hand sides are computed one by one: a pass takes two to three times as long as
+  /// Up to this many right-hand sides are computed one by one: a pass takes two to three times as long as
   /// one of them.
   constexpr int right_hand_sides_one_by_one(int n_out)
   {

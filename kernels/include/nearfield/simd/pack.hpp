@@ -103,7 +103,7 @@ namespace nearfield
       NEARFIELD_UNROLL
       for (int m = 0; m < M; ++m) v.part[m].store_unaligned(p + m * V::lanes);
     }
-    /// Lanes [0, n) from p, the others from rest; reads nothing behind p + n.
+    /// Lanes [0, n) from p, the others from rest; reads nothing past p + n.
     static NEARFIELD_FN V load_first(T const* p, int n, V const& rest) requires
         requires(typename batch::register_type r)
     {

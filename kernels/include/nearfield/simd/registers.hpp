@@ -39,7 +39,7 @@ namespace nearfield::detail
   void add_in_groups(no_register);
   void add_groups(no_register);
 
-  // load_first(p, n, rest): lanes [0, n) from p, the others from rest. A masked load reads nothing behind p + n
+  // load_first(p, n, rest): lanes [0, n) from p, the others from rest. A masked load reads nothing past p + n
   // and does not fault there, so any page may follow. n may be negative or more than there are lanes.
 
   // Registers as groups of four lanes, for boxes of a few points: each group holds a target, and all hold the same

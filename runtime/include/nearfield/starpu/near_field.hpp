@@ -29,8 +29,8 @@ namespace nearfield::starpu
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
     /// automatic: mutual if that is possible, about twice as fast on CPUs; on GPUs only where it was measured to
-    /// be faster (cuda_mutual_pays): leaves of at least 24 points on average with one output, of 128 with several,
-    /// and few right-hand sides
+    /// be faster (cuda_mutual_pays): leaves of at least 24 points on average with one output and up to 3 right-hand
+    /// sides, of 128 with several outputs and one right-hand side
     pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs
     nearfield::backend backend = nearfield::backend::automatic;
@@ -41,7 +41,7 @@ namespace nearfield::starpu
 
 namespace nearfield::starpu::detail
 {
-  /// Columns of n values each, of which the compiler does not know the number.
+  /// Columns of n values each, whose number is known at run time only.
   template <class T>
   struct column_list
   {
@@ -100,17 +100,17 @@ namespace nearfield::starpu
   /// functions of one step. Several steps may run at once, but not two that write the same columns: StarPU does not
   /// know of the caller's arrays, so wait() for one before the other is submitted.
   ///
-  /// T is float or double. The type of the interaction is known to the constructor alone; so a function that
-  /// takes a near_field<double>& takes steps of all interactions.
+  /// T is float or double. Only the constructors know the type of the interaction, so a function that takes a
+  /// near_field<double>& takes steps of all interactions.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
   public:
-    /// One set, whose points are targets and sources. Throws error for views that differ in size from
-    /// the tree, are null, or whose outputs overlap other columns, for the mutual form where it does not
-    /// exist, when the instruction set asked for is not available, and when not even a small part of the
-    /// step fits into the memory of a GPU. A step that as a whole does not is computed in more, smaller tasks
-    /// than there are groups, and StarPU moves their data in and out.
+    /// One set, whose points are targets and sources. Throws nearfield::error for views that differ in size
+    /// from the tree, are null, or whose outputs overlap other columns; for form mutual without a mutual form of K or
+    /// with two sets; for the cells of a periodic cell list; if the instruction set asked for is not available; and if
+    /// not even a small part of the step fits into the memory of a GPU. A step that does not fit as a whole is
+    /// computed in more and smaller tasks than there are groups, and StarPU moves their data in and out.
     template <interaction K, class X, class Q, int NQ, int NOut, class Isa = detail::isa_of_file>
     near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
                soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
@@ -135,7 +135,7 @@ namespace nearfield::starpu
     ~near_field();
 
     /// Starts the step and returns at once. Steps that are submitted one after the other run in that
-    /// order. Throws error when no worker can run a task. The tasks submitted before that one run all the
+    /// order. Throws nearfield::error when no worker can run a task. The tasks submitted before that one run all the
     /// same: until another submit() has returned and been waited for, or the step is gone, columns are in use
     /// and the outputs unspecified (for good, where they accumulate).
     void submit();
@@ -187,7 +187,7 @@ namespace nearfield::starpu
     std::unique_ptr<detail::step<T>> step_;
   };
 
-  /// One set of points; as many right-hand sides as NQ has room for.
+  /// One set of points, with one or several right-hand sides.
   template <interaction K, int Dim, class X, class Q, int NQ, class T, int NOut>
   near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
              soa<Q, NQ> const&, soa<T, NOut> const&, step_options const& = {}) -> near_field<T>;

@@ -49,10 +49,11 @@ namespace nearfield::starpu
     /// The size of argument() in bytes.
     [[nodiscard]] std::size_t argument_size() const;
 
-    /// out_i += sum_{j != i} K(x_i - x_j) q_j. Like all insert functions, it returns at once. Throws
-    /// nearfield::error if a handle is null, neither a vector nor a variable, or of another precision; if
-    /// sizes do not match; if an output shares memory with another argument; for invalid options; if StarPU
-    /// is not running; and if no worker can run the task.
+    /// out_i += sum_{j != i} K(x_i - x_j) q_j, in the mutual form if K has one (on a GPU its results repeat to
+    /// within rounding). Like all insert functions, it returns at once. Throws nearfield::error if a handle is
+    /// null, neither a vector nor a variable, or of another precision; if sizes do not match; if an output shares
+    /// memory with another argument; for 2^31 - 1024 points or more; for invalid options; if StarPU is not
+    /// running; and if no worker can run the task.
     void insert_inner(box_handles const& box, task_options const& options = {});
     /// out_i += sum_j K(x_i - y_j) q_j, with x and out of the targets, y and q of the sources
     void insert_outer(target_handles const& targets, source_handles const& sources,

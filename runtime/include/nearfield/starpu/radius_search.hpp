@@ -34,7 +34,8 @@
 
 namespace nearfield::starpu
 {
-  /// Counts pairs, one slab of cells at a time, in tasks.
+  /// Counts pairs, one slab of cells at a time, in tasks. Throws nearfield::error, as do all overloads, for a half
+  /// list of two sets, if StarPU has no CPU worker, and if a worker calls it.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, count_pairs const& what,
                      pair_counts& result, radius_search_options const& options = {})
@@ -48,7 +49,7 @@ namespace nearfield::starpu
   }
 
   /// A CSR list with a row per point. Tasks count the slabs, then fill them after the list has its size, and
-  /// sort blocks of rows if that is asked for.
+  /// sort blocks of rows if that is asked for. Throws nearfield::error for a result larger than max_bytes.
   template <has_cell_view Cells, class T, int Dim>
   void radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
                      csr<T, Dim>& result, radius_search_options const& options = {})
@@ -66,7 +67,8 @@ namespace nearfield::starpu
                        { nearfield::detail::sort_rows(result, first, last); });
   }
 
-  /// A table of fixed width, in one pass of tasks.
+  /// A table of fixed width, in one pass of tasks. Throws nearfield::error for width 0 and for a table larger than
+  /// max_bytes.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, to_table const& what,
                      neighbour_table& result, radius_search_options const& options = {})
@@ -188,8 +190,7 @@ namespace nearfield::starpu
     return result;
   }
 
-  /// The number of pairs and, if asked for, of each point's pairs. Throws nearfield::error for a half list of
-  /// two sets, as do all overloads.
+  /// The number of pairs and, if asked for, of each point's pairs.
   template <has_cell_view Cells>
   [[nodiscard]] pair_counts radius_search(runtime const& starpu, Cells const& cells,
                                           count_pairs const& what,

@@ -72,8 +72,7 @@ namespace nearfield::starpu::detail
 
   /// One pass into a list with room for all candidates. The pairs of a slab go to a piece that stays in the
   /// worker's cache, and are copied after those of the slabs before it as soon as these are known. So memory
-  /// traffic is that of one thread, while counting first would take half as long again. Returns the number
-  /// of pairs.
+  /// traffic is that of one thread, whereas counting first would search twice. Returns the number of pairs.
   template <class T, int Dim>
   std::uint64_t fill_by_pieces(slab_search<T, Dim> const& search, to_coo const& what,
                                coo<T, Dim>& list)

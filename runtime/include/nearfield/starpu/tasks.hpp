@@ -19,7 +19,7 @@
 #include <vector>
 
 /// \file
-/// What tasks are told (where to run, what StarPU is told of them) and what they report.
+/// Options of tasks (where to run, how StarPU schedules them), and what tasks report.
 
 namespace nearfield::starpu
 {
@@ -50,7 +50,7 @@ namespace nearfield::starpu
     bool names_cuda_ = false;
   };
 
-  /// What StarPU is told of a task besides its data.
+  /// How StarPU schedules a task, besides by its data.
   struct task_options
   {
     /// higher runs first if the scheduler has priorities; clamped to the scheduler's range

@@ -34,7 +34,7 @@ namespace nearfield::detail
     return (what.distances ? sizeof(T) : 0) + (what.displacements ? Dim * sizeof(T) : 0);
   }
 
-  /// Throws nearfield::error if a result of so many bytes would exceed max_bytes.
+  /// Throws nearfield::error if `bytes`, the size of a result of n_pairs pairs, exceeds max_bytes.
   NEARFIELD_API void check_bytes(std::uint64_t n_pairs, std::uint64_t bytes,
                                  std::uint64_t max_bytes);
   /// Throws nearfield::error for a table of width 0, and for one that would exceed max_bytes.

@@ -208,7 +208,7 @@ namespace nearfield
   /// The tree of one set of points, which are targets and sources at once. On each axis the box of
   /// a point at level L has the index
   ///
-  ///     min(2^L - 1, floor((x - lower) / width * 2^L)),   computed in double;
+  ///     max(0, min(2^L - 1, floor((x - lower) / width * 2^L))),   computed in double;
   ///
   /// points with equal coordinates always share a leaf. Coordinates are float or
   /// double, in 2 or 3 columns (soa or strided):
