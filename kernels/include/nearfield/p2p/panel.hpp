@@ -310,7 +310,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       size = 0;
     }
 
-    index_type append(p2p_job<T> const& job, source_range const& range)
+    index_type append(p2p_job<T> const& job, source_range const& range) noexcept
     {
       index_type const room = static_cast<index_type>(capacity - size);
       index_type const length = range.end - range.begin;
@@ -352,7 +352,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         for (int j = 0; j < size; j += width) math<V>::store(out(c) + j, V(T(0)));
     }
 
-    void scatter_out(p2p_job<T> const& job, T const* scale)
+    void scatter_out(p2p_job<T> const& job, T const* scale) noexcept
     {
       for (int p = 0; p < n_pieces; ++p)
       {

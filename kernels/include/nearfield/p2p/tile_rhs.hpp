@@ -160,7 +160,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   /// functions of two kinds, since the loop of products needs all registers.
   template <bool Strided, class V>
   void meet_rhs(rhs_kernel<V> const& kernel, p2p_job<real_of<V>> const& job, int n_sides,
-                index_type begin, index_type end, rhs_panel<V>& sources, panel_parts const& parts)
+                index_type begin, index_type end, rhs_panel<V>& sources,
+                panel_parts const& parts) noexcept
   {
     using T = real_of<V>;
     constexpr int width = math<V>::width, n_block = matrix_block<V>::targets;
