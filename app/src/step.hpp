@@ -77,23 +77,6 @@ namespace nearfield::app
     return best;
   }
 
-  namespace detail
-  {
-    template <class T, class K, class Backend>
-    void serial_step(Backend backend, pair_form form, K const& k, problem<T, K::dim> const& on,
-                     column_set<T, K::dim> const& x, column_set<T, K::dim> const& y,
-                     soa<T const, run_time_columns> const& q, soa<T, run_time_columns> const& out)
-    {
-      auto const boxes = on.leaves.targets();
-      if (on.sources)
-        near_field(backend, k, boxes, on.leaves.interactions(), x.view(), y.view(), q, out);
-      else if (form != pair_form::one_sided)
-        near_field_mutual(backend, k, boxes, on.leaves.half_interactions(), x.view(), q, out);
-      else
-        near_field(backend, k, boxes, on.leaves.interactions(), x.view(), q, out);
-    }
-  }
-
   /// The near field on the calling thread. The time includes the scatter into the caller's order.
   template <class T, class K>
   step_result<T> serial_near_field(problem<T, K::dim> const& on, K const& k,
@@ -113,13 +96,19 @@ namespace nearfield::app
     soa<T const, run_time_columns> const q_view(q_pointers, source_order.size());
     soa<T, run_time_columns> const out_view(out_pointers, target_order.size());
 
+    // one type for both, which halves what is compiled
+    simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
+    auto const boxes = on.leaves.targets();
     step_result<T> result;
     auto const compute = [&]
     {
-      if (options.backend == backend::scalar)
-        detail::serial_step(scalar, options.form, k, on, x, y, q_view, out_view);
+      if (on.sources)
+        near_field(where, k, boxes, on.leaves.interactions(), x.view(), y.view(), q_view, out_view);
+      else if (options.form != pair_form::one_sided)
+        near_field_mutual(where, k, boxes, on.leaves.half_interactions(), x.view(), q_view,
+                          out_view);
       else
-        detail::serial_step(simd, options.form, k, on, x, y, q_view, out_view);
+        near_field(where, k, boxes, on.leaves.interactions(), x.view(), q_view, out_view);
     };
     result.report.seconds = quickest(options.repetitions,
                                      [&]
