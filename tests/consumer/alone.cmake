@@ -15,12 +15,18 @@ separate_arguments(flags UNIX_COMMAND "${CXXFLAGS}")
 string(REPLACE "," ";" components "${COMPONENTS}")
 foreach(component IN LISTS components)
   execute_process(COMMAND "${folder}/bin/${component}" COMMAND_ERROR_IS_FATAL ANY)
-  execute_process(COMMAND pkg-config --cflags --libs nearfield-${component}
-    OUTPUT_VARIABLE package COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(package UNIX_COMMAND "${package}")
+  # pkg-config's flags find all headers, and its libraries link what CMake's compiled
+  foreach(part IN ITEMS cflags libs)
+    execute_process(COMMAND pkg-config --${part} nearfield-${component}
+      OUTPUT_VARIABLE ${part} COMMAND_ERROR_IS_FATAL ANY)
+    separate_arguments(${part} UNIX_COMMAND "${${part}}")
+  endforeach()
   execute_process(
-    COMMAND "${CXX}" -std=c++20 ${flags} -DWITH_${component} "${SOURCE}/../alone/main.cpp"
-      -o "${folder}/bin/${component}_by_pkg_config" ${package}
+    COMMAND "${CXX}" -std=c++20 ${flags} -DWITH_${component} -E "${SOURCE}/../alone/main.cpp" ${cflags}
+    OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(
+    COMMAND "${CXX}" ${flags} "${folder}/${component}/CMakeFiles/${component}.dir/main.cpp.o"
+      -o "${folder}/bin/${component}_by_pkg_config" ${libs}
     COMMAND_ERROR_IS_FATAL ANY)
   execute_process(COMMAND "${folder}/bin/${component}_by_pkg_config" COMMAND_ERROR_IS_FATAL ANY)
 endforeach()

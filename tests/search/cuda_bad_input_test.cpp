@@ -31,10 +31,10 @@ namespace nearfield::test
       cuda_cell_list<T, dim>(cuda, x.view(), cutoff, options);
     };
     device_columns<T, dim> const points(set.view());
-    std::array<T*, dim> columns{};
+    std::array<T const*, dim> columns{};
     columns[0] = points.view()[0];
     EXPECT_THAT(
-        ([&] { cuda_cell_list<T, dim>(cuda, soa<T, dim>(columns, points.size()), T(0.1)); }),
+        ([&] { cuda_cell_list<T, dim>(cuda, soa<T const, dim>(columns, points.size()), T(0.1)); }),
         complains_of("column 1", "null"));
     T const infinity = std::numeric_limits<T>::infinity();
     for (T const cutoff : {T(0), T(-1), infinity, std::numeric_limits<T>::quiet_NaN()})
