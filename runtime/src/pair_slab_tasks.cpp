@@ -216,6 +216,7 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(std::size_t s)
   {
+    check_may_wait("pair_slabs");
     acquire_to_read(sizes[s], STARPU_MAIN_RAM, "pair_slabs");
     std::uint64_t const found = n_pairs[s];
     starpu_data_release(sizes[s]);
