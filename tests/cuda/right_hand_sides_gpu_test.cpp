@@ -21,14 +21,6 @@ namespace nearfield::test
   {
     constexpr copied_cuda where;
 
-    template <class T, int N>
-    bool equal(guarded<T, N> const& a, guarded<T, N> const& b)
-    {
-      bool same = true;
-      for (int c = 0; c < N; ++c) same = same && std::ranges::equal(a.column(c), b.column(c));
-      return same;
-    }
-
     template <class Case>
     class right_hand_sides_of : public step_test<Case>
     {
@@ -79,7 +71,7 @@ namespace nearfield::test
             << "one-sided";
         EXPECT_LE(this->template error<N>(some, x, x, q, mutual, meets, real(0)), tolerance<real>)
             << "mutual";
-        EXPECT_TRUE(equal(out, again)) << "the one-sided form repeats to the last bit";
+        EXPECT_TRUE(out == again) << "the one-sided form repeats to the last bit";
       }
 
       template <int N>
@@ -111,7 +103,7 @@ namespace nearfield::test
         EXPECT_LE(this->template error<N>(some, x, x, q, mutual, other_points, initial),
                   tolerance<real>)
             << "mutual";
-        EXPECT_TRUE(equal(out, again)) << "the one-sided form repeats to the last bit";
+        EXPECT_TRUE(out == again) << "the one-sided form repeats to the last bit";
       }
 
       /// The first sources are targets too.
