@@ -14,9 +14,6 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // Enough that all workers finish at about the same time, though a task costs some microseconds.
-    constexpr std::size_t tasks_per_worker = 32;
-
     /// Shared by the tasks of one call.
     struct shared_run
     {
@@ -72,7 +69,7 @@ namespace nearfield::starpu::detail
     check_may_wait("radius_search");
     shared_run run;
     run.work = &work;
-    std::size_t const n_tasks = std::min<std::size_t>(n, tasks_per_worker * cpu_workers());
+    std::size_t const n_tasks = std::min(n, most_tasks());
     std::vector<task_share> shares(n_tasks);
     for (std::size_t t = 0; t < n_tasks; ++t)
       shares[t] = {{&run.watch, static_cast<double>(candidates) / static_cast<double>(n_tasks)},
@@ -93,8 +90,9 @@ namespace nearfield::starpu::detail
     run.watch.rethrow();
   }
 
-  std::uint64_t cpu_workers()
+  std::size_t most_tasks()
   {
-    return std::max(1u, starpu_cpu_worker_get_count());
+    // all workers finish at about the same time, though a task costs some microseconds
+    return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
   }
 }

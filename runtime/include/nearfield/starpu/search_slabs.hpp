@@ -48,8 +48,8 @@ namespace nearfield::starpu::detail
                                   std::uint64_t candidates,
                                   std::function<void(std::size_t)> const& work);
 
-  /// The number of CPU workers, at least 1.
-  NEARFIELD_API std::uint64_t cpu_workers();
+  /// The most tasks of a search: 32 for each CPU worker.
+  NEARFIELD_API std::size_t most_tasks();
 
   // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
   inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
@@ -61,14 +61,14 @@ namespace nearfield::starpu::detail
                                  std::uint64_t most)
   {
     if (options.candidates > 0) return options.candidates;
-    return std::min(most, std::max(least_candidates, all / (32 * cpu_workers())));
+    return std::min(most, std::max(least_candidates, all / most_tasks()));
   }
 
   /// Calls f(first, last) in tasks for blocks [first, last) of n rows.
   template <class F>
   void run_rows(runtime const& starpu, std::size_t n, std::uint64_t work, F const& f)
   {
-    std::size_t const pieces = std::min<std::size_t>(n, 32 * cpu_workers());
+    std::size_t const pieces = std::min(n, most_tasks());
     run_in_tasks(starpu, search_work::sort, pieces, work,
                  [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
   }
