@@ -6,21 +6,12 @@
 #include <nearfield/p2p/near_field.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace nearfield::app
 {
-  /// The same as starpu::worker_tasks, which a program without StarPU does not have.
-  struct worker_tasks
-  {
-    std::string worker;
-    std::string implementation;
-    std::uint64_t tasks = 0;
-  };
-
   /// Time, resources and tasks of a step.
   struct step_report
   {

@@ -89,8 +89,7 @@ namespace nearfield::app
       };
       // within it, the workers have their own ranges: upload, near field, download
       result.report.seconds = quickest(options.repetitions, [&] { in_range("step", compute); });
-      for (auto const& [worker, implementation, tasks] : step.statistics())
-        result.report.tasks.push_back({worker, implementation, tasks});
+      result.report.tasks = step.statistics();
     };
     if (on.sources)
       run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), on.sources->view(), q,

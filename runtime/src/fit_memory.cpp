@@ -46,17 +46,17 @@ namespace nearfield::detail
     struct largest_task
     {
       double bytes = 0;
-      std::size_t buffers = 0;
+      std::size_t chunks = 0;
 
       largest_task(step_plan const& plan, point_bytes const& point)
       {
         for (group_plan const& group : plan.groups)
         {
           bytes = std::max(bytes, task_bytes(plan, group, point));
-          buffers = std::max(buffers, group.source_chunks.size());
+          chunks = std::max(chunks, group.source_chunks.size());
         }
       }
-      [[nodiscard]] bool can_be_launched() const { return buffers <= most_cuda_buffers; }
+      [[nodiscard]] bool can_be_launched() const { return chunks <= most_source_allocations; }
       [[nodiscard]] bool fits(gpu_memory const& memory) const
       {
         return can_be_launched() && memory.tasks_at_once * bytes <= usable_bytes(memory);
@@ -108,7 +108,7 @@ namespace nearfield::detail
                         "; use fewer right-hand sides, smaller leaves, single precision, or a "
                         "larger STARPU_LIMIT_CUDA_MEM",
                     error_kind::out_of_memory);
-      // groups much smaller than a chunk reach fewer chunks, and a launch takes at most most_cuda_buffers
+      // groups much smaller than a chunk reach fewer chunks, and a launch takes at most most_source_allocations
       first_leaf = halved(std::move(first_leaf), 8 * n_chunks);
       groups.first_leaf = first_leaf;
       result = plan(groups, true, n_chunks);

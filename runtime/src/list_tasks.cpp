@@ -80,17 +80,17 @@ namespace nearfield::starpu::detail
       bool const has_halo = data.halo.first != nullptr;
       std::fill_n(data.out.first, data.n_out_values(), T(0));
       if (has_halo) std::fill_n(data.halo.first, data.n_halo_values(), T(0));
-      std::span<source_slot const> const slots(data.list.slots, data.head.n_slots);
+      std::span<source_set const> const sets(data.list.sets, data.head.n_sets);
       inline_vector<T const*, 16> target_x;
       inline_vector<T*, 16> target_out;
       std::vector<T const*> source_x, source_q;
       std::vector<T*> source_out;
       for (int d = 0; d < k.dim; ++d)
         target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
-      source_x.reserve(slots.size() * static_cast<std::size_t>(k.dim));
-      for (source_slot const& slot : slots)
+      source_x.reserve(sets.size() * static_cast<std::size_t>(k.dim));
+      for (source_set const& set : sets)
         for (int d = 0; d < k.dim; ++d)
-          source_x.push_back(data.x_column(slot.buffer, d) + slot.begin);
+          source_x.push_back(data.x_column(set.allocation, d) + set.begin);
 
       p2p_job<T> job;
       data.give(job, argument);
@@ -99,13 +99,13 @@ namespace nearfield::starpu::detail
       job.target_x = target_x.data();
       job.source_x = source_x.data();
       for (int o = 0; o < data.n_rhs * k.n_out; ++o) target_out.push_back(data.out[o]);
-      for (source_slot const& slot : slots)
+      for (source_set const& set : sets)
       {
         for (int i = 0; i < data.n_rhs * k.n_in; ++i)
-          source_q.push_back(data.inputs(slot.buffer)[i] + slot.begin);
-        if (has_halo) // slot 0 is the group itself
+          source_q.push_back(data.inputs(set.allocation)[i] + set.begin);
+        if (has_halo) // set 0 is the group itself
           for (int o = 0; o < data.n_rhs * k.n_out; ++o)
-            source_out.push_back(&slot == slots.data() ? data.out[o] : data.halo[o] + slot.halo);
+            source_out.push_back(&set == sets.data() ? data.out[o] : data.halo[o] + set.halo);
       }
       job.target_out = target_out.data();
       job.source_q = source_q.data();
@@ -126,8 +126,8 @@ namespace nearfield::starpu::detail
       nearfield::detail::device_clear(data.out.first, data.n_out_values() * sizeof(T), stream);
       if (has_halo)
         nearfield::detail::device_clear(data.halo.first, data.n_halo_values() * sizeof(T), stream);
-      // all buffers of a launch with up to three columns each fit without allocation
-      inline_vector<T const*, std::size_t(most_cuda_buffers) * 3> source_x, source_q;
+      // all sources of a launch with up to three columns each fit without allocation
+      inline_vector<T const*, std::size_t(most_source_allocations) * 3> source_x, source_q;
       inline_vector<T const*, 16> target_x;
       for (int d = 0; d < k.dim; ++d)
         target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
@@ -142,7 +142,7 @@ namespace nearfield::starpu::detail
       job.n_items = data.head.n_items;
       job.singular = argument.is_singular;
       job.stream = stream;
-      job.n_buffers = static_cast<int>(data.head.n_sources);
+      job.n_allocations = static_cast<int>(data.head.n_sources);
       job.target_x = target_x.data();
       job.source_x = source_x.data();
       inline_vector<T const*, 16> target_q;
@@ -159,7 +159,7 @@ namespace nearfield::starpu::detail
         for (int o = 0; o < data.n_rhs * k.n_out; ++o) halo_out.push_back(data.halo[o]);
         job.target_q = target_q.data();
         job.halo_out = halo_out.data();
-        job.slots = data.list.slots;
+        job.sets = data.list.sets;
       }
       check_cuda(kernel(argument.k, job), operation);
     }

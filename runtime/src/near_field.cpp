@@ -94,116 +94,8 @@ namespace nearfield::starpu::detail
 
   /// What a near_field is made of.
   template <class T>
-  class step
+  struct step
   {
-  public:
-    step(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
-         step_columns<T> const& columns, step_options const& options)
-        : runtime_(starpu), delivery_(options.delivery),
-          backend_(choose_backend(starpu, *k.type, options.backend)),
-          form_(choose_form(groups, *k.type, columns.n_rhs, options.form, backend_)),
-          codelet_(list_codelet(form_ == pair_form::mutual ? list_form::mutual : list_form::gather,
-                                *k.type, backend_)),
-          k_(k), columns_(columns)
-    {
-      check_may_wait("near_field"); // its destructor waits
-      check_arguments(groups, columns_);
-      plan_ = make_plan(groups, columns_, form_, backend_);
-
-      source_x_.add(plan_.source_chunks, columns_.sources().columns, groups.source_order,
-                    &monitor_);
-      for (collected& q : source_q_)
-        q.add(plan_.source_chunks, columns_.q.columns, groups.source_order, &monitor_);
-      if (!columns_.has_one_set)
-        target_x_.add(plan_.target_chunks, columns_.x.columns, groups.target_order, &monitor_);
-
-      std::size_t const n_out = columns_.out.columns.size();
-      p2p_argument argument = argument_of(k_, &monitor_);
-      argument.n_rhs = columns_.n_rhs;
-      for (auto& group : plan_.groups)
-      {
-        auto const n = group.targets.size();
-        list_.push_back(handle::of(group.list.data(), group.list.size()));
-        out_.push_back(handle::of_size<T>(n_out * n));
-        if (form_ == pair_form::mutual)
-          halo_.push_back(handle::of_size<T>(n_out * std::max<index_type>(1, group.halo_size)));
-        argument.work = group.interactions * columns_.n_rhs;
-        argument.head = &group.head;
-        arguments_.push_back(argument);
-        deliver_.push_back({{&monitor_},
-                            columns_.out.columns,
-                            groups.target_order.subspan(group.targets.begin, n),
-                            group.pieces,
-                            options.accumulate});
-      }
-      is_written_.resize(plan_.groups.size());
-    }
-
-    void submit()
-    {
-      if (positions_changed_)
-      {
-        source_x_.submit();
-        target_x_.submit();
-        positions_changed_ = false;
-      }
-      if (inputs_changed_)
-      {
-        // tasks of the last step read the other set
-        int const next = 1 - newest_q_;
-        source_q_[next].submit();
-        newest_q_ = next;
-        is_collected_[next] = true;
-        inputs_changed_ = false;
-      }
-      // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
-      int priority = static_cast<int>(plan_.groups.size());
-      for (std::size_t const g : plan_.by_priority) submit_group(g, priority--);
-      if (delivery_ == delivery_choice::every_step) deliver_results();
-    }
-
-    void deliver()
-    {
-      if (delivery_ == delivery_choice::on_request) deliver_results();
-    }
-
-    void wait()
-    {
-      for (std::size_t g = 0; g < out_.size(); ++g)
-      {
-        if (!is_written_[g]) continue; // StarPU aborts when data is read that no task has written
-        wait_for_writers(out_[g], "out");
-      }
-      monitor_.rethrow();
-    }
-
-    void wait_for_inputs()
-    {
-      for (int set : {0, 1})
-        if (is_collected_[set])
-          for (handle const& chunk : source_q_[set].chunks) wait_for_writers(chunk, "q");
-    }
-
-    void positions_changed()
-    {
-      if (!arguments_.empty() && !arguments_[0].ranges_may_coincide)
-      {
-        wait();
-        for (auto& argument : arguments_) argument.ranges_may_coincide = true;
-      }
-      positions_changed_ = true;
-    }
-
-    void inputs_changed() { inputs_changed_ = true; }
-
-    [[nodiscard]] pair_form form() const { return form_; }
-    [[nodiscard]] std::size_t n_tasks() const { return plan_.groups.size(); }
-    [[nodiscard]] std::vector<worker_tasks> statistics() const
-    {
-      return statistics_of(monitor_, *k_.type);
-    }
-
-  private:
     /// Chunks of some columns, and the tasks that gather them from the caller's.
     struct collected
     {
@@ -234,60 +126,101 @@ namespace nearfield::starpu::detail
       }
     };
 
-    void submit_group(std::size_t g, int priority)
+    step(runtime const& s, leaf_groups_view const& groups, kernel<T> const& interaction,
+         step_columns<T> const& of_caller, step_options const& options)
+        : starpu(s), delivery(options.delivery),
+          where(choose_backend(s, *interaction.type, options.backend)),
+          form(choose_form(groups, *interaction.type, of_caller.n_rhs, options.form, where)),
+          group_codelet(
+              list_codelet(form == pair_form::mutual ? list_form::mutual : list_form::gather,
+                           *interaction.type, where)),
+          k(interaction), columns(of_caller)
     {
-      auto const& group = plan_.groups[g];
-      bool const is_mutual = form_ == pair_form::mutual;
-      bool const has_targets_apart = !columns_.has_one_set;
-      auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
-      task one(codelet_, 2 + is_mutual + has_targets_apart + 2 * n_sources);
-      one.add(list_[g], STARPU_R);
-      one.add(out_[g], STARPU_W);
-      if (is_mutual) one.add(halo_[g], STARPU_W);
-      for (std::size_t const chunk : group.source_chunks)
-        one.add(source_x_.chunks[chunk], STARPU_R);
-      if (has_targets_apart) one.add(target_x_.chunks[group.target_chunk], STARPU_R);
-      for (std::size_t const chunk : group.source_chunks)
-        one.add(source_q_[newest_q_].chunks[chunk], STARPU_R);
-      one.set_argument(&arguments_[g], sizeof(arguments_[g]));
-      one.set_priority(priority);
-      one.submit();
-      is_written_[g] = true;
+      check_may_wait("near_field"); // its destructor waits
+      check_arguments(groups, columns);
+      plan = make_plan(groups, columns, form, where);
+
+      source_x.add(plan.source_chunks, columns.sources().columns, groups.source_order, &watch);
+      for (collected& q : source_q)
+        q.add(plan.source_chunks, columns.q.columns, groups.source_order, &watch);
+      if (!columns.has_one_set)
+        target_x.add(plan.target_chunks, columns.x.columns, groups.target_order, &watch);
+
+      std::size_t const n_out = columns.out.columns.size();
+      p2p_argument argument = argument_of(k, &watch);
+      argument.n_rhs = columns.n_rhs;
+      for (auto& group : plan.groups)
+      {
+        auto const n = group.targets.size();
+        list.push_back(handle::of(group.list.data(), group.list.size()));
+        out.push_back(handle::of_size<T>(n_out * n));
+        if (form == pair_form::mutual)
+          halo.push_back(handle::of_size<T>(n_out * std::max<index_type>(1, group.halo_size)));
+        argument.work = group.interactions * columns.n_rhs;
+        argument.head = &group.head;
+        arguments.push_back(argument);
+        deliveries.push_back({{&watch},
+                              columns.out.columns,
+                              groups.target_order.subspan(group.targets.begin, n),
+                              group.pieces,
+                              options.accumulate});
+      }
+      is_written.resize(plan.groups.size());
     }
 
-    void deliver_results()
+    void submit_group(std::size_t g, int priority)
     {
-      for (std::size_t g = 0; g < plan_.groups.size(); ++g)
+      auto const& group = plan.groups[g];
+      bool const is_mutual = form == pair_form::mutual;
+      bool const has_targets_apart = !columns.has_one_set;
+      auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
+      task one(group_codelet, 2 + is_mutual + has_targets_apart + 2 * n_sources);
+      one.add(list[g], STARPU_R);
+      one.add(out[g], STARPU_W);
+      if (is_mutual) one.add(halo[g], STARPU_W);
+      for (std::size_t const chunk : group.source_chunks) one.add(source_x.chunks[chunk], STARPU_R);
+      if (has_targets_apart) one.add(target_x.chunks[group.target_chunk], STARPU_R);
+      for (std::size_t const chunk : group.source_chunks)
+        one.add(source_q[newest_q].chunks[chunk], STARPU_R);
+      one.set_argument(&arguments[g], sizeof(arguments[g]));
+      one.set_priority(priority);
+      one.submit();
+      is_written[g] = true;
+    }
+
+    void deliver()
+    {
+      for (std::size_t g = 0; g < plan.groups.size(); ++g)
       {
-        auto const& group = plan_.groups[g];
+        auto const& group = plan.groups[g];
         task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(group.reached_from.size()));
-        one.add(out_[g], STARPU_RW);
-        for (std::size_t const from : group.reached_from) one.add(halo_[from], STARPU_R);
-        one.set_argument(&deliver_[g], sizeof(deliver_[g]));
+        one.add(out[g], STARPU_RW);
+        for (std::size_t const from : group.reached_from) one.add(halo[from], STARPU_R);
+        one.set_argument(&deliveries[g], sizeof(deliveries[g]));
         one.set_priority(first_of_all);
         one.submit();
       }
     }
 
     // StarPU stops after the handles are gone; tasks use everything that stands before the handles
-    runtime runtime_;
-    monitor monitor_;
-    delivery_choice delivery_;
-    backend backend_;
-    pair_form form_;
-    starpu_codelet& codelet_;
-    kernel<T> k_;
-    step_columns<T> columns_;
-    nearfield::detail::step_plan plan_;
-    std::vector<deliver_argument<T>> deliver_;
-    std::vector<p2p_argument> arguments_;
-    bool positions_changed_ = true, inputs_changed_ = true;
-    std::vector<bool> is_written_; ///< by group: out, by a task that has been submitted
-    int newest_q_ = 1;             ///< which of the two sets of inputs is that of the last step
-    std::array<bool, 2> is_collected_{};
-    collected source_x_, target_x_; ///< target_x_ of two sets
-    std::array<collected, 2> source_q_;
-    std::vector<handle> list_, out_, halo_;
+    runtime starpu;
+    monitor watch;
+    delivery_choice delivery;
+    backend where;
+    pair_form form;
+    starpu_codelet& group_codelet;
+    kernel<T> k;
+    step_columns<T> columns;
+    nearfield::detail::step_plan plan;
+    std::vector<deliver_argument<T>> deliveries;
+    std::vector<p2p_argument> arguments;
+    bool positions_changed = true, inputs_changed = true;
+    std::vector<bool> is_written; ///< by group: out, by a task that has been submitted
+    int newest_q = 1;             ///< which of the two sets of inputs is that of the last step
+    std::array<bool, 2> is_collected{};
+    collected source_x, target_x; ///< target_x of two sets
+    std::array<collected, 2> source_q;
+    std::vector<handle> list, out, halo;
   };
 }
 
@@ -306,47 +239,86 @@ namespace nearfield::starpu
   template <kernel_real T>
   void near_field<T>::submit()
   {
-    step_->submit();
+    detail::step<T>& step = *step_;
+    if (step.positions_changed)
+    {
+      step.source_x.submit();
+      step.target_x.submit();
+      step.positions_changed = false;
+    }
+    if (step.inputs_changed)
+    {
+      // tasks of the last step read the other set
+      int const next = 1 - step.newest_q;
+      step.source_q[next].submit();
+      step.newest_q = next;
+      step.is_collected[next] = true;
+      step.inputs_changed = false;
+    }
+    // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
+    int priority = static_cast<int>(n_tasks());
+    for (std::size_t const g : step.plan.by_priority) step.submit_group(g, priority--);
+    if (step.delivery == delivery_choice::every_step) step.deliver();
   }
+
   template <kernel_real T>
   void near_field<T>::deliver()
   {
-    step_->deliver();
+    if (step_->delivery == delivery_choice::on_request) step_->deliver();
   }
+
   template <kernel_real T>
   void near_field<T>::wait()
   {
-    step_->wait();
+    for (std::size_t g = 0; g < n_tasks(); ++g)
+      if (step_->is_written[g]) // StarPU aborts when data is read that no task has written
+        detail::wait_for_writers(step_->out[g], "out");
+    step_->watch.rethrow();
   }
+
   template <kernel_real T>
   void near_field<T>::wait_for_inputs()
   {
-    step_->wait_for_inputs();
+    for (int const set : {0, 1})
+      if (step_->is_collected[set])
+        for (handle const& chunk : step_->source_q[set].chunks)
+          detail::wait_for_writers(chunk, "q");
   }
+
   template <kernel_real T>
   void near_field<T>::positions_changed()
   {
-    step_->positions_changed();
+    auto& arguments = step_->arguments;
+    if (!arguments.empty() && !arguments[0].ranges_may_coincide)
+    {
+      wait();
+      for (auto& argument : arguments) argument.ranges_may_coincide = true;
+    }
+    step_->positions_changed = true;
   }
+
   template <kernel_real T>
   void near_field<T>::inputs_changed()
   {
-    step_->inputs_changed();
+    step_->inputs_changed = true;
   }
+
   template <kernel_real T>
   pair_form near_field<T>::form() const
   {
-    return step_->form();
+    return step_->form;
   }
+
   template <kernel_real T>
   std::size_t near_field<T>::n_tasks() const
   {
-    return step_->n_tasks();
+    return step_->plan.groups.size();
   }
+
   template <kernel_real T>
   std::vector<worker_tasks> near_field<T>::statistics() const
   {
-    return step_->statistics();
+    return detail::statistics_of(step_->watch, *step_->k.type);
   }
 
   template class near_field<float>;

@@ -14,11 +14,10 @@ namespace nearfield::starpu::detail
   class pair_slab_codelet : public codelet
   {
   public:
-    static starpu_codelet& of(pair_slab_work what, backend where)
+    static starpu_codelet& of(search_work what, backend where)
     {
       static char const* const names[] = {"automatic", "scalar", "simd", "cuda"};
-      char const* const name =
-          what == pair_slab_work::count ? "pair_slabs_count" : "pair_slabs_fill";
+      char const* const name = what == search_work::count ? "pair_slabs_count" : "pair_slabs_fill";
       std::string const symbol = "nearfield_" + std::string(name) + "_" + std::to_string(Dim) +
                                  "d_" + (sizeof(T) == 4 ? "f32_" : "f64_") +
                                  names[static_cast<int>(where)];
@@ -26,7 +25,7 @@ namespace nearfield::starpu::detail
                                            what);
     }
 
-    pair_slab_codelet(description const& how, pair_slab_work what) : codelet(how), what_(what) {}
+    pair_slab_codelet(description const& how, search_work what) : codelet(how), what_(what) {}
 
   private:
     using tasks = pair_slab_tasks<T, Dim>;
@@ -34,7 +33,7 @@ namespace nearfield::starpu::detail
     void run(running_task const& task) const override
     {
       auto const& mine = static_cast<typename tasks::argument const&>(task.argument);
-      bool const counts = what_ == pair_slab_work::count;
+      bool const counts = what_ == search_work::count;
       bool const on_gpu = task.on == implementation::cuda;
       try
       {
@@ -53,6 +52,6 @@ namespace nearfield::starpu::detail
       }
     }
 
-    pair_slab_work what_;
+    search_work what_;
   };
 }

@@ -70,8 +70,8 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, cell_view<T, Dim> const& view,
                                            columns const& handles, pair_slab_options const& how)
-      : starpu(s), count_codelet(pair_slab_codelet<T, Dim>::of(pair_slab_work::count, how.backend)),
-        fill_codelet(pair_slab_codelet<T, Dim>::of(pair_slab_work::fill, how.backend)), cells(view),
+      : starpu(s), count_codelet(pair_slab_codelet<T, Dim>::of(search_work::count, how.backend)),
+        fill_codelet(pair_slab_codelet<T, Dim>::of(search_work::fill, how.backend)), cells(view),
         x(handles), options(how)
   {
     if (auto const problem = gpu_problem(); options.backend == backend::cuda && !problem.empty())
@@ -136,7 +136,7 @@ namespace nearfield::starpu::detail
         offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
         sizes.push_back(handle::of(&n_pairs[s], 1));
       }
-      for (std::size_t s = 0; s < n; ++s) submit(pair_slab_work::count, s);
+      for (std::size_t s = 0; s < n; ++s) submit(search_work::count, s);
     }
     catch (...)
     {
@@ -171,7 +171,7 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::clear_outputs(pair_slab_work what, void** buffers,
+  void pair_slab_tasks<T, Dim>::clear_outputs(search_work what, void** buffers,
                                               std::optional<cuda_stream> gpu) noexcept
   {
     auto const clear = [&](void* buffer)
@@ -186,7 +186,7 @@ namespace nearfield::starpu::detail
     try
     {
       clear(buffers[1]); // the size, or j
-      if (what == pair_slab_work::count)
+      if (what == search_work::count)
         clear(buffers[0]);
       else if (options.with_i)
         clear(buffers[2 + x.size()]);
@@ -198,9 +198,9 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::submit(pair_slab_work what, std::size_t s)
+  void pair_slab_tasks<T, Dim>::submit(search_work what, std::size_t s)
   {
-    bool const counts_pairs = what == pair_slab_work::count;
+    bool const counts_pairs = what == search_work::count;
     task one(counts_pairs ? count_codelet : fill_codelet,
              static_cast<unsigned>(x.size()) + (counts_pairs     ? 2
                                                 : options.with_i ? 3
@@ -216,6 +216,7 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(std::size_t s)
   {
+    check_may_wait("pair_slabs");
     acquire_to_read(sizes[s], STARPU_MAIN_RAM, "pair_slabs");
     std::uint64_t const found = n_pairs[s];
     starpu_data_release(sizes[s]);
@@ -233,7 +234,7 @@ namespace nearfield::starpu::detail
                   " pairs; a slab has fewer than 2^32, so ask for fewer candidates in one");
     j[s] = handle::of_size<index_type>(found);
     if (options.with_i) i[s] = handle::of_size<index_type>(found);
-    submit(pair_slab_work::fill, s);
+    submit(search_work::fill, s);
   }
 
   template <class T, int Dim>

@@ -5,6 +5,7 @@
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
+#include <nearfield/starpu/search_slabs.hpp>
 
 #include <optional>
 
@@ -13,12 +14,6 @@
 
 namespace nearfield::starpu::detail
 {
-  enum class pair_slab_work
-  {
-    count,
-    fill
-  };
-
   template <class T, int Dim>
   class pair_slab_tasks
   {
@@ -33,7 +28,7 @@ namespace nearfield::starpu::detail
 
     /// Cuts slabs and submits the count tasks, after waiting for the tasks on the previous slabs.
     void count(cell_view<T, Dim> const& cells);
-    void submit(pair_slab_work what, std::size_t s);
+    void submit(search_work what, std::size_t s);
     void make_pairs(std::size_t s);
     std::uint64_t wait_for_count(std::size_t s);
 
@@ -88,8 +83,7 @@ namespace nearfield::starpu::detail
     /// Throws the first exception of a task; later calls throw nearfield::error until the next count().
     void rethrow();
     /// Zeroes the outputs of a failed task: other tasks may read them before the failure is reported.
-    void clear_outputs(pair_slab_work what, void** buffers,
-                       std::optional<cuda_stream> gpu) noexcept;
+    void clear_outputs(search_work what, void** buffers, std::optional<cuda_stream> gpu) noexcept;
 
   private:
     void drop_slabs();

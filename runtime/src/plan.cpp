@@ -12,7 +12,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    constexpr std::size_t most_slots = std::numeric_limits<std::uint16_t>::max();
+    constexpr std::size_t most_sets = std::numeric_limits<std::uint16_t>::max();
 
     point_interval points_of(boxes const& points, leaf_groups_view const& groups, std::size_t group)
     {
@@ -176,7 +176,7 @@ namespace nearfield::detail
         group.interactions += groups.targets.count(b) * (sources - (groups.has_one_set ? 1 : 0));
       }
       for (std::size_t s = 0; s < group.source_chunks.size(); ++s)
-        builder.list.slots.push_back({static_cast<index_type>(s), 0, 0});
+        builder.list.sets.push_back({static_cast<index_type>(s), 0, 0});
       task_list const& list = builder.list;
       pack(groups, group, builder,
            for_gpus ? gather_items(list.targets(), list.list()) : cuda_items{});
@@ -208,12 +208,12 @@ namespace nearfield::detail
             merged.back().end = std::max(merged.back().end, interval.end);
           else
             merged.push_back(interval);
-        if (merged.size() + n_chunks + 1 <= most_slots) return merged;
+        if (merged.size() + n_chunks + 1 <= most_sets) return merged;
         met = std::move(merged);
       }
     }
 
-    /// Cuts intervals at the ends of chunks, so that each slot lies in one buffer.
+    /// Cuts intervals at the ends of chunks, so that each set lies in one buffer.
     std::vector<point_interval> cut_at_chunks(std::vector<point_interval> const& intervals,
                                               std::vector<point_interval> const& chunks)
     {
@@ -274,12 +274,12 @@ namespace nearfield::detail
       halos.push_back(cut_at_chunks(halo_of(groups, g, n_chunks), plan.source_chunks));
       std::vector<point_interval> const& halo = halos.back();
 
-      list.slots.push_back({list.head.target_buffer, list.head.target_begin, 0});
+      list.sets.push_back({list.head.target_buffer, list.head.target_begin, 0});
       for (point_interval const& interval : halo)
       {
         std::size_t const chunk = chunk_of(plan.source_chunks, interval.begin);
-        list.slots.push_back({builder.buffer(chunk),
-                              interval.begin - plan.source_chunks[chunk].begin, group.halo_size});
+        list.sets.push_back({builder.buffer(chunk),
+                             interval.begin - plan.source_chunks[chunk].begin, group.halo_size});
         group.halo_size += interval.size();
       }
       if (for_gpus) check_places(group);

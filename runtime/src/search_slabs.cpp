@@ -14,11 +14,8 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // Enough that all workers finish at about the same time, though a task costs some microseconds.
-    constexpr std::size_t tasks_per_worker = 32;
-
     /// Shared by the tasks of one call.
-    struct slab_run
+    struct shared_run
     {
       std::function<void(std::size_t)> const* work = nullptr;
       std::atomic<std::size_t> next = 0;
@@ -26,22 +23,22 @@ namespace nearfield::starpu::detail
       monitor watch;
     };
 
-    struct slab_share : task_argument
+    struct task_share : task_argument
     {
-      slab_run* run;
-      std::size_t slabs;
+      shared_run* run;
+      std::size_t pieces;
     };
 
-    class slab_codelet : public codelet
+    class search_codelet : public codelet
     {
       using codelet::codelet;
 
       void run(running_task const& task) const override
       {
-        auto const& share = static_cast<slab_share const&>(task.argument);
+        auto const& share = static_cast<task_share const&>(task.argument);
         try
         {
-          for (std::size_t k = 0; k < share.slabs && !share.run->has_failed; ++k)
+          for (std::size_t k = 0; k < share.pieces && !share.run->has_failed; ++k)
             (*share.run->work)(share.run->next++);
         }
         catch (...)
@@ -52,28 +49,28 @@ namespace nearfield::starpu::detail
       }
     };
 
-    starpu_codelet& codelet_of(slab_work what)
+    starpu_codelet& codelet_of(search_work what)
     {
       static char const* const names[] = {"radius_search_count", "radius_search_fill",
                                           "radius_search_sort", "radius_search_reduce"};
       char const* const name = names[static_cast<int>(what)];
-      return registered<slab_codelet>({.name = name,
-                                       .symbol = "nearfield_" + std::string(name),
-                                       .profiler_name = name,
-                                       .backends = backend::simd,
-                                       .is_counted = false});
+      return registered<search_codelet>({.name = name,
+                                         .symbol = "nearfield_" + std::string(name),
+                                         .profiler_name = name,
+                                         .backends = backend::simd,
+                                         .is_counted = false});
     }
   }
 
-  void run_slabs(runtime const&, slab_work what, std::size_t n, std::uint64_t candidates,
-                 std::function<void(std::size_t)> const& work)
+  void run_in_tasks(runtime const&, search_work what, std::size_t n, std::uint64_t candidates,
+                    std::function<void(std::size_t)> const& work)
   {
     if (n == 0) return;
     check_may_wait("radius_search");
-    slab_run run;
+    shared_run run;
     run.work = &work;
-    std::size_t const n_tasks = std::min<std::size_t>(n, tasks_per_worker * cpu_workers());
-    std::vector<slab_share> shares(n_tasks);
+    std::size_t const n_tasks = std::min(n, most_tasks());
+    std::vector<task_share> shares(n_tasks);
     for (std::size_t t = 0; t < n_tasks; ++t)
       shares[t] = {{&run.watch, static_cast<double>(candidates) / static_cast<double>(n_tasks)},
                    &run,
@@ -82,7 +79,7 @@ namespace nearfield::starpu::detail
       starpu_codelet& codelet = codelet_of(what);
       // All tasks read this handle, so its destructor waits for them.
       handle const all = handle::of(shares.data(), shares.size());
-      for (slab_share& share : shares)
+      for (task_share& share : shares)
       {
         task one(codelet, 1);
         one.add(all, STARPU_R);
@@ -93,8 +90,9 @@ namespace nearfield::starpu::detail
     run.watch.rethrow();
   }
 
-  std::uint64_t cpu_workers()
+  std::size_t most_tasks()
   {
-    return std::max(1u, starpu_cpu_worker_get_count());
+    // all workers finish at about the same time, though a task costs some microseconds
+    return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
   }
 }

@@ -7,7 +7,7 @@ namespace nearfield::detail
   namespace
   {
     // All parts have the alignment of 32-bit words, so they need no padding.
-    static_assert(alignof(source_range) == 4 && alignof(source_slot) == 4 &&
+    static_assert(alignof(source_range) == 4 && alignof(source_set) == 4 &&
                   alignof(cuda_item) == 4);
 
     template <class Range>
@@ -32,14 +32,14 @@ namespace nearfield::detail
   {
     head.n_boxes = static_cast<index_type>(own.size());
     head.n_ranges = static_cast<index_type>(ranges.size());
-    head.n_slots = static_cast<index_type>(slots.size());
+    head.n_sets = static_cast<index_type>(sets.size());
     head.n_items = static_cast<index_type>(items.size());
     std::vector<std::byte> packed;
     append(packed, box_offsets);
     append(packed, range_offsets);
     append(packed, own);
     append(packed, ranges);
-    append(packed, slots);
+    append(packed, sets);
     append(packed, items);
     return packed;
   }
@@ -51,7 +51,7 @@ namespace nearfield::detail
     range_offsets = take<index_type>(from, head.n_boxes + std::size_t(1));
     own = take<source_range>(from, head.n_boxes);
     ranges = take<source_range>(from, head.n_ranges);
-    slots = take<source_slot>(from, head.n_slots);
+    sets = take<source_set>(from, head.n_sets);
     items = take<cuda_item>(from, head.n_items);
   }
 }

@@ -18,7 +18,7 @@ namespace nearfield::detail
     index_type n_sources = 0;     ///< buffers of sources
     index_type target_buffer = 0; ///< index of the coordinate buffer that holds the targets
     index_type target_begin = 0;  ///< index of the first target in it
-    index_type n_boxes = 0, n_ranges = 0, n_slots = 0;
+    index_type n_boxes = 0, n_ranges = 0, n_sets = 0;
     // for GPUs, as in cuda_items
     index_type n_items = 0, n_wide = 0, n_medium = 0;
   };
@@ -29,7 +29,8 @@ namespace nearfield::detail
     task_head head;
     std::vector<index_type> box_offsets{0}, range_offsets{0};
     std::vector<source_range> own, ranges;
-    std::vector<source_slot> slots; ///< slot 0: the group's own points; others: parts of the halo
+    std::vector<source_set>
+        sets; ///< in the buffers of the task; set 0: the group's own points; others: parts of the halo
     std::vector<cuda_item> items;
 
     [[nodiscard]] boxes targets() const { return {box_offsets}; }
@@ -44,7 +45,7 @@ namespace nearfield::detail
   {
     task_list_view(task_head const& head, void const* packed);
 
-    source_slot const* slots;
+    source_set const* sets;
     cuda_item const* items;
   };
 }

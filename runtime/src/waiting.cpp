@@ -28,7 +28,6 @@ namespace nearfield::starpu
 
   void detail::acquire_to_read(starpu_data_handle_t data, int node, char const* what)
   {
-    check_may_wait(what);
     check_running();
     check_room();
     check(starpu_data_acquire_on_node(data, node, STARPU_R),

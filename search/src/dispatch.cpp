@@ -11,7 +11,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    search_table const& table_of(isa which)
+    isa_search const& search_on(isa which)
     {
       switch (available(which))
       {
@@ -39,15 +39,15 @@ namespace nearfield::detail
     template <class T, int Dim>
     search_kernels<T, Dim> const& kernels_for(isa which)
     {
-      search_table const& table = table_of(which);
+      isa_search const& search = search_on(which);
       if constexpr (std::is_same_v<T, float> && Dim == 2)
-        return table.f32_2;
+        return search.f32_2;
       else if constexpr (std::is_same_v<T, float>)
-        return table.f32_3;
+        return search.f32_3;
       else if constexpr (Dim == 2)
-        return table.f64_2;
+        return search.f64_2;
       else
-        return table.f64_3;
+        return search.f64_3;
     }
 
     template <class T, int Dim>

@@ -47,7 +47,7 @@ namespace nearfield::detail
   };
 
   /// The search of one instruction set.
-  struct search_table
+  struct isa_search
   {
     search_kernels<float, 2> f32_2;
     search_kernels<float, 3> f32_3;
@@ -56,9 +56,9 @@ namespace nearfield::detail
   };
 
   // One file each; only those in NEARFIELD_ISAS are built.
-  search_table const& scalar_search();
-  search_table const& sse2_search();
-  search_table const& avx2_search();
-  search_table const& avx512_search();
-  search_table const& neon64_search();
+  isa_search const& scalar_search();
+  isa_search const& sse2_search();
+  isa_search const& avx2_search();
+  isa_search const& avx512_search();
+  isa_search const& neon64_search();
 }

@@ -280,7 +280,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// Arch: an architecture of xsimd, or void for the scalar back-end.
   template <class Arch>
-  constexpr search_table make_search_table()
+  constexpr isa_search make_isa_search()
   {
     return {make_search<lanes<float, Arch>, 2>(), make_search<lanes<float, Arch>, 3>(),
             make_search<lanes<double, Arch>, 2>(), make_search<lanes<double, Arch>, 3>()};

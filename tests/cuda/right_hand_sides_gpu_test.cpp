@@ -21,14 +21,6 @@ namespace nearfield::test
   {
     constexpr copied_cuda where;
 
-    template <class T, int N>
-    bool equal(guarded<T, N> const& a, guarded<T, N> const& b)
-    {
-      bool same = true;
-      for (int c = 0; c < N; ++c) same = same && std::ranges::equal(a.column(c), b.column(c));
-      return same;
-    }
-
     template <class Case>
     class right_hand_sides_of : public step_test<Case>
     {
@@ -79,7 +71,7 @@ namespace nearfield::test
             << "one-sided";
         EXPECT_LE(this->template error<N>(some, x, x, q, mutual, meets, real(0)), tolerance<real>)
             << "mutual";
-        EXPECT_TRUE(equal(out, again)) << "the one-sided form repeats to the last bit";
+        EXPECT_TRUE(out == again) << "the one-sided form repeats to the last bit";
       }
 
       template <int N>
@@ -111,7 +103,7 @@ namespace nearfield::test
         EXPECT_LE(this->template error<N>(some, x, x, q, mutual, other_points, initial),
                   tolerance<real>)
             << "mutual";
-        EXPECT_TRUE(equal(out, again)) << "the one-sided form repeats to the last bit";
+        EXPECT_TRUE(out == again) << "the one-sided form repeats to the last bit";
       }
 
       /// The first sources are targets too.
@@ -207,7 +199,7 @@ namespace nearfield::test
 
   // As a task of a larger step has it: a box meets points of another buffer, from a place in it on, and what
   // these receive goes to a halo.
-  TEST(right_hand_sides, of_several_buffers_come_buffer_by_buffer)
+  TEST(right_hand_sides, of_several_allocations_come_one_after_the_other)
   {
     using K = val_grad_one_over_r<3>;
     constexpr int n_rhs = 13;
@@ -232,23 +224,23 @@ namespace nearfield::test
     std::vector<index_type> const offsets{0, n}, range_offsets{0, 1};
     std::vector<source_range> const own{{.begin = 0, .end = n}},
         ranges{{.begin = 0, .end = m, .set = 1}};
-    std::vector<source_slot> const slots{{0, 0, 0}, {1, begin, halo_begin}};
+    std::vector<source_set> const sets{{0, 0, 0}, {1, begin, halo_begin}};
     interaction_list const list{own, range_offsets, ranges, {}};
     device_array<index_type> const on_offsets(offsets), on_range_offsets(range_offsets);
     device_array<source_range> const on_own(own), on_ranges(ranges);
-    device_array<source_slot> const on_slots(slots);
+    device_array<source_set> const on_sets(sets);
     cuda_job<double> job;
     job.target_x = source_x.data();
     job.target_q = source_q.data();
     job.source_x = source_x.data();
     job.source_q = source_q.data();
-    job.n_buffers = 2;
+    job.n_allocations = 2;
     job.n_rhs = n_rhs;
     job.box_offsets = on_offsets.data();
     job.own = on_own.data();
     job.range_offsets = on_range_offsets.data();
     job.ranges = on_ranges.data();
-    job.slots = on_slots.data();
+    job.sets = on_sets.data();
     job.own_is_self = true;
     auto const kernels = cuda_kernels_of<double, K>();
     auto const run = [&](cuda_function<double> kernel, cuda_items const& made, auto& to)

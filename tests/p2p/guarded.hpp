@@ -69,6 +69,14 @@ namespace nearfield::test
       return {data, size_};
     }
 
+    /// Whether all values are equal.
+    friend bool operator==(guarded const& a, guarded const& b)
+    {
+      bool same = true;
+      for (int c = 0; c < N; ++c) same = same && std::ranges::equal(a.column(c), b.column(c));
+      return same;
+    }
+
     /// Whether no bit of the bands has changed.
     [[nodiscard]] bool is_intact() const
     {

@@ -79,7 +79,7 @@ namespace
         for (auto const& group : planned.groups)
         {
           EXPECT_EQ(group.targets.begin, targets);
-          EXPECT_LE(group.source_chunks.size(), std::size_t(most_cuda_buffers));
+          EXPECT_LE(group.source_chunks.size(), std::size_t(most_source_allocations));
           targets += group.targets.size();
           pairs += group.interactions;
         }

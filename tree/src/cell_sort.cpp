@@ -1,5 +1,6 @@
 #include "cell_sort.hpp"
 
+#include "column_bounds.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -128,47 +129,6 @@ namespace nearfield::detail
   namespace
   {
     template <class T>
-    struct column_bounds
-    {
-      T lower = 0, upper = 0;
-      bool finite = true;
-    };
-
-    template <class T, class Column>
-    column_bounds<T> bounds_of(Column const x, std::size_t n)
-    {
-      // Independent lanes: the order of minima does not matter, but the compiler must keep it.
-      constexpr std::size_t lanes = 16;
-      T lower[lanes], upper[lanes], zero[lanes];
-      for (std::size_t l = 0; l < lanes; ++l)
-      {
-        lower[l] = upper[l] = x[std::min(l, n - 1)];
-        zero[l] = 0;
-      }
-      std::size_t i = 0;
-      for (; i + lanes <= n; i += lanes)
-        for (std::size_t l = 0; l < lanes; ++l)
-        {
-          T const value = x[i + l];
-          lower[l] = value < lower[l] ? value : lower[l];
-          upper[l] = value > upper[l] ? value : upper[l];
-          // zero times a non-finite number is NaN, and the sum stays NaN
-          zero[l] += T(0) * value;
-        }
-      for (; i < n; ++i)
-      {
-        lower[0] = x[i] < lower[0] ? x[i] : lower[0];
-        upper[0] = x[i] > upper[0] ? x[i] : upper[0];
-        zero[0] += T(0) * x[i];
-      }
-      column_bounds<T> bounds;
-      for (std::size_t l = 0; l < lanes; ++l) bounds.finite &= zero[l] == T(0);
-      bounds.lower = *std::min_element(lower, lower + lanes);
-      bounds.upper = *std::max_element(upper, upper + lanes);
-      return bounds;
-    }
-
-    template <class T>
     [[noreturn]] void complain(char const* name, std::size_t i, int axis, T value, T period)
     {
       throw error("cell_list: coordinate " + std::to_string(axis) + " of point " +
@@ -188,10 +148,9 @@ namespace nearfield::detail
     for (int a = 0; a < Dim; ++a)
     {
       auto const x = points[a];
-      // the compiler vectorises pointers only
-      column_bounds<T> const column = x.stride == 1 ? bounds_of<T>(x.first, n) : bounds_of<T>(x, n);
+      column_bounds<T> const column = bounds_of(x, n);
       bool const inside = !(period[a] > 0) || (column.lower >= T(0) && column.upper < period[a]);
-      if (!column.finite || !inside)
+      if (!column.is_finite || !inside)
         for (std::size_t i = 0; i < n; ++i)
           if (!std::isfinite(x[i]) || (period[a] > 0 && !(x[i] >= T(0) && x[i] < period[a])))
             complain(name, i, a, x[i], period[a]);

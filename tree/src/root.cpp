@@ -1,5 +1,6 @@
 #include "root.hpp"
 
+#include "column_bounds.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -27,15 +28,6 @@ namespace nearfield::detail
     std::string describe(cube<Dim> const& root)
     {
       return "centre " + tuple_of(root.centre) + " and half width " + number_text(root.half_width);
-    }
-
-    template <class T>
-    bool all_finite(strided_column<T const> const& column, std::size_t n)
-    {
-      // Zero times a non-finite number is NaN, and the sum stays NaN: no branch in the loop.
-      T sum = 0;
-      for (std::size_t i = 0; i < n; ++i) sum += T(0) * column[i];
-      return sum == T(0);
     }
 
     template <int Dim>
@@ -76,14 +68,9 @@ namespace nearfield::detail
     void extend(interval& extent, strided_column<T const> const& column, std::size_t n)
     {
       if (n == 0) return;
-      T lower = column[0], upper = column[0];
-      for (std::size_t i = 1; i < n; ++i)
-      {
-        lower = std::min(lower, column[i]);
-        upper = std::max(upper, column[i]);
-      }
-      extent.lower = std::min(extent.lower, static_cast<double>(lower));
-      extent.upper = std::max(extent.upper, static_cast<double>(upper));
+      auto const bounds = bounds_of<T>(column, n);
+      extent.lower = std::min(extent.lower, static_cast<double>(bounds.lower));
+      extent.upper = std::max(extent.upper, static_cast<double>(bounds.upper));
     }
   }
 
@@ -108,7 +95,7 @@ namespace nearfield::detail
       if (n > 0 && column.first == nullptr)
         throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
                     " is null; give " + std::to_string(n) + " values");
-      if (all_finite(column, n)) continue;
+      if (n == 0 || bounds_of<T>(column, n).is_finite) continue;
       std::size_t i = 0;
       while (std::isfinite(column[i])) ++i;
       throw error("build_tree: " + describe(points, i) +

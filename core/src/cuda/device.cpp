@@ -110,6 +110,14 @@ namespace nearfield
 
   namespace detail
   {
+    unsigned multiprocessors() noexcept
+    {
+      int device = 0, count = 1;
+      static_cast<void>(cudaGetDevice(&device));
+      static_cast<void>(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+      return static_cast<unsigned>(count);
+    }
+
     void* device_allocate(std::size_t bytes)
     {
       if (bytes == 0) return nullptr;

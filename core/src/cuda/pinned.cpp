@@ -35,13 +35,4 @@ namespace nearfield::detail
         }
     std::atomic_thread_fence(std::memory_order_acquire);
   }
-
-  unsigned multiprocessors()
-  {
-    int device = 0, count = 0;
-    check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-    check_cuda(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device),
-               "cudaDeviceGetAttribute");
-    return static_cast<unsigned>(count);
-  }
 }

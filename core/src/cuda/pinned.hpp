@@ -35,7 +35,4 @@ namespace nearfield::detail
   /// before it can then be read. It does not wait for later work in the stream. `what` starts the message if
   /// the kernel fails.
   void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream, char const* what);
-
-  /// The number of multiprocessors of the current device.
-  unsigned multiprocessors();
 }

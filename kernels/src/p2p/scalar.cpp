@@ -4,18 +4,10 @@
 
 namespace nearfield::detail
 {
-  namespace
-  {
-    template <class... Ks>
-    constexpr builtin_p2p make_builtins(type_list<Ks...>)
-    {
-      return {{scalar_kernels<Ks, float>()...}, {scalar_kernels<Ks, double>()...}};
-    }
-  }
-
   builtin_p2p const& scalar_builtins()
   {
-    static constexpr builtin_p2p all = make_builtins(builtin_interactions{});
+    static constexpr builtin_p2p all = make_builtins(
+        []<class K, class T>() { return scalar_kernels<K, T>(); }, builtin_interactions{});
     return all;
   }
 }

@@ -1,4 +1,6 @@
-#include "simd_builtins.hpp"
+#include "builtins.hpp"
+
+#include <nearfield/p2p/simd.hpp>
 
 namespace nearfield::detail
 {
@@ -13,17 +15,12 @@ namespace nearfield::detail
       using V = pack<T, xsimd::sse2, block.registers>;
       return make_kernels<K, V, block, V, block>();
     }
-
-    template <class... Ks>
-    constexpr builtin_p2p small_builtins(type_list<Ks...>)
-    {
-      return {{small_kernels<Ks, float>()...}, {small_kernels<Ks, double>()...}};
-    }
   }
 
   builtin_p2p const& sse2_builtins()
   {
-    static constexpr builtin_p2p all = small_builtins(builtin_interactions{});
+    static constexpr builtin_p2p all = make_builtins(
+        []<class K, class T>() { return small_kernels<K, T>(); }, builtin_interactions{});
     return all;
   }
 }

@@ -1,7 +1,7 @@
 // Stubs of the search for a build without CUDA; their errors say how to get one with it.
 
-#include <nearfield/core/error.hpp>
-#include <nearfield/cuda/device.hpp>
+#include "no_cells.hpp"
+
 #include <nearfield/search/cuda.hpp>
 
 namespace nearfield
@@ -16,10 +16,6 @@ namespace nearfield
 
   namespace detail
   {
-    template <class T, int Dim>
-    class device_cells
-    {};
-
     template <class T, int Dim>
     device_counts device_search(device_cells<T, Dim>&, count_pairs const&)
     {

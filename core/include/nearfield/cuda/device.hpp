@@ -47,6 +47,10 @@ namespace nearfield
 
   namespace detail
   {
+    /// The number of multiprocessors of the current device; 1 if CUDA does not tell, since the launch that asks
+    /// fails too then. For .cu files: a build without CUDA does not have it.
+    NEARFIELD_API unsigned multiprocessors() noexcept;
+
     /// Shows the calling thread's time from construction to destruction under `name` in NVIDIA's profilers (an
     /// NVTX range). Does nothing if nearfield was built without CUDA.
     class NEARFIELD_API profiler_range

@@ -4,6 +4,7 @@
 /// The CUDA back-end of an interaction, for .cu files: the launches, and the macro that compiles them for a
 /// user-defined interaction.
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/cuda_gather_several.cuh>
 #include <nearfield/p2p/cuda_mutual_box.cuh>
 #include <nearfield/p2p/cuda_mutual_several.cuh>
@@ -16,14 +17,6 @@
 
 namespace nearfield::detail
 {
-  inline int multiprocessors()
-  {
-    int device = 0, n = 1;
-    cudaGetDevice(&device);
-    cudaDeviceGetAttribute(&n, cudaDevAttrMultiProcessorCount, device);
-    return n;
-  }
-
   /// Whether the code that this device runs for a kernel was compiled for an architecture with clusters (9.0
   /// or newer): a newer device may run code for an older one.
   template <class Kernel>
@@ -50,7 +43,7 @@ namespace nearfield::detail
     if (!from.items)
     {
       // one box: enough pieces and parts to fill the GPU
-      index_type const wanted = 8 * static_cast<index_type>(multiprocessors());
+      index_type const wanted = 8 * multiprocessors();
       constexpr index_type most_parts = 8;
       index_type const n = from.n_targets;
       job.piece = n / most_targets >= wanted                  ? most_targets
@@ -122,8 +115,7 @@ namespace nearfield::detail
     constexpr index_type warps = mutual_threads / 32;
     if (!from.items)
     {
-      cut_box(job, mutual_targets_of_item * warps, 16 * static_cast<index_type>(multiprocessors()),
-              mutual_threads);
+      cut_box(job, mutual_targets_of_item * warps, 16 * multiprocessors(), mutual_threads);
       if (job.n_items > 0)
         mutual_box_kernel<K, T><<<job.n_items * job.parts, mutual_threads, 0, stream>>>(job, k);
     }
@@ -145,8 +137,7 @@ namespace nearfield::detail
     using shape = mutual_several<K, T>;
     device_job<typename shape::columns, T> job(from, first);
     constexpr index_type warps = mutual_threads / 32;
-    if (!from.items)
-      cut_box(job, shape::of_box, 16 * warps * static_cast<index_type>(multiprocessors()), 128);
+    if (!from.items) cut_box(job, shape::of_box, 16 * warps * multiprocessors(), 128);
     index_type const pieces = job.n_items * (from.items ? shape::pieces : job.parts);
     if (pieces > 0)
       mutual_several_kernel<K, T, typename shape::columns>

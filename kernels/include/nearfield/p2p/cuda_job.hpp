@@ -30,29 +30,31 @@ namespace nearfield
     index_type n_medium = 0; ///< the number of items for half a block, the next ones
   };
 
-  /// Where the sources of a set lie: source j of the set is number begin + j of the columns of `buffer`,
-  /// and what it receives is added to place halo + j of the halo (set 0: to the outputs of the targets).
-  struct source_slot
+  /// Where the sources of a set lie, if they lie in several allocations: source j of the set is number begin + j
+  /// of the columns of `allocation`, and what it receives is added to place halo + j of the halo (set 0: to the
+  /// outputs of the targets).
+  struct source_set
   {
-    index_type buffer = 0; ///< the index of the buffer
-    index_type begin = 0;  ///< the place of source 0 in it
-    index_type halo = 0;   ///< the place of source 0 in the halo
+    index_type allocation = 0; ///< the index of the allocation
+    index_type begin = 0;      ///< the place of source 0 in it
+    index_type halo = 0;       ///< the place of source 0 in the halo
   };
 
-  /// The most buffers that one launch may read sources from.
-  inline constexpr int most_cuda_buffers = 24;
+  /// The most allocations that one launch may read sources from: the pointers to their columns, at most 16 in a
+  /// pass over several right-hand sides, are kernel parameters, of which CUDA before 12.1 takes 4 KiB.
+  inline constexpr int most_source_allocations = 24;
 
   /// The work of one call. Columns are host arrays of device pointers; all other pointers point to device
   /// memory, which must not change until the kernels have finished. Columns of inputs and outputs are those of
-  /// the first right-hand side, then those of the second and so on; those of inputs for each buffer.
+  /// the first right-hand side, then those of the second and so on; those of inputs for each allocation.
   template <class T>
   struct cuda_job : list_view
   {
     T const* const* target_x = nullptr; ///< dim columns
     T* const* target_out = nullptr;     ///< n_rhs * n_out columns
-    T const* const* source_x = nullptr; ///< dim columns per buffer
-    T const* const* source_q = nullptr; ///< n_rhs * n_in columns per buffer
-    int n_buffers = 1;                  ///< the number of buffers in source_x and source_q
+    T const* const* source_x = nullptr; ///< dim columns per allocation
+    T const* const* source_q = nullptr; ///< n_rhs * n_in columns per allocation
+    int n_allocations = 1;              ///< the number of allocations in source_x and source_q
     int n_rhs = 1; ///< right-hand sides: K(r) is evaluated once for up to eight of them
 
     // mutual only
@@ -61,11 +63,11 @@ namespace nearfield
     T* const* halo_out = nullptr;
 
     // a list
-    source_slot const* slots = nullptr; ///< null: set s is buffer s
-    cuda_item const* items = nullptr;   ///< the work of a list; null: one box
-    index_type n_wide = 0;              ///< as cuda_items::n_wide
-    index_type n_medium = 0;            ///< as cuda_items::n_medium
-    index_type n_items = 0;             ///< the number of all items
+    source_set const* sets = nullptr; ///< null: set s is all of allocation s
+    cuda_item const* items = nullptr; ///< the work of a list; null: one box
+    index_type n_wide = 0;            ///< as cuda_items::n_wide
+    index_type n_medium = 0;          ///< as cuda_items::n_medium
+    index_type n_items = 0;           ///< the number of all items
 
     // without items: one box of n_targets that meets n_sources
     index_type n_targets = 0; ///< the number of points of the box

@@ -69,7 +69,7 @@ namespace nearfield::detail
       for (int r = 0; r < R; ++r) targets.q[r] = {};
     }
 
-    device_sources<K, T> const& sources = job.buffers[0];
+    device_sources<K, T> const& sources = job.sources[0];
     auto const load = [&](index_type j)
     {
       tile_source<K, T>& to = memory.tile[thread];

@@ -51,14 +51,14 @@ namespace nearfield::detail
     device_sources<K, T> targets;
     T* out[K::n_out];
     T* halo[K::n_out];
-    device_sources<K, T> buffers[most_cuda_buffers];
+    device_sources<K, T> sources[most_source_allocations];
 
     index_type const* box_offsets;
     source_range const* own;
     index_type const* range_offsets;
     source_range const* ranges;
     std::array<double, 3> const* shifts;
-    source_slot const* slots;
+    source_set const* sets;
     cuda_item const* items;
     index_type n_wide, n_medium, n_items;
 
@@ -74,7 +74,7 @@ namespace nearfield::detail
     /// The right-hand sides from number `first` on, as many as a pass serves.
     explicit device_job(cuda_job<T> const& from, int first = 0)
         : box_offsets(from.box_offsets), own(from.own), range_offsets(from.range_offsets),
-          ranges(from.ranges), shifts(from.shifts), slots(from.slots), items(from.items),
+          ranges(from.ranges), shifts(from.shifts), sets(from.sets), items(from.items),
           n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items),
           n_targets(from.n_targets), n_sources(from.n_sources), piece(0), parts(1),
           own_is_self(from.own_is_self), singular(from.singular),
@@ -94,13 +94,13 @@ namespace nearfield::detail
         out[o] = exists ? from.target_out[first * n_out + o] : nullptr;
         halo[o] = exists && from.halo_out ? from.halo_out[first * n_out + o] : nullptr;
       }
-      for (int b = 0; b < most_cuda_buffers; ++b)
+      for (int a = 0; a < most_source_allocations; ++a)
       {
-        bool const exists = b < from.n_buffers;
+        bool const exists = a < from.n_allocations;
         for (int d = 0; d < K::dim; ++d)
-          buffers[b].x[d] = exists ? from.source_x[b * K::dim + d] : nullptr;
+          sources[a].x[d] = exists ? from.source_x[a * K::dim + d] : nullptr;
         for (int c = 0; c < K::n_in; ++c)
-          buffers[b].q[c] = exists ? from.source_q[b * from.n_rhs * n_in + input(c)] : nullptr;
+          sources[a].q[c] = exists ? from.source_q[a * from.n_rhs * n_in + input(c)] : nullptr;
       }
     }
 
@@ -187,11 +187,11 @@ namespace nearfield::detail
     /// Source j of the current segment.
     __device__ void load(tile_source<K, T>& to, index_type j) const
     {
-      device_sources<K, T> const& from = job_.buffers[buffer_];
+      device_sources<K, T> const& from = job_.sources[allocation_];
       NEARFIELD_UNROLL
-      for (int d = 0; d < K::dim; ++d) to.value[d] = from.x[d][buffer_begin_ + j];
+      for (int d = 0; d < K::dim; ++d) to.value[d] = from.x[d][set_begin_ + j];
       NEARFIELD_UNROLL
-      for (int c = 0; c < K::n_in; ++c) to.value[K::dim + c] = from.q[c][buffer_begin_ + j];
+      for (int c = 0; c < K::n_in; ++c) to.value[K::dim + c] = from.q[c][set_begin_ + j];
       if (shift_ != 0)
       {
         NEARFIELD_UNROLL
@@ -223,16 +223,16 @@ namespace nearfield::detail
 
     __device__ void open(source_range const& range)
     {
-      source_slot const slot = job_.slots ? job_.slots[range.set] : source_slot{range.set, 0, 0};
-      buffer_ = slot.buffer;
-      buffer_begin_ = slot.begin;
+      source_set const set = job_.sets ? job_.sets[range.set] : source_set{range.set, 0, 0};
+      allocation_ = set.allocation;
+      set_begin_ = set.begin;
       shift_ = range.shift;
       in_halo_ = job_.halo[0] && (job_.items == nullptr || range.set != 0);
-      halo_begin_ = slot.halo;
+      halo_begin_ = set.halo;
     }
 
     device_job<K, T> const& job_;
-    index_type buffer_, buffer_begin_;
+    index_type allocation_, set_begin_;
     index_type range_, last_range_;
     source_range rest_;
     index_type begin_, end_, halo_begin_;

@@ -76,7 +76,7 @@ namespace nearfield::starpu::detail
   };
 
   template <class T>
-  class step;
+  struct step;
 }
 
 namespace nearfield::starpu

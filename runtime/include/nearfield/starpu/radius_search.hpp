@@ -93,7 +93,7 @@ namespace nearfield::starpu
     auto const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
     detail::slab_search const search(starpu, view, what.which, options);
-    search.run(detail::slab_work::fill, [&](auto const& job, std::size_t)
+    search.run(detail::search_work::fill, [&](auto const& job, std::size_t)
                { nearfield::detail::visit_rows_of(isa::best, job, what); });
   }
 }
@@ -180,13 +180,13 @@ namespace nearfield::starpu
     for (auto const& part : parts) candidates += part.candidates;
     R result = what.init;
     detail::in_order<R> sums;
-    detail::run_slabs(starpu, detail::slab_work::reduce, parts.size(), candidates,
-                      [&](std::size_t p)
-                      {
-                        auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
-                        sums.put(p, nearfield::detail::reduce_part(isa::best, job, what),
-                                 [&](R&& part) { what.combine(result, std::move(part)); });
-                      });
+    detail::run_in_tasks(starpu, detail::search_work::reduce, parts.size(), candidates,
+                         [&](std::size_t p)
+                         {
+                           auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
+                           sums.put(p, nearfield::detail::reduce_part(isa::best, job, what),
+                                    [&](R&& part) { what.combine(result, std::move(part)); });
+                         });
     return result;
   }
 

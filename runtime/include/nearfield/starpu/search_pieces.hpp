@@ -81,7 +81,7 @@ namespace nearfield::starpu::detail
     piece_pool<T, Dim> pool;
     in_order<piece> pieces;
     std::uint64_t size = 0;
-    search.run(slab_work::fill,
+    search.run(search_work::fill,
                [&](auto const& job, std::size_t s)
                {
                  piece mine = pool.take();
@@ -111,7 +111,7 @@ namespace nearfield::starpu::detail
   {
     std::vector<std::uint64_t> places(counts.size());
     std::exclusive_scan(counts.begin(), counts.end(), places.begin(), std::uint64_t(0));
-    search.run(slab_work::fill, [&](auto const& job, std::size_t s)
+    search.run(search_work::fill, [&](auto const& job, std::size_t s)
                { nearfield::detail::write_pairs(isa::best, job, what, list, places[s]); });
   }
 

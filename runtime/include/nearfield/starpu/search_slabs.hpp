@@ -30,7 +30,7 @@ namespace nearfield::starpu
 namespace nearfield::starpu::detail
 {
   /// The kinds of search tasks. Each has a codelet and a performance model.
-  enum class slab_work
+  enum class search_work
   {
     count,
     fill,
@@ -44,12 +44,12 @@ namespace nearfield::starpu::detail
   ///
   /// A task takes the next s, not a fixed one. So work starts in ascending order of s whatever the scheduler
   /// does, and an ordered consumer (in_order) waits only for work in progress.
-  NEARFIELD_API void run_slabs(runtime const& starpu, slab_work what, std::size_t n,
-                               std::uint64_t candidates,
-                               std::function<void(std::size_t)> const& work);
+  NEARFIELD_API void run_in_tasks(runtime const& starpu, search_work what, std::size_t n,
+                                  std::uint64_t candidates,
+                                  std::function<void(std::size_t)> const& work);
 
-  /// The number of CPU workers, at least 1.
-  NEARFIELD_API std::uint64_t cpu_workers();
+  /// The most tasks of a search: 32 for each CPU worker.
+  NEARFIELD_API std::size_t most_tasks();
 
   // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
   inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
@@ -61,16 +61,16 @@ namespace nearfield::starpu::detail
                                  std::uint64_t most)
   {
     if (options.candidates > 0) return options.candidates;
-    return std::min(most, std::max(least_candidates, all / (32 * cpu_workers())));
+    return std::min(most, std::max(least_candidates, all / most_tasks()));
   }
 
   /// Calls f(first, last) in tasks for blocks [first, last) of n rows.
   template <class F>
   void run_rows(runtime const& starpu, std::size_t n, std::uint64_t work, F const& f)
   {
-    std::size_t const pieces = std::min<std::size_t>(n, 32 * cpu_workers());
-    run_slabs(starpu, slab_work::sort, pieces, work,
-              [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
+    std::size_t const pieces = std::min(n, most_tasks());
+    run_in_tasks(starpu, search_work::sort, pieces, work,
+                 [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
   }
 
   /// A view cut into slabs, and the tasks that search them.
@@ -89,10 +89,11 @@ namespace nearfield::starpu::detail
 
     /// Calls f(job, s) in tasks for every slab s.
     template <class F>
-    void run(slab_work what, F const& f) const
+    void run(search_work what, F const& f) const
     {
-      run_slabs(starpu_, what, slabs_.size(), candidates_,
-                [&](std::size_t s) { f(nearfield::detail::job_of(cells_, which_, slabs_[s]), s); });
+      run_in_tasks(starpu_, what, slabs_.size(), candidates_,
+                   [&](std::size_t s)
+                   { f(nearfield::detail::job_of(cells_, which_, slabs_[s]), s); });
     }
 
     /// The number of pairs in each slab. If `per_point` is not null, also writes the number of each
@@ -100,7 +101,7 @@ namespace nearfield::starpu::detail
     [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const
     {
       std::vector<std::uint64_t> found(slabs_.size());
-      run(slab_work::count, [&](auto const& job, std::size_t s)
+      run(search_work::count, [&](auto const& job, std::size_t s)
           { found[s] = nearfield::detail::count_rows(isa::best, job, per_point); });
       return found;
     }
@@ -109,7 +110,7 @@ namespace nearfield::starpu::detail
     void rows(nearfield::detail::row_content content, nearfield::detail::row_function<T, Dim> row,
               void* sink) const
     {
-      run(slab_work::fill, [&](auto const& job, std::size_t)
+      run(search_work::fill, [&](auto const& job, std::size_t)
           { nearfield::detail::search_rows(isa::best, job, content, row, sink); });
     }
 

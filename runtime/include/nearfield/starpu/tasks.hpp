@@ -70,15 +70,7 @@ namespace nearfield::starpu
     char const* name = nullptr;
   };
 
-  /// The number of P2P tasks that a worker has run with one implementation.
-  struct worker_tasks
-  {
-    std::string worker; ///< "CPU 0" ...
-    /// "scalar", "cuda" or an instruction set; for an interaction without run-time dispatch
-    /// (dispatched_interaction), the instruction set of the file that compiled it
-    std::string implementation;
-    std::uint64_t tasks = 0; ///< number of tasks
-  };
+  using nearfield::worker_tasks;
 
   /// The name of a worker, "CPU 0" ..., without the core that StarPU has bound it to.
   NEARFIELD_API std::string worker_name(int worker);

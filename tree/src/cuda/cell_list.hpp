@@ -1,9 +1,11 @@
 #pragma once
 
-#include "cells.cuh"
+#include <nearfield/tree/cuda.hpp>
+
+#include <memory>
 
 /// \file
-/// The public class over device_cells; instantiate.cu.in makes one file of it per precision and dimension.
+/// The public class over device_cells: those of instantiate.cu.in or, in a build without CUDA, of no_cells.hpp.
 
 namespace nearfield
 {

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <nearfield/core/soa.hpp>
+
+#include <algorithm>
+#include <cstddef>
+
+namespace nearfield::detail
+{
+  /// The least and the greatest of a column's values; neither is of use if one of them is not finite.
+  template <class T>
+  struct column_bounds
+  {
+    T lower = 0, upper = 0;
+    bool is_finite = true;
+
+    /// Of n values, at least one, by pointer or as a strided column.
+    template <class Column>
+    column_bounds(Column const x, std::size_t n)
+    {
+      // Independent lanes: the order of minima does not matter, but the compiler must keep it.
+      constexpr std::size_t lanes = 16;
+      T lowest[lanes], highest[lanes], zero[lanes];
+      for (std::size_t l = 0; l < lanes; ++l)
+      {
+        lowest[l] = highest[l] = x[std::min(l, n - 1)];
+        zero[l] = 0;
+      }
+      std::size_t i = 0;
+      for (; i + lanes <= n; i += lanes)
+        for (std::size_t l = 0; l < lanes; ++l)
+        {
+          T const value = x[i + l];
+          lowest[l] = value < lowest[l] ? value : lowest[l];
+          highest[l] = value > highest[l] ? value : highest[l];
+          // zero times a non-finite number is NaN, and the sum stays NaN
+          zero[l] += T(0) * value;
+        }
+      for (; i < n; ++i)
+      {
+        lowest[0] = x[i] < lowest[0] ? x[i] : lowest[0];
+        highest[0] = x[i] > highest[0] ? x[i] : highest[0];
+        zero[0] += T(0) * x[i];
+      }
+      for (T const z : zero) is_finite &= z == T(0);
+      lower = *std::min_element(lowest, lowest + lanes);
+      upper = *std::max_element(highest, highest + lanes);
+    }
+  };
+
+  template <class T>
+  column_bounds<T> bounds_of(strided_column<T const> const& column, std::size_t n)
+  {
+    // the compiler vectorises pointers only
+    return column.stride == 1 ? column_bounds<T>(column.first, n) : column_bounds<T>(column, n);
+  }
+}
