@@ -57,7 +57,9 @@ namespace nearfield::starpu::detail
     {
       namespace checks = nearfield::detail;
       char const* const name = "near_field";
-      auto const& [has_one_set, n_rhs, x, y, q, out] = columns;
+      bool const has_one_set = columns.has_one_set;
+      auto const x = columns.x.view(), y = columns.y.view(), q = columns.q.view();
+      auto const out = columns.out.view();
       if (groups.has_one_set != has_one_set)
         throw error(std::string(name) + ": the tree has " +
                     (groups.has_one_set ? "one set of points, the step is given two"
@@ -110,12 +112,11 @@ namespace nearfield::starpu::detail
       check_arguments(groups, columns_);
       plan_ = make_plan(groups, columns_, form_, backend_);
 
-      source_x_.add(plan_.source_chunks, columns_.sources().columns, groups.source_order,
-                    &monitor_);
+      source_x_.add(plan_.source_chunks, columns_.sources().view(), groups.source_order, &monitor_);
       for (collected& q : source_q_)
-        q.add(plan_.source_chunks, columns_.q.columns, groups.source_order, &monitor_);
+        q.add(plan_.source_chunks, columns_.q.view(), groups.source_order, &monitor_);
       if (!columns_.has_one_set)
-        target_x_.add(plan_.target_chunks, columns_.x.columns, groups.target_order, &monitor_);
+        target_x_.add(plan_.target_chunks, columns_.x.view(), groups.target_order, &monitor_);
 
       std::size_t const n_out = columns_.out.columns.size();
       p2p_argument argument = argument_of(k_, &monitor_);
@@ -131,7 +132,7 @@ namespace nearfield::starpu::detail
         argument.head = &group.head;
         arguments_.push_back(argument);
         deliver_.push_back({{&monitor_},
-                            columns_.out.columns,
+                            columns_.out.view(),
                             groups.target_order.subspan(group.targets.begin, n),
                             group.pieces,
                             options.accumulate});
@@ -211,13 +212,14 @@ namespace nearfield::starpu::detail
       std::vector<handle> chunks; ///< last: they wait for the tasks
 
       void add(std::vector<nearfield::detail::point_interval> const& intervals,
-               std::vector<T const*> const& columns, std::span<index_type const> order,
+               strided<T const, run_time_columns> const& from, std::span<index_type const> order,
                monitor* watch)
       {
         for (auto const& chunk : intervals)
         {
-          chunks.push_back(handle::of_size<T>(columns.size() * chunk.size()));
-          arguments.push_back({{watch}, columns, order.subspan(chunk.begin, chunk.size())});
+          auto const width = static_cast<std::size_t>(from.columns().width());
+          chunks.push_back(handle::of_size<T>(width * chunk.size()));
+          arguments.push_back({{watch}, from, order.subspan(chunk.begin, chunk.size())});
         }
       }
 
