@@ -57,7 +57,9 @@ namespace nearfield::starpu::detail
     {
       namespace checks = nearfield::detail;
       char const* const name = "near_field";
-      auto const& [has_one_set, n_rhs, x, y, q, out] = columns;
+      bool const has_one_set = columns.has_one_set;
+      auto const x = columns.x.view(), y = columns.y.view(), q = columns.q.view();
+      auto const out = columns.out.view();
       if (groups.has_one_set != has_one_set)
         throw error(std::string(name) + ": the tree has " +
                     (groups.has_one_set ? "one set of points, the step is given two"
@@ -103,13 +105,14 @@ namespace nearfield::starpu::detail
       std::vector<handle> chunks; ///< last: they wait for the tasks
 
       void add(std::vector<nearfield::detail::point_interval> const& intervals,
-               std::vector<T const*> const& columns, std::span<index_type const> order,
+               strided<T const, run_time_columns> const& from, std::span<index_type const> order,
                monitor* watch)
       {
         for (auto const& chunk : intervals)
         {
-          chunks.push_back(handle::of_size<T>(columns.size() * chunk.size()));
-          arguments.push_back({{watch}, columns, order.subspan(chunk.begin, chunk.size())});
+          auto const width = static_cast<std::size_t>(from.columns().width());
+          chunks.push_back(handle::of_size<T>(width * chunk.size()));
+          arguments.push_back({{watch}, from, order.subspan(chunk.begin, chunk.size())});
         }
       }
 
@@ -140,11 +143,11 @@ namespace nearfield::starpu::detail
       check_arguments(groups, columns);
       plan = make_plan(groups, columns, form, where);
 
-      source_x.add(plan.source_chunks, columns.sources().columns, groups.source_order, &watch);
+      source_x.add(plan.source_chunks, columns.sources().view(), groups.source_order, &watch);
       for (collected& q : source_q)
-        q.add(plan.source_chunks, columns.q.columns, groups.source_order, &watch);
+        q.add(plan.source_chunks, columns.q.view(), groups.source_order, &watch);
       if (!columns.has_one_set)
-        target_x.add(plan.target_chunks, columns.x.columns, groups.target_order, &watch);
+        target_x.add(plan.target_chunks, columns.x.view(), groups.target_order, &watch);
 
       std::size_t const n_out = columns.out.columns.size();
       p2p_argument argument = argument_of(k, &watch);
@@ -160,7 +163,7 @@ namespace nearfield::starpu::detail
         argument.head = &group.head;
         arguments.push_back(argument);
         deliveries.push_back({{&watch},
-                              columns.out.columns,
+                              columns.out.view(),
                               groups.target_order.subspan(group.targets.begin, n),
                               group.pieces,
                               options.accumulate});

@@ -29,11 +29,12 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
-        columns<T> const chunk(task.buffers[0], static_cast<int>(argument.from.size()));
-        for (std::size_t c = 0; c < argument.from.size(); ++c)
+        int const n_columns = argument.from.columns().width();
+        columns<T> const chunk(task.buffers[0], n_columns);
+        for (int c = 0; c < n_columns; ++c)
         {
-          T const* const from = argument.from[c];
-          T* const to = chunk[static_cast<int>(c)];
+          auto const from = argument.from[c];
+          T* const to = chunk[c];
           for (index_type i = 0; i < chunk.n; ++i) to[i] = from[argument.order[i]];
         }
       }
@@ -47,7 +48,7 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
-        int const n_columns = static_cast<int>(argument.to.size());
+        int const n_columns = argument.to.columns().width();
         columns<T const> const out(task.buffers[0], n_columns);
         std::vector<T> sums(out.n);
         for (int c = 0; c < n_columns; ++c)
@@ -59,7 +60,7 @@ namespace nearfield::starpu::detail
             for (index_type i = 0; i < piece.size; ++i)
               sums[piece.begin + i] += halo[piece.halo_begin + i];
           }
-          T* const to = argument.to[static_cast<std::size_t>(c)];
+          auto const to = argument.to[c];
           if (argument.accumulate)
             for (index_type i = 0; i < out.n; ++i) to[argument.order[i]] += sums[i];
           else

@@ -3,6 +3,8 @@
 #include "codelet.hpp"
 #include "plan.hpp"
 
+#include <nearfield/core/soa.hpp>
+
 #include <span>
 
 /// \file
@@ -15,7 +17,7 @@ namespace nearfield::starpu::detail
   template <class T>
   struct collect_argument : task_argument
   {
-    std::span<T const* const> from;
+    strided<T const, run_time_columns> from;
     std::span<index_type const> order; ///< caller's indices of the points of the chunk
   };
 
@@ -27,7 +29,7 @@ namespace nearfield::starpu::detail
   template <class T>
   struct deliver_argument : task_argument
   {
-    std::span<T* const> to;
+    strided<T, run_time_columns> to;
     std::span<index_type const> order; ///< caller's indices of the points of the group
     std::span<nearfield::detail::halo_piece const> pieces;
     bool accumulate = false;

@@ -3,7 +3,6 @@
 #include "softened.hpp"
 
 #include <nearfield/p2p/p2p.hpp>
-#include <nearfield/p2p/strided.hpp>
 
 #include <gtest/gtest.h>
 

@@ -30,6 +30,13 @@ int main()
   double out[] = {0, 0};
 #if defined(CASE_simd_not_compiled)
   nf::p2p_inner(nf::simd, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{out});
+#elif defined(CASE_const_outputs)
+  nf::p2p_inner(nf::scalar, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{x});
+#elif defined(CASE_two_types)
+  float const q[] = {0, 1};
+  nf::p2p_inner(nf::scalar, own{}, nf::soa{x, x}, nf::soa{q}, nf::soa{out});
+#elif defined(CASE_three_axes)
+  nf::p2p_inner(nf::scalar, own{}, nf::soa{x, x, x}, nf::soa{x}, nf::soa{out});
 #else
   nf::p2p_inner(nf::scalar, own{}, nf::soa{x, x}, nf::soa{x}, nf::soa{out});
 #endif

@@ -1,10 +1,11 @@
-#include <nearfield/p2p/strided.hpp>
+#include <nearfield/p2p/near_field.hpp>
 
 #include "backends.hpp"
 #include "complains_of.hpp"
 #include "p2p/p2p_cases.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/cell_list.hpp>
 #include <nearfield/tree/permutation.hpp>
 
 #include <gtest/gtest.h>
@@ -197,6 +198,15 @@ namespace nearfield::test
                                 near_field(where, k, two.targets(), two.interactions(), v.x, w.x,
                                            w.q, v.out, how);
                               });
+                  expect_same("one set in the order of the arrays", targets, targets,
+                              [&](auto v, auto)
+                              { near_field(where, k, tree, v.x, v.q, v.out, how); });
+                  expect_same("mutual in the order of the arrays", targets, targets,
+                              [&](auto v, auto)
+                              { near_field_mutual(where, k, tree, v.x, v.q, v.out, how); });
+                  expect_same("two sets in the order of the arrays", targets, sources,
+                              [&](auto v, auto w)
+                              { near_field(where, k, two, v.x, w.x, w.q, v.out, how); });
                 }
               });
         }
@@ -242,6 +252,21 @@ namespace nearfield::test
     expect_same_in_a_step<2, K, T>(example<K>());
   }
 
+  TEST(strided_views, give_the_bits_of_columns_over_cells)
+  {
+    using both = records_of<grad_one_over_r<3>, double, 1>;
+    both const a(some_points<double, 3>(cloud::uniform, 300, 1), 3),
+        b(some_points<double, 3>(cloud::uniform, 200, 2), 5);
+    cell_list const cells{a.x.view(), 0.03}, two{a.x.view(), b.x.view(), 0.03};
+    grad_one_over_r<3> const k;
+    expect_same("one set", a, a,
+                [&](auto v, auto) { near_field(simd, k, cells, v.x, v.q, v.out); });
+    expect_same("mutual", a, a,
+                [&](auto v, auto) { near_field_mutual(simd, k, cells, v.x, v.q, v.out); });
+    expect_same("two sets", a, b,
+                [&](auto v, auto w) { near_field(simd, k, two, v.x, w.x, w.q, v.out); });
+  }
+
   TEST(strided_views, may_have_columns_that_only_the_run_counts)
   {
     // charges as a matrix, a row for each point
@@ -256,13 +281,22 @@ namespace nearfield::test
       first_q.push_back(rows.data() + c);
       first_sum.push_back(sums.data() + c);
     }
-    p2p_inner(simd, one_over_r<3>{}, x.view(),
-              strided{soa<double, run_time_columns>(first_q, n), n_rhs},
-              strided{soa<double, run_time_columns>(first_sum, n), n_rhs});
+    strided const all_q{soa<double, run_time_columns>(first_q, n), n_rhs},
+        all_sums{soa<double, run_time_columns>(first_sum, n), n_rhs};
     guarded<double, n_rhs> expected(n);
-    p2p_inner(simd, one_over_r<3>{}, x.view(), q.view(), expected.view());
-    for (std::size_t i = 0; i < n * n_rhs; ++i)
-      EXPECT_EQ(sums[i], expected.column(static_cast<int>(i % n_rhs))[i / n_rhs]);
+    auto const expect_sums = [&]
+    {
+      for (std::size_t i = 0; i < n * n_rhs; ++i)
+        EXPECT_EQ(sums[i], expected.column(static_cast<int>(i % n_rhs))[i / n_rhs]);
+    };
+    one_over_r<3> const k;
+    p2p_inner(simd, k, x.view(), all_q, all_sums);
+    p2p_inner(simd, k, x.view(), q.view(), expected.view());
+    expect_sums();
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 4});
+    near_field(simd, k, tree, x.view(), all_q, all_sums);
+    near_field(simd, k, tree, x.view(), q.view(), expected.view());
+    expect_sums();
   }
 
   namespace
@@ -332,6 +366,35 @@ namespace nearfield::test
     strided<double, 1> const null = matrix_columns<1>(static_cast<double*>(nullptr), n, 7, 1);
     EXPECT_THAT([&] { p2p_inner(simd, k, at<2>(0), at<1>(2), null); },
                 complains_of("out: column 0 is null"));
+  }
+
+  TEST_F(strided_errors, are_found_over_leaves)
+  {
+    auto const tree = build_tree(at<2>(0)), two = build_tree(at<2>(0), at<2>(2));
+    EXPECT_THAT([&] { near_field(simd, k, tree, at<2>(0), at<1>(2), at<1>(1)); },
+                complains_of("near_field", "output column 0 overlaps column 1 of x"));
+    EXPECT_THAT([&] { near_field_mutual(simd, k, tree, at<2>(0), at<1>(2), at<1>(2)); },
+                complains_of("near_field_mutual", "column 0 of q"));
+    EXPECT_THAT([&] { near_field(simd, k, two, at<2>(0), at<2>(2), at<1>(4), at<1>(3)); },
+                complains_of("near_field", "output column 0 overlaps column 1 of y"));
+    EXPECT_THAT([&] { near_field(simd, k, tree, at<2>(0, 7, 4), at<1>(2, 7, 4), at<1>(3, 7, 4)); },
+                complains_of("near_field", "x has 4", "expected 5"));
+  }
+
+  TEST_F(strided_errors, name_numbers_of_right_hand_sides_before_anything_is_written)
+  {
+    std::array<double*, 2> const first{values.data() + 3, values.data() + 4};
+    strided const out{soa<double, run_time_columns>(first, n), 7};
+    auto const tree = build_tree(at<2>(0));
+    EXPECT_THAT([&] { near_field(simd, k, tree, at<2>(0), at<1>(2), out); },
+                complains_of("1 columns of inputs and 2 of outputs"));
+    EXPECT_THAT(
+        [&] { near_field(simd, k, tree.targets(), tree.interactions(), at<2>(0), at<1>(2), out); },
+        complains_of("1 columns of inputs and 2 of outputs"));
+    strided const x_q{soa<double, run_time_columns>(std::span(first).first(1), n), 7};
+    EXPECT_THAT(
+        [&] { p2p_outer_mutual(simd, k, at<2>(0), at<2>(0), x_q, at<2>(0), at<2>(4), at<1>(6)); },
+        complains_of("p2p_outer_mutual", "2 right-hand sides in y_q and 1 in x_q"));
   }
 
   TEST_F(strided_errors, are_none_for_records_of_inputs_and_outputs)

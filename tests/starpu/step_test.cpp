@@ -320,6 +320,98 @@ namespace
     EXPECT_THROW(starpu::near_field(one_runtime(), groups, K{}, x.view(), too_few, all_out), error);
   }
 
+  /// One record x y z q q gradient gradient of a point, and the same values in columns.
+  template <class T>
+  struct charged_records
+  {
+    using K = grad_one_over_r<3>;
+    static constexpr int n_rhs = 2, width = 3 + n_rhs + n_rhs * K::n_out;
+
+    points<T, 3> x;
+    points<T, n_rhs> q;
+    points<T, n_rhs * K::n_out> out;
+    std::vector<T> values;
+
+    charged_records(cloud shape, std::size_t n)
+        : x(make_points<T, 3>(shape, n)), q(make_inputs<T, n_rhs>(n)),
+          out(make_columns<T, n_rhs * K::n_out>(n, T(3))), values(n * width, T(3))
+    {
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        for (int d = 0; d < 3; ++d) positions()[d][i] = x.columns[d][i];
+        for (int c = 0; c < n_rhs; ++c) inputs()[c][i] = q.columns[c][i];
+      }
+    }
+
+    auto positions() { return matrix_columns<3>(values.data(), x.size(), width, 1); }
+    auto inputs() { return matrix_columns<n_rhs>(values.data() + 3, x.size(), width, 1); }
+    auto outputs()
+    {
+      return matrix_columns<n_rhs * K::n_out>(values.data() + 3 + n_rhs, x.size(), width, 1);
+    }
+
+    void expect_same_bits()
+    {
+      for (std::size_t i = 0; i < x.size(); ++i)
+      {
+        for (int d = 0; d < 3; ++d) ASSERT_EQ(positions()[d][i], x.columns[d][i]);
+        for (int c = 0; c < n_rhs; ++c) ASSERT_EQ(inputs()[c][i], q.columns[c][i]);
+        for (int c = 0; c < n_rhs * K::n_out; ++c)
+          ASSERT_EQ(outputs()[c][i], out.columns[c][i]) << "column " << c << " of point " << i;
+      }
+    }
+  };
+
+  template <class T>
+  void expect_bits_of_columns_for_records()
+  {
+    typename charged_records<T>::K const k;
+    for (pair_form const form : both_forms)
+      for (bool const accumulate : {false, true})
+      {
+        // one implementation: they differ in the last bits
+        starpu::step_options const options{
+            .accumulate = accumulate, .form = form, .backend = backend::scalar};
+        charged_records<T> a(cloud::plummer, 500);
+        auto const tree = build_tree(a.positions(), {.max_leaf_size = 20});
+        auto const groups = group_leaves(tree, {.leaves_per_group = 5});
+        starpu::near_field of_columns{one_runtime(), groups,          k,      a.x.view(),
+                                      a.q.view(),    writable(a.out), options};
+        starpu::near_field of_records{one_runtime(), groups,      k,      a.positions(),
+                                      a.inputs(),    a.outputs(), options};
+        for (int time = 0; time < 2; ++time)
+        {
+          of_columns.submit();
+          of_records.submit();
+          of_columns.wait();
+          of_records.wait();
+        }
+        a.expect_same_bits();
+        if (form == pair_form::mutual) continue;
+
+        charged_records<T> b(cloud::uniform, 300);
+        auto const two = build_tree(b.x.view(), a.positions(), {.max_leaf_size = 20});
+        auto const two_groups = group_leaves(two, {.leaves_per_group = 5});
+        starpu::near_field two_of_columns{one_runtime(),   two_groups, k,
+                                          b.x.view(),      a.x.view(), a.q.view(),
+                                          writable(b.out), options};
+        // columns among records
+        starpu::near_field two_of_records{one_runtime(), two_groups, k,           b.positions(),
+                                          a.x.view(),    a.inputs(), b.outputs(), options};
+        two_of_columns.submit();
+        two_of_records.submit();
+        two_of_columns.wait();
+        two_of_records.wait();
+        b.expect_same_bits();
+      }
+  }
+
+  TEST(starpu_step, of_records_gives_the_bits_of_columns)
+  {
+    expect_bits_of_columns_for_records<double>();
+    expect_bits_of_columns_for_records<float>();
+  }
+
   TEST(starpu_step, empty_sets_and_single_points)
   {
     for (std::size_t const n : {0, 1, 2})
@@ -474,6 +566,11 @@ namespace
     EXPECT_THAT(refused(k, p.x.view(), soa{p.q}, soa{p.q}), HasSubstr("overlaps"));
     EXPECT_THAT(refused(k, p.x.view(), p.x.view(), soa{p.q}, soa{other}),
                 HasSubstr("one set of points, the step is given two"));
+    std::vector<double> records(500);
+    EXPECT_THAT(refused(k, matrix_columns<3>(records.data(), 100, 5, 1),
+                        matrix_columns<1>(records.data() + 3, 100, 5, 1),
+                        matrix_columns<1>(records.data() + 2, 100, 5, 1)),
+                HasSubstr("output column 0 overlaps column 2 of x"));
     soa<double const, 1> const null({nullptr}, 100);
     EXPECT_THAT(refused(k, p.x.view(), null, soa{other}), HasSubstr("is null"));
 

@@ -66,7 +66,7 @@ namespace nearfield
     [[nodiscard]] constexpr std::size_t size() const { return size_; }
     /// Pointer to the first value of a column.
     [[nodiscard]] constexpr T* operator[](int column) const { return columns_[column]; }
-    /// The N pointers to the columns.
+    /// The N pointers to the columns; they live as long as this view.
     [[nodiscard]] constexpr T* const* data() const { return columns_.data(); }
 
   private:
@@ -78,7 +78,7 @@ namespace nearfield
   inline constexpr int run_time_columns = -1;
 
   /// Columns whose number is known at run time only, such as those of as many right-hand sides as a file has. The
-  /// pointers to the columns are the caller's and must outlive the view.
+  /// pointers to the columns are the caller's and must outlive the view: data() of a temporary soa does not.
   ///
   ///     std::vector<double const*> const charges{q1.data(), q2.data(), q3.data()};
   ///     nearfield::soa<double const, nearfield::run_time_columns> const q{charges, q1.size()};
@@ -136,9 +136,9 @@ namespace nearfield
 
   /// A non-owning view of N columns whose values lie `stride()` values apart, such as those of an array x0 y0 z0
   /// x1 y1 z1 ... (interleaved()) or of a matrix (matrix_columns()): value i of column c is
-  /// columns()[c][i * stride()]. build_tree, cell_list, gather, scatter and, on the CPU, P2P and near_field over boxes
-  /// (<nearfield/p2p/strided.hpp>) take it as they take a soa, with the same results to the bit. near_field over a
-  /// tree or a cell list, `cuda` and StarPU take soa only: a strided view does not compile there.
+  /// columns()[c][i * stride()]. build_tree, cell_list, gather, scatter and, on the CPU, P2P and near_field, also as
+  /// starpu::near_field, take it as they take a soa, with the same results to the bit. What runs with `cuda` takes soa
+  /// only: a strided view does not compile there. Tasks of starpu::p2p take handles, of columns without stride.
   ///
   /// N may be run_time_columns. T is const if the values are read-only. A soa converts to a view of stride 1.
   template <class T, int N>

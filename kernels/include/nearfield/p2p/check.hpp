@@ -14,27 +14,56 @@
 
 namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// How many columns a view has. Views are soa or strided, or have size(), columns by [] and a width_of of their
-  /// own.
-  template <class T, int N>
-  constexpr int width_of(soa<T, N> const& view)
-  {
-    if constexpr (N == run_time_columns)
-      return view.width();
-    else
-      return N;
-  }
-
-  template <class T, int N>
-  constexpr int width_of(strided<T, N> const& view)
-  {
-    return width_of(view.columns());
-  }
-
   template <class View>
   inline constexpr bool is_strided = false;
   template <class T, int N>
   inline constexpr bool is_strided<strided<T, N>> = true;
+
+  /// The pointers to the first values of the columns.
+  template <columns_view View>
+  constexpr auto const& pointers_of(View const& view)
+  {
+    if constexpr (is_strided<View>)
+      return view.columns();
+    else
+      return view;
+  }
+
+  /// From one value of a column to the next, in values.
+  template <columns_view View>
+  constexpr std::ptrdiff_t stride_of(View const& view)
+  {
+    if constexpr (is_strided<View>)
+      return view.stride();
+    else
+      return 1;
+  }
+
+  /// How many columns a view has.
+  template <columns_view View>
+  constexpr int width_of(View const& view)
+  {
+    if constexpr (View::n_columns == run_time_columns)
+      return pointers_of(view).width();
+    else
+      return View::n_columns;
+  }
+
+  /// The type of the values of a call, that of its outputs. Views that fit neither K nor each other do not compile.
+  template <class K, class Out, class Q, class... Positions>
+  struct call_values
+  {
+    using type = typename Out::value_type;
+    static_assert(std::is_same_v<type, float> || std::is_same_v<type, double>,
+                  "out must be a view of float or double, not of const values");
+    static_assert(std::is_same_v<value_of<Q>, type> &&
+                      (std::is_same_v<value_of<Positions>, type> && ...),
+                  "positions, q and out must be views of one type, float or double");
+    static_assert(((Positions::n_columns == K::dim) && ...),
+                  "positions must have a column for each dimension of the interaction");
+  };
+  template <class K, class Out, class Q, class... Positions>
+  using real_of_call = typename call_values<K, Out, Q, Positions...>::type;
 
   // Checks take a noticeable part of a call on a small box: they have few branches, and the messages are made in
   // functions of their own, called only if something is wrong.
@@ -60,21 +89,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   [[gnu::always_inline]] inline void check_view(char const* function, char const* argument,
                                                 View const& view, std::size_t expected)
   {
+    auto const& columns = pointers_of(view);
     bool has_null = false;
-    for (int c = 0; c < width_of(view); ++c) has_null |= view[c] == nullptr;
+    for (int c = 0; c < width_of(view); ++c) has_null |= columns[c] == nullptr;
     bool const wrong_size =
         view.size() != expected || view.size() > std::numeric_limits<index_type>::max();
     if (!wrong_size && !(has_null && expected > 0)) return;
     int null_column = 0;
-    while (!wrong_size && view[null_column] != nullptr) ++null_column;
+    while (!wrong_size && columns[null_column] != nullptr) ++null_column;
     refuse_view(function, argument, view.size(), expected, null_column);
-  }
-
-  template <class T, int N>
-  void check_view(char const* function, char const* argument, strided<T, N> const& view,
-                  std::size_t expected)
-  {
-    check_view(function, argument, view.columns(), expected);
   }
 
   inline constexpr std::size_t most_in_box = std::numeric_limits<int>::max() - 1024;
@@ -131,10 +154,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class View>
   auto column_of(View const& view, int c)
   {
-    if constexpr (is_strided<View>)
-      return view[c];
-    else
-      return strided_column<std::remove_pointer_t<decltype(view[c])>>{view[c], 1};
+    return strided_column<typename View::value_type>{pointers_of(view)[c], stride_of(view)};
   }
 
   /// Says which output column shares memory with which column of `other`, if one does: sets without points have
@@ -244,9 +264,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
   /// The number of right-hand sides of q. Unless the outputs have as many it does not compile or, if a number of
   /// columns is known at run time only, throws nearfield::error.
-  template <class K, class Q, int NQ, class T, int NOut>
-  int right_hand_sides(soa<Q, NQ> const& q, soa<T, NOut> const& out)
+  template <class K, columns_view Q, columns_view Out>
+  int right_hand_sides(Q const& q, Out const& out)
   {
+    constexpr int NQ = Q::n_columns, NOut = Out::n_columns;
     if constexpr (NQ != run_time_columns && NOut != run_time_columns)
     {
       static_assert(NQ % K::n_in == 0,

@@ -93,6 +93,9 @@ namespace nearfield
 
   namespace detail::inline NEARFIELD_ISA_NAMESPACE
   {
+    template <class T, int Dim, int NQ, int NOut>
+    using side = set_views<soa<T const, Dim>, soa<T const, NQ>, soa<T, NOut>>;
+
     template <class T, class K>
     cuda_job<T> cuda_job_of(cuda_backend where, K const& k)
     {

@@ -16,7 +16,8 @@
 ///
 /// Over a tree or a cell list, columns are in the order of the arrays that it was made from: they are copied into the
 /// order of the boxes, and the outputs back, at a cost of about one pass over the points. Boxes and an interaction
-/// list know no order but their own: over them, columns are in the order of the boxes.
+/// list know no order but their own: over them, columns are in the order of the boxes. Views are soa or strided, as in
+/// <nearfield/p2p/p2p.hpp>.
 ///
 ///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
 ///                           nearfield::soa{q}, nearfield::soa{phi});
@@ -123,21 +124,22 @@ namespace nearfield
       return job;
     }
 
-    /// Columns in the order of boxes, made from columns that `order` indexes.
+    /// Columns in the order of boxes, made from those of a view that `order` indexes.
     template <class T, int N>
     class sorted_columns
     {
     public:
       /// Copies the columns unless told not to.
-      template <class U>
-      sorted_columns(std::span<index_type const> order, soa<U, N> const& from, bool copies = true)
+      template <columns_view View>
+      sorted_columns(std::span<index_type const> order, View const& from, bool copies = true)
           : order_(order), values_(order.size() * static_cast<std::size_t>(width_of(from)))
       {
         for (int c = 0; c < width_of(from); ++c)
         {
           columns_.push_back(values_.data() + static_cast<std::size_t>(c) * order.size());
+          auto const column = from[c];
           for (std::size_t i = 0; copies && i < order.size(); ++i)
-            columns_[c][i] = from[c][order[i]];
+            columns_[c][i] = column[order[i]];
         }
       }
 
@@ -153,10 +155,14 @@ namespace nearfield
         }
       }
       /// Copies the columns back.
-      void copy_to(soa<T, N> const& to) const
+      template <columns_view View>
+      void copy_to(View const& to) const
       {
         for (int c = 0; c < width_of(to); ++c)
-          for (std::size_t i = 0; i < order_.size(); ++i) to[c][order_[i]] = columns_[c][i];
+        {
+          auto const column = to[c];
+          for (std::size_t i = 0; i < order_.size(); ++i) column[order_[i]] = columns_[c][i];
+        }
       }
 
     private:
@@ -165,10 +171,14 @@ namespace nearfield
       std::vector<T*> columns_;
     };
 
-    template <class T, int N>
-    void clear(soa<T, N> const& out)
+    template <columns_view Out>
+    void clear(Out const& out)
     {
-      for (int c = 0; c < width_of(out); ++c) std::fill_n(out[c], out.size(), T(0));
+      for (int c = 0; c < width_of(out); ++c)
+      {
+        auto const column = out[c];
+        for (std::size_t i = 0; i < out.size(); ++i) column[i] = 0;
+      }
     }
   }
 }
@@ -181,108 +191,113 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// Columns are in the order of the boxes. Deterministic: terms are added in the order of the list.
   /// Throws nearfield::error for views that differ in size, are null or overlap, and if boxes, list
   /// and columns do not match.
-  template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
   void near_field(Backend where, K const& k, boxes const& points, interaction_list const& list,
-                  soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+                  X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
+    using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field", x, q, out);
     detail::check_list("near_field", points, list, x.size(), x.size());
     detail::check_own_ranges("near_field", points, list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    detail::right_hand_sides<K>(q, out); // may throw: before anything is written
     if (!options.accumulate) detail::clear(out);
-    detail::side<T, K::dim, NQ, NOut> const all{x, q, out};
+    detail::set_views const all{x, q, out};
     detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, points, list, options),
                                  all);
   }
 
   /// As near_field, with one evaluation per pair, over a half list: about twice as fast.
-  template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
   requires detail::has_way_back<K>
   void near_field_mutual(Backend where, K const& k, boxes const& points,
-                         interaction_list const& half_list, soa<X, K::dim> const& x,
-                         soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                         interaction_list const& half_list, X const& x, Q const& q, Out const& out,
                          near_field_options const& options = {})
   {
+    using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("near_field_mutual", x, q, out);
     detail::check_list("near_field_mutual", points, half_list, x.size(), x.size());
     detail::check_own_ranges("near_field_mutual", points, half_list);
     detail::check_half("near_field_mutual", points, half_list);
     p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    detail::right_hand_sides<K>(q, out); // may throw: before anything is written
     if (!options.accumulate) detail::clear(out);
-    detail::side<T, K::dim, NQ, NOut> const all{x, q, out};
+    detail::set_views const all{x, q, out};
     detail::run_right_hand_sides(kernels.mutual, k,
                                  detail::job_of<T>(k, points, half_list, options), all);
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
   /// += with options.accumulate.
-  template <cpu_backend Backend, interaction K, class X, class Y, class Q, int NQ, kernel_real T,
-            int NOut>
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view Q,
+            columns_view Out>
   void near_field(Backend where, K const& k, boxes const& targets, interaction_list const& list,
-                  soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
-                  soa<T, NOut> const& out, near_field_options const& options = {})
+                  X const& x, Y const& y, Q const& q, Out const& out,
+                  near_field_options const& options = {})
   {
+    using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("near_field", x, y, q, out);
     detail::check_list("near_field", targets, list, x.size(), y.size());
     p2p_kernels<T> const kernels = kernels_of<T, K>(where);
+    detail::right_hand_sides<K>(q, out); // may throw: before anything is written
     if (!options.accumulate) detail::clear(out);
-    detail::side<T, K::dim, NQ, NOut> const x_side{x, {}, out}, y_side{y, q, {}};
+    detail::set_views const all_targets{x, Q{}, out};
+    detail::set_views const all_sources{y, q, Out{}};
     detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, targets, list, options),
-                                 x_side, y_side);
+                                 all_targets, all_sources);
   }
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from.
-  template <cpu_backend Backend, interaction K, has_leaves Leaves, class X, class Q, int NQ,
-            kernel_real T, int NOut>
-  void near_field(Backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
-                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
+            columns_view Out>
+  void near_field(Backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
+                  Out const& out, near_field_options const& options = {})
   {
+    using T = detail::real_of_call<K, Out, Q, X>;
     auto const order = leaves.target_order();
     detail::check_view("near_field", "x", x, order.size());
     detail::check_one_set("near_field", x, q, out);
     detail::sorted_columns<T, K::dim> sorted_x(order, x);
-    detail::sorted_columns<T, NQ> sorted_q(order, q);
-    detail::sorted_columns<T, NOut> sums(order, out, options.accumulate);
+    detail::sorted_columns<T, Q::n_columns> sorted_q(order, q);
+    detail::sorted_columns<T, Out::n_columns> sums(order, out, options.accumulate);
     near_field(where, k, leaves.targets(), leaves.interactions(), sorted_x.view(), sorted_q.view(),
                sums.view(), options);
     sums.copy_to(out);
   }
 
   /// The same with one evaluation per pair. Throws nearfield::error for leaves of two sets.
-  template <cpu_backend Backend, interaction K, has_leaves Leaves, class X, class Q, int NQ,
-            kernel_real T, int NOut>
+  template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
+            columns_view Out>
   requires detail::has_way_back<K>
-  void near_field_mutual(Backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
-                         soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                         near_field_options const& options = {})
+  void near_field_mutual(Backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
+                         Out const& out, near_field_options const& options = {})
   {
+    using T = detail::real_of_call<K, Out, Q, X>;
     auto const order = leaves.target_order();
     detail::check_view("near_field_mutual", "x", x, order.size());
     detail::check_one_set("near_field_mutual", x, q, out);
     detail::sorted_columns<T, K::dim> sorted_x(order, x);
-    detail::sorted_columns<T, NQ> sorted_q(order, q);
-    detail::sorted_columns<T, NOut> sums(order, out, options.accumulate);
+    detail::sorted_columns<T, Q::n_columns> sorted_q(order, q);
+    detail::sorted_columns<T, Out::n_columns> sums(order, out, options.accumulate);
     near_field_mutual(where, k, leaves.targets(), leaves.half_interactions(), sorted_x.view(),
                       sorted_q.view(), sums.view(), options);
     sums.copy_to(out);
   }
 
   /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q.
-  template <cpu_backend Backend, interaction K, has_leaves Leaves, class X, class Y, class Q,
-            int NQ, kernel_real T, int NOut>
-  void near_field(Backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
-                  soa<Y, K::dim> const& y, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Y,
+            columns_view Q, columns_view Out>
+  void near_field(Backend where, K const& k, Leaves const& leaves, X const& x, Y const& y,
+                  Q const& q, Out const& out, near_field_options const& options = {})
   {
+    using T = detail::real_of_call<K, Out, Q, X, Y>;
     auto const order = leaves.target_order(), source_order = leaves.source_order();
     detail::check_view("near_field", "x", x, order.size());
     detail::check_view("near_field", "y", y, source_order.size());
     detail::check_two_sets("near_field", x, y, q, out);
     detail::sorted_columns<T, K::dim> sorted_x(order, x), sorted_y(source_order, y);
-    detail::sorted_columns<T, NQ> sorted_q(source_order, q);
-    detail::sorted_columns<T, NOut> sums(order, out, options.accumulate);
+    detail::sorted_columns<T, Q::n_columns> sorted_q(source_order, q);
+    detail::sorted_columns<T, Out::n_columns> sums(order, out, options.accumulate);
     near_field(where, k, leaves.targets(), leaves.interactions(), sorted_x.view(), sorted_y.view(),
                sorted_q.view(), sums.view(), options);
     sums.copy_to(out);

@@ -4,6 +4,10 @@
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
 
+#include <cstddef>
+#include <string>
+#include <type_traits>
+
 /// \file
 /// P2P on arrays: the interaction of all points of one set, or of two. The arguments are where to run, what
 /// to compute, inputs, outputs: x before q before out, and of each the targets' before the sources'. Every
@@ -11,6 +15,17 @@
 ///
 /// Shapes: for n points, x has K::dim columns of n values, q has n_in and out has n_out. The units are the caller's
 /// (docs/conventions.md). The cost is one evaluation of K for each directed pair, or for two of them in a mutual form.
+///
+/// x, q and out are views of columns: soa, or strided for values that lie apart, such as an array x0 y0 z0 x1 ...
+/// (interleaved()) or columns of a matrix (matrix_columns()), also beside each other in one call. Nothing is allocated
+/// for strided ones: kernels copy a few hundred points at a time, as they do anyway. Results are, to the bit, those of
+/// the same values in columns.
+///
+///     nearfield::p2p_inner(nearfield::simd, k, nearfield::interleaved<3>(xyz), nearfield::soa{q},
+///                          nearfield::interleaved<3>(forces));
+///
+/// Outputs may interleave with inputs and with each other. Two columns with the same stride count as overlapping if
+/// they share a value; with different strides also if longer columns would share one.
 ///
 /// Several right-hand sides: q may have k * n_in columns and the outputs k * n_out, those of the first right-hand
 /// side first. They share the evaluations of K(r), and their sums equal those of single calls within rounding.
@@ -55,36 +70,53 @@ namespace nearfield
       }
     };
 
-    /// The columns of one set; q is empty if it gives nothing, out if it receives nothing. References, since to
-    /// copy pointers that the caller has just stored takes a small box's time.
-    template <class T, int Dim, int NQ, int NOut>
-    struct side
+    /// The views of one set; that of what it does not give or receive is empty. References, since to copy pointers
+    /// that the caller has just stored takes a small box's time.
+    template <class X, class Q, class Out>
+    struct set_views
     {
-      soa<T const, Dim> const& x;
-      soa<T const, NQ> const& q;
-      soa<T, NOut> const& out;
+      static constexpr bool has_strides = is_strided<X> || is_strided<Q> || is_strided<Out>;
+      X const& x;
+      Q const& q;
+      Out const& out;
     };
+    template <class X, class Q, class Out>
+    set_views(X const&, Q const&, Out const&) -> set_views<X, Q, Out>;
+
+    /// Throws nearfield::error unless both directions have as many right-hand sides.
+    template <class K, class Targets, class Sources>
+    void check_both_ways(char const* function, Targets const& targets, Sources const& sources)
+    {
+      int const there = right_hand_sides<K>(sources.q, targets.out);
+      int const back = right_hand_sides<K>(targets.q, sources.out);
+      if (there != back)
+        throw error(std::string(function) + ": found " + std::to_string(there) +
+                    " right-hand sides in y_q and " + std::to_string(back) +
+                    " in x_q; give both sides the same number");
+    }
 
     /// Runs a kernel over a job of two sets.
-    template <class K, class T, int NQ, int NOut>
+    template <class K, class T, class Targets, class Sources>
     void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
-                              side<T, K::dim, NQ, NOut> const& targets,
-                              side<T, K::dim, NQ, NOut> const& sources)
+                              Targets const& targets, Sources const& sources)
     {
       job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
-      job.target_x = targets.x.data();
-      job.source_x = sources.x.data();
-      job.target_q = targets.q.data();
-      job.source_q = sources.q.data();
-      job.target_out = targets.out.data();
-      job.source_out = sources.out.data();
+      job.target_x = pointers_of(targets.x).data();
+      job.source_x = pointers_of(sources.x).data();
+      job.target_q = pointers_of(targets.q).data();
+      job.source_q = pointers_of(sources.q).data();
+      job.target_out = pointers_of(targets.out).data();
+      job.source_out = pointers_of(sources.out).data();
+      p2p_strides const strides{stride_of(targets.x), stride_of(targets.q), stride_of(targets.out),
+                                stride_of(sources.x), stride_of(sources.q), stride_of(sources.out)};
+      if constexpr (Targets::has_strides || Sources::has_strides) job.strides = &strides;
       kernel(&k, job);
     }
 
     /// The same over a job of one set.
-    template <class K, class T, int NQ, int NOut>
+    template <class K, class T, class Points>
     void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
-                              side<T, K::dim, NQ, NOut> const& points)
+                              Points const& points)
     {
       job.own_is_self = true;
       run_right_hand_sides(kernel, k, job, points, points);
@@ -95,56 +127,61 @@ namespace nearfield
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
-  template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void p2p_inner(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
-                 soa<T, NOut> const& out)
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
+  void p2p_inner(Backend backend, K const& k, X const& x, Q const& q, Out const& out)
   {
+    using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     detail::single_box<T, K> const box(x.size(), x.size());
-    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::set_views const points{x, q, out};
     detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), points);
   }
 
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
-  template <cpu_backend Backend, interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
   requires detail::has_way_back<K>
-  void p2p_inner_mutual(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Q, NQ> const& q,
-                        soa<T, NOut> const& out)
+  void p2p_inner_mutual(Backend backend, K const& k, X const& x, Q const& q, Out const& out)
   {
+    using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner_mutual", x, q, out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     detail::single_box<T, K> const box(x.size(), x.size());
-    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
+    detail::set_views const points{x, q, out};
     detail::run_right_hand_sides(kernels.mutual, k, box.job(k), points);
   }
 
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-  template <cpu_backend Backend, interaction K, class X, class Y, class Q, int NQ, kernel_real T,
-            int NOut>
-  void p2p_outer(Backend backend, K const& k, soa<X, K::dim> const& x, soa<Y, K::dim> const& y,
-                 soa<Q, NQ> const& q, soa<T, NOut> const& out)
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view Q,
+            columns_view Out>
+  void p2p_outer(Backend backend, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
+    using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     detail::single_box<T, K> const box(x.size(), y.size());
-    detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
+    detail::set_views const targets{x, Q{}, out};
+    detail::set_views const sources{y, q, Out{}};
     detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), targets, sources);
   }
 
   /// Both directions of p2p_outer, with one evaluation per pair:
   /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
-  template <cpu_backend Backend, interaction K, class X, class XQ, class Y, class YQ, int NQ,
-            kernel_real T, int NOut>
+  template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view XQ,
+            columns_view YQ, columns_view XOut, columns_view YOut>
   requires detail::has_way_back<K>
-  void p2p_outer_mutual(Backend backend, K const& k, soa<X, K::dim> const& x,
-                        soa<Y, K::dim> const& y, soa<XQ, NQ> const& x_q, soa<YQ, NQ> const& y_q,
-                        soa<T, NOut> const& x_out, soa<T, NOut> const& y_out)
+  void p2p_outer_mutual(Backend backend, K const& k, X const& x, Y const& y, XQ const& x_q,
+                        YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {
+    using T = detail::real_of_call<K, XOut, YQ, X, Y>;
+    static_assert(std::is_same_v<T, detail::real_of_call<K, YOut, XQ>>,
+                  "both sides must be views of one type, float or double");
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
     detail::single_box<T, K> const box(x.size(), y.size());
-    detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
+    detail::set_views const targets{x, x_q, x_out};
+    detail::set_views const sources{y, y_q, y_out};
+    detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
     detail::run_right_hand_sides(kernels.mutual, k, box.job(k), targets, sources);
   }
 }

@@ -47,20 +47,22 @@ namespace nearfield::starpu::detail
   {
     std::vector<T*> columns;
     std::size_t n = 0;
+    std::ptrdiff_t stride = 1;
 
     column_list() = default;
-    template <class U, int N>
-    requires std::convertible_to<U*, T*> column_list(soa<U, N> const& of) // NOLINT
-        : columns(of.data(), of.data() + nearfield::detail::width_of(of)), n(of.size())
-    {}
-
-    // as soa has them
-    [[nodiscard]] std::size_t size() const { return n; }
-    [[nodiscard]] T* operator[](int column) const
+    template <columns_view View>
+    column_list(View const& of) // NOLINT(google-explicit-constructor)
+        : n(of.size()), stride(nearfield::detail::stride_of(of))
     {
-      return columns[static_cast<std::size_t>(column)];
+      auto const& pointers = nearfield::detail::pointers_of(of);
+      columns.assign(pointers.data(), pointers.data() + nearfield::detail::width_of(of));
     }
-    friend int width_of(column_list const& list) { return static_cast<int>(list.columns.size()); }
+
+    /// This list must outlive it.
+    [[nodiscard]] strided<T, run_time_columns> view() const
+    {
+      return {soa<T, run_time_columns>(columns, n), stride};
+    }
   };
 
   /// The caller's columns of a step.
@@ -93,9 +95,9 @@ namespace nearfield::starpu
   ///     step.submit();
   ///     step.wait();
   ///
-  /// All columns are in the caller's order. With one set, i = j is left out. q may have k * n_in columns
-  /// and out k * n_out, right-hand side after right-hand side, and k may be known at run time only
-  /// (soa<T, run_time_columns>). The tree of the groups and all columns must outlive the step; tasks read x, y, q
+  /// All columns are in the caller's order, and their views are soa or strided. With one set, i = j is left out. q may
+  /// have k * n_in columns and out k * n_out, right-hand side after right-hand side, and k may be known at run time
+  /// only (soa<T, run_time_columns>). The tree of the groups and all columns must outlive the step; tasks read x, y, q
   /// and write out between submit() and wait(), q only until wait_for_inputs(). One thread at a time may call the
   /// functions of one step. Several steps may run at once, but not two that write the same columns: StarPU does not
   /// know of the caller's arrays, so wait() for one before the other is submitted.
@@ -111,21 +113,24 @@ namespace nearfield::starpu
     /// with two sets; for the cells of a periodic cell list; if the instruction set asked for is not available; and if
     /// not even a small part of the step fits into the memory of a GPU. A step that does not fit as a whole is
     /// computed in more and smaller tasks than there are groups, and StarPU moves their data in and out.
-    template <interaction K, class X, class Q, int NQ, int NOut, class Isa = detail::isa_of_file>
-    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
-               soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-               step_options const& options = {})
-        : near_field(starpu, groups.view(), detail::kernel_of<T>(k),
+    template <interaction K, columns_view X, columns_view Q, columns_view Out,
+              class Isa = detail::isa_of_file>
+    requires std::same_as<T, typename Out::value_type>
+    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k, X const& x,
+               Q const& q, Out const& out, step_options const& options = {})
+        : near_field(starpu, groups.view(),
+                     detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X>>(k),
                      {true, nearfield::detail::right_hand_sides<K>(q, out), x, {}, q, out}, options)
     {}
 
     /// Two sets: targets x, sources y with inputs q.
-    template <interaction K, class X, class Y, class Q, int NQ, int NOut,
+    template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out,
               class Isa = detail::isa_of_file>
-    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k,
-               soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
-               soa<T, NOut> const& out, step_options const& options = {})
-        : near_field(starpu, groups.view(), detail::kernel_of<T>(k),
+    requires std::same_as<T, typename Out::value_type>
+    near_field(runtime const& starpu, leaf_groups<K::dim> const& groups, K const& k, X const& x,
+               Y const& y, Q const& q, Out const& out, step_options const& options = {})
+        : near_field(starpu, groups.view(),
+                     detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X, Y>>(k),
                      {false, nearfield::detail::right_hand_sides<K>(q, out), x, y, q, out}, options)
     {}
 
@@ -188,15 +193,14 @@ namespace nearfield::starpu
   };
 
   /// One set of points, with one or several right-hand sides.
-  template <interaction K, int Dim, class X, class Q, int NQ, class T, int NOut>
-  near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
-             soa<Q, NQ> const&, soa<T, NOut> const&, step_options const& = {}) -> near_field<T>;
+  template <interaction K, columns_view X, columns_view Q, columns_view Out>
+  near_field(runtime const&, leaf_groups<K::dim> const&, K const&, X const&, Q const&, Out const&,
+             step_options const& = {}) -> near_field<typename Out::value_type>;
 
   /// Targets and sources.
-  template <interaction K, int Dim, class X, class Y, class Q, int NQ, class T, int NOut>
-  near_field(runtime const&, leaf_groups<Dim> const&, K const&, soa<X, Dim> const&,
-             soa<Y, Dim> const&, soa<Q, NQ> const&, soa<T, NOut> const&, step_options const& = {})
-      -> near_field<T>;
+  template <interaction K, columns_view X, columns_view Y, columns_view Q, columns_view Out>
+  near_field(runtime const&, leaf_groups<K::dim> const&, K const&, X const&, Y const&, Q const&,
+             Out const&, step_options const& = {}) -> near_field<typename Out::value_type>;
 
   extern template class near_field<float>;
   extern template class near_field<double>;
