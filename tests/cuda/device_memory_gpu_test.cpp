@@ -7,7 +7,10 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/search/cuda.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -188,6 +191,45 @@ namespace nearfield::test
              there.view()[0], there.view()[2], coo.i.data(), coo.j.data(), coo.r2.data(),
              table.counts.data(), table.columns.data(), cells.target_order().data()})
       EXPECT_TRUE(mine->holds(array));
+  }
+
+  TEST_F(memory_of_device, is_that_of_the_caller_in_a_near_field)
+  {
+    auto const x = make_points<double, 3>(cloud::plummer, 3000);
+    std::vector<double> const q(3000, 1.);
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 60});
+    auto const sums = [&](bool mutual)
+    {
+      cuda_list const list =
+          mutual ? cuda_list::mutual(tree.targets(), tree.half_interactions(), stream)
+                 : cuda_list(tree.targets(), tree.interactions(), x.size(), stream);
+      device_columns<double, 3> const there(x.view(), stream);
+      device_columns<double, 1> const charges(soa{q}, stream);
+      device_columns<double, 1> out(x.size(), stream);
+      cuda_backend const where{stream};
+      if (mutual)
+        near_field_mutual(where, one_over_r<3>{}, list, there.view(), charges.view(), out.view());
+      else
+        near_field(where, one_over_r<3>{}, list, there.view(), charges.view(), out.view());
+      std::vector<double> found(x.size());
+      out.copy_to(soa{found});
+      return found;
+    };
+    auto const expected = sums(false), expected_mutual = sums(true);
+
+    auto const mine = std::make_shared<counting_memory>();
+    set_device_memory(mine);
+    std::uint64_t const before = used_of_pool();
+    reset_pool_peak();
+    EXPECT_EQ(sums(false), expected);
+    EXPECT_EQ(mine->n_of(stream), 10u) << "five of the list, which has no shifts, and five columns";
+    auto const mutual = sums(true);
+    for (std::size_t i = 0; i < mutual.size(); ++i)
+      EXPECT_NEAR(mutual[i], expected_mutual[i], 1e-11 * expected_mutual[i]);
+    EXPECT_EQ(mine->n_of(stream), 20u);
+    EXPECT_EQ(mine->n_streams(), 1u);
+    EXPECT_EQ(mine->n_live(), 0u);
+    EXPECT_LE(memory_of_pool().peak, before) << "some memory was nearfield's";
   }
 
   TEST_F(memory_of_device, is_of_a_pool_of_cuda)
