@@ -224,7 +224,7 @@ namespace nearfield::app
         return options.output ? std::min(on_gpu, available_memory()) : on_gpu;
       };
       count_and_fill(options, search, fetch, available, result);
-      result.peak_memory = memory_of_pool().peak + Dim * sizeof(T) * x.size();
+      result.peak_memory = memory_of_pool().peak;
     }
 
     template <class T, int Dim>

@@ -36,7 +36,6 @@ namespace nearfield::test
   TEST(const_owners, give_pointers_and_views_to_const)
   {
     static_assert(is_deep<device_array<double>>);
-    static_assert(is_deep<stream_array<double>>);
     static_assert(is_deep<page_array<double>>);
     static_assert(gives_views<device_columns<double, 3>>);
     static_assert(gives_views<column_set<double, 3>>);

@@ -2,6 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -64,8 +65,24 @@ namespace nearfield::test
     EXPECT_THAT(
         [] { check_cuda(700, "a kernel"); }, // cudaErrorIllegalAddress
         is_of(built_with_cuda() ? error_kind::cuda_failure : error_kind::not_available, 700));
-    if (!gpus().empty()) return;
-    EXPECT_THAT([] { synchronize(nullptr); },
-                Throws<error>(Property(&error::kind, error_kind::not_available)));
+  }
+
+  TEST(device_memory, without_a_device_is_an_error)
+  {
+    device_array<double> const none;
+    EXPECT_EQ(none.size(), 0u);
+    EXPECT_EQ(none.data(), nullptr);
+    EXPECT_EQ(none.stream(), nullptr);
+    EXPECT_THROW(device_memory_of(nullptr), error);
+    if (!gpus().empty()) GTEST_SKIP() << "there is one";
+    auto const is_not_available = Throws<error>(Property(&error::kind, error_kind::not_available));
+    EXPECT_THAT([] { synchronize(nullptr); }, is_not_available);
+    EXPECT_THAT([] { set_device_memory(nullptr); }, is_not_available);
+    EXPECT_THAT([] { memory_of_pool(); }, is_not_available);
+    EXPECT_THAT([] { reset_pool_peak(); }, is_not_available);
+    EXPECT_THAT([] { trim_pool(); }, is_not_available);
+    EXPECT_THAT([] { device_array<double>(3); }, is_not_available);
+    using columns = device_columns<double, 2>;
+    EXPECT_THAT([] { columns(3); }, is_not_available);
   }
 }

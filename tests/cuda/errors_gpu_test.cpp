@@ -14,6 +14,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -53,20 +54,20 @@ namespace nearfield::test
   {
     std::size_t const all = gpus().front().memory_bytes / sizeof(double);
     EXPECT_THAT([&] { device_array<double>(2 * all); },
-                complains_of("device_array", "cudaMalloc", std::to_string(2 * all * sizeof(double)),
-                             "out of memory", "free memory on the GPU"));
+                complains_of("device_array", "cudaMallocFromPoolAsync",
+                             std::to_string(2 * all * sizeof(double)), "out of memory",
+                             "free memory on the GPU"));
     EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess);
   }
 
   TEST_F(cuda_gpu_errors, of_memory_keep_none_of_it)
   {
     std::size_t const all = gpus().front().memory_bytes / sizeof(double);
-    std::size_t before = 0, after = 0, total = 0;
-    check_cuda(cudaMemGetInfo(&before, &total), "cudaMemGetInfo");
+    std::uint64_t const before = free_gpu_memory();
     using columns = device_columns<double, 4>;
     EXPECT_THAT([&] { columns(all * 2 / 5); }, complains_of("out of memory"));
-    check_cuda(cudaMemGetInfo(&after, &total), "cudaMemGetInfo");
-    EXPECT_GE(after + (std::size_t(1) << 30), before);
+    trim_pool();
+    EXPECT_GE(free_gpu_memory() + (std::size_t(1) << 30), before);
   }
 
   TEST_F(cuda_gpu_errors, name_the_list_of_another_kind)

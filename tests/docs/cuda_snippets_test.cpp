@@ -22,6 +22,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace nf = nearfield;
@@ -95,6 +96,59 @@ namespace
                   nf::soa{expected});
     for (std::size_t i = 0; i < n; ++i)
       EXPECT_NEAR(host_phi[i], expected[i], 1e-12 * expected[n / 2] * 10);
+  }
+
+  struct
+  {
+    std::size_t live = 0, most = 0;
+
+    void* take(std::size_t bytes, nf::cuda_stream stream)
+    {
+      void* memory = nullptr;
+      nf::check_cuda(cudaMallocAsync(&memory, bytes, stream), "cudaMallocAsync");
+      most = std::max(most, live += bytes);
+      return memory;
+    }
+    void give_back(void* memory, std::size_t bytes, nf::cuda_stream stream)
+    {
+      live -= bytes;
+      cudaFreeAsync(memory, stream);
+    }
+  } arena;
+
+  // clang-format off
+  // [own_allocator]
+  struct my_memory : nf::device_memory
+  {
+    void* allocate(std::size_t bytes, nf::cuda_stream stream) override { return arena.take(bytes, stream); }
+    void deallocate(void* memory, std::size_t bytes, nf::cuda_stream stream) noexcept override
+    {
+      arena.give_back(memory, bytes, stream);
+    }
+  };
+
+  // [own_allocator]
+  // clang-format on
+
+  TEST(docs, own_allocator)
+  {
+    cudaMemPool_t pool = nullptr;
+    ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+    // clang-format off
+    // [own_allocator]
+    nf::set_device_memory(std::make_shared<my_memory>());
+    // [own_allocator]
+    // clang-format on
+    nf::device_array<double> const array(100);
+    EXPECT_EQ(arena.live, 800u);
+    // clang-format off
+    // [own_allocator]
+    nf::set_device_memory(nf::device_memory_of(pool));      // or a cudaMemPool_t
+    nf::set_device_memory(nullptr);                         // nearfield's pools again
+    // [own_allocator]
+    // clang-format on
+    EXPECT_EQ(nf::device_array<double>(100).size(), 100u);
+    EXPECT_EQ(arena.most, 800u);
   }
 
   TEST(docs, cuda_search)

@@ -1,5 +1,6 @@
 // What the build does not hold (docs/design.md, "Rooms"): each foreign library is seen by the one room that stands
-// for it, whether or not the compiler finds its headers; and public headers keep no state.
+// for it, whether or not the compiler finds its headers; public headers keep no state; and device memory is allocated
+// in one place.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -174,6 +175,23 @@ namespace
           "  static int count(unsigned mask = 0);", "  inline char const* name_of(kind k)",
           "  static void run(K const& k) { f(k); }"})
       EXPECT_FALSE(is_state(other)) << other;
+  }
+
+  // An allocator of the user's (set_device_memory) serves all of them.
+  TEST(layering, device_memory_is_allocated_in_one_file)
+  {
+    std::regex const elsewhere("^(bench|examples|tests)/.*");
+    std::regex const call(
+        R"(\bcuda(Malloc|Free)(Async|FromPoolAsync|Managed|Pitch|3D)?\(|device_vector)");
+    std::set<std::string> found;
+    for (auto const& file : all_sources())
+    {
+      if (std::regex_match(file.path, elsewhere)) continue;
+      std::ifstream text{fs::path(NEARFIELD_SOURCE_DIR) / file.path};
+      for (std::string line; std::getline(text, line);)
+        if (std::regex_search(line, call)) found.insert(file.path);
+    }
+    EXPECT_THAT(found, testing::ElementsAre("core/src/cuda/pool.cpp"));
   }
 
   TEST(layering, a_planted_line_is_judged)

@@ -104,7 +104,7 @@ namespace nearfield::test
   {
     synchronize(nullptr);
     std::vector<index_type> result(on_device.size());
-    detail::copy_to_host(result.data(), on_device.data(), on_device.size_bytes());
+    detail::device_copy(result.data(), on_device.data(), on_device.size_bytes(), nullptr);
     return result;
   }
 

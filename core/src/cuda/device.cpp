@@ -118,30 +118,13 @@ namespace nearfield
       return static_cast<unsigned>(count);
     }
 
-    void* device_allocate(std::size_t bytes)
+    void device_copy(void* to, void const* from, std::size_t bytes, cuda_stream stream)
     {
-      if (bytes == 0) return nullptr;
-      void* memory = nullptr;
-      check_cuda(cudaMalloc(&memory, bytes),
-                 ("device_array: cudaMalloc(" + std::to_string(bytes) + " bytes)").c_str());
-      return memory;
-    }
-
-    void device_free(void* memory) noexcept
-    {
-      if (memory) cudaFree(memory);
-    }
-
-    void copy_to_device(void* to, void const* from, std::size_t bytes)
-    {
-      check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice), "device_array: cudaMemcpy");
+      if (bytes != 0)
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
+                   "device_array: cudaMemcpyAsync");
       // a copy from pageable memory returns once that is read; other streams would not wait for the transfer
-      check_cuda(cudaStreamSynchronize(nullptr), "device_array: cudaStreamSynchronize");
-    }
-
-    void copy_to_host(void* to, void const* from, std::size_t bytes)
-    {
-      check_cuda(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost), "device_array: cudaMemcpy");
+      check_cuda(cudaStreamSynchronize(stream), "device_array: cudaStreamSynchronize");
     }
 
     void device_clear(void* memory, std::size_t bytes, cuda_stream stream)

@@ -47,6 +47,14 @@ namespace nearfield
     fail();
   }
 
+  std::shared_ptr<device_memory> device_memory_of(cuda_memory_pool)
+  {
+    fail();
+  }
+  std::shared_ptr<device_memory> set_device_memory(std::shared_ptr<device_memory>)
+  {
+    fail();
+  }
   pool_memory memory_of_pool()
   {
     fail();
@@ -62,16 +70,12 @@ namespace nearfield
 
   namespace detail
   {
-    void* device_allocate(std::size_t)
+    device_block device_allocate(std::size_t, cuda_stream, char const*)
     {
       fail();
     }
-    void device_free(void*) noexcept {}
-    void copy_to_device(void*, void const*, std::size_t)
-    {
-      fail();
-    }
-    void copy_to_host(void*, void const*, std::size_t)
+    void device_deleter::operator()(void*) const noexcept {}
+    void device_copy(void*, void const*, std::size_t, cuda_stream)
     {
       fail();
     }
@@ -79,16 +83,6 @@ namespace nearfield
     {
       fail();
     }
-
-    void* stream_allocate(std::size_t, cuda_stream, char const*)
-    {
-      fail();
-    }
-    void stream_free(void*, cuda_stream) noexcept {}
     void release_pools() noexcept {}
-    void stream_copy_to_host(void*, void const*, std::size_t, cuda_stream)
-    {
-      fail();
-    }
   }
 }

@@ -3,7 +3,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <atomic>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <string>
@@ -28,21 +30,131 @@ namespace nearfield
       return pool;
     }
 
+    /// Makes a device the current one while it lives.
+    class on_device
+    {
+    public:
+      explicit on_device(int device) noexcept
+      {
+        if (cudaGetDevice(&before_) == cudaSuccess && before_ != device)
+          changed_ = cudaSetDevice(device) == cudaSuccess;
+      }
+      on_device(on_device const&) = delete;
+      on_device& operator=(on_device const&) = delete;
+      ~on_device()
+      {
+        if (changed_) cudaSetDevice(before_);
+      }
+
+    private:
+      int before_ = 0;
+      bool changed_ = false;
+    };
+
+    /// What pools of CUDA have in common.
+    class memory_of_pools : public device_memory
+    {
+    public:
+      void deallocate(void* memory, std::size_t, cuda_stream stream) noexcept final
+      {
+        // an array may outlive a reset of its device; clear that error
+        if (cudaFreeAsync(memory, stream) != cudaSuccess) static_cast<void>(cudaGetLastError());
+      }
+
+    protected:
+      static void check_allocation(cudaError_t code, std::size_t bytes)
+      {
+        if (code != cudaSuccess)
+          check_cuda(code,
+                     ("cudaMallocFromPoolAsync(" + std::to_string(bytes) + " bytes)").c_str());
+      }
+    };
+
+    class memory_of_caller final : public memory_of_pools
+    {
+    public:
+      explicit memory_of_caller(cudaMemPool_t pool) : pool_(pool) {}
+
+      void* allocate(std::size_t bytes, cuda_stream stream) override
+      {
+        void* memory = nullptr;
+        check_allocation(cudaMallocFromPoolAsync(&memory, bytes, pool_, stream), bytes);
+        return memory;
+      }
+
+    private:
+      cudaMemPool_t pool_;
+    };
+
     /// Allocations of this size and above have a separate pool. In a common one, small arrays that came and
     /// went took their places, and a search waited 0.1 ms for memory to be mapped again.
     constexpr std::size_t large = std::size_t(1) << 27;
 
-    /// The two pools of a device. They live until the process ends or release_pools() destroys them.
-    struct device_pools
+    /// nearfield's own pools of a device, which live until the process ends or release() destroys them.
+    class own_memory final : public memory_of_pools
     {
-      cudaMemPool_t of_small = nullptr, of_large = nullptr;
-      /// The most that both had in use at a time: each pool knows only its own peak.
-      std::atomic<std::uint64_t> peak = 0;
+    public:
+      explicit own_memory(int device) : device_(device) {}
 
-      [[nodiscard]] std::uint64_t sum(cudaMemPoolAttr which) const
+      void* allocate(std::size_t bytes, cuda_stream stream) override
+      {
+        cudaMemPool_t const pool = pools()[bytes < large ? 0 : 1];
+        void* memory = nullptr;
+        cudaError_t code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream);
+        if (code == cudaErrorMemoryAllocation)
+        {
+          static_cast<void>(cudaGetLastError()); // or the next launch would report it
+          trim();                                // the other pool may hold enough unused memory
+          code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream);
+        }
+        check_allocation(code, bytes);
+        static_cast<void>(used());
+        return memory;
+      }
+
+      /// Returns the bytes in use, and raises the recorded peak to at least that.
+      std::uint64_t used()
+      {
+        std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
+        for (std::uint64_t most = peak_; most < now && !peak_.compare_exchange_weak(most, now);)
+        {}
+        return now;
+      }
+      pool_memory state()
+      {
+        std::uint64_t const now = used();
+        return {now, peak_, sum(cudaMemPoolAttrReservedMemCurrent)};
+      }
+      void reset_peak() { peak_ = sum(cudaMemPoolAttrUsedMemCurrent); }
+      void trim()
+      {
+        check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        for (cudaMemPool_t const pool : pools())
+          check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+      }
+      void release() noexcept
+      {
+        on_device const current(device_);
+        std::lock_guard const lock(mutex_);
+        for (cudaMemPool_t& pool : pools_)
+          // CUDA keeps the memory of live arrays until they free it
+          if (pool) cudaMemPoolDestroy(std::exchange(pool, nullptr));
+      }
+
+    private:
+      using both = std::array<cudaMemPool_t, 2>; ///< the small, the large
+
+      both pools()
+      {
+        std::lock_guard const lock(mutex_);
+        for (cudaMemPool_t& pool : pools_)
+          if (!pool) pool = make_pool(device_);
+        return pools_;
+      }
+      std::uint64_t sum(cudaMemPoolAttr which)
       {
         std::uint64_t sum = 0;
-        for (cudaMemPool_t const pool : {of_small, of_large})
+        for (cudaMemPool_t const pool : pools())
         {
           std::uint64_t value = 0;
           check_cuda(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
@@ -50,50 +162,63 @@ namespace nearfield
         }
         return sum;
       }
-      /// Returns the bytes in use, and raises the recorded peak to at least that.
-      std::uint64_t used()
-      {
-        std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
-        for (std::uint64_t most = peak; most < now && !peak.compare_exchange_weak(most, now);)
-        {}
-        return now;
-      }
+
+      int device_;
+      std::mutex mutex_;
+      both pools_{};
+      /// The most that both had in use at a time: each pool knows only its own peak.
+      std::atomic<std::uint64_t> peak_ = 0;
+    };
+
+    struct memory_of_device
+    {
+      explicit memory_of_device(int number) : device(number) {}
+
+      int device;
+      std::shared_ptr<own_memory> own = std::make_shared<own_memory>(device);
+      std::shared_ptr<device_memory> in_use = own;
     };
 
     std::mutex mutex;
-    std::map<int, device_pools> devices; ///< entries are never erased
+    std::map<int, memory_of_device> devices; ///< entries are never erased
 
-    device_pools& current_pools()
+    /// A copy, since set_device_memory() may change it.
+    memory_of_device of_current_device()
     {
       int device = 0;
       check_cuda(cudaGetDevice(&device), "cudaGetDevice");
       std::lock_guard const lock(mutex);
-      device_pools& found = devices[device];
-      if (!found.of_small) found.of_small = make_pool(device);
-      if (!found.of_large) found.of_large = make_pool(device);
-      return found;
+      return devices.try_emplace(device, device).first->second;
     }
+  }
+
+  std::shared_ptr<device_memory> device_memory_of(cuda_memory_pool pool)
+  {
+    if (!pool) throw error("device_memory_of: the pool is null; create it by cudaMemPoolCreate");
+    return std::make_shared<memory_of_caller>(pool);
+  }
+
+  std::shared_ptr<device_memory> set_device_memory(std::shared_ptr<device_memory> memory)
+  {
+    auto const [device, own, ignored] = of_current_device();
+    std::lock_guard const lock(mutex);
+    auto before = std::exchange(devices.at(device).in_use, memory ? std::move(memory) : own);
+    return before == own ? nullptr : before;
   }
 
   pool_memory memory_of_pool()
   {
-    device_pools& pools = current_pools();
-    std::uint64_t const used = pools.used();
-    return {used, pools.peak, pools.sum(cudaMemPoolAttrReservedMemCurrent)};
+    return of_current_device().own->state();
   }
 
   void reset_pool_peak()
   {
-    device_pools& pools = current_pools();
-    pools.peak = pools.sum(cudaMemPoolAttrUsedMemCurrent);
+    of_current_device().own->reset_peak();
   }
 
   void trim_pool()
   {
-    check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    device_pools const& pools = current_pools();
-    for (cudaMemPool_t const pool : {pools.of_small, pools.of_large})
-      check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+    of_current_device().own->trim();
   }
 
   namespace detail
@@ -101,53 +226,37 @@ namespace nearfield
     void release_pools() noexcept
     {
       std::lock_guard const lock(mutex);
-      if (devices.empty()) return;
-      int current = 0;
-      cudaGetDevice(&current);
-      for (auto& [device, pools] : devices)
-      {
-        cudaSetDevice(device);
-        for (cudaMemPool_t* const pool : {&pools.of_small, &pools.of_large})
-          // CUDA keeps the memory of live arrays until they free it
-          if (*pool) cudaMemPoolDestroy(std::exchange(*pool, nullptr));
-      }
-      cudaSetDevice(current);
+      for (auto const& [device, memory] : devices) memory.own->release();
       static_cast<void>(cudaGetLastError());
     }
 
-    void* stream_allocate(std::size_t bytes, cuda_stream stream, char const* what)
+    device_block device_allocate(std::size_t bytes, cuda_stream stream, char const* what)
     {
-      if (bytes == 0) return nullptr;
-      device_pools& pools = current_pools();
-      void* memory = nullptr;
-      cudaError_t code = cudaSuccess;
-      for (bool const again : {false, true})
+      if (bytes == 0) return {nullptr, device_deleter{.stream = stream}};
+      std::string failure = "returned null";
+      try
       {
-        if (again) trim_pool(); // the other pool may hold enough unused memory
-        code = cudaMallocFromPoolAsync(&memory, bytes,
-                                       bytes < large ? pools.of_small : pools.of_large, stream);
-        // clear the recorded error, or the next launch would report it
-        if (code != cudaSuccess) static_cast<void>(cudaGetLastError());
-        if (code != cudaErrorMemoryAllocation) break;
+        auto const [device, own, from] = of_current_device();
+        if (void* const memory = from->allocate(bytes, stream))
+          return {memory, device_deleter{bytes, stream, device, from}};
       }
-      check_cuda(code, (std::string(what) + ": " + std::to_string(bytes) + " bytes").c_str());
-      static_cast<void>(pools.used());
-      return memory;
+      catch (error const& e)
+      {
+        throw error(std::string(what) + ": " + e.what(), e.kind(), e.code());
+      }
+      catch (std::exception const& e)
+      {
+        failure = std::string("threw ") + e.what();
+      }
+      throw error(std::string(what) + ": " + std::to_string(bytes) +
+                      " bytes: the allocator of set_device_memory() " + failure,
+                  error_kind::out_of_memory);
     }
 
-    void stream_free(void* memory, cuda_stream stream) noexcept
+    void device_deleter::operator()(void* memory) const noexcept
     {
-      // an array may outlive a reset of its device; clear that error
-      if (memory && cudaFreeAsync(memory, stream) != cudaSuccess)
-        static_cast<void>(cudaGetLastError());
-    }
-
-    void stream_copy_to_host(void* to, void const* from, std::size_t bytes, cuda_stream stream)
-    {
-      if (bytes != 0)
-        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream),
-                   "stream_array: cudaMemcpyAsync");
-      check_cuda(cudaStreamSynchronize(stream), "stream_array: cudaStreamSynchronize");
+      on_device const current(device); // the default stream is one of that device
+      from->deallocate(memory, bytes, stream);
     }
   }
 }

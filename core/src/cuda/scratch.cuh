@@ -18,7 +18,7 @@ namespace nearfield::detail
   {
     std::size_t bytes = 0;
     check_cuda(call(nullptr, bytes), what);
-    stream_array<char> scratch(bytes + 1, stream, what);
+    device_array<char> scratch(bytes + 1, stream, what);
     check_cuda(call(scratch.data(), bytes), what);
   }
 

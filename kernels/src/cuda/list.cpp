@@ -29,23 +29,26 @@ namespace nearfield
   }
 
   cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
-                       cuda_items const& items)
+                       cuda_items const& items, cuda_stream stream)
       : n_targets_(points_in(targets)), n_sources_(n_sources), n_wide_(items.n_wide),
-        n_medium_(items.n_medium), box_offsets_(targets.offsets), range_offsets_(list.offsets),
-        own_(list.own), ranges_(list.ranges), shifts_(list.shifts),
-        items_(std::span<cuda_item const>(items.items))
+        n_medium_(items.n_medium), box_offsets_(targets.offsets, stream),
+        range_offsets_(list.offsets, stream), own_(list.own, stream), ranges_(list.ranges, stream),
+        shifts_(list.shifts, stream), items_(items.items, stream)
   {}
 
-  cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources)
-      : cuda_list(targets, list, n_sources, checked_gather_items(targets, list, n_sources))
+  cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
+                       cuda_stream stream)
+      : cuda_list(targets, list, n_sources, checked_gather_items(targets, list, n_sources), stream)
   {
     for (index_type b = 0; b < targets.size(); ++b)
       is_of_one_set_ = is_of_one_set_ && detail::is_own_range(targets, list, b);
   }
 
-  cuda_list cuda_list::mutual(boxes const& points, interaction_list const& half_list)
+  cuda_list cuda_list::mutual(boxes const& points, interaction_list const& half_list,
+                              cuda_stream stream)
   {
-    cuda_list result(points, half_list, points_in(points), checked_mutual_items(points, half_list));
+    cuda_list result(points, half_list, points_in(points), checked_mutual_items(points, half_list),
+                     stream);
     result.is_mutual_ = true;
     return result;
   }

@@ -24,8 +24,8 @@ namespace nearfield::detail
   /// Memory for the masks of one search.
   struct mask_arrays
   {
-    stream_array<mask_head> heads;
-    stream_array<std::uint32_t> masks, unmasked;
+    device_array<mask_head> heads;
+    device_array<std::uint32_t> masks, unmasked;
 
     mask_arrays(search_output& out, pairs which, std::uint32_t n, std::uint32_t n_items,
                 cuda_stream stream)
@@ -64,10 +64,10 @@ namespace nearfield::detail
   {
     if (n == 0 || (!what.distances && !what.displacements)) return;
     std::array<T*, Dim> columns{};
-    if (what.distances) to.r2 = stream_array<T>(n, cells.stream(), "radius_search: r2");
+    if (what.distances) to.r2 = device_array<T>(n, cells.stream(), "radius_search: r2");
     for (int a = 0; a < Dim && what.displacements; ++a)
     {
-      to.displacements[a] = stream_array<T>(n, cells.stream(), "radius_search: displacements");
+      to.displacements[a] = device_array<T>(n, cells.stream(), "radius_search: displacements");
       columns[a] = to.displacements[a].data();
     }
     unsigned const blocks =
@@ -92,7 +92,7 @@ namespace nearfield::detail
     if (what.per_point)
     {
       result.per_point =
-          stream_array<index_type>(cells.targets().n, run.stream(), "radius_search: counts");
+          device_array<index_type>(cells.targets().n, run.stream(), "radius_search: counts");
       run.out().row_of_index = result.per_point.data();
     }
     run.template launch<search_stage::count>();
@@ -107,14 +107,14 @@ namespace nearfield::detail
     cuda_stream const stream = run.stream();
     std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
     search_output& out = run.out();
-    stream_array<std::uint64_t> item_pairs(n_items, stream, "radius_search: items");
-    stream_array<std::uint64_t> item_offsets(n_items + 1, stream, "radius_search: items");
-    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
+    device_array<std::uint64_t> item_pairs(n_items, stream, "radius_search: items");
+    device_array<std::uint64_t> item_offsets(n_items + 1, stream, "radius_search: items");
+    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.item_pairs = item_pairs.data();
     out.row_of_position = rows.data();
 
     mask_arrays masks(out, what.which, n, n_items, stream);
-    stream_array<std::uint32_t> many(n_items, stream, "radius_search: items");
+    device_array<std::uint32_t> many(n_items, stream, "radius_search: items");
     out.items_of_many_batches = many.data();
     run.template launch<search_stage::masks>();
     scan_counts(item_pairs.data(), item_offsets.data(), n_items, stream);
@@ -126,8 +126,8 @@ namespace nearfield::detail
     device_coo<T, Dim> result;
     if (n_pairs == 0) return result;
     item_pairs = {};
-    result.i = stream_array<index_type>(n_pairs, stream, "radius_search: i");
-    result.j = stream_array<index_type>(n_pairs, stream, "radius_search: j");
+    result.i = device_array<index_type>(n_pairs, stream, "radius_search: i");
+    result.j = device_array<index_type>(n_pairs, stream, "radius_search: j");
     auto const* const target_order = cells.targets().order.data();
     auto const* const source_order = cells.sources().order.data();
     if (found.items_of_many_batches < n_items)
@@ -151,7 +151,7 @@ namespace nearfield::detail
     {
       masks.heads = {};
       masks.masks = {};
-      stream_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
+      device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(result.i.data(), result.j.data(), keys.data(), n_pairs,
                     what.which == pairs::half, stream);
       sort_keys(keys, 64);
@@ -170,8 +170,8 @@ namespace nearfield::detail
     search_output& out = run.out();
     device_csr<T, Dim> result;
     result.offsets =
-        stream_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
-    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
+        device_array<std::uint64_t>(n + std::size_t(1), stream, "radius_search: offsets");
+    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     out.row_of_index = rows.data();
     mask_arrays masks(out, what.which, n, run.n_items(), stream);
     run.template launch<search_stage::masks>();
@@ -184,7 +184,7 @@ namespace nearfield::detail
     if (n_pairs == 0) return result;
     rows = {};
     if (found.items_without_masks == 0) cells.free_records();
-    result.columns = stream_array<index_type>(n_pairs, stream, "radius_search: columns");
+    result.columns = device_array<index_type>(n_pairs, stream, "radius_search: columns");
     expand_rows({masks.heads.data(), masks.masks.data(), nullptr, run.n_items(), nullptr, nullptr,
                  result.offsets.data()},
                 cells.targets().order.data(), cells.sources().order.data(), nullptr,
@@ -203,11 +203,11 @@ namespace nearfield::detail
     masks.masks = {};
     if (!what.sorted && !what.distances && !what.displacements) return result;
 
-    stream_array<std::uint32_t> i(n_pairs, stream, "radius_search: rows");
+    device_array<std::uint32_t> i(n_pairs, stream, "radius_search: rows");
     rows_of_entries(result.offsets.data(), n, i.data(), stream);
     if (what.sorted)
     {
-      stream_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
+      device_array<std::uint64_t> keys(n_pairs, stream, "radius_search: sort");
       keys_of_pairs(i.data(), result.columns.data(), keys.data(), n_pairs, false, stream);
       sort_keys(keys, 64);
       pairs_of_keys(keys.data(), nullptr, result.columns.data(), n_pairs, stream);
@@ -226,8 +226,8 @@ namespace nearfield::detail
     device_table result;
     result.width = what.width;
     if (n == 0) return result;
-    result.counts = stream_array<index_type>(n, stream, "radius_search: counts");
-    result.columns = stream_array<index_type>(n * what.width, stream, "radius_search: columns");
+    result.counts = device_array<index_type>(n, stream, "radius_search: counts");
+    result.columns = device_array<index_type>(n * what.width, stream, "radius_search: columns");
     search_output& out = run.out();
     out.width = what.width;
     out.row_of_index = result.counts.data();

@@ -8,7 +8,7 @@ namespace nearfield
   namespace
   {
     template <class V>
-    void copy(stream_array<V> const& from, page_array<V>& to)
+    void copy(device_array<V> const& from, page_array<V>& to)
     {
       if (from.size() == 0) return;
       to.resize(from.size());

@@ -45,7 +45,7 @@ namespace nearfield::detail
           static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), last) - all.begin()) -
           first_;
       auto const stream = of.cells_->stream();
-      begin_ = stream_array<std::uint32_t>(n_ + std::size_t(1), stream, "radius_search: items");
+      begin_ = device_array<std::uint32_t>(n_ + std::size_t(1), stream, "radius_search: items");
       cut_items<<<blocks_for(n_ + std::size_t(1), block_threads), block_threads, 0, stream>>>(
           of.cells_->targets().item_begin.data() + first_, n_, first, last, begin_.data());
       check_cuda(cudaGetLastError(), "radius_search: cut_items");
@@ -58,7 +58,7 @@ namespace nearfield::detail
 
   private:
     std::uint32_t first_ = 0, n_ = 0;
-    stream_array<std::uint32_t> begin_;
+    device_array<std::uint32_t> begin_;
   };
 
   template <class T, int Dim>
@@ -77,8 +77,8 @@ namespace nearfield::detail
     auto const& starts = cells_->targets().item_begin;
     item_begin_.resize(cells_->targets().n_items + std::size_t(1));
     if (starts.size() > 0)
-      stream_copy_to_host(item_begin_.data(), starts.data(),
-                          item_begin_.size() * sizeof(index_type), cells_->stream());
+      device_copy(item_begin_.data(), starts.data(), item_begin_.size() * sizeof(index_type),
+                  cells_->stream());
   }
 
   template <class T, int Dim>
@@ -99,7 +99,7 @@ namespace nearfield::detail
     device_search_run<T, Dim> run(*cells_, which, true);
     items const some(*this, first, last);
     some.narrow(run);
-    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
+    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
     run.out().row_of_position = rows.data() - first;
     run.template launch<search_stage::count>();
     scan_counts(rows.data(), offsets, n, stream);
@@ -117,8 +117,8 @@ namespace nearfield::detail
     device_search_run<T, Dim> run(*cells_, which, true);
     items const some(*this, first, last);
     some.narrow(run);
-    stream_array<std::uint32_t> rows(n, stream, "radius_search: rows");
-    stream_array<std::uint64_t> item_offsets(some.n(), stream, "radius_search: items");
+    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
+    device_array<std::uint64_t> item_offsets(some.n(), stream, "radius_search: items");
     split_offsets<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
         offsets, n, some.begin(), some.n(), first, rows.data(), item_offsets.data());
     check_cuda(cudaGetLastError(), "radius_search: split_offsets");

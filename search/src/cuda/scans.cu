@@ -4,6 +4,8 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
+#include <utility>
+
 namespace nearfield::detail
 {
   namespace
@@ -40,10 +42,10 @@ namespace nearfield::detail
     scan(counts, offsets, n, stream);
   }
 
-  void sort_keys(stream_array<std::uint64_t>& keys, int bits)
+  void sort_keys(device_array<std::uint64_t>& keys, int bits)
   {
     cuda_stream const stream = keys.stream();
-    stream_array<std::uint64_t> sorted(keys.size(), stream, "radius_search: sort");
+    device_array<std::uint64_t> sorted(keys.size(), stream, "radius_search: sort");
     with_scratch(stream, "radius_search: sort",
                  [&](void* scratch, std::size_t& bytes)
                  {
@@ -51,6 +53,6 @@ namespace nearfield::detail
                                                          static_cast<std::int64_t>(keys.size()), 0,
                                                          bits, stream);
                  });
-    keys.swap(sorted);
+    std::swap(keys, sorted);
   }
 }

@@ -17,5 +17,5 @@ namespace nearfield::detail
                    cuda_stream stream);
 
   /// Sorts by the lowest `bits` bits of the keys. The array is swapped with a sorted one.
-  void sort_keys(stream_array<std::uint64_t>& keys, int bits);
+  void sort_keys(device_array<std::uint64_t>& keys, int bits);
 }

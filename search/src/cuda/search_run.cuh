@@ -85,14 +85,14 @@ namespace nearfield::detail
         wait_for_word(out_.counters_for_host->blocks_done, stream_, "radius_search: a kernel");
         return *out_.counters_for_host;
       }
-      stream_copy_to_host(&found, counters_.data(), sizeof found, stream_);
+      device_copy(&found, counters_.data(), sizeof found, stream_);
       return found;
     }
 
   private:
     device_cells<T, Dim>& cells_;
     cuda_stream stream_;
-    stream_array<search_counters> counters_;
+    device_array<search_counters> counters_;
     device_cell_view in_{};
     search_output out_;
   };

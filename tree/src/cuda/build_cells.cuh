@@ -106,10 +106,10 @@ namespace nearfield::detail
     mail.crowded = 0;
     mail.items = 0;
     old.ranks = {}; // frees as much as is allocated next
-    stream_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
+    device_array<std::uint32_t> counts(n_cells, stream_, "cuda_cell_list: cells");
     check_cuda(cudaMemsetAsync(counts.data(), 0, n_cells * sizeof(std::uint32_t), stream_),
                "cudaMemsetAsync");
-    to.ranks = stream_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
+    to.ranks = device_array<cell_rank>(n, stream_, "cuda_cell_list: ranks");
     count_cells<T, Dim><<<blocks, block_threads, 0, stream_>>>(points, cells, counts.data(),
                                                                to.ranks.data(), &mail.crowded);
     check_cuda(cudaGetLastError(), "cuda_cell_list: count_cells");
@@ -117,16 +117,16 @@ namespace nearfield::detail
     old = {};
 
     std::size_t const most_items = std::min(n, n_cells / group + n / item_points + 1);
-    to.table = stream_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
-    to.item_begin = stream_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
-    to.item_cell = stream_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
+    to.table = device_array<std::uint32_t>(n_cells + 1, stream_, "cuda_cell_list: table");
+    to.item_begin = device_array<std::uint32_t>(most_items + 1, stream_, "cuda_cell_list: items");
+    to.item_cell = device_array<std::uint32_t>(most_items, stream_, "cuda_cell_list: items");
     scan_cells(counts.data(),
                {to.table.data(), to.item_begin.data(), to.item_cell.data(), &mail.items}, n_cells,
                group, stream_);
     counts = {};
     end_stage("cells", stream_);
 
-    to.unranked = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
+    to.unranked = device_array<uint4>(n, stream_, "cuda_cell_list: records");
     // A write of half a sector reads memory first, unless the sector is in the cache.
     check_cuda(cudaMemsetAsync(to.unranked.data(), 0, n * sizeof(uint4), stream_),
                "cudaMemsetAsync");
@@ -150,8 +150,8 @@ namespace nearfield::detail
     cell_of_point<T, Dim> const cells(grid_, geometry_);
     std::size_t const n = points.n;
     unsigned const blocks = blocks_for(n, block_threads);
-    to.keys = stream_array<std::uint64_t>(n, stream_, "cuda_cell_list: keys");
-    to.order = stream_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
+    to.keys = device_array<std::uint64_t>(n, stream_, "cuda_cell_list: keys");
+    to.order = device_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
     keys_of_points<T, Dim>
         <<<blocks, block_threads, 0, stream_>>>(points, cells, to.keys.data(), to.order.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
@@ -163,11 +163,11 @@ namespace nearfield::detail
       to.keys = {};
       return;
     }
-    to.item_begin = stream_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
-    stream_array<std::uint32_t> count(1, stream_, "cuda_cell_list: items");
+    to.item_begin = device_array<std::uint32_t>(n + 1, stream_, "cuda_cell_list: items");
+    device_array<std::uint32_t> count(1, stream_, "cuda_cell_list: items");
     select_items(to.keys.data(), to.item_begin.data(), count.data(), n, geometry_.group, stream_);
-    stream_copy_to_host(&to.n_items, count.data(), sizeof to.n_items, stream_);
-    to.item_wide_cell = stream_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
+    device_copy(&to.n_items, count.data(), sizeof to.n_items, stream_);
+    to.item_wide_cell = device_array<std::uint64_t>(to.n_items, stream_, "cuda_cell_list: items");
     cells_of_items<<<blocks_for(to.n_items + 1, block_threads), block_threads, 0, stream_>>>(
         to.keys.data(), to.n_items, points.n, geometry_.group, to.item_begin.data(),
         to.item_wide_cell.data());
@@ -186,8 +186,8 @@ namespace nearfield::detail
   {
     if (points.unranked.size() == 0) return;
     std::uint32_t const n = points.n;
-    points.records = stream_array<uint4>(n, stream_, "cuda_cell_list: records");
-    points.order = stream_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
+    points.records = device_array<uint4>(n, stream_, "cuda_cell_list: records");
+    points.order = device_array<std::uint32_t>(n, stream_, "cuda_cell_list: order");
     rank_points<<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
         points.unranked.data(), points.ranks.data(), points.table.data(), n, points.records.data(),
         points.order.data());
@@ -208,7 +208,7 @@ namespace nearfield::detail
   void device_cells<T, Dim>::make_records(sorted_points& to, columns const& x)
   {
     if (to.n == 0 || to.any_records()) return;
-    to.records = stream_array<uint4>(to.n, stream_, "cuda_cell_list: records");
+    to.records = device_array<uint4>(to.n, stream_, "cuda_cell_list: records");
     gather_records<T, Dim><<<blocks_for(to.n, block_threads), block_threads, 0, stream_>>>(
         device_points<T, Dim>(x), {grid_, geometry_}, to.order.data(), to.records.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");

@@ -52,7 +52,7 @@ namespace nearfield::detail
       std::array<T, Dim> lower{}, upper{};
       if (bounds_.size() == 0)
       {
-        bounds_ = stream_array<device_bounds<Dim>>(2, stream_, "cuda_cell_list: bounds");
+        bounds_ = device_array<device_bounds<Dim>>(2, stream_, "cuda_cell_list: bounds");
         check_cuda(cudaMemsetAsync(bounds_.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
                    "cudaMemsetAsync");
       }
@@ -98,7 +98,7 @@ namespace nearfield::detail
       for (int a = 0; a < Dim; ++a)
       {
         T value = 0;
-        stream_copy_to_host(&value, x[a] + i, sizeof value, stream_);
+        device_copy(&value, x[a] + i, sizeof value, stream_);
         T const period = options_.period[a];
         bool const finite = std::isfinite(value);
         if (finite && (period == 0 || (value >= 0 && value < period))) continue;
@@ -115,6 +115,6 @@ namespace nearfield::detail
     cuda_stream stream_;
     cell_list_options<T, Dim> options_;
     /// zero between searches
-    stream_array<device_bounds<Dim>> bounds_;
+    device_array<device_bounds<Dim>> bounds_;
   };
 }

@@ -7,6 +7,8 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_select.cuh>
 
+#include <utility>
+
 namespace nearfield::detail
 {
   namespace
@@ -75,7 +77,7 @@ namespace nearfield::detail
                   std::uint32_t group, cuda_stream stream)
   {
     group_load const load{counts, group, static_cast<std::uint32_t>(cells / group)};
-    stream_array<std::uint64_t> before(load.groups + std::size_t(1), stream,
+    device_array<std::uint64_t> before(load.groups + std::size_t(1), stream,
                                        "cuda_cell_list: cells");
     exclusive_sum(load, before.data(), load.groups + 1, stream, "cuda_cell_list: cells");
     fill_table<<<load.groups / table_threads + 1, table_threads, 0, stream>>>(load, before.data(),
@@ -83,11 +85,11 @@ namespace nearfield::detail
     check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
   }
 
-  void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values, int bits)
+  void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values, int bits)
   {
     cuda_stream const stream = keys.stream();
-    stream_array<std::uint64_t> sorted_keys(keys.size(), stream, "cuda_cell_list: sort");
-    stream_array<std::uint32_t> sorted_values(values.size(), stream, "cuda_cell_list: sort");
+    device_array<std::uint64_t> sorted_keys(keys.size(), stream, "cuda_cell_list: sort");
+    device_array<std::uint32_t> sorted_values(values.size(), stream, "cuda_cell_list: sort");
     with_scratch(stream, "cuda_cell_list: sort",
                  [&](void* scratch, std::size_t& bytes)
                  {
@@ -96,8 +98,8 @@ namespace nearfield::detail
                        sorted_values.data(), static_cast<std::int64_t>(keys.size()), 0, bits,
                        stream);
                  });
-    keys.swap(sorted_keys);
-    values.swap(sorted_values);
+    std::swap(keys, sorted_keys);
+    std::swap(values, sorted_values);
   }
 
   void select_items(std::uint64_t const* keys, std::uint32_t* places, std::uint32_t* count,

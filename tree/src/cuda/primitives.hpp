@@ -28,7 +28,7 @@ namespace nearfield::detail
                   std::uint32_t group, cuda_stream stream);
 
   /// Sorts stably by the lowest `bits` bits of the keys. The arrays are swapped with sorted ones.
-  void sort_by_key(stream_array<std::uint64_t>& keys, stream_array<std::uint32_t>& values,
+  void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values,
                    int bits);
 
   /// For points sorted by key: writes the first point of each item to places[...], ascending, and their

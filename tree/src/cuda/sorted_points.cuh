@@ -17,20 +17,20 @@ namespace nearfield::detail
   /// One set of points, sorted by cell.
   struct sorted_points
   {
-    stream_array<uint4> records;
+    device_array<uint4> records;
     /// position -> index
-    stream_array<std::uint32_t> order;
-    stream_array<std::uint32_t> table;
-    stream_array<std::uint64_t> keys;
-    stream_array<std::uint32_t> item_begin;
+    device_array<std::uint32_t> order;
+    device_array<std::uint32_t> table;
+    device_array<std::uint64_t> keys;
+    device_array<std::uint32_t> item_begin;
     /// the first cell of the group of each item: item_cell with a table, item_wide_cell without one
-    stream_array<std::uint32_t> item_cell;
-    stream_array<std::uint64_t> item_wide_cell;
+    device_array<std::uint32_t> item_cell;
+    device_array<std::uint64_t> item_wide_cell;
     std::uint32_t n = 0, n_items = 0;
 
     /// the records before rank_points; empty after it
-    stream_array<uint4> unranked;
-    stream_array<cell_rank> ranks;
+    device_array<uint4> unranked;
+    device_array<cell_rank> ranks;
 
     [[nodiscard]] cell_starts starts() const { return {table.data(), keys.data(), n}; }
 

@@ -30,16 +30,19 @@
 namespace nearfield
 {
   /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. It
-  /// copies what it needs; any number of steps may use it.
+  /// copies what it needs in the order of `stream`, and waits; any number of steps may use it, on any stream. Those
+  /// on other streams must be done before it is destroyed.
   class NEARFIELD_API cuda_list
   {
   public:
     /// For one-sided steps. n_sources is the size of the set that the ranges of the list index. Throws
     /// nearfield::error if boxes and list do not match, or if the device has too little memory.
-    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources);
+    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
+              cuda_stream stream = nullptr);
 
     /// For mutual steps, over a half list of one set. Also throws nearfield::error if it is not a half list.
-    static cuda_list mutual(boxes const& points, interaction_list const& half_list);
+    static cuda_list mutual(boxes const& points, interaction_list const& half_list,
+                            cuda_stream stream = nullptr);
 
     /// The number of targets.
     [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
@@ -64,7 +67,7 @@ namespace nearfield
 
   private:
     cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
-              cuda_items const& items);
+              cuda_items const& items, cuda_stream stream);
 
     std::size_t n_targets_, n_sources_;
     bool is_of_one_set_ = true, is_mutual_ = false;

@@ -35,7 +35,7 @@ namespace nearfield
   {
     std::uint64_t total = 0; ///< the number of pairs
     /// by index; empty unless asked for
-    stream_array<index_type> per_point;
+    device_array<index_type> per_point;
 
     /// Copies the counts to the host; waits for the stream.
     [[nodiscard]] pair_counts to_host() const;
@@ -45,16 +45,16 @@ namespace nearfield
   template <class T, int Dim>
   struct device_pair_geometry
   {
-    stream_array<T> r2;                             ///< length^2
-    std::array<stream_array<T>, Dim> displacements; ///< length^1, one column per axis
+    device_array<T> r2;                             ///< length^2
+    std::array<device_array<T>, Dim> displacements; ///< length^1, one column per axis
   };
 
   /// The result of to_coo, in device memory: pair p is (i[p], j[p]).
   template <class T, int Dim>
   struct NEARFIELD_API device_coo : device_pair_geometry<T, Dim>
   {
-    stream_array<index_type> i; ///< indices of the targets
-    stream_array<index_type> j; ///< indices of the sources
+    device_array<index_type> i; ///< indices of the targets
+    device_array<index_type> j; ///< indices of the sources
 
     /// The number of pairs.
     [[nodiscard]] std::size_t size() const { return i.size(); }
@@ -66,8 +66,8 @@ namespace nearfield
   template <class T, int Dim>
   struct NEARFIELD_API device_csr : device_pair_geometry<T, Dim>
   {
-    stream_array<std::uint64_t> offsets; ///< one more than rows
-    stream_array<index_type> columns;    ///< indices of the sources, row by row
+    device_array<std::uint64_t> offsets; ///< one more than rows
+    device_array<index_type> columns;    ///< indices of the sources, row by row
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return offsets.size() == 0 ? 0 : offsets.size() - 1; }
@@ -81,8 +81,8 @@ namespace nearfield
     index_type width = 0; ///< entries of a row
     /// some row has more points than entries; counts are still right
     bool overflow = false;
-    stream_array<index_type> counts;  ///< the number of points of each row, also beyond width
-    stream_array<index_type> columns; ///< indices of the sources
+    device_array<index_type> counts;  ///< the number of points of each row, also beyond width
+    device_array<index_type> columns; ///< indices of the sources
 
     /// The number of rows.
     [[nodiscard]] std::size_t size() const { return counts.size(); }
