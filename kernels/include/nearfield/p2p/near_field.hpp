@@ -3,8 +3,6 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/p2p/p2p.hpp>
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -111,57 +109,53 @@ namespace nearfield
                         " meets sources before its end; give a half list (half_interactions())");
     }
 
-    template <class T, class K>
-    p2p_job<T> job_of(K const& k, boxes const& targets, interaction_list const& list,
-                      near_field_options const& options)
+    // What does not depend on the interaction is compiled once for float and once for double.
+
+    /// Columns of which the compiler knows neither number nor stride.
+    template <class T>
+    using any_columns = strided<T, run_time_columns>;
+
+    template <columns_view View>
+    any_columns<typename View::value_type> any_columns_of(View const& view)
     {
-      p2p_job<T> job;
-      static_cast<list_view&>(job) = {targets.offsets.data(), list.own.data(), list.offsets.data(),
-                                      list.ranges.data(), list.shifts.data()};
-      job.last_box = targets.size();
-      job.tests_for_zero = tests_for_zero<T>(k);
-      job.ranges_may_coincide = options.ranges_may_coincide;
-      return job;
+      using T = typename View::value_type;
+      auto const& pointers = pointers_of(view);
+      return {soa<T, run_time_columns>({pointers.data(), static_cast<std::size_t>(width_of(view))},
+                                       view.size()),
+              stride_of(view)};
     }
 
     /// Columns in the order of boxes, made from those of a view that `order` indexes.
-    template <class T, int N>
+    template <class T>
     class sorted_columns
     {
     public:
       /// Copies the columns unless told not to.
-      template <columns_view View>
-      sorted_columns(std::span<index_type const> order, View const& from, bool copies = true)
+      sorted_columns(std::span<index_type const> order, any_columns<T const> const& from,
+                     bool copies = true)
           : order_(order), values_(order.size() * static_cast<std::size_t>(width_of(from)))
       {
         for (int c = 0; c < width_of(from); ++c)
         {
           columns_.push_back(values_.data() + static_cast<std::size_t>(c) * order.size());
           auto const column = from[c];
-          for (std::size_t i = 0; copies && i < order.size(); ++i)
-            columns_[c][i] = column[order[i]];
+          T* const to = columns_[c];
+          for (std::size_t i = 0; copies && i < order.size(); ++i) to[i] = column[order[i]];
         }
       }
 
-      [[nodiscard]] soa<T, N> view()
+      [[nodiscard]] any_columns<T> view() const
       {
-        if constexpr (N == run_time_columns)
-          return {columns_, order_.size()};
-        else
-        {
-          std::array<T*, N> columns;
-          std::copy_n(columns_.begin(), N, columns.begin());
-          return {columns, order_.size()};
-        }
+        return soa<T, run_time_columns>(columns_, order_.size());
       }
       /// Copies the columns back.
-      template <columns_view View>
-      void copy_to(View const& to) const
+      void copy_to(any_columns<T> const& to) const
       {
         for (int c = 0; c < width_of(to); ++c)
         {
           auto const column = to[c];
-          for (std::size_t i = 0; i < order_.size(); ++i) column[order_[i]] = columns_[c][i];
+          T const* const from = columns_[c];
+          for (std::size_t i = 0; i < order_.size(); ++i) column[order_[i]] = from[i];
         }
       }
 
@@ -171,14 +165,112 @@ namespace nearfield
       std::vector<T*> columns_;
     };
 
-    template <columns_view Out>
-    void clear(Out const& out)
+    /// A step of one thread.
+    template <class T>
+    struct list_step
     {
-      for (int c = 0; c < width_of(out); ++c)
+      char const* function;
+      p2p_function<T> kernel;
+      void const* interaction;
+      bool tests_for_zero;
+      int n_rhs;
+      near_field_options options;
+
+      /// One set over a list, or over a half list if the step is mutual.
+      void run(boxes const& points, interaction_list const& list, bool is_mutual,
+               any_columns<T const> const& x, any_columns<T const> const& q,
+               any_columns<T> const& out) const
       {
-        auto const column = out[c];
-        for (std::size_t i = 0; i < out.size(); ++i) column[i] = 0;
+        check_one_set(function, x, q, out);
+        check_list(function, points, list, x.size(), x.size());
+        check_own_ranges(function, points, list);
+        if (is_mutual) check_half(function, points, list);
+        auto job = job_of(points, list);
+        job.own_is_self = true;
+        job.target_q = q.columns().data();
+        job.source_out = out.columns().data();
+        p2p_strides const strides{x.stride(), q.stride(), out.stride(),
+                                  x.stride(), q.stride(), out.stride()};
+        start(job, x, x, q, out, strides);
       }
+
+      /// Two sets.
+      void run(boxes const& targets, interaction_list const& list, any_columns<T const> const& x,
+               any_columns<T const> const& y, any_columns<T const> const& q,
+               any_columns<T> const& out) const
+      {
+        check_two_sets(function, x, y, q, out);
+        check_list(function, targets, list, x.size(), y.size());
+        start(job_of(targets, list), x, y, q, out,
+              {x.stride(), 1, out.stride(), y.stride(), q.stride(), 1});
+      }
+
+      /// One set over leaves, with columns in the order of the arrays that they were made from.
+      void run_sorted(std::span<index_type const> order, boxes const& points,
+                      interaction_list const& list, bool is_mutual, any_columns<T const> const& x,
+                      any_columns<T const> const& q, any_columns<T> const& out) const
+      {
+        check_view(function, "x", x, order.size());
+        check_one_set(function, x, q, out);
+        sorted_columns<T> const sorted_x(order, x), sorted_q(order, q),
+            sums(order, out, options.accumulate);
+        run(points, list, is_mutual, sorted_x.view(), sorted_q.view(), sums.view());
+        sums.copy_to(out);
+      }
+
+      /// Two sets over leaves.
+      void run_sorted(std::span<index_type const> order, std::span<index_type const> source_order,
+                      boxes const& targets, interaction_list const& list,
+                      any_columns<T const> const& x, any_columns<T const> const& y,
+                      any_columns<T const> const& q, any_columns<T> const& out) const
+      {
+        check_view(function, "x", x, order.size());
+        check_view(function, "y", y, source_order.size());
+        check_two_sets(function, x, y, q, out);
+        sorted_columns<T> const sorted_x(order, x), sorted_y(source_order, y),
+            sorted_q(source_order, q), sums(order, out, options.accumulate);
+        run(targets, list, sorted_x.view(), sorted_y.view(), sorted_q.view(), sums.view());
+        sums.copy_to(out);
+      }
+
+    private:
+      p2p_job<T> job_of(boxes const& targets, interaction_list const& list) const
+      {
+        p2p_job<T> job;
+        static_cast<list_view&>(job) = {targets.offsets.data(), list.own.data(),
+                                        list.offsets.data(), list.ranges.data(),
+                                        list.shifts.data()};
+        job.last_box = targets.size();
+        job.tests_for_zero = tests_for_zero;
+        job.ranges_may_coincide = options.ranges_may_coincide;
+        job.n_rhs = n_rhs;
+        return job;
+      }
+
+      void start(p2p_job<T> job, any_columns<T const> const& x, any_columns<T const> const& y,
+                 any_columns<T const> const& q, any_columns<T> const& out,
+                 p2p_strides const& strides) const
+      {
+        job.target_x = x.columns().data();
+        job.source_x = y.columns().data();
+        job.source_q = q.columns().data();
+        job.target_out = out.columns().data();
+        if (x.stride() != 1 || y.stride() != 1 || q.stride() != 1 || out.stride() != 1)
+          job.strides = &strides;
+        for (int c = 0; c < width_of(out); ++c)
+        {
+          auto const column = out[c];
+          for (std::size_t i = 0; !options.accumulate && i < out.size(); ++i) column[i] = 0;
+        }
+        kernel(interaction, job);
+      }
+    };
+
+    template <class T, class K>
+    list_step<T> list_step_of(char const* function, p2p_function<T> kernel, K const& k, int n_rhs,
+                              near_field_options const& options)
+    {
+      return {function, kernel, &k, detail::tests_for_zero<T>(k), n_rhs, options};
     }
   }
 }
@@ -196,15 +288,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::check_one_set("near_field", x, q, out);
-    detail::check_list("near_field", points, list, x.size(), x.size());
-    detail::check_own_ranges("near_field", points, list);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
-    detail::right_hand_sides<K>(q, out); // may throw: before anything is written
-    if (!options.accumulate) detail::clear(out);
-    detail::set_views const all{x, q, out};
-    detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, points, list, options),
-                                 all);
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
+                            detail::right_hand_sides<K>(q, out), options)
+        .run(points, list, false, detail::any_columns_of(x), detail::any_columns_of(q),
+             detail::any_columns_of(out));
   }
 
   /// As near_field, with one evaluation per pair, over a half list: about twice as fast.
@@ -215,16 +302,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                          near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::check_one_set("near_field_mutual", x, q, out);
-    detail::check_list("near_field_mutual", points, half_list, x.size(), x.size());
-    detail::check_own_ranges("near_field_mutual", points, half_list);
-    detail::check_half("near_field_mutual", points, half_list);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
-    detail::right_hand_sides<K>(q, out); // may throw: before anything is written
-    if (!options.accumulate) detail::clear(out);
-    detail::set_views const all{x, q, out};
-    detail::run_right_hand_sides(kernels.mutual, k,
-                                 detail::job_of<T>(k, points, half_list, options), all);
+    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k,
+                            detail::right_hand_sides<K>(q, out), options)
+        .run(points, half_list, true, detail::any_columns_of(x), detail::any_columns_of(q),
+             detail::any_columns_of(out));
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
@@ -236,15 +317,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    detail::check_two_sets("near_field", x, y, q, out);
-    detail::check_list("near_field", targets, list, x.size(), y.size());
-    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
-    detail::right_hand_sides<K>(q, out); // may throw: before anything is written
-    if (!options.accumulate) detail::clear(out);
-    detail::set_views const all_targets{x, Q{}, out};
-    detail::set_views const all_sources{y, q, Out{}};
-    detail::run_right_hand_sides(kernels.one_sided, k, detail::job_of<T>(k, targets, list, options),
-                                 all_targets, all_sources);
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
+                            detail::right_hand_sides<K>(q, out), options)
+        .run(targets, list, detail::any_columns_of(x), detail::any_columns_of(y),
+             detail::any_columns_of(q), detail::any_columns_of(out));
   }
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from.
@@ -254,15 +330,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    auto const order = leaves.target_order();
-    detail::check_view("near_field", "x", x, order.size());
-    detail::check_one_set("near_field", x, q, out);
-    detail::sorted_columns<T, K::dim> sorted_x(order, x);
-    detail::sorted_columns<T, Q::n_columns> sorted_q(order, q);
-    detail::sorted_columns<T, Out::n_columns> sums(order, out, options.accumulate);
-    near_field(where, k, leaves.targets(), leaves.interactions(), sorted_x.view(), sorted_q.view(),
-               sums.view(), options);
-    sums.copy_to(out);
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
+                            detail::right_hand_sides<K>(q, out), options)
+        .run_sorted(leaves.target_order(), leaves.targets(), leaves.interactions(), false,
+                    detail::any_columns_of(x), detail::any_columns_of(q),
+                    detail::any_columns_of(out));
   }
 
   /// The same with one evaluation per pair. Throws nearfield::error for leaves of two sets.
@@ -273,15 +345,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                          Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    auto const order = leaves.target_order();
-    detail::check_view("near_field_mutual", "x", x, order.size());
-    detail::check_one_set("near_field_mutual", x, q, out);
-    detail::sorted_columns<T, K::dim> sorted_x(order, x);
-    detail::sorted_columns<T, Q::n_columns> sorted_q(order, q);
-    detail::sorted_columns<T, Out::n_columns> sums(order, out, options.accumulate);
-    near_field_mutual(where, k, leaves.targets(), leaves.half_interactions(), sorted_x.view(),
-                      sorted_q.view(), sums.view(), options);
-    sums.copy_to(out);
+    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k,
+                            detail::right_hand_sides<K>(q, out), options)
+        .run_sorted(leaves.target_order(), leaves.targets(), leaves.half_interactions(), true,
+                    detail::any_columns_of(x), detail::any_columns_of(q),
+                    detail::any_columns_of(out));
   }
 
   /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q.
@@ -291,15 +359,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    auto const order = leaves.target_order(), source_order = leaves.source_order();
-    detail::check_view("near_field", "x", x, order.size());
-    detail::check_view("near_field", "y", y, source_order.size());
-    detail::check_two_sets("near_field", x, y, q, out);
-    detail::sorted_columns<T, K::dim> sorted_x(order, x), sorted_y(source_order, y);
-    detail::sorted_columns<T, Q::n_columns> sorted_q(source_order, q);
-    detail::sorted_columns<T, Out::n_columns> sums(order, out, options.accumulate);
-    near_field(where, k, leaves.targets(), leaves.interactions(), sorted_x.view(), sorted_y.view(),
-               sorted_q.view(), sums.view(), options);
-    sums.copy_to(out);
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
+                            detail::right_hand_sides<K>(q, out), options)
+        .run_sorted(leaves.target_order(), leaves.source_order(), leaves.targets(),
+                    leaves.interactions(), detail::any_columns_of(x), detail::any_columns_of(y),
+                    detail::any_columns_of(q), detail::any_columns_of(out));
   }
 }
