@@ -1,7 +1,10 @@
 #include "environment.hpp"
 
+#include "conf.hpp"
+
 #include <nearfield/core/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <cmath>
@@ -26,13 +29,13 @@ namespace nearfield::starpu::detail
     struct number
     {
       char const* name; ///< without STARPU_
-      long least = 0;
+      long least = 0, most = INT_MAX;
     };
 
     // The variables that StarPU reads as integers when it starts, also for devices it was built without.
     constexpr number numbers[] = {
-        {"BACKOFF_MAX"},
-        {"BACKOFF_MIN"},
+        {"BACKOFF_MAX", 0, 1000000}, // yields of a worker before it looks for tasks again
+        {"BACKOFF_MIN", 0, 1000000},
         {"BUS_CALIBRATE"},
         {"BUS_STATS"},
         {"CALIBRATE"},
@@ -82,7 +85,6 @@ namespace nearfield::starpu::detail
         {"NMPI_MS"},
         {"NOPENCL"},
         {"NTASKS_THRESHOLD"},
-        {"NTHREADS_PER_CORE", 1},
         {"NWORKER_PER_CUDA", 1},
         {"OPENCL_ONLY_ON_CPUS"},
         {"OPENCL_ON_CPUS"},
@@ -114,6 +116,7 @@ namespace nearfield::starpu::detail
         {"USE_NUMA"},
         {"WATCHDOG_CRASH"},
         {"WATCHDOG_DELAY"},
+        {"WATCHDOG_TIMEOUT", 1, LONG_MAX}, // in microseconds; after 0 it ends the process
         {"WORKERS_GETBIND"},
         {"WORKERS_NOBIND"},
         {"WORKER_TREE"},
@@ -140,12 +143,20 @@ namespace nearfield::starpu::detail
     }
 
     // as StarPU parses it: an empty string is 0
-    bool is_number(char const* text, long least)
+    bool is_number(char const* text, long least, long most)
     {
       char* end = nullptr;
       errno = 0;
       long const value = std::strtol(text, &end, 10);
-      return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
+      return *end == '\0' && errno == 0 && value >= least && value <= most;
+    }
+
+    void check_number(std::string const& variable, char const* found, long least, long most)
+    {
+      if (!found || is_number(found, least, most)) return;
+      std::string const end = most < INT_MAX ? " to " + std::to_string(most) : " or more";
+      throw error(variable + ": found '" + found + "'; give a whole number, " +
+                  std::to_string(least) + end + ", or unset it");
     }
 
     // with an infinite weight a scheduler would wait for ever
@@ -155,13 +166,14 @@ namespace nearfield::starpu::detail
       return std::isfinite(std::strtof(text, &end)) && *end == '\0';
     }
 
+    bool is_digit(char c)
+    {
+      return c >= '0' && c <= '9';
+    }
+
     // "0 2", "0,2" or "0-3 6-". A dash that does not follow a digit is taken for a sign, and StarPU crashes.
     bool is_list(std::string_view text)
     {
-      auto const is_digit = [](char c)
-      {
-        return c >= '0' && c <= '9';
-      };
       auto const first = text.find_first_not_of(' ');
       if (first == text.npos || !is_digit(text[first]) ||
           text.find_first_not_of("0123456789 ,-") != text.npos)
@@ -169,6 +181,33 @@ namespace nearfield::starpu::detail
       for (auto dash = text.find('-'); dash != text.npos; dash = text.find('-', dash + 1))
         if (!is_digit(text[dash - 1])) return false;
       return true;
+    }
+
+    // Whether a list ends before StarPU's array is full: it would not see the end, and abort. "6-" goes up to
+    // the last CPU.
+    bool is_short(char const* text)
+    {
+      char* end = nullptr;
+      for (long n = 0; n < STARPU_NMAXWORKERS;)
+      {
+        long const first = std::strtol(text, &end, 10);
+        if (end == text) return true;
+        long last = first;
+        text = end;
+        if (*text == '-' && is_digit(text[1]))
+        {
+          last = std::strtol(text + 1, &end, 10);
+          text = end;
+        }
+        else if (*text == '-')
+        {
+          last = allowed_cpus() - 1;
+          text += text[1] == '\0' ? 1 : 2;
+        }
+        if (*text == ',') ++text;
+        n += 1 + std::clamp(last - first, 0L, long(STARPU_NMAXWORKERS));
+      }
+      return false;
     }
 
     /// The directory of StarPU's measurements, and the variable that determines it.
@@ -228,22 +267,20 @@ namespace nearfield::starpu::detail
 
   void check_variables()
   {
-    for (auto const& [name, least] : numbers)
+    for (auto const& [name, least, most] : numbers)
     {
       std::string const variable = std::string("STARPU_") + name;
-      if (char const* const found = std::getenv(variable.c_str());
-          found && !is_number(found, least))
-        throw error(variable + ": found '" + found + "'; give a whole number, " +
-                    std::to_string(least) + " or more, or unset it");
+      check_number(variable, std::getenv(variable.c_str()), least, most);
     }
+    // StarPU counts the CPUs of a core in the same way
+    check_number("STARPU_NTHREADS_PER_CORE", std::getenv("STARPU_NTHREADS_PER_CORE"), 1,
+                 allowed_cpus() / allowed_cores());
     for (char const* const* entry = environ; *entry; ++entry)
     {
       std::string_view const text = *entry;
       auto const name = text.substr(0, text.find('='));
-      if (char const* const value = *entry + name.size() + 1;
-          is_limit_of_a_device(name) && !is_number(value, 0))
-        throw error(std::string(name) + ": found '" + value +
-                    "'; give a whole number, 0 or more, or unset it");
+      if (is_limit_of_a_device(name))
+        check_number(std::string(name), *entry + name.size() + 1, 0, INT_MAX);
     }
     for (char const* const variable : reals)
       if (char const* const found = std::getenv(variable); found && !is_real(found))
@@ -252,6 +289,10 @@ namespace nearfield::starpu::detail
       if (char const* const found = std::getenv(variable); found && !is_list(found))
         throw error(std::string(variable) + ": found '" + found +
                     "'; give numbers like '0 1' or '0-3', or unset it");
+      else if (found && !is_short(found))
+        throw error(std::string(variable) + ": found '" + found + "'; give at most " +
+                    std::to_string(STARPU_NMAXWORKERS - 1) +
+                    " numbers, for which this StarPU was built, or unset it");
     // becomes part of file names
     if (char const* const host = std::getenv("STARPU_HOSTNAME");
         host && std::string_view(host).find('/') != std::string_view::npos)

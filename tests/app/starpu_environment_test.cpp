@@ -48,10 +48,17 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_LIMIT_CPU_MEM", "1G", "found '1G'"},
                     variable{"STARPU_LIMIT_CUDA_0_MEM", "1G", "found '1G'"},
                     variable{"STARPU_BACKOFF_MIN", "x", "found 'x'"},
-                    variable{"STARPU_NTHREADS_PER_CORE", "0", "1 or more"},
+                    variable{"STARPU_BACKOFF_MIN", "2147483647", "0 to 1000000"},
+                    variable{"STARPU_BACKOFF_MAX", "2147483647", "0 to 1000000"},
+                    variable{"STARPU_NTHREADS_PER_CORE", "0", "a whole number, 1 to "},
+                    variable{"STARPU_NTHREADS_PER_CORE", "99", "found '99'"},
+                    variable{"STARPU_WATCHDOG_TIMEOUT", "foo", "found 'foo'; .* 1 or more"},
+                    variable{"STARPU_WATCHDOG_TIMEOUT", "0", "found '0'"},
                     variable{"STARPU_SCHED_ALPHA", "1,5", "found '1,5'; give a number"},
                     variable{"STARPU_WORKERS_CPUID", "foo", "found 'foo'; give numbers like"},
                     variable{"STARPU_WORKERS_CPUID", "0 -1", "found '0 -1'"},
+                    variable{"STARPU_WORKERS_CPUID", "0-999", "found '0-999'; give at most"},
+                    variable{"STARPU_WORKERS_COREID", "0-149 0-149", "give at most"},
                     variable{"STARPU_WORKERS_COREID", "", "found ''"},
                     variable{"STARPU_WORKERS_OPENCLID", "foo", "found 'foo'"},
                     variable{"STARPU_NMIC", "foo", "found 'foo'"},
@@ -69,7 +76,7 @@ TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
 {
   expect_success(run({{"STARPU_NCPU", ""}, {"STARPU_CALIBRATE", " 0"}, {"STARPU_MIN_PRIO", "0"}}));
   expect_success(run({{"STARPU_WINDOW_TIME_SIZE", "1e3"}, {"STARPU_SCHED_ALPHA", "-0.5"}}));
-  for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0"})
+  for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0", "0-13 0"})
     expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
   auto const home = (folder_ / "new/home").string();
   expect_success(run({{"STARPU_HOME", home}}));
