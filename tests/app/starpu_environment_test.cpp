@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_WORKERS_COREID", "", "found ''"},
                     variable{"STARPU_WORKERS_OPENCLID", "foo", "found 'foo'"},
                     variable{"STARPU_NMIC", "foo", "found 'foo'"},
+                    variable{"STARPU_SUBALLOCATOR", "foo", "found 'foo'"},
+                    variable{"STARPU_MPI_THREAD_CPUID", "foo", "found 'foo'"},
                     variable{"STARPU_DISPLAY_BINDINGS", "yes", "found 'yes'"},
                     variable{"STARPU_TASK_BREAK_ON_EXEC", "-1", "found '-1'"},
                     variable{"STARPU_WINDOW_TIME_SIZE", "foo", "found 'foo'; give a number"},
