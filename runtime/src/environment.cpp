@@ -241,6 +241,36 @@ namespace nearfield::starpu::detail
       return {};
     }
 
+    [[noreturn]] void refuse(measurements const& of, std::string const& problem,
+                             std::string const& wanted)
+    {
+      throw error(of.variable + ": StarPU cannot " + problem + "; set " +
+                      (of.variable == "HOME" ? "STARPU_HOME" : of.variable) + " to a folder " +
+                      wanted,
+                  error_kind::file);
+    }
+
+    /// The machine's name in StarPU's file names.
+    std::string host_name()
+    {
+      char const* const given = std::getenv("STARPU_HOSTNAME");
+      if (given && *given != '\0') return given;
+      char name[256] = {};
+      gethostname(name, sizeof(name) - 1);
+      return std::string(name).substr(0, std::string_view(name).find('.'));
+    }
+
+    /// Throws nearfield::error if StarPU would cut the names of the files that it reads.
+    void check_length(measurements const& of)
+    {
+      std::size_t const longest = 255 - ("//bus/" + host_name() + ".bandwidth").size();
+      if (std::size_t const found = of.folder.native().size(); found > longest)
+        refuse(of,
+               "use " + of.folder.string() + ", whose name has " + std::to_string(found) +
+                   " characters, more than " + std::to_string(longest),
+               "with a shorter name");
+    }
+
     /// Creates the directory. Throws nearfield::error if that fails, or if the directory is not writable
     /// and empty. One with contents may be read-only: schedulers without models do not write to it.
     void make(measurements const& of, std::filesystem::path const& folder)
@@ -253,11 +283,8 @@ namespace nearfield::starpu::detail
         if (std::filesystem::is_empty(folder, failed)) failed = refused;
       }
       if (failed)
-        throw error(of.variable + ": StarPU cannot write to " + folder.string() + ": " +
-                        failed.message() + "; set " +
-                        (of.variable == "HOME" ? "STARPU_HOME" : of.variable) +
-                        " to a folder that you can write to",
-                    error_kind::file);
+        refuse(of, "write to " + folder.string() + ": " + failed.message(),
+               "that you can write to");
     }
 
     std::filesystem::path temporary_home()
@@ -309,9 +336,10 @@ namespace nearfield::starpu::detail
                     " numbers, for which this StarPU was built, or unset it");
     // becomes part of file names
     if (char const* const host = std::getenv("STARPU_HOSTNAME");
-        host && std::string_view(host).find('/') != std::string_view::npos)
+        host && (std::string_view(host).find('/') != std::string_view::npos ||
+                 std::string_view(host).size() > 64))
       throw error("STARPU_HOSTNAME: found '" + std::string(host) +
-                  "'; give a name without a slash, or unset it");
+                  "'; give a name without a slash, of at most 64 characters, or unset it");
   }
 
   void make_home()
@@ -323,6 +351,7 @@ namespace nearfield::starpu::detail
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();
     }
+    check_length(found);
     for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
   }
 

@@ -69,8 +69,11 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_WINDOW_TIME_SIZE", "foo", "found 'foo'; give a number"},
                     variable{"STARPU_SCHED_ALPHA", "inf", "found 'inf'"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
+                    variable{"STARPU_HOSTNAME", std::string(250, 'a'), "at most 64 characters"},
                     variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
                     variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
+                    variable{"STARPU_HOME", "/tmp/" + std::string(230, 'a'), "a shorter name"},
+                    variable{"STARPU_PERF_MODEL_DIR", "/tmp/" + std::string(240, 'a'), "a shorter"},
                     variable{"XDG_CACHE_HOME", "/proc/x", "set XDG_CACHE_HOME to a"}),
     [](auto const& of) { return std::to_string(of.index) + "_" + of.param.name; });
 
