@@ -36,7 +36,7 @@ namespace nearfield::starpu::detail
   /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and
   /// StarPU would abort. Also throws in a child of fork(), which has no workers. `what` is the public function.
   void check_may_wait(char const* what);
-  /// Waits for all tasks if StarPU is running. Throws nearfield::error if called by a worker.
+  /// Waits for all tasks. Throws nearfield::error if called by a worker, or if StarPU is not running.
   void wait_for_all_tasks();
   /// Waits for the tasks that write the data, and acquires it for reading on the node until
   /// starpu_data_release_on_node(). Throws nearfield::error if called by a worker, or if StarPU is not running.

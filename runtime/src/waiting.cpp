@@ -22,7 +22,7 @@ namespace nearfield::starpu
   void detail::wait_for_all_tasks()
   {
     check_may_wait("wait");
-    if (!starpu_is_initialized()) return;
+    check_running();
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
   }
 
