@@ -147,6 +147,13 @@ namespace
     EXPECT_THAT(message_of([] { runtime const r; }),
                 AllOf(HasSubstr("starpu_init"), HasSubstr("no worker"), HasSubstr("STARPU_NCPU")));
     setenv("STARPU_NCPU", "2", 1);
+    for (char const* const name : {"STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
+    {
+      environment variables;
+      variables.set(name, "1");
+      EXPECT_THAT(message_of([] { runtime const r({.workers = 1}); }),
+                  HasSubstr(std::string(name) + "=1 takes CPU workers: unset it"));
+    }
     EXPECT_FALSE(starpu_is_initialized());
   }
 
