@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
@@ -287,6 +288,27 @@ namespace nearfield::starpu::detail
                "that you can write to");
     }
 
+    /// Throws nearfield::error if StarPU would abort when it reads its measurements of this machine's buses: an
+    /// empty file, as a full disk leaves it, or none where StarPU cannot write one.
+    void check_bus(measurements const& of)
+    {
+      std::filesystem::path const folder = of.folder / "bus";
+      for (auto const* extension : {".config", ".affinity"})
+      {
+        std::filesystem::path const file = folder / (host_name() + extension);
+        std::error_code failed;
+        // another process may be writing it
+        for (int time = 0; time < 100 && file_size(file, failed) == 0; ++time)
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (file_size(file, failed) == 0)
+          throw error(file.string() + ": the file is empty; remove it, and StarPU writes a new one",
+                      error_kind::file);
+        if (failed && std::string_view(extension) == ".config" && access(folder.c_str(), W_OK) != 0)
+          refuse(of, "write to " + folder.string() + ", which has no " + file.filename().string(),
+                 "that you can write to");
+      }
+    }
+
     std::filesystem::path temporary_home()
     {
       std::error_code failed;
@@ -353,6 +375,7 @@ namespace nearfield::starpu::detail
     }
     check_length(found);
     for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
+    check_bus(found);
   }
 
   void check_threads(int n)

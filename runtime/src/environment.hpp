@@ -13,7 +13,8 @@ namespace nearfield::starpu::detail
   /// Creates the directory of StarPU's measurements: STARPU_PERF_MODEL_DIR, or one in XDG_CACHE_HOME,
   /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
   /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is
-  /// empty and not writable, or has too long a name.
+  /// not writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of
+  /// these is empty.
   void make_home();
 
   /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and

@@ -88,6 +88,23 @@ TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
   EXPECT_TRUE(std::filesystem::exists(home + "/.starpu/sampling/codelets"));
 }
 
+// StarPU would abort in every run that finds them.
+TEST_F(starpu_environment, measurements_that_a_full_disk_left_empty_are_named)
+{
+  auto const home = (folder_ / "home").string();
+  std::map<std::string, std::string> const environment{{"STARPU_HOME", home},
+                                                       {"STARPU_HOSTNAME", "here"}};
+  for (std::string const name : {"here.config", "here.affinity"})
+  {
+    auto const file = home + "/.starpu/sampling/bus/" + name;
+    expect_success(run(environment));
+    write_text(file, "");
+    expect_refusal(run(environment), name + ": the file is empty; remove it");
+    std::filesystem::remove(file);
+  }
+  expect_success(run(environment));
+}
+
 // StarPU would ask for memory again and again.
 TEST_F(starpu_environment, memory_that_starpu_may_not_take_is_not_needed)
 {

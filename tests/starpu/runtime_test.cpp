@@ -325,6 +325,37 @@ namespace
     fs::remove_all(temporary);
   }
 
+  TEST(starpu_runtime, measurements_of_another_machine_in_a_folder_that_is_read_only_are_refused)
+  {
+    namespace fs = std::filesystem;
+    std::string temporary = testing::TempDir() + "nearfield_runtime_test_XXXXXX";
+    ASSERT_NE(mkdtemp(temporary.data()), nullptr);
+    fs::permissions(temporary, fs::perms(0755));
+    for (std::string const part : {"bus", "codelets"})
+    {
+      fs::create_directory(temporary + "/" + part);
+      std::ofstream(temporary + "/" + part + "/here.config") << "measured";
+      fs::permissions(temporary + "/" + part, fs::perms(0555));
+    }
+    {
+      environment variables;
+      variables.set("STARPU_PERF_MODEL_DIR", temporary.c_str());
+      variables.set("STARPU_HOSTNAME", "there");
+      auto const start = []
+      {
+        // root may write everywhere
+        if (geteuid() == 0 && setuid(65534) != 0) return;
+        runtime const r({.workers = 1});
+      };
+      EXPECT_THAT(said_in_a_child(start),
+                  AllOf(HasSubstr("STARPU_PERF_MODEL_DIR: StarPU cannot write to " + temporary),
+                        HasSubstr("which has no there.config")));
+    }
+    for (auto const* part : {"bus", "codelets"})
+      fs::permissions(temporary + "/" + part, fs::perms(0755));
+    fs::remove_all(temporary);
+  }
+
   TEST(starpu_check, a_code_becomes_an_error_with_the_place)
   {
     EXPECT_NO_THROW(starpu::check(0, "starpu_task_submit"));
