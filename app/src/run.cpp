@@ -90,7 +90,7 @@ namespace nearfield::app
                 << ", the first at point " << result.first_not_finite
                 << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
                 << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
-                << "other units of length" << std::endl;
+                << "other units of length or of the inputs" << std::endl;
     }
 
     // "avx512", "scalar" or "cuda". A step has one back-end, so all its tasks have the same.

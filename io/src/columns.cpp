@@ -141,10 +141,22 @@ namespace nearfield
       field = unquoted(field);
       if (field.empty() || !(is_letter(field[0]) || field[0] == '_')) return false;
       auto const word = lower(field);
-      for (auto const* missing :
-           {"na", "n/a", "nan", "nil", "none", "null", "missing", "undefined", "inf", "infinity"})
+      for (auto const* missing : {"na", "n/a", "nan", "nil", "none", "null", "missing", "undef",
+                                  "undefined", "inf", "infinity", "true", "false"})
         if (word == missing) return false;
-      return true;
+      // E+05, a number that has lost its digits before the exponent
+      bool const is_exponent = word.size() > 2 && (word[0] == 'e' || word[0] == 'd') &&
+                               (word[1] == '+' || word[1] == '-') &&
+                               word.find_first_not_of("0123456789", 2) == word.npos;
+      return !is_exponent;
+    }
+
+    // What a spreadsheet writes in place of a value that it cannot compute, which is no comment.
+    bool is_spreadsheet_error(std::string_view row)
+    {
+      for (auto const* start : {"#N/A", "#REF!", "#DIV/0!", "#VALUE!", "#NAME?", "#NUM!", "#NULL!"})
+        if (row.starts_with(start)) return true;
+      return false;
     }
 
     class column_reader
@@ -172,6 +184,10 @@ namespace nearfield
           if (row.empty()) continue;
           if (row[0] == '#')
           {
+            if (is_spreadsheet_error(row))
+              fail_at_line(name_, lines_.line(),
+                           in_quotes(row.substr(0, row.find_first_of(" ,;\t"))),
+                           "a number, or a comment with a blank after its #");
             if (first && !map_) read_commented_names(row);
             continue;
           }
@@ -196,18 +212,20 @@ namespace nearfield
       }
 
     private:
-      // With names given: a first row without numbers is skipped; it must have a name above each column
-      // that is read.
+      // With names given: a first row without numbers is skipped; it must have a name of its own above each
+      // column that is read. A row of equal words, such as "missing" in any language, is one of values.
       void check_header(std::string_view line)
       {
         // names separated by tabs may contain blanks, or be empty
         if (fields_.size() != map_->names.size() && line.find('\t') != std::string_view::npos)
           split(line, '\t', fields_);
         check_count();
+        std::set<std::string> seen;
         for (std::size_t c = 0; c < fields_.size(); ++c)
-          if (map_->names[c] != "_" && !is_name(fields_[c]))
+          if (map_->names[c] != "_" &&
+              !(is_name(fields_[c]) && seen.insert(lower(unquoted(fields_[c]))).second))
             fail_at_line(name_, lines_.line(), in_quotes(fields_[c]) + " for " + map_->names[c],
-                         "a number, or a name above each column");
+                         "a number, or a name of its own above each column");
       }
 
       void check_count()

@@ -1,8 +1,12 @@
 #include "environment.hpp"
 
+#include "conf.hpp"
+
 #include <nearfield/core/error.hpp>
 
+#include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <climits>
 #include <cmath>
 #include <cstdlib>
@@ -26,32 +30,41 @@ namespace nearfield::starpu::detail
     struct number
     {
       char const* name; ///< without STARPU_
-      long least = 0;
+      long least = 0, most = INT_MAX;
     };
 
     // The variables that StarPU reads as integers when it starts, also for devices it was built without.
     constexpr number numbers[] = {
-        {"BACKOFF_MAX"},
-        {"BACKOFF_MIN"},
+        {"BACKOFF_MAX", 0, 1000000}, // yields of a worker before it looks for tasks again
+        {"BACKOFF_MIN", 0, 1000000},
         {"BUS_CALIBRATE"},
         {"BUS_STATS"},
         {"CALIBRATE"},
         {"CALIBRATE_MINIMUM"},
         {"CATCH_SIGNALS"},
+        {"CODELET_PROFILING"},
+        {"CUDA_ONLY_FAST_ALLOC_OTHER_MEMNODES"},
         {"CUDA_PIPELINE"},
         {"CUDA_THREAD_PER_DEV"},
         {"CUDA_THREAD_PER_WORKER"},
+        {"DATA_LOCALITY_ENFORCE"},
         {"DIDUSE_BARRIER"},
         {"DISABLE_ASYNCHRONOUS_COPY"},
         {"DISABLE_ASYNCHRONOUS_CUDA_COPY"},
+        {"DISABLE_ASYNCHRONOUS_HIP_COPY"},
+        {"DISABLE_ASYNCHRONOUS_MAX_FPGA_COPY"},
         {"DISABLE_ASYNCHRONOUS_MIC_COPY"},
         {"DISABLE_ASYNCHRONOUS_MPI_MS_COPY"},
         {"DISABLE_ASYNCHRONOUS_OPENCL_COPY"},
+        {"DISABLE_ASYNCHRONOUS_TCPIP_MS_COPY"},
         {"DISABLE_KERNELS"},
         {"DISABLE_PINNING"},
         {"DISK_SWAP_SIZE"},
         {"DISPLAY_BINDINGS"},
         {"ENABLE_CUDA_GPU_GPU_DIRECT"},
+        {"ENABLE_MAP"},
+        {"ENERGY_PROFILING"},
+        {"EXPECTED_TRANSFER_TIME_WRITEBACK"},
         {"FXT_TRACE"},
         {"GENERATE_TRACE"},
         {"GLOBAL_ARBITER"},
@@ -74,15 +87,18 @@ namespace nearfield::starpu::detail
         {"MINIMUM_CLEAN_BUFFERS"},
         {"MIN_PRIO"},
         {"MIN_WORKERSIZE"},
+        {"MPI_THREAD_COREID"},
+        {"MPI_THREAD_CPUID"},
         {"NCPU"},
         {"NCPUS"},
         {"NCUDA"},
         {"NHIP"},
+        {"NMAX_FPGA"},
         {"NMIC"},
         {"NMPI_MS"},
         {"NOPENCL"},
         {"NTASKS_THRESHOLD"},
-        {"NTHREADS_PER_CORE", 1},
+        {"NTCPIP_MS"},
         {"NWORKER_PER_CUDA", 1},
         {"OPENCL_ONLY_ON_CPUS"},
         {"OPENCL_ON_CPUS"},
@@ -102,6 +118,7 @@ namespace nearfield::starpu::detail
         {"SIMGRID"},
         {"SINGLE_COMBINED_WORKER"},
         {"STATS"},
+        {"SUBALLOCATOR"},
         {"SYNTHESIZE_ARITY_COMBINED_WORKER", 1},
         {"TARGET_AVAILABLE_MEM"},
         {"TARGET_CLEAN_BUFFERS"},
@@ -114,6 +131,7 @@ namespace nearfield::starpu::detail
         {"USE_NUMA"},
         {"WATCHDOG_CRASH"},
         {"WATCHDOG_DELAY"},
+        {"WATCHDOG_TIMEOUT", 1, LONG_MAX}, // in microseconds; after 0 it ends the process
         {"WORKERS_GETBIND"},
         {"WORKERS_NOBIND"},
         {"WORKER_TREE"},
@@ -140,12 +158,20 @@ namespace nearfield::starpu::detail
     }
 
     // as StarPU parses it: an empty string is 0
-    bool is_number(char const* text, long least)
+    bool is_number(char const* text, long least, long most)
     {
       char* end = nullptr;
       errno = 0;
       long const value = std::strtol(text, &end, 10);
-      return *end == '\0' && errno == 0 && value >= least && value <= INT_MAX;
+      return *end == '\0' && errno == 0 && value >= least && value <= most;
+    }
+
+    void check_number(std::string const& variable, char const* found, long least, long most)
+    {
+      if (!found || is_number(found, least, most)) return;
+      std::string const end = most < INT_MAX ? " to " + std::to_string(most) : " or more";
+      throw error(variable + ": found '" + found + "'; give a whole number, " +
+                  std::to_string(least) + end + ", or unset it");
     }
 
     // with an infinite weight a scheduler would wait for ever
@@ -155,13 +181,14 @@ namespace nearfield::starpu::detail
       return std::isfinite(std::strtof(text, &end)) && *end == '\0';
     }
 
+    bool is_digit(char c)
+    {
+      return c >= '0' && c <= '9';
+    }
+
     // "0 2", "0,2" or "0-3 6-". A dash that does not follow a digit is taken for a sign, and StarPU crashes.
     bool is_list(std::string_view text)
     {
-      auto const is_digit = [](char c)
-      {
-        return c >= '0' && c <= '9';
-      };
       auto const first = text.find_first_not_of(' ');
       if (first == text.npos || !is_digit(text[first]) ||
           text.find_first_not_of("0123456789 ,-") != text.npos)
@@ -169,6 +196,33 @@ namespace nearfield::starpu::detail
       for (auto dash = text.find('-'); dash != text.npos; dash = text.find('-', dash + 1))
         if (!is_digit(text[dash - 1])) return false;
       return true;
+    }
+
+    // Whether a list ends before StarPU's array is full: it would not see the end, and abort. "6-" goes up to
+    // the last CPU.
+    bool is_short(char const* text)
+    {
+      char* end = nullptr;
+      for (long n = 0; n < STARPU_NMAXWORKERS;)
+      {
+        long const first = std::strtol(text, &end, 10);
+        if (end == text) return true;
+        long last = first;
+        text = end;
+        if (*text == '-' && is_digit(text[1]))
+        {
+          last = std::strtol(text + 1, &end, 10);
+          text = end;
+        }
+        else if (*text == '-')
+        {
+          last = allowed_cpus() - 1;
+          text += text[1] == '\0' ? 1 : 2;
+        }
+        if (*text == ',') ++text;
+        n += 1 + std::clamp(last - first, 0L, long(STARPU_NMAXWORKERS));
+      }
+      return false;
     }
 
     /// The directory of StarPU's measurements, and the variable that determines it.
@@ -188,6 +242,36 @@ namespace nearfield::starpu::detail
       return {};
     }
 
+    [[noreturn]] void refuse(measurements const& of, std::string const& problem,
+                             std::string const& wanted)
+    {
+      throw error(of.variable + ": StarPU cannot " + problem + "; set " +
+                      (of.variable == "HOME" ? "STARPU_HOME" : of.variable) + " to a folder " +
+                      wanted,
+                  error_kind::file);
+    }
+
+    /// The machine's name in StarPU's file names.
+    std::string host_name()
+    {
+      char const* const given = std::getenv("STARPU_HOSTNAME");
+      if (given && *given != '\0') return given;
+      char name[256] = {};
+      gethostname(name, sizeof(name) - 1);
+      return std::string(name).substr(0, std::string_view(name).find('.'));
+    }
+
+    /// Throws nearfield::error if StarPU would cut the names of the files that it reads.
+    void check_length(measurements const& of)
+    {
+      std::size_t const longest = 255 - ("//bus/" + host_name() + ".bandwidth").size();
+      if (std::size_t const found = of.folder.native().size(); found > longest)
+        refuse(of,
+               "use " + of.folder.string() + ", whose name has " + std::to_string(found) +
+                   " characters, more than " + std::to_string(longest),
+               "with a shorter name");
+    }
+
     /// Creates the directory. Throws nearfield::error if that fails, or if the directory is not writable
     /// and empty. One with contents may be read-only: schedulers without models do not write to it.
     void make(measurements const& of, std::filesystem::path const& folder)
@@ -200,11 +284,29 @@ namespace nearfield::starpu::detail
         if (std::filesystem::is_empty(folder, failed)) failed = refused;
       }
       if (failed)
-        throw error(of.variable + ": StarPU cannot write to " + folder.string() + ": " +
-                        failed.message() + "; set " +
-                        (of.variable == "HOME" ? "STARPU_HOME" : of.variable) +
-                        " to a folder that you can write to",
-                    error_kind::file);
+        refuse(of, "write to " + folder.string() + ": " + failed.message(),
+               "that you can write to");
+    }
+
+    /// Throws nearfield::error if StarPU would abort when it reads its measurements of this machine's buses: an
+    /// empty file, as a full disk leaves it, or none where StarPU cannot write one.
+    void check_bus(measurements const& of)
+    {
+      std::filesystem::path const folder = of.folder / "bus";
+      for (auto const* extension : {".config", ".affinity"})
+      {
+        std::filesystem::path const file = folder / (host_name() + extension);
+        std::error_code failed;
+        // another process may be writing it
+        for (int time = 0; time < 100 && file_size(file, failed) == 0; ++time)
+          std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        if (file_size(file, failed) == 0)
+          throw error(file.string() + ": the file is empty; remove it, and StarPU writes a new one",
+                      error_kind::file);
+        if (failed && std::string_view(extension) == ".config" && access(folder.c_str(), W_OK) != 0)
+          refuse(of, "write to " + folder.string() + ", which has no " + file.filename().string(),
+                 "that you can write to");
+      }
     }
 
     std::filesystem::path temporary_home()
@@ -228,22 +330,20 @@ namespace nearfield::starpu::detail
 
   void check_variables()
   {
-    for (auto const& [name, least] : numbers)
+    for (auto const& [name, least, most] : numbers)
     {
       std::string const variable = std::string("STARPU_") + name;
-      if (char const* const found = std::getenv(variable.c_str());
-          found && !is_number(found, least))
-        throw error(variable + ": found '" + found + "'; give a whole number, " +
-                    std::to_string(least) + " or more, or unset it");
+      check_number(variable, std::getenv(variable.c_str()), least, most);
     }
+    // StarPU counts the CPUs of a core in the same way
+    check_number("STARPU_NTHREADS_PER_CORE", std::getenv("STARPU_NTHREADS_PER_CORE"), 1,
+                 allowed_cpus() / allowed_cores());
     for (char const* const* entry = environ; *entry; ++entry)
     {
       std::string_view const text = *entry;
       auto const name = text.substr(0, text.find('='));
-      if (char const* const value = *entry + name.size() + 1;
-          is_limit_of_a_device(name) && !is_number(value, 0))
-        throw error(std::string(name) + ": found '" + value +
-                    "'; give a whole number, 0 or more, or unset it");
+      if (is_limit_of_a_device(name))
+        check_number(std::string(name), *entry + name.size() + 1, 0, INT_MAX);
     }
     for (char const* const variable : reals)
       if (char const* const found = std::getenv(variable); found && !is_real(found))
@@ -252,11 +352,16 @@ namespace nearfield::starpu::detail
       if (char const* const found = std::getenv(variable); found && !is_list(found))
         throw error(std::string(variable) + ": found '" + found +
                     "'; give numbers like '0 1' or '0-3', or unset it");
+      else if (found && !is_short(found))
+        throw error(std::string(variable) + ": found '" + found + "'; give at most " +
+                    std::to_string(STARPU_NMAXWORKERS - 1) +
+                    " numbers, for which this StarPU was built, or unset it");
     // becomes part of file names
     if (char const* const host = std::getenv("STARPU_HOSTNAME");
-        host && std::string_view(host).find('/') != std::string_view::npos)
+        host && (std::string_view(host).find('/') != std::string_view::npos ||
+                 std::string_view(host).size() > 64))
       throw error("STARPU_HOSTNAME: found '" + std::string(host) +
-                  "'; give a name without a slash, or unset it");
+                  "'; give a name without a slash, of at most 64 characters, or unset it");
   }
 
   void make_home()
@@ -268,7 +373,9 @@ namespace nearfield::starpu::detail
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();
     }
+    check_length(found);
     for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
+    check_bus(found);
   }
 
   void check_threads(int n)

@@ -12,8 +12,9 @@ namespace nearfield::starpu::detail
 
   /// Creates the directory of StarPU's measurements: STARPU_PERF_MODEL_DIR, or one in XDG_CACHE_HOME,
   /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
-  /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, or
-  /// is empty and not writable.
+  /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is
+  /// not writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of
+  /// these is empty.
   void make_home();
 
   /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and
@@ -36,7 +37,7 @@ namespace nearfield::starpu::detail
   /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and
   /// StarPU would abort. Also throws in a child of fork(), which has no workers. `what` is the public function.
   void check_may_wait(char const* what);
-  /// Waits for all tasks if StarPU is running. Throws nearfield::error if called by a worker.
+  /// Waits for all tasks. Throws nearfield::error if called by a worker, or if StarPU is not running.
   void wait_for_all_tasks();
   /// Waits for the tasks that write the data, and acquires it for reading on the node until
   /// starpu_data_release_on_node(). Call check_may_wait() before. Throws nearfield::error if StarPU is not running.

@@ -204,7 +204,6 @@ namespace nearfield::starpu
 
   void runtime::wait()
   {
-    detail::check_running();
     detail::wait_for_all_tasks();
     monitor::of_process().rethrow();
   }

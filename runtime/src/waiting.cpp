@@ -5,6 +5,7 @@
 #include <nearfield/core/error.hpp>
 
 #include <cerrno>
+#include <cstdlib>
 #include <system_error>
 
 namespace nearfield::starpu
@@ -22,7 +23,7 @@ namespace nearfield::starpu
   void detail::wait_for_all_tasks()
   {
     check_may_wait("wait");
-    if (!starpu_is_initialized()) return;
+    check_running();
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
   }
 
@@ -47,9 +48,14 @@ namespace nearfield::starpu
     std::string message = "StarPU: " + what + " returned " + std::to_string(code) + " (" +
                           std::generic_category().message(-code) + ")";
     if (code == -ENODEV)
+    {
       message +=
           "; no worker can do this: give StarPU CPU workers (STARPU_NCPU >= 1), and for tasks "
           "of backend cuda GPUs (STARPU_NCUDA >= 1)";
+      for (std::string const name : {"STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
+        if (char const* const taken = std::getenv(name.c_str()); taken && std::atoi(taken) > 0)
+          message += "; " + name + "=" + taken + " takes CPU workers: unset it, or ask for more";
+    }
     throw error(message,
                 code == -ENODEV   ? error_kind::not_available
                 : code == -ENOMEM ? error_kind::out_of_memory

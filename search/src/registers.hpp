@@ -29,8 +29,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   }
 
   // For each register: bits_of() a comparison, one for each lane; kept(), y where it holds and 0 elsewhere;
-  // sub_where(), a - b where it holds and a elsewhere; add_true(), which counts it in 32-bit words, for doubles in every
-  // other one; and sum_words().
+  // sub_where(), a - b where it holds and a elsewhere; add_true(), which counts it in 32-bit words, for doubles in
+  // every other one; and sum_words().
 
 #if defined(__SSE2__)
   NEARFIELD_FN unsigned bits_of(__m128 in)

@@ -90,7 +90,7 @@ TEST(run, results_that_are_not_finite_are_counted_and_status_1)
     EXPECT_THAT(own_messages(end),
                 testing::MatchesRegex("nearfield: results that are not finite: 2, the first at "
                                       "point 1; [^\n]*" +
-                                      precision + "[^\n]*\n"));
+                                      precision + "[^\n]*of the inputs\n"));
     EXPECT_EQ(read_json(folder / "b.json").at("not_finite"), "2");
     EXPECT_THAT(read_text(folder / "b.csv"), testing::HasSubstr("inf"));
   }

@@ -48,20 +48,32 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_LIMIT_CPU_MEM", "1G", "found '1G'"},
                     variable{"STARPU_LIMIT_CUDA_0_MEM", "1G", "found '1G'"},
                     variable{"STARPU_BACKOFF_MIN", "x", "found 'x'"},
-                    variable{"STARPU_NTHREADS_PER_CORE", "0", "1 or more"},
+                    variable{"STARPU_BACKOFF_MIN", "2147483647", "0 to 1000000"},
+                    variable{"STARPU_BACKOFF_MAX", "2147483647", "0 to 1000000"},
+                    variable{"STARPU_NTHREADS_PER_CORE", "0", "a whole number, 1 to "},
+                    variable{"STARPU_NTHREADS_PER_CORE", "99", "found '99'"},
+                    variable{"STARPU_WATCHDOG_TIMEOUT", "foo", "found 'foo'; .* 1 or more"},
+                    variable{"STARPU_WATCHDOG_TIMEOUT", "0", "found '0'"},
                     variable{"STARPU_SCHED_ALPHA", "1,5", "found '1,5'; give a number"},
                     variable{"STARPU_WORKERS_CPUID", "foo", "found 'foo'; give numbers like"},
                     variable{"STARPU_WORKERS_CPUID", "0 -1", "found '0 -1'"},
+                    variable{"STARPU_WORKERS_CPUID", "0-999", "found '0-999'; give at most"},
+                    variable{"STARPU_WORKERS_COREID", "0-149 0-149", "give at most"},
                     variable{"STARPU_WORKERS_COREID", "", "found ''"},
                     variable{"STARPU_WORKERS_OPENCLID", "foo", "found 'foo'"},
                     variable{"STARPU_NMIC", "foo", "found 'foo'"},
+                    variable{"STARPU_SUBALLOCATOR", "foo", "found 'foo'"},
+                    variable{"STARPU_MPI_THREAD_CPUID", "foo", "found 'foo'"},
                     variable{"STARPU_DISPLAY_BINDINGS", "yes", "found 'yes'"},
                     variable{"STARPU_TASK_BREAK_ON_EXEC", "-1", "found '-1'"},
                     variable{"STARPU_WINDOW_TIME_SIZE", "foo", "found 'foo'; give a number"},
                     variable{"STARPU_SCHED_ALPHA", "inf", "found 'inf'"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
+                    variable{"STARPU_HOSTNAME", std::string(250, 'a'), "at most 64 characters"},
                     variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
                     variable{"STARPU_PERF_MODEL_DIR", "/proc/x", "cannot write to /proc/x/bus"},
+                    variable{"STARPU_HOME", "/tmp/" + std::string(230, 'a'), "a shorter name"},
+                    variable{"STARPU_PERF_MODEL_DIR", "/tmp/" + std::string(240, 'a'), "a shorter"},
                     variable{"XDG_CACHE_HOME", "/proc/x", "set XDG_CACHE_HOME to a"}),
     [](auto const& of) { return std::to_string(of.index) + "_" + of.param.name; });
 
@@ -69,11 +81,28 @@ TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
 {
   expect_success(run({{"STARPU_NCPU", ""}, {"STARPU_CALIBRATE", " 0"}, {"STARPU_MIN_PRIO", "0"}}));
   expect_success(run({{"STARPU_WINDOW_TIME_SIZE", "1e3"}, {"STARPU_SCHED_ALPHA", "-0.5"}}));
-  for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0"})
+  for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0", "0-13 0"})
     expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
   auto const home = (folder_ / "new/home").string();
   expect_success(run({{"STARPU_HOME", home}}));
   EXPECT_TRUE(std::filesystem::exists(home + "/.starpu/sampling/codelets"));
+}
+
+// StarPU would abort in every run that finds them.
+TEST_F(starpu_environment, measurements_that_a_full_disk_left_empty_are_named)
+{
+  auto const home = (folder_ / "home").string();
+  std::map<std::string, std::string> const environment{{"STARPU_HOME", home},
+                                                       {"STARPU_HOSTNAME", "here"}};
+  for (std::string const name : {"here.config", "here.affinity"})
+  {
+    auto const file = home + "/.starpu/sampling/bus/" + name;
+    expect_success(run(environment));
+    write_text(file, "");
+    expect_refusal(run(environment), name + ": the file is empty; remove it");
+    std::filesystem::remove(file);
+  }
+  expect_success(run(environment));
 }
 
 // StarPU would ask for memory again and again.

@@ -59,6 +59,8 @@ TEST(columns, with_names_given_a_header_has_a_name_above_each_column_that_is_rea
   };
   columns const points{{1, 3}, {2, 4}};
   EXPECT_EQ(read("1,2\n3,4\n", {"x", "y"}), points);
+  EXPECT_EQ(read("e1,e-x\n1,2\n# N/A,1\n3,4\n", {"x", "y"}), points);
+  EXPECT_EQ(read("a,a,b\n0,1,2\n1,3,4\n", {"_", "x", "y"}), points);
   EXPECT_EQ(read("Points:0,_b\n1,2\n3,4\n", {"x", "y"}), points);
   EXPECT_EQ(read("\"x [nm]\",\"y [nm]\"\n1,2\n3,4\n", {"x", "y"}), points);
   EXPECT_EQ(read("x [nm]\ty [nm]\n1\t2\n3\t4\n", {"x", "y"}), points);

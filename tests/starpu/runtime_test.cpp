@@ -64,7 +64,7 @@ namespace
     ASSERT_FALSE(starpu_is_initialized());
     starpu::p2p<one_over_r<3>, double> p2p;
     EXPECT_FALSE(starpu_is_initialized());
-    EXPECT_NO_THROW(p2p.wait());
+    EXPECT_THAT(message_of([&] { p2p.wait(); }), HasSubstr("StarPU is not running"));
     EXPECT_THAT(message_of([&] { p2p.insert_inner({.x = nullptr, .q = nullptr, .out = nullptr}); }),
                 HasSubstr("StarPU is not running: call starpu_init"));
     EXPECT_FALSE(starpu_is_initialized());
@@ -147,6 +147,13 @@ namespace
     EXPECT_THAT(message_of([] { runtime const r; }),
                 AllOf(HasSubstr("starpu_init"), HasSubstr("no worker"), HasSubstr("STARPU_NCPU")));
     setenv("STARPU_NCPU", "2", 1);
+    for (char const* const name : {"STARPU_RESERVE_NCPU", "STARPU_MAIN_THREAD_BIND"})
+    {
+      environment variables;
+      variables.set(name, "1");
+      EXPECT_THAT(message_of([] { runtime const r({.workers = 1}); }),
+                  HasSubstr(std::string(name) + "=1 takes CPU workers: unset it"));
+    }
     EXPECT_FALSE(starpu_is_initialized());
   }
 
@@ -213,6 +220,7 @@ namespace
       starpu_shutdown();
       EXPECT_THAT(message_of([] { runtime const r; }), HasSubstr("starpu_shutdown() was called"));
       EXPECT_THAT(message_of([&] { first.wait(); }), refused);
+      EXPECT_THAT(message_of([&] { p2p.wait(); }), refused);
       EXPECT_THAT(message_of([&] { p2p.insert_inner({.x = data, .q = data, .out = data}); }),
                   refused);
       EXPECT_THAT(message_of([&] { starpu::handle::of(values.data(), 10); }), refused);
@@ -314,6 +322,37 @@ namespace
       EXPECT_EQ(message_of([] { runtime const r; }), "nothing was thrown");
       EXPECT_TRUE(fs::exists(temporary + "/measured/bus"));
     }
+    fs::remove_all(temporary);
+  }
+
+  TEST(starpu_runtime, measurements_of_another_machine_in_a_folder_that_is_read_only_are_refused)
+  {
+    namespace fs = std::filesystem;
+    std::string temporary = testing::TempDir() + "nearfield_runtime_test_XXXXXX";
+    ASSERT_NE(mkdtemp(temporary.data()), nullptr);
+    fs::permissions(temporary, fs::perms(0755));
+    for (std::string const part : {"bus", "codelets"})
+    {
+      fs::create_directory(temporary + "/" + part);
+      std::ofstream(temporary + "/" + part + "/here.config") << "measured";
+      fs::permissions(temporary + "/" + part, fs::perms(0555));
+    }
+    {
+      environment variables;
+      variables.set("STARPU_PERF_MODEL_DIR", temporary.c_str());
+      variables.set("STARPU_HOSTNAME", "there");
+      auto const start = []
+      {
+        // root may write everywhere
+        if (geteuid() == 0 && setuid(65534) != 0) return;
+        runtime const r({.workers = 1});
+      };
+      EXPECT_THAT(said_in_a_child(start),
+                  AllOf(HasSubstr("STARPU_PERF_MODEL_DIR: StarPU cannot write to " + temporary),
+                        HasSubstr("which has no there.config")));
+    }
+    for (auto const* part : {"bus", "codelets"})
+      fs::permissions(temporary + "/" + part, fs::perms(0755));
     fs::remove_all(temporary);
   }
 

@@ -58,7 +58,7 @@ namespace nearfield::starpu
       return *this;
     }
     /// Waits for the tasks that use the data and updates the caller's memory. Does nothing if StarPU has
-    /// already been stopped.
+    /// already been stopped. StarPU aborts the process if a worker calls it, in a codelet or a callback.
     ~handle();
 
     /// StarPU's handle; null if this one is empty.

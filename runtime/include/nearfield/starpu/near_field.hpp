@@ -136,7 +136,8 @@ namespace nearfield::starpu
 
     near_field(near_field const&) = delete;
     near_field& operator=(near_field const&) = delete;
-    /// Waits for the tasks of the step.
+    /// Waits for the tasks of the step. StarPU aborts the process if a worker calls it, in a codelet or a
+    /// callback.
     ~near_field();
 
     /// Starts the step and returns at once. Steps that are submitted one after the other run in that

@@ -65,7 +65,8 @@ namespace nearfield::starpu
                              task_options const& options = {});
 
     /// Waits for all tasks of the process, then rethrows the first exception of this object's tasks. Throws
-    /// nearfield::error if called by a worker, in a codelet or a callback, which would wait for itself.
+    /// nearfield::error if called by a worker, in a codelet or a callback, which would wait for itself, or if
+    /// StarPU is not running.
     void wait();
     /// Rethrows the first exception of this object's tasks that have ended so far, and clears it. For programs
     /// that wait for tasks by other means.

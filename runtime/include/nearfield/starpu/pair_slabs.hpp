@@ -85,7 +85,8 @@ namespace nearfield::starpu
     pair_slabs(pair_slabs&&) noexcept;
     /// Ends the current slabs as the destructor does.
     pair_slabs& operator=(pair_slabs&&) noexcept;
-    /// Waits for all tasks that use its handles, including those of others.
+    /// Waits for all tasks that use its handles, including those of others. StarPU aborts the process if a
+    /// worker calls it, in a codelet or a callback.
     ~pair_slabs();
 
     /// Starts again with rebuilt or other cells, whose points the columns now hold: waits for all tasks that

@@ -53,6 +53,8 @@ namespace nearfield::starpu
     /// Another reference to the same StarPU.
     runtime(runtime const&);
     runtime& operator=(runtime const&) = default;
+    /// The last one stops StarPU if the first started it. StarPU aborts the process if a worker calls this, in
+    /// a codelet or a callback.
     ~runtime();
 
     /// The number of workers, CPU and GPU.
