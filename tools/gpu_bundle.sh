@@ -22,7 +22,7 @@ fi
 cd "$root"
 # shellcheck disable=SC2086 # several options
 cmake --preset cuda ${NEARFIELD_CMAKE_OPTIONS:-} >&2
-cmake --build --preset cuda --parallel "$(nproc)" >&2
+cmake --build --preset cuda --parallel "$(nproc)" --target tests_gpu tests_starpu app/all bench/all >&2
 
 # Complete, or not there.
 made=$bundle
