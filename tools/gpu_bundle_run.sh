@@ -11,6 +11,7 @@ set -uo pipefail
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=${OUT:-.}
 commit=$(sed -n 's/^nearfield //p' "$bundle/about")
+[ -d "$bundle/lib" ] || tar -C "$bundle" -xzf "$bundle/programs.tar.gz" || exit 1
 export LD_LIBRARY_PATH=$bundle/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
