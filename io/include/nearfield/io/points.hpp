@@ -106,7 +106,7 @@ namespace nearfield
                                        read_options const& options = {});
 
   /// Reads columns separated by commas, semicolons or blanks. Blank lines and lines that start with # are
-  /// skipped, but one that starts with an error of a spreadsheet, such as #N/A or #REF!, is refused. A first
+  /// skipped, but one that starts with an error of a spreadsheet, such as `#N/A` or `#REF!`, is refused. A first
   /// line without numbers is a header (also after a #); its names are used if `options.columns` is empty,
   /// otherwise those above the columns that are read must differ. Without either, two columns are x y, three
   /// or more are x y z and inputs; with options.dim = 2 the third column is the first input.
