@@ -51,7 +51,7 @@ namespace nearfield::starpu::detail
       return wanted;
     }
 
-    /// Throws error for columns that fit neither the tree nor each other.
+    /// Throws nearfield::error for columns that fit neither the tree nor each other.
     template <class T>
     void check_arguments(leaf_groups_view const& groups, step_columns<T> const& columns)
     {

@@ -74,11 +74,8 @@ namespace nearfield
     }
   }
 
-#define NEARFIELD_CELL_LIST                                                                        \
-  template <class T, int Dim>                                                                      \
-  requires(std::same_as<T, float> || std::same_as<T, double>) && (Dim == 2 || Dim == 3)
-
-  NEARFIELD_CELL_LIST
+  template <class T, int Dim>
+  requires cell_space<T, Dim>
   void cell_list<T, Dim>::build(strided<T const, Dim> const& targets,
                                 strided<T const, Dim> const* sources, double cutoff)
   {
@@ -128,53 +125,64 @@ namespace nearfield
     }
   }
 
-  NEARFIELD_CELL_LIST
-  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& points, double cutoff,
-                               options_type const& options)
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_list<T, Dim>::cell_list(strided<T const, Dim> const& points,
+                                                           double cutoff,
+                                                           options_type const& options)
       : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
     build(points, nullptr, cutoff);
   }
 
-  NEARFIELD_CELL_LIST
-  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& queries,
-                               strided<T const, Dim> const& points, double cutoff,
-                               options_type const& options)
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_list<T, Dim>::cell_list(strided<T const, Dim> const& queries,
+                                                           strided<T const, Dim> const& points,
+                                                           double cutoff,
+                                                           options_type const& options)
       : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
     build(queries, &points, cutoff);
   }
 
-  NEARFIELD_CELL_LIST cell_list<T, Dim>::~cell_list() = default;
-  NEARFIELD_CELL_LIST cell_list<T, Dim>::cell_list(cell_list&&) noexcept = default;
-  NEARFIELD_CELL_LIST cell_list<T, Dim>&
-  cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_list<T, Dim>::~cell_list() = default;
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_list<T, Dim>::cell_list(cell_list&&)
+  noexcept = default;
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_list<T, Dim>
+  &cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
 
-  NEARFIELD_CELL_LIST
+  template <class T, int Dim>
+  requires cell_space<T, Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points)
   {
     build(points, nullptr, data_->cutoff);
   }
-  NEARFIELD_CELL_LIST
+  template <class T, int Dim>
+  requires cell_space<T, Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points, double cutoff)
   {
     build(points, nullptr, cutoff);
   }
-  NEARFIELD_CELL_LIST
+  template <class T, int Dim>
+  requires cell_space<T, Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
                                   strided<T const, Dim> const& points)
   {
     build(queries, &points, data_->cutoff);
   }
-  NEARFIELD_CELL_LIST
+  template <class T, int Dim>
+  requires cell_space<T, Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
                                   strided<T const, Dim> const& points, double cutoff)
   {
     build(queries, &points, cutoff);
   }
 
-  NEARFIELD_CELL_LIST
-  cell_view<T, Dim> cell_list<T, Dim>::view() const
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_view<T, Dim> cell_list<T, Dim>::view()
+  const
   {
     detail::cell_list_data<T, Dim> const& data = *data_;
     auto const& sources = data.one_set ? data.targets : data.sources;
@@ -197,14 +205,16 @@ namespace nearfield
     return view;
   }
 
-  NEARFIELD_CELL_LIST
-  cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const
+  template <class T, int Dim>
+  requires cell_space<T, Dim> cell_grid<T, Dim>
+  const& cell_list<T, Dim>::grid() const
   {
     return data_->grid;
   }
 
-  NEARFIELD_CELL_LIST
-  interaction_list cell_list<T, Dim>::interactions() const
+  template <class T, int Dim>
+  requires cell_space<T, Dim> interaction_list cell_list<T, Dim>::interactions()
+  const
   {
     for (int a = 0; a < Dim; ++a)
       if (grid().axes[a] == grid_axis::minimum_image)
@@ -215,8 +225,9 @@ namespace nearfield
     return view().full;
   }
 
-  NEARFIELD_CELL_LIST
-  interaction_list cell_list<T, Dim>::half_interactions() const
+  template <class T, int Dim>
+  requires cell_space<T, Dim> interaction_list cell_list<T, Dim>::half_interactions()
+  const
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
     (void)interactions(); // checks the same conditions

@@ -16,8 +16,8 @@
 /// \file
 /// Device memory: `device_array` and `device_columns`, and where they come from. All device memory of nearfield but
 /// that of StarPU's handles is allocated in the order of a stream, from nearfield's own pools, which keep what is
-/// freed: work on the GPU would otherwise wait for the driver at every step. set_device_memory() puts an allocator
-/// of yours in their place. Views of any other device memory work as well.
+/// freed: work on the GPU would otherwise wait for the driver at every step. set_device_memory() replaces
+/// them by your own allocator. Views of any other device memory work as well.
 
 struct CUmemPoolHandle_st;
 
@@ -50,7 +50,7 @@ namespace nearfield
   NEARFIELD_API std::shared_ptr<device_memory>
   set_device_memory(std::shared_ptr<device_memory> memory);
 
-  /// The memory of nearfield's own pools on the current device, in bytes; not that of an allocator of the caller's.
+  /// The memory of nearfield's own pools on the current device, in bytes; without what an allocator of the caller holds.
   struct pool_memory
   {
     /// in live arrays

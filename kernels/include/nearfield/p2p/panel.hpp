@@ -152,7 +152,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   };
   inline constexpr int panel_pieces = 64; ///< the most in a panel
 
-  /// Adds scale * sums of a piece of the panel to a column of the caller's; `sums` is undefined afterwards.
+  /// Adds scale * sums of a piece of the panel to a column of the job; `sums` is undefined afterwards.
   template <class V>
   NEARFIELD_FN void add_to_sources(p2p_job<real_of<V>> const& job, real_of<V>* column,
                                    panel_piece const& piece, real_of<V>* sums, real_of<V> scale)

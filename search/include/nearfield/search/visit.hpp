@@ -10,10 +10,11 @@ namespace nearfield
   namespace detail
   {
     /// Whether f also takes the displacement of a pair, after the other arguments.
+    // clang-format off
     template <class F, class T, int Dim, class... Before>
-    concept takes_displacement = std::invocable < F&,
-            Before..., index_type, index_type, T, vec<T, Dim>
-    const& > ;
+    concept takes_displacement =
+        std::invocable<F&, Before..., index_type, index_type, T, vec<T, Dim> const&>;
+    // clang-format on
 
     template <class F, class T, int Dim, class... Before>
     constexpr row_content content_for =

@@ -61,6 +61,10 @@ namespace nearfield
     struct cell_list_data;
   }
 
+  /// The coordinates that cell lists are made of.
+  template <class T, int Dim>
+  concept cell_space = (std::same_as<T, float> || std::same_as<T, double>)&&(Dim == 2 || Dim == 3);
+
   /// Points sorted by the cells of a uniform grid, with the lists of cells that meet: both points of every
   /// pair closer than the cutoff are in the same cell, or in two that meet.
   ///
@@ -81,8 +85,8 @@ namespace nearfield
   /// needs more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild().
   /// Any number of threads may read a list.
   template <class T, int Dim>
-  requires(std::same_as<T, float> || std::same_as<T, double>) &&
-      (Dim == 2 || Dim == 3) class NEARFIELD_API cell_list
+  requires cell_space<T, Dim>
+  class NEARFIELD_API cell_list
   {
   public:
     static constexpr int dim = Dim;                 ///< the dimension of space
