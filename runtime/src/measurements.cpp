@@ -2,6 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 
+#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>

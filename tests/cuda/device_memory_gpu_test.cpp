@@ -305,6 +305,13 @@ namespace nearfield::test
                    "bad_alloc");
     expect_refusal([]() -> void* { throw error("lost", error_kind::cuda_failure, 719); },
                    error_kind::cuda_failure, 719, "lost");
+    auto const too_much = []() -> void*
+    {
+      void* memory = nullptr;
+      return cudaMalloc(&memory, std::size_t(1) << 50) == cudaSuccess ? memory : nullptr;
+    };
+    expect_refusal(too_much, error_kind::out_of_memory, 0, "24 bytes");
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "the next launch would report it";
     set_device_memory(nullptr);
     EXPECT_EQ(on_host(device_array<double>(values)), values);
   }

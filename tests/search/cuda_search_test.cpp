@@ -155,14 +155,14 @@ namespace nearfield::test
   TEST(cuda_search, is_of_nothing_where_a_rebuild_ran_out_of_memory)
   {
     auto const few = make_points<double, 3>(cloud::uniform, 1000);
-    auto const many = make_points<double, 3>(cloud::uniform, 4000000);
+    auto const many = make_points<double, 3>(cloud::uniform, 12000000);
     device_columns<double, 3> const x(few.view()), y(many.view());
     cuda_cell_list<double, 3> cells(cuda, x.view(), 0.1);
     std::uint64_t const expected = radius_search(cuda, cells, count_pairs{}).total;
     trim_pool();
     {
       // the list of all takes 20 bytes a point
-      device_array<char> const others(free_gpu_memory() - (std::size_t(48) << 20));
+      device_array<char> const others(free_gpu_memory() - (std::size_t(128) << 20));
       EXPECT_THROW(cells.rebuild(y.view(), 0.005), error);
       EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total, 0u);
     }

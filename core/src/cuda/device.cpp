@@ -118,15 +118,6 @@ namespace nearfield
       return static_cast<unsigned>(count);
     }
 
-    void device_copy(void* to, void const* from, std::size_t bytes, cuda_stream stream)
-    {
-      if (bytes != 0)
-        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
-                   "device_array: cudaMemcpyAsync");
-      // a copy from pageable memory returns once that is read; other streams would not wait for the transfer
-      check_cuda(cudaStreamSynchronize(stream), "device_array: cudaStreamSynchronize");
-    }
-
     void device_clear(void* memory, std::size_t bytes, cuda_stream stream)
     {
       if (bytes == 0) return;

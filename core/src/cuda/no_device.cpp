@@ -75,7 +75,7 @@ namespace nearfield
       fail();
     }
     void device_deleter::operator()(void*) const noexcept {}
-    void device_copy(void*, void const*, std::size_t, cuda_stream)
+    void device_copy(void*, void const*, std::size_t, cuda_stream, int)
     {
       fail();
     }

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <array>
-#include <atomic>
 #include <exception>
 #include <map>
 #include <mutex>
@@ -30,20 +30,21 @@ namespace nearfield
       return pool;
     }
 
-    /// Makes a device the current one while it lives.
+    /// Makes a device the current one while it lives; a negative one is the current one.
     class on_device
     {
     public:
       explicit on_device(int device) noexcept
       {
-        if (cudaGetDevice(&before_) == cudaSuccess && before_ != device)
+        if (device >= 0 && cudaGetDevice(&before_) == cudaSuccess && before_ != device)
           changed_ = cudaSetDevice(device) == cudaSuccess;
       }
       on_device(on_device const&) = delete;
       on_device& operator=(on_device const&) = delete;
       ~on_device()
       {
-        if (changed_) cudaSetDevice(before_);
+        if (changed_ && cudaSetDevice(before_) != cudaSuccess)
+          static_cast<void>(cudaGetLastError());
       }
 
     private:
@@ -90,7 +91,8 @@ namespace nearfield
     /// went took their places, and a search waited 0.1 ms for memory to be mapped again.
     constexpr std::size_t large = std::size_t(1) << 27;
 
-    /// nearfield's own pools of a device, which live until the process ends or release() destroys them.
+    /// nearfield's own pools of a device, which live until the process ends or release() destroys them: never while
+    /// another thread uses them.
     class own_memory final : public memory_of_pools
     {
     public:
@@ -98,39 +100,38 @@ namespace nearfield
 
       void* allocate(std::size_t bytes, cuda_stream stream) override
       {
-        cudaMemPool_t const pool = pools()[bytes < large ? 0 : 1];
+        std::lock_guard const lock(mutex_);
+        for (cudaMemPool_t& pool : pools_)
+          if (!pool) pool = make_pool(device_);
+        cudaMemPool_t const pool = pools_[bytes < large ? 0 : 1];
         void* memory = nullptr;
         cudaError_t code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream);
         if (code == cudaErrorMemoryAllocation)
         {
           static_cast<void>(cudaGetLastError()); // or the next launch would report it
-          trim();                                // the other pool may hold enough unused memory
+          trim_pools();                          // the other pool may hold enough unused memory
           code = cudaMallocFromPoolAsync(&memory, bytes, pool, stream);
         }
         check_allocation(code, bytes);
-        static_cast<void>(used());
+        peak_ = std::max(peak_, sum(cudaMemPoolAttrUsedMemCurrent));
         return memory;
       }
 
-      /// Returns the bytes in use, and raises the recorded peak to at least that.
-      std::uint64_t used()
-      {
-        std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
-        for (std::uint64_t most = peak_; most < now && !peak_.compare_exchange_weak(most, now);)
-        {}
-        return now;
-      }
       pool_memory state()
       {
-        std::uint64_t const now = used();
-        return {now, peak_, sum(cudaMemPoolAttrReservedMemCurrent)};
+        std::lock_guard const lock(mutex_);
+        std::uint64_t const now = sum(cudaMemPoolAttrUsedMemCurrent);
+        return {now, peak_ = std::max(peak_, now), sum(cudaMemPoolAttrReservedMemCurrent)};
       }
-      void reset_peak() { peak_ = sum(cudaMemPoolAttrUsedMemCurrent); }
+      void reset_peak()
+      {
+        std::lock_guard const lock(mutex_);
+        peak_ = sum(cudaMemPoolAttrUsedMemCurrent);
+      }
       void trim()
       {
-        check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-        for (cudaMemPool_t const pool : pools())
-          check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+        std::lock_guard const lock(mutex_);
+        trim_pools();
       }
       void release() noexcept
       {
@@ -142,22 +143,22 @@ namespace nearfield
       }
 
     private:
-      using both = std::array<cudaMemPool_t, 2>; ///< the small, the large
-
-      both pools()
+      void trim_pools()
       {
-        std::lock_guard const lock(mutex_);
-        for (cudaMemPool_t& pool : pools_)
-          if (!pool) pool = make_pool(device_);
-        return pools_;
+        if (!pools_[0]) return;
+        check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        for (cudaMemPool_t const pool : pools_)
+          check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
       }
-      std::uint64_t sum(cudaMemPoolAttr which)
+      /// Of a broken device what it last said: who has just got memory must not lose it.
+      std::uint64_t sum(cudaMemPoolAttr which) noexcept
       {
         std::uint64_t sum = 0;
-        for (cudaMemPool_t const pool : pools())
+        for (cudaMemPool_t const pool : pools_)
         {
           std::uint64_t value = 0;
-          check_cuda(cudaMemPoolGetAttribute(pool, which, &value), "cudaMemPoolGetAttribute");
+          if (pool && cudaMemPoolGetAttribute(pool, which, &value) != cudaSuccess)
+            static_cast<void>(cudaGetLastError());
           sum += value;
         }
         return sum;
@@ -165,30 +166,48 @@ namespace nearfield
 
       int device_;
       std::mutex mutex_;
-      both pools_{};
+      std::array<cudaMemPool_t, 2> pools_{}; ///< the small, the large: none or both
       /// The most that both had in use at a time: each pool knows only its own peak.
-      std::atomic<std::uint64_t> peak_ = 0;
+      std::uint64_t peak_ = 0;
     };
 
     struct memory_of_device
     {
-      explicit memory_of_device(int number) : device(number) {}
+      explicit memory_of_device(int device) : own(std::make_shared<own_memory>(device)), in_use(own)
+      {}
 
-      int device;
-      std::shared_ptr<own_memory> own = std::make_shared<own_memory>(device);
-      std::shared_ptr<device_memory> in_use = own;
+      std::shared_ptr<own_memory> own;
+      std::shared_ptr<device_memory> in_use;
     };
 
-    std::mutex mutex;
-    std::map<int, memory_of_device> devices; ///< entries are never erased
+    /// Entries are never erased, nor is this destroyed: arrays and allocators of the caller's may outlive what
+    /// the end of the process destroys first.
+    struct memory_of_devices
+    {
+      std::mutex mutex;
+      std::map<int, memory_of_device> all;
 
-    /// A copy, since set_device_memory() may change it.
-    memory_of_device of_current_device()
+      memory_of_device& of(int device) { return all.try_emplace(device, device).first->second; }
+    };
+
+    memory_of_devices& devices()
+    {
+      static auto& devices = *new memory_of_devices;
+      return devices;
+    }
+
+    int current_device()
     {
       int device = 0;
       check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-      std::lock_guard const lock(mutex);
-      return devices.try_emplace(device, device).first->second;
+      return device;
+    }
+
+    std::shared_ptr<own_memory> own_of_current_device()
+    {
+      int const device = current_device();
+      std::lock_guard const lock(devices().mutex);
+      return devices().of(device).own;
     }
   }
 
@@ -200,33 +219,35 @@ namespace nearfield
 
   std::shared_ptr<device_memory> set_device_memory(std::shared_ptr<device_memory> memory)
   {
-    auto const [device, own, ignored] = of_current_device();
-    std::lock_guard const lock(mutex);
-    auto before = std::exchange(devices.at(device).in_use, memory ? std::move(memory) : own);
+    int const device = current_device();
+    if (memory) own_of_current_device()->trim(); // what is unused there, the new one may need
+    std::lock_guard const lock(devices().mutex);
+    auto& [own, in_use] = devices().of(device);
+    auto before = std::exchange(in_use, memory ? std::move(memory) : own);
     return before == own ? nullptr : before;
   }
 
   pool_memory memory_of_pool()
   {
-    return of_current_device().own->state();
+    return own_of_current_device()->state();
   }
 
   void reset_pool_peak()
   {
-    of_current_device().own->reset_peak();
+    own_of_current_device()->reset_peak();
   }
 
   void trim_pool()
   {
-    of_current_device().own->trim();
+    own_of_current_device()->trim();
   }
 
   namespace detail
   {
     void release_pools() noexcept
     {
-      std::lock_guard const lock(mutex);
-      for (auto const& [device, memory] : devices) memory.own->release();
+      std::lock_guard const lock(devices().mutex);
+      for (auto const& [device, memory] : devices().all) memory.own->release();
       static_cast<void>(cudaGetLastError());
     }
 
@@ -236,7 +257,12 @@ namespace nearfield
       std::string failure = "returned null";
       try
       {
-        auto const [device, own, from] = of_current_device();
+        int const device = current_device();
+        std::shared_ptr<device_memory> from;
+        {
+          std::lock_guard const lock(devices().mutex);
+          from = devices().of(device).in_use;
+        }
         if (void* const memory = from->allocate(bytes, stream))
           return {memory, device_deleter{bytes, stream, device, from}};
       }
@@ -248,14 +274,25 @@ namespace nearfield
       {
         failure = std::string("threw ") + e.what();
       }
+      static_cast<void>(cudaGetLastError()); // the allocator's, which the next launch would report
       throw error(std::string(what) + ": " + std::to_string(bytes) +
                       " bytes: the allocator of set_device_memory() " + failure,
                   error_kind::out_of_memory);
     }
 
+    void device_copy(void* to, void const* from, std::size_t bytes, cuda_stream stream, int device)
+    {
+      if (bytes == 0) return;
+      on_device const current(device); // the default stream is one of that device
+      check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream),
+                 "device_array: cudaMemcpyAsync");
+      // a copy from pageable memory returns once that is read; other streams would not wait for the transfer
+      check_cuda(cudaStreamSynchronize(stream), "device_array: cudaStreamSynchronize");
+    }
+
     void device_deleter::operator()(void* memory) const noexcept
     {
-      on_device const current(device); // the default stream is one of that device
+      on_device const current(device);
       from->deallocate(memory, bytes, stream);
     }
   }

@@ -1,5 +1,6 @@
 #include <nearfield/p2p/near_field.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -138,8 +139,12 @@ namespace nearfield::detail
         job.strides = &strides;
       for (int c = 0; c < width_of(out); ++c)
       {
-        auto const column = out[c];
-        for (std::size_t i = 0; !step.options.accumulate && i < out.size(); ++i) column[i] = 0;
+        if (step.options.accumulate) break;
+        auto const [first, stride] = out[c];
+        if (stride == 1)
+          std::fill_n(first, out.size(), T(0));
+        else
+          for (std::size_t i = 0; i < out.size(); ++i) out[c][i] = 0;
       }
       step.kernel(step.interaction, job);
     }

@@ -52,9 +52,9 @@ namespace nearfield::detail
       std::array<T, Dim> lower{}, upper{};
       if (bounds_.size() == 0)
       {
-        bounds_ = device_array<device_bounds<Dim>>(2, stream_, "cuda_cell_list: bounds");
-        check_cuda(cudaMemsetAsync(bounds_.data(), 0, 2 * sizeof(device_bounds<Dim>), stream_),
-                   "cudaMemsetAsync");
+        device_array<device_bounds<Dim>> cleared(2, stream_, "cuda_cell_list: bounds");
+        device_clear(cleared.data(), 2 * sizeof(device_bounds<Dim>), stream_);
+        bounds_ = std::move(cleared);
       }
       columns const* const sets[] = {&targets, &sources};
       for (int s = 0; s < n_sets; ++s)

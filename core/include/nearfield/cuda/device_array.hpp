@@ -34,7 +34,8 @@ namespace nearfield
     virtual ~device_memory() = default;
 
     /// Returns `bytes` > 0 of device memory, aligned to 256 bytes, for work that is put into the stream from now on.
-    /// Null, or an exception other than nearfield::error, tells the caller that memory has run out.
+    /// Null, or an exception other than nearfield::error, tells the caller that memory has run out. Who tries
+    /// again after an error of CUDA's clears that (cudaGetLastError()).
     virtual void* allocate(std::size_t bytes, cuda_stream stream) = 0;
     /// Takes back what allocate(bytes, stream) returned. Work that is in the stream may still use it.
     virtual void deallocate(void* memory, std::size_t bytes, cuda_stream stream) noexcept = 0;
@@ -45,12 +46,14 @@ namespace nearfield
 
   /// From now on arrays, lists and the scratch of searches on the current device take their memory from `memory`;
   /// null stands for nearfield's own pools. Returns what was there before. Each array keeps the allocator that it
-  /// came from and returns its memory there, so arrays may outlive a replacement. Throws nearfield::error if there
-  /// is no device, or if nearfield was built without CUDA.
+  /// came from and returns its memory there, so arrays may outlive a replacement. The allocator is kept for as long as
+  /// the process runs, unless it is replaced. Before it takes over, nearfield's pools return what they do not use.
+  /// Throws nearfield::error if there is no device, or if nearfield was built without CUDA.
   NEARFIELD_API std::shared_ptr<device_memory>
   set_device_memory(std::shared_ptr<device_memory> memory);
 
-  /// The memory of nearfield's own pools on the current device, in bytes; without what an allocator of the caller holds.
+  /// The memory of nearfield's own pools on the current device, in bytes, without what other allocators
+  /// hold.
   struct pool_memory
   {
     /// in live arrays
@@ -86,9 +89,10 @@ namespace nearfield
     /// Throws nearfield::error if the device has too little memory; `what` says in the message what it is for.
     NEARFIELD_API device_block device_allocate(std::size_t bytes, cuda_stream stream,
                                                char const* what);
-    /// Between host and device, in either direction; waits for the stream.
+    /// Between host and device, in either direction, in a stream of `device` (the current one, if negative); waits
+    /// for it.
     NEARFIELD_API void device_copy(void* to, void const* from, std::size_t bytes,
-                                   cuda_stream stream);
+                                   cuda_stream stream, int device = -1);
     /// asynchronous
     NEARFIELD_API void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
     /// Destroys the pools of all devices; memory of live arrays is released once they free it. The next
@@ -106,7 +110,8 @@ namespace nearfield
 
   /// Owns n values in the memory of the current device. They are allocated, copied and freed in the order of a
   /// stream, which must outlive the array. Work on another stream must start after the allocation (synchronize(), or
-  /// an event) and end before the array is destroyed.
+  /// an event) and end before the array is destroyed. cudaStreamPerThread is another stream in each thread: an array with
+  /// it stays in one.
   template <class T>
   class device_array
   {
@@ -142,13 +147,15 @@ namespace nearfield
     void copy_from(std::span<T const> from)
     {
       detail::check_span("device_array::copy_from", from.size(), size());
-      detail::device_copy(data(), from.data(), size() * sizeof(T), stream());
+      detail::device_copy(data(), from.data(), size() * sizeof(T), stream(),
+                          block_.get_deleter().device);
     }
     /// Copies size() values to host memory, and waits for the stream.
     void copy_to(std::span<T> to) const
     {
       detail::check_span("device_array::copy_to", to.size(), size());
-      detail::device_copy(to.data(), data(), size() * sizeof(T), stream());
+      detail::device_copy(to.data(), data(), size() * sizeof(T), stream(),
+                          block_.get_deleter().device);
     }
 
   private:

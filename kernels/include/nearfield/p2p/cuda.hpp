@@ -30,8 +30,8 @@
 namespace nearfield
 {
   /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. It
-  /// copies what it needs in the order of `stream`, and waits; any number of steps may use it, on any stream. Those
-  /// on other streams must be done before it is destroyed.
+  /// copies what it needs in the order of `stream`, which must outlive it, and waits; any number of steps may use it, on
+  /// any stream. Those on other streams must be done before it is destroyed.
   class NEARFIELD_API cuda_list
   {
   public:
@@ -146,6 +146,7 @@ namespace nearfield
                      side<T, K::dim, NQ, NOut> const& targets,
                      side<T, K::dim, NQ, NOut> const& sources)
     {
+      right_hand_sides<K>(sources.q, targets.out); // may throw: before anything is written
       auto job = cuda_job_of<T>(where, k);
       list.give(job);
       job.own_is_self = &targets == &sources;

@@ -50,8 +50,9 @@ namespace nearfield::starpu::detail
     std::ptrdiff_t stride = 1;
 
     column_list() = default;
+    // inline always: what it calls is of the instruction set of the user's file
     template <columns_view View>
-    column_list(View const& of) // NOLINT(google-explicit-constructor)
+    [[gnu::always_inline]] column_list(View const& of) // NOLINT(google-explicit-constructor)
         : n(of.size()), stride(nearfield::detail::stride_of(of))
     {
       auto const& pointers = nearfield::detail::pointers_of(of);

@@ -14,7 +14,7 @@
 /// \file
 /// Cells on a GPU: points in device memory, sorted into the cells of a grid. The grid, the positions and so the
 /// pairs within the cutoff are bit for bit those of the CPU (<nearfield/tree/cell_list.hpp>). A list is built and
-/// rebuilt on one stream, by one thread at a time.
+/// rebuilt on one stream, which must outlive it, by one thread at a time.
 
 namespace nearfield
 {
