@@ -106,13 +106,13 @@ namespace nearfield::starpu::detail
 
       void add(std::vector<nearfield::detail::point_interval> const& intervals,
                strided<T const, run_time_columns> const& from, std::span<index_type const> order,
-               monitor* watch)
+               monitor* errors)
       {
         for (auto const& chunk : intervals)
         {
           auto const width = static_cast<std::size_t>(from.columns().width());
           chunks.push_back(handle::of_size<T>(width * chunk.size()));
-          arguments.push_back({{watch}, from, order.subspan(chunk.begin, chunk.size())});
+          arguments.push_back({{errors}, from, order.subspan(chunk.begin, chunk.size())});
         }
       }
 
