@@ -157,7 +157,8 @@ TEST(on_a_gpu, memory_that_runs_out_is_one_line)
 
 TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
 {
-  auto const& [dim, precision] = GetParam();
+  int const dim = std::get<0>(GetParam());
+  std::string const precision = std::get<1>(GetParam());
   temporary_folder const folder;
   write_random_points(folder / "a.bfma", dim, 20000, 5);
   // the points lie in [-1, 1]

@@ -164,10 +164,10 @@ namespace nearfield::test
     device_columns<double, 3> const x(host_x.view());
     device_columns<double, 1> const q(host_q.view());
     device_columns<double, 1> first(host_out.view()), out(host_out.view());
-    auto const add = [&](cuda_backend where, device_columns<double, 1>& to)
+    auto const add = [&](cuda_backend on, device_columns<double, 1>& to)
     {
-      nearfield::p2p_inner(where, k, x.view(), q.view(), to.view());
-      nearfield::p2p_inner_mutual(where, k, x.view(), q.view(), to.view());
+      nearfield::p2p_inner(on, k, x.view(), q.view(), to.view());
+      nearfield::p2p_inner_mutual(on, k, x.view(), q.view(), to.view());
     };
     // a kernel that is launched for the first time is loaded, which may wait for all streams
     add(cuda, first);

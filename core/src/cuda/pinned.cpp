@@ -25,8 +25,9 @@ namespace nearfield::detail
   void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream, char const* what)
   {
     // the query costs more than reading the word
-    for (unsigned spins = 1; word == 0; ++spins)
-      if (spins % 4096 == 0)
+    unsigned spins = 0;
+    while (word == 0)
+      if (++spins % 4096 == 0)
         if (auto const state = cudaStreamQuery(stream); state != cudaErrorNotReady)
         {
           check_cuda(state, what);
