@@ -14,6 +14,8 @@
 
 namespace nearfield::test
 {
+  inline constexpr pair_form pair_forms[] = {pair_form::one_sided, pair_form::mutual};
+
   /// The leaf of each point, in the caller's order.
   inline std::vector<index_type> leaf_of_points(boxes const& points,
                                                 std::span<index_type const> order)
