@@ -145,10 +145,10 @@ namespace nearfield
     private:
       void trim_pools()
       {
-        if (!pools_[0]) return;
+        if (!pools_[0] && !pools_[1]) return;
         check_cuda(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         for (cudaMemPool_t const pool : pools_)
-          check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+          if (pool) check_cuda(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
       }
       /// Of a broken device what it last said: who has just got memory must not lose it.
       std::uint64_t sum(cudaMemPoolAttr which) noexcept
@@ -166,7 +166,7 @@ namespace nearfield
 
       int device_;
       std::mutex mutex_;
-      std::array<cudaMemPool_t, 2> pools_{}; ///< the small, the large: none or both
+      std::array<cudaMemPool_t, 2> pools_{}; ///< the small, the large; null until an allocation
       /// The most that both had in use at a time: each pool knows only its own peak.
       std::uint64_t peak_ = 0;
     };

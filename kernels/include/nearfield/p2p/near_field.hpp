@@ -99,11 +99,12 @@ namespace nearfield
               stride_of(view)};
     }
 
-    template <class T, class K>
-    list_step<T> list_step_of(char const* function, p2p_function<T> kernel, K const& k, int n_rhs,
-                              near_field_options const& options)
+    template <class T, class K, columns_view Q, columns_view Out>
+    list_step<T> list_step_of(char const* function, p2p_function<T> kernel, K const& k, Q const& q,
+                              Out const& out, near_field_options const& options)
     {
-      return {function, kernel, &k, detail::tests_for_zero<T>(k), n_rhs, options};
+      return {function, kernel, &k, detail::tests_for_zero<T>(k), right_hand_sides<K>(q, out),
+              options};
     }
   }
 }
@@ -121,8 +122,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
-                            detail::right_hand_sides<K>(q, out), options)
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
         .run(points, list, false, detail::any_columns_of(x), detail::any_columns_of(q),
              detail::any_columns_of(out));
   }
@@ -135,8 +135,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                          near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k,
-                            detail::right_hand_sides<K>(q, out), options)
+    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k, q, out, options)
         .run(points, half_list, true, detail::any_columns_of(x), detail::any_columns_of(q),
              detail::any_columns_of(out));
   }
@@ -150,8 +149,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
-                            detail::right_hand_sides<K>(q, out), options)
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
         .run(targets, list, detail::any_columns_of(x), detail::any_columns_of(y),
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
@@ -163,8 +161,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
-                            detail::right_hand_sides<K>(q, out), options)
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.targets(), leaves.interactions(), false,
                     detail::any_columns_of(x), detail::any_columns_of(q),
                     detail::any_columns_of(out));
@@ -178,8 +175,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                          Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k,
-                            detail::right_hand_sides<K>(q, out), options)
+    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.targets(), leaves.half_interactions(), true,
                     detail::any_columns_of(x), detail::any_columns_of(q),
                     detail::any_columns_of(out));
@@ -192,8 +188,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k,
-                            detail::right_hand_sides<K>(q, out), options)
+    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.source_order(), leaves.targets(),
                     leaves.interactions(), detail::any_columns_of(x), detail::any_columns_of(y),
                     detail::any_columns_of(q), detail::any_columns_of(out));
