@@ -61,10 +61,7 @@ namespace nearfield
   struct scalar_backend
   {
     /// backend::scalar
-    constexpr operator backend() const
-    {
-      return backend::scalar;
-    } // NOLINT(google-explicit-constructor)
+    constexpr operator backend() const { return backend::scalar; } // NOLINT
   };
 
   /// The SIMD back-end. Built-in interactions, and user-defined ones that nearfield_add_interaction()
