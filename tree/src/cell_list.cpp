@@ -74,8 +74,7 @@ namespace nearfield
     }
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim>
+  template <cell_real T, int Dim>
   void cell_list<T, Dim>::build(strided<T const, Dim> const& targets,
                                 strided<T const, Dim> const* sources, double cutoff)
   {
@@ -125,64 +124,55 @@ namespace nearfield
     }
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_list<T, Dim>::cell_list(strided<T const, Dim> const& points,
-                                                           double cutoff,
-                                                           options_type const& options)
+  template <cell_real T, int Dim>
+  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& points, double cutoff,
+                               options_type const& options)
       : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
     build(points, nullptr, cutoff);
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_list<T, Dim>::cell_list(strided<T const, Dim> const& queries,
-                                                           strided<T const, Dim> const& points,
-                                                           double cutoff,
-                                                           options_type const& options)
+  template <cell_real T, int Dim>
+  cell_list<T, Dim>::cell_list(strided<T const, Dim> const& queries,
+                               strided<T const, Dim> const& points, double cutoff,
+                               options_type const& options)
       : options_(options), data_(std::make_unique<detail::cell_list_data<T, Dim>>())
   {
     build(queries, &points, cutoff);
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_list<T, Dim>::~cell_list() = default;
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_list<T, Dim>::cell_list(cell_list&&)
-  noexcept = default;
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_list<T, Dim>
-  &cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
+  template <cell_real T, int Dim>
+  cell_list<T, Dim>::~cell_list() = default;
+  template <cell_real T, int Dim>
+  cell_list<T, Dim>::cell_list(cell_list&&) noexcept = default;
+  template <cell_real T, int Dim>
+  cell_list<T, Dim>& cell_list<T, Dim>::operator=(cell_list&&) noexcept = default;
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim>
+  template <cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points)
   {
     build(points, nullptr, data_->cutoff);
   }
-  template <class T, int Dim>
-  requires cell_space<T, Dim>
+  template <cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& points, double cutoff)
   {
     build(points, nullptr, cutoff);
   }
-  template <class T, int Dim>
-  requires cell_space<T, Dim>
+  template <cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
                                   strided<T const, Dim> const& points)
   {
     build(queries, &points, data_->cutoff);
   }
-  template <class T, int Dim>
-  requires cell_space<T, Dim>
+  template <cell_real T, int Dim>
   void cell_list<T, Dim>::rebuild(strided<T const, Dim> const& queries,
                                   strided<T const, Dim> const& points, double cutoff)
   {
     build(queries, &points, cutoff);
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_view<T, Dim> cell_list<T, Dim>::view()
-  const
+  template <cell_real T, int Dim>
+  cell_view<T, Dim> cell_list<T, Dim>::view() const
   {
     detail::cell_list_data<T, Dim> const& data = *data_;
     auto const& sources = data.one_set ? data.targets : data.sources;
@@ -205,16 +195,14 @@ namespace nearfield
     return view;
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> cell_grid<T, Dim>
-  const& cell_list<T, Dim>::grid() const
+  template <cell_real T, int Dim>
+  cell_grid<T, Dim> const& cell_list<T, Dim>::grid() const
   {
     return data_->grid;
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> interaction_list cell_list<T, Dim>::interactions()
-  const
+  template <cell_real T, int Dim>
+  interaction_list cell_list<T, Dim>::interactions() const
   {
     for (int a = 0; a < Dim; ++a)
       if (grid().axes[a] == grid_axis::minimum_image)
@@ -225,9 +213,8 @@ namespace nearfield
     return view().full;
   }
 
-  template <class T, int Dim>
-  requires cell_space<T, Dim> interaction_list cell_list<T, Dim>::half_interactions()
-  const
+  template <cell_real T, int Dim>
+  interaction_list cell_list<T, Dim>::half_interactions() const
   {
     if (!has_one_set()) throw error("cell_list: two sets have no half list; use interactions()");
     (void)interactions(); // checks the same conditions

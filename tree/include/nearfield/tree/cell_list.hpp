@@ -62,8 +62,8 @@ namespace nearfield
   }
 
   /// The coordinates that cell lists are made of.
-  template <class T, int Dim>
-  concept cell_space = (std::same_as<T, float> || std::same_as<T, double>)&&(Dim == 2 || Dim == 3);
+  template <class T>
+  concept cell_real = std::same_as<T, float> || std::same_as<T, double>;
 
   /// Points sorted by the cells of a uniform grid, with the lists of cells that meet: both points of every
   /// pair closer than the cutoff are in the same cell, or in two that meet.
@@ -84,10 +84,11 @@ namespace nearfield
   /// column, and 2^32 - 64 points or more. The list is then unchanged. If rebuild() runs out of memory, or
   /// needs more than 2^32 - 1 ranges, the list is empty afterwards. Views are valid until the next rebuild().
   /// Any number of threads may read a list.
-  template <class T, int Dim>
-  requires cell_space<T, Dim>
+  template <cell_real T, int Dim>
   class NEARFIELD_API cell_list
   {
+    static_assert(Dim == 2 || Dim == 3, "cell_list: give points with two or three columns");
+
   public:
     static constexpr int dim = Dim;                 ///< the dimension of space
     using value_type = T;                           ///< the type of the coordinates
