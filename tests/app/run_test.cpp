@@ -151,7 +151,7 @@ TEST(run, every_interaction_passes_its_check_in_both_precisions)
   temporary_folder const folder;
   for (int const dim : {2, 3})
   {
-    auto points = random_points(dim, 400, 4);
+    auto points = random_points(dim, 150, 4);
     points.inputs.resize(static_cast<std::size_t>(6), points.inputs[0]); // for n_in = 1, 2 and 3
     points.box.reset();
     write_points(folder / "a.csv", points);
@@ -163,7 +163,7 @@ TEST(run, every_interaction_passes_its_check_in_both_precisions)
       {
         auto const end =
             run_program({"run", (folder / "a.csv").string(), "--interaction", name, "--precision",
-                         precision, "--max-leaf-size", "30", "--check", "400", "--workers", "0"});
+                         precision, "--max-leaf-size", "12", "--check", "150", "--workers", "0"});
         EXPECT_EQ(end.status, 0) << name << " " << precision << "\n" << end.out << end.err;
       }
     }

@@ -57,7 +57,7 @@ namespace nearfield::test
   {
     using T = typename TypeParam::real;
     constexpr int dim = TypeParam::dim;
-    search_case<T, dim> search{.x = make_points<T, dim>(cloud::uniform, 300), .cutoff = 0.21};
+    search_case<T, dim> search{.x = make_points<T, dim>(cloud::uniform, 150), .cutoff = 0.26};
     for (int k = 1; k <= 4; ++k)
       for (int const axis : {k % dim, dim}) // one axis, or all
         for (bool const periodic : {false, true})

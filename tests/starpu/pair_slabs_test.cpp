@@ -58,10 +58,10 @@ namespace nearfield::test
   TYPED_TEST(starpu_pair_slabs, are_the_list_of_one_thread_to_the_bit)
   {
     using T = TypeParam;
-    check_all(make_points<T, 2>(cloud::uniform, 400), 0.08);
-    check_all(make_points<T, 3>(cloud::uniform, 400), 0.2);
-    check_all(make_points<T, 3>(cloud::plummer, 400), 0.2);
-    check_all(make_points<T, 2>(cloud::coincident, 400), 0.08);
+    check_all(make_points<T, 2>(cloud::uniform, 250), 0.1);
+    check_all(make_points<T, 3>(cloud::uniform, 250), 0.23);
+    check_all(make_points<T, 3>(cloud::plummer, 250), 0.23);
+    check_all(make_points<T, 2>(cloud::coincident, 250), 0.1);
   }
 
   TYPED_TEST(starpu_pair_slabs, of_few_points)
@@ -93,7 +93,7 @@ namespace nearfield::test
   TYPED_TEST(starpu_pair_slabs, with_periods)
   {
     using T = TypeParam;
-    auto x = make_points<T, 3>(cloud::uniform, 300);
+    auto x = make_points<T, 3>(cloud::uniform, 200);
     for (auto& column : x.columns)
       for (T& value : column) value = std::clamp<T>(value, 0, T(0.999));
     check_all(x, 0.15, {.period = {1, 0, 1}});
