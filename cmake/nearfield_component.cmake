@@ -59,6 +59,7 @@ function(nearfield_add_component name)
   endif()
   if(headers AND NEARFIELD_HAVE_CUDA)
     add_library(${target}_cuh OBJECT EXCLUDE_FROM_ALL)
+    set_target_properties(${target}_cuh PROPERTIES CUDA_PTX_COMPILATION ON) # g++ need not read them as well
     target_link_libraries(${target}_cuh PRIVATE ${target})
     foreach(header IN LISTS headers)
       file(RELATIVE_PATH header "${include}" "${header}")
