@@ -15,18 +15,20 @@ from collections import defaultdict
 
 
 def medians(path):
-    """{benchmark name: pairs per second}, the JSON's context"""
+    """{benchmark name: pairs per second}, {benchmark name: ns of processor time}"""
     with open(path) as file:
         content = json.load(file)
-    rates = {}
+    rates, times = {}, {}
     for entry in content["benchmarks"]:
         if entry.get("error_occurred"):
             raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
-        if entry.get("aggregate_name") == "median" and "pairs/s" in entry:
-            rates[entry["run_name"]] = entry["pairs/s"]
+        if entry.get("aggregate_name") == "median":
+            times[entry["run_name"]] = entry["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6}[entry["time_unit"]]
+            if "pairs/s" in entry:
+                rates[entry["run_name"]] = entry["pairs/s"]
     if not rates:
         raise SystemExit(f"{path}: no medians; run the benchmark with --benchmark_repetitions=9")
-    return rates, content["context"]
+    return rates, times
 
 
 def p2p_table(rates, size):
@@ -59,17 +61,65 @@ def near_field_table(rates, seeds):
         if match:
             interaction, precision, isa, form, leaf = match.groups()
             rows[isa, interaction, precision, form][int(leaf)] = rate
-    print("\nWhole near field, one core, 32^3 boxes of 16, 32, 64 points, G directed pairs/s; ratios to")
-    print("the xsimd kernel on one box\n")
-    print("| ISA | interaction | precision | form | 16 | 32 | 64 |")
-    print("|---|---|---|---|---|---|---|")
-    for (isa, interaction, precision, form), r in sorted(rows.items()):
+    ours = {key: r for key, r in sorted(rows.items()) if key[3] in ("one_sided", "mutual")}
+    leaves = [leaf for leaf in sorted(next(iter(ours.values()))) if leaf >= 16]
+    print("\nWhole near field, one core, 32^3 boxes, G directed pairs/s; ratios to the xsimd kernel on one box\n")
+    print("| ISA | interaction | precision | form | " + " | ".join(map(str, leaves)) + " |")
+    print("|---|---|---|---|" + "---|" * len(leaves))
+    for (isa, interaction, precision, form), r in ours.items():
         seed = seeds.get((isa, interaction, precision))
         cells = [
-            f"{r[leaf] / 1e9:.2f}" + (f" ({r[leaf] / seed:.2f} x)" if seed else "")
-            for leaf in sorted(r)
+            f"{r[leaf] / 1e9:.2f}" + (f" ({r[leaf] / seed:.2f} x)" if seed else "") for leaf in leaves
         ]
         print(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
+
+    leaves = (4, 8, 16)
+    print("\nSmall leaves, the same boxes: our rate over that of the plain loop of the same form, and over that")
+    print("of the xsimd kernel, which is one-sided\n")
+    print("| ISA | interaction | precision | form | " + " | ".join(f"{leaf} points" for leaf in leaves) + " |")
+    print("|---|---|---|---|" + "---|" * len(leaves))
+    for (isa, interaction, precision, form), r in ours.items():
+        loop = rows[isa, interaction, precision, "seed_loop" + ("_mutual" if form == "mutual" else "")]
+        simd = rows[isa, interaction, precision, "seed_xsimd"]
+        cells = [f"{r[leaf] / loop[leaf]:.2f}, {r[leaf] / simd[leaf]:.2f}" for leaf in leaves if leaf in loop]
+        if cells:
+            print(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
+
+
+def right_hand_sides_table(times):
+    """Rows: interaction, precision, form; columns: the time of several right-hand sides over that of one."""
+    rows = defaultdict(dict)
+    for name, time in times.items():
+        match = re.fullmatch(r"p2p_rhs/(\w+)/3d/(f\d\d)/(\w+)/(\w+)/(\d+)_rhs/(\d+)", name)
+        if match:
+            interaction, precision, isa, form, rhs, size = match.groups()
+            rows[isa, interaction, precision, form, int(size)][int(rhs)] = time
+    if not rows:
+        return
+    counts = sorted(next(iter(rows.values())))[1:]
+    print("\nSeveral right-hand sides in one call: its time over that of one\n")
+    print("| ISA | interaction | precision | form | points | " + " | ".join(map(str, counts)) + " |")
+    print("|---|---|---|---|---|" + "---|" * len(counts))
+    for key, r in sorted(rows.items()):
+        print(f"| {' | '.join(map(str, key))} | " + " | ".join(f"{r[n] / r[1]:.2f}" for n in counts) + " |")
+
+
+def calls_table(times):
+    """Rows: interaction, precision, form; columns: ns of a call on two boxes of so many points."""
+    rows = defaultdict(dict)
+    for name, time in times.items():
+        match = re.fullmatch(r"p2p_call/(\w+)/3d/(f\d\d)/(\w+)/(\w+)/(\d+)", name)
+        if match:
+            interaction, precision, isa, form, size = match.groups()
+            rows[isa, interaction, precision, form][int(size)] = time
+    if not rows:
+        return
+    sizes = sorted(next(iter(rows.values())))
+    print("\nOne call on small boxes, ns\n")
+    print("| ISA | interaction | precision | form | " + " | ".join(f"{n} points" for n in sizes) + " |")
+    print("|---|---|---|---|" + "---|" * len(sizes))
+    for key, r in sorted(rows.items()):
+        print(f"| {' | '.join(key)} | " + " | ".join(f"{r[n]:.0f}" for n in sizes) + " |")
 
 
 def scaling_table(rates):
@@ -100,8 +150,10 @@ def main():
         scaling_table(medians(arguments.scaling)[0])
     if not arguments.p2p:
         return
-    rates, _ = medians(arguments.p2p)
+    rates, times = medians(arguments.p2p)
     seeds = p2p_table(rates, arguments.size)
+    right_hand_sides_table(times)
+    calls_table(times)
     if arguments.near_field:
         near_field_table(medians(arguments.near_field)[0], seeds)
 
