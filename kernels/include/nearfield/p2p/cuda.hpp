@@ -220,6 +220,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
+    detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
     detail::launch_box("p2p_outer_mutual", where, cuda_kernels_of<T, K>().mutual, k, targets,
                        sources);
   }
