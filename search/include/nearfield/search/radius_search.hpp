@@ -12,7 +12,7 @@
 /// points at the same place are a pair; i = j is not. Lists are the same, in the same order, on every
 /// back-end and instruction set. If a search throws, a result passed to it is unchanged or empty.
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 #include <nearfield/search/reduce.hpp>
 #include <nearfield/search/visit.hpp>
 

@@ -6,7 +6,7 @@
 #include "search_run.cuh"
 #include "trace.hpp"
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 
 /// \file
 /// The outputs of a search: each is a few steps around the search kernel.

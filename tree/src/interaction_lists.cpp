@@ -1,4 +1,4 @@
-#include "lists.hpp"
+#include "interaction_lists.hpp"
 
 #include <nearfield/core/error.hpp>
 
