@@ -63,7 +63,7 @@ namespace nearfield::starpu::detail
 
       /// Sets what CPU and GPU jobs have in common.
       template <class Job>
-      void give(Job& job, p2p_argument const& argument) const
+      void set_common(Job& job, p2p_argument const& argument) const
       {
         static_cast<list_view&>(job) = list;
         job.n_rhs = n_rhs;
@@ -93,7 +93,7 @@ namespace nearfield::starpu::detail
           source_x.push_back(data.x_column(set.allocation, d) + set.begin);
 
       p2p_job<T> job;
-      data.give(job, argument);
+      data.set_common(job, argument);
       job.last_box = data.head.n_boxes;
       job.tests_for_zero = argument.tests_for_zero;
       job.target_x = target_x.data();
@@ -135,7 +135,7 @@ namespace nearfield::starpu::detail
         for (int d = 0; d < k.dim; ++d) source_x.push_back(data.x_column(b, d));
 
       cuda_job<T> job;
-      data.give(job, argument);
+      data.set_common(job, argument);
       job.items = data.list.items;
       job.n_wide = data.head.n_wide;
       job.n_medium = data.head.n_medium;
