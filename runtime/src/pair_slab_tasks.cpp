@@ -69,10 +69,10 @@ namespace nearfield::starpu::detail
 
   template <class T, int Dim>
   pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, cell_view<T, Dim> const& view,
-                                           columns const& handles, pair_slab_options const& how)
+                                           handles const& of_caller, pair_slab_options const& how)
       : starpu(s), count_codelet(pair_slab_codelet<T, Dim>::of(search_work::count, how.backend)),
         fill_codelet(pair_slab_codelet<T, Dim>::of(search_work::fill, how.backend)), cells(view),
-        x(handles), options(how)
+        x(of_caller), options(how)
   {
     if (auto const problem = gpu_problem(); options.backend == backend::cuda && !problem.empty())
       throw error("backend cuda: " + problem, error_kind::not_available);
