@@ -95,7 +95,7 @@ namespace
       return;
     }
     nf::cuda_job<T> job;
-    p.list(false).give(job);
+    p.list(false).describe_to(job);
     baseline::classic_leaves<T, K::n_out>(
         {p.n_leaves(), job.box_offsets, job.own, job.range_offsets, job.ranges}, p.x().data(), q,
         out.data(), threads);

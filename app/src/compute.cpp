@@ -47,7 +47,7 @@ namespace nearfield::app
     {
       run_result result;
       auto const start = std::chrono::steady_clock::now();
-      auto const on = in_range("tree", [&] { return make_problem<T, Dim>(targets, sources, cut); });
+      auto const on = profiled("tree", [&] { return make_problem<T, Dim>(targets, sources, cut); });
       result.tree_seconds = seconds_since(start);
       result.leaves = on.leaves.size();
       result.depth = on.leaves.depth();

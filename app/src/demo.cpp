@@ -194,7 +194,7 @@ namespace nearfield::app
 
     auto const start = std::chrono::steady_clock::now();
     auto const f64 =
-        in_range("tree", [&] { return make_problem<double, 3>(input.points, nullptr, cut); });
+        profiled("tree", [&] { return make_problem<double, 3>(input.points, nullptr, cut); });
     double const tree_seconds = seconds_since(start);
     constexpr auto fixed = std::chars_format::fixed;
     std::cout << "tree      " << f64.leaves.size() << " leaves, depth " << f64.leaves.depth()

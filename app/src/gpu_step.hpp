@@ -23,11 +23,11 @@ namespace nearfield::app
 
     auto const upload = []<int N>(std::span<index_type const> order, soa<T const, N> const& columns)
     {
-      return in_range("upload",
+      return profiled("upload",
                       [&] { return device_columns<T, N>(gather(order, columns).view()); });
     };
     auto const list =
-        in_range("upload",
+        profiled("upload",
                  [&]
                  {
                    return is_mutual
@@ -40,7 +40,7 @@ namespace nearfield::app
 
     std::vector<device_array<T>> q, out;
     for (auto const& column : on.inputs)
-      in_range("upload", [&] { q.emplace_back(gather(source_order, column)); });
+      profiled("upload", [&] { q.emplace_back(gather(source_order, column)); });
     auto downloaded = output_columns<T>(on, k), delivered = output_columns<T>(on, k);
     for (std::size_t c = 0; c < delivered.size(); ++c) out.emplace_back(n);
     auto const q_pointers = pointers<T const>(q);
@@ -71,8 +71,8 @@ namespace nearfield::app
     result.report.seconds = quickest(options.repetitions,
                                      [&]
                                      {
-                                       in_range("near field", compute);
-                                       in_range("download", download);
+                                       profiled("near field", compute);
+                                       profiled("download", download);
                                      });
     result.outputs = std::move(delivered);
     return result;

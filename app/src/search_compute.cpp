@@ -20,7 +20,7 @@ namespace nearfield::app
     auto timed(char const* name, double& seconds, F&& f)
     {
       auto const start = std::chrono::steady_clock::now();
-      auto result = in_range(name, std::forward<F>(f));
+      auto result = profiled(name, std::forward<F>(f));
       seconds += seconds_since(start);
       return result;
     }

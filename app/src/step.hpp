@@ -42,7 +42,7 @@ namespace nearfield::app
 
   /// Calls f() in a profiler range of that name.
   template <class F>
-  decltype(auto) in_range(char const* name, F&& f)
+  decltype(auto) profiled(char const* name, F&& f)
   {
     nearfield::detail::profiler_range const here(name);
     return std::forward<F>(f)();
@@ -104,7 +104,7 @@ namespace nearfield::app
     result.report.seconds = quickest(options.repetitions,
                                      [&]
                                      {
-                                       in_range("near field", compute);
+                                       profiled("near field", compute);
                                        for (std::size_t c = 0; c < out.size(); ++c)
                                          scatter(target_order, out[c], delivered[c]);
                                      });

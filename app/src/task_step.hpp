@@ -88,7 +88,7 @@ namespace nearfield::app
         step.wait();
       };
       // within it, the workers have their own ranges: upload, near field, download
-      result.report.seconds = quickest(options.repetitions, [&] { in_range("step", compute); });
+      result.report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
       result.report.tasks = step.statistics();
     };
     if (on.sources)

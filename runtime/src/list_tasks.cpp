@@ -31,13 +31,13 @@ namespace nearfield::starpu::detail
       columns<T> out, halo; ///< of all right-hand sides
       void **x, **q;        ///< by source buffer
 
-      list_buffers(list_form form, interaction_shape const& shape, p2p_argument const& argument,
+      list_buffers(pair_form form, interaction_shape const& shape, p2p_argument const& argument,
                    void** buffers)
           : k(shape), head(*argument.head),
             list(head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0]))),
             n_rhs(argument.n_rhs), out(buffers[1], n_rhs * k.n_out)
       {
-        bool const has_halo = form == list_form::mutual;
+        bool const has_halo = form == pair_form::mutual;
         if (has_halo) halo = columns<T>(buffers[2], n_rhs * k.n_out);
         x = buffers + (has_halo ? 3 : 2);
         q = x + std::max(head.n_sources, head.target_buffer + 1);
@@ -63,7 +63,7 @@ namespace nearfield::starpu::detail
 
       /// Sets what CPU and GPU jobs have in common.
       template <class Job>
-      void give(Job& job, p2p_argument const& argument) const
+      void set_common(Job& job, p2p_argument const& argument) const
       {
         static_cast<list_view&>(job) = list;
         job.n_rhs = n_rhs;
@@ -93,7 +93,7 @@ namespace nearfield::starpu::detail
           source_x.push_back(data.x_column(set.allocation, d) + set.begin);
 
       p2p_job<T> job;
-      data.give(job, argument);
+      data.set_common(job, argument);
       job.last_box = data.head.n_boxes;
       job.tests_for_zero = argument.tests_for_zero;
       job.target_x = target_x.data();
@@ -135,7 +135,7 @@ namespace nearfield::starpu::detail
         for (int d = 0; d < k.dim; ++d) source_x.push_back(data.x_column(b, d));
 
       cuda_job<T> job;
-      data.give(job, argument);
+      data.set_common(job, argument);
       job.items = data.list.items;
       job.n_wide = data.head.n_wide;
       job.n_medium = data.head.n_medium;
@@ -168,7 +168,7 @@ namespace nearfield::starpu::detail
     class list_tasks : public p2p_codelet<T>
     {
     public:
-      list_tasks(codelet::description const& what, kernel_type<T> const& k, list_form form)
+      list_tasks(codelet::description const& what, kernel_type<T> const& k, pair_form form)
           : p2p_codelet<T>(what, k), form_(form)
       {}
 
@@ -177,7 +177,7 @@ namespace nearfield::starpu::detail
       {
         auto const& argument = static_cast<p2p_argument const&>(task.argument);
         list_buffers<T> const data(form_, this->shape(), argument, task.buffers);
-        bool const is_mutual = form_ == list_form::mutual;
+        bool const is_mutual = form_ == pair_form::mutual;
         if (task.on == implementation::cuda)
         {
           cuda_kernels<T> const& kernels = this->gpu_kernels();
@@ -191,17 +191,17 @@ namespace nearfield::starpu::detail
         }
       }
 
-      list_form form_;
+      pair_form form_;
     };
   }
 
   template <class T>
-  starpu_codelet& list_codelet(list_form form, kernel_type<T> const& k, backend_set backends)
+  starpu_codelet& list_codelet(pair_form form, kernel_type<T> const& k, backend_set backends)
   {
     return p2p_codelet<T>::template of<list_tasks<T>>(
-        form == list_form::mutual ? "p2p_mutual_group" : "p2p_gather", k, backends, form);
+        form == pair_form::mutual ? "p2p_mutual_group" : "p2p_gather", k, backends, form);
   }
 
-  template starpu_codelet& list_codelet(list_form, kernel_type<float> const&, backend_set);
-  template starpu_codelet& list_codelet(list_form, kernel_type<double> const&, backend_set);
+  template starpu_codelet& list_codelet(pair_form, kernel_type<float> const&, backend_set);
+  template starpu_codelet& list_codelet(pair_form, kernel_type<double> const&, backend_set);
 }

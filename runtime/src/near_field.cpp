@@ -134,10 +134,8 @@ namespace nearfield::starpu::detail
         : starpu(s), delivery(options.delivery),
           where(choose_backend(s, *interaction.type, options.backend)),
           form(choose_form(groups, *interaction.type, of_caller.n_rhs, options.form, where)),
-          group_codelet(
-              list_codelet(form == pair_form::mutual ? list_form::mutual : list_form::gather,
-                           *interaction.type, where)),
-          k(interaction), columns(of_caller)
+          group_codelet(list_codelet(form, *interaction.type, where)), k(interaction),
+          columns(of_caller)
     {
       check_may_wait("near_field"); // its destructor waits
       check_arguments(groups, columns);

@@ -30,18 +30,18 @@ namespace nearfield::starpu::detail
     {
       for (std::size_t k = begin; k < end; ++k)
       {
-        std::string const where =
+        std::string const column =
             "pair_slabs: column " + std::to_string(k - begin) + " of the " + name;
         if (!x[k] || starpu_data_get_interface_id(x[k]) != STARPU_VECTOR_INTERFACE_ID)
-          throw error(where + " is not a vector handle; register it with handle::of");
+          throw error(column + " is not a vector handle; register it with handle::of");
         std::size_t const size = starpu_vector_get_nx(x[k]);
         if (size != n)
-          throw error(where + " has " + std::to_string(size) + " values, the cells have " +
+          throw error(column + " has " + std::to_string(size) + " values, the cells have " +
                       std::to_string(n) + " points; register the columns they were built from");
         if (starpu_vector_get_elemsize(x[k]) != element_size)
-          throw error(where + " has values of " + std::to_string(starpu_vector_get_elemsize(x[k])) +
-                      " bytes, the cells of " + std::to_string(element_size) +
-                      "; take one precision for both");
+          throw error(column + " has values of " +
+                      std::to_string(starpu_vector_get_elemsize(x[k])) + " bytes, the cells of " +
+                      std::to_string(element_size) + "; take one precision for both");
       }
     }
 
@@ -69,10 +69,10 @@ namespace nearfield::starpu::detail
 
   template <class T, int Dim>
   pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, cell_view<T, Dim> const& view,
-                                           columns const& handles, pair_slab_options const& how)
+                                           handles const& of_caller, pair_slab_options const& how)
       : starpu(s), count_codelet(pair_slab_codelet<T, Dim>::of(search_work::count, how.backend)),
         fill_codelet(pair_slab_codelet<T, Dim>::of(search_work::fill, how.backend)), cells(view),
-        x(handles), options(how)
+        x(of_caller), options(how)
   {
     if (auto const problem = gpu_problem(); options.backend == backend::cuda && !problem.empty())
       throw error("backend cuda: " + problem, error_kind::not_available);

@@ -18,10 +18,10 @@ namespace nearfield::starpu::detail
   class pair_slab_tasks
   {
   public:
-    using columns = std::vector<starpu_data_handle_t>;
+    using handles = std::vector<starpu_data_handle_t>;
 
     /// `x`: the columns of the targets, then, with two sets, of the sources.
-    pair_slab_tasks(runtime const& starpu, cell_view<T, Dim> const& cells, columns const& x,
+    pair_slab_tasks(runtime const& starpu, cell_view<T, Dim> const& cells, handles const& x,
                     pair_slab_options const& options);
     pair_slab_tasks(pair_slab_tasks const&) = delete;
     pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
@@ -59,7 +59,7 @@ namespace nearfield::starpu::detail
     runtime starpu;
     starpu_codelet &count_codelet, &fill_codelet;
     cell_view<T, Dim> cells;
-    columns x;
+    handles x;
     pair_slab_options options;
     std::vector<nearfield::detail::slab> slabs;
     monitor watch;

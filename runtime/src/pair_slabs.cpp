@@ -45,7 +45,7 @@ namespace nearfield::starpu
 
   template <class T, int Dim>
   pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-                                 std::type_identity_t<columns> const& points,
+                                 std::type_identity_t<handles> const& points,
                                  pair_slab_options const& options)
       : tasks_(std::make_unique<detail::pair_slab_tasks<T, Dim>>(
             starpu, cells.view(), std::vector<starpu_data_handle_t>(points.begin(), points.end()),
@@ -54,8 +54,8 @@ namespace nearfield::starpu
 
   template <class T, int Dim>
   pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-                                 std::type_identity_t<columns> const& queries,
-                                 std::type_identity_t<columns> const& points,
+                                 std::type_identity_t<handles> const& queries,
+                                 std::type_identity_t<handles> const& points,
                                  pair_slab_options const& options)
   {
     std::vector<starpu_data_handle_t> both(queries.begin(), queries.end());

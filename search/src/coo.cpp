@@ -1,7 +1,7 @@
 #include "pair_columns.hpp"
 #include "stream.hpp"
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 
 #include <algorithm>
 #include <vector>

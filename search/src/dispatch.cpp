@@ -11,9 +11,9 @@ namespace nearfield::detail
 {
   namespace
   {
-    isa_search const& search_on(isa which)
+    isa_search const& search_on(isa where)
     {
-      switch (available(which))
+      switch (available(where))
       {
 #if defined(NEARFIELD_WITH_SSE2)
       case isa::sse2:
@@ -37,9 +37,9 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    search_kernels<T, Dim> const& kernels_for(isa which)
+    search_kernels<T, Dim> const& kernels_for(isa where)
     {
-      isa_search const& search = search_on(which);
+      isa_search const& search = search_on(where);
       if constexpr (std::is_same_v<T, float> && Dim == 2)
         return search.f32_2;
       else if constexpr (std::is_same_v<T, float>)
@@ -152,18 +152,18 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  std::uint64_t count_rows(isa which, search_job<T, Dim> const& job, index_type* per_point)
+  std::uint64_t count_rows(isa where, search_job<T, Dim> const& job, index_type* per_point)
   {
-    auto const run = kernels_for<T, Dim>(which).count;
+    auto const run = kernels_for<T, Dim>(where).count;
     scratch_memory const memory(job, -1);
     return run(job, memory.get(), per_point);
   }
 
   template <class T, int Dim>
-  void search_rows(isa which, search_job<T, Dim> const& job, row_content content,
+  void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
                    row_function<T, Dim> row, void* sink)
   {
-    auto const run = kernels_for<T, Dim>(which).rows[static_cast<int>(content)];
+    auto const run = kernels_for<T, Dim>(where).rows[static_cast<int>(content)];
     int const columns = content == row_content::indices     ? 0
                         : content == row_content::distances ? 1
                                                             : 1 + Dim;

@@ -84,6 +84,26 @@ namespace nearfield::test
         complains_of("p2p_outer_mutual", "y_out", "its own memory"));
   }
 
+  TEST_F(cuda_errors, name_the_side_with_too_few_right_hand_sides)
+  {
+    using inputs = soa<double const, run_time_columns>;
+    using outputs = soa<double, run_time_columns>;
+    double const* const qs[] = {q.data(), q.data()};
+    double *const outs[] = {out.data(), out4.data()}, *const other_out[] = {other.data()};
+    inputs const one_q({qs, 1}, 3), two_q(qs, 3);
+    outputs const two_out(outs, 3), one_out(other_out, 3);
+    EXPECT_THAT(
+        [&] {
+          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, one_q, two_q, two_out, one_out);
+        },
+        complains_of("p2p_outer_mutual", "2 right-hand sides in y_q and 1 in x_q"));
+    EXPECT_THAT(
+        [&] {
+          p2p_outer_mutual(cuda, k, soa{x, y}, soa{y, x}, two_q, two_q, two_out, one_out);
+        },
+        complains_of("one_over_r", "2 columns of inputs and 1 of outputs"));
+  }
+
   TEST_F(cuda_errors, of_a_list_name_what_does_not_fit)
   {
     std::vector<index_type> const one_box{0, 3}, down{0, 3, 2};

@@ -345,9 +345,8 @@ namespace
   template <class K>
   starpu_codelet& gather_codelet()
   {
-    return starpu::detail::list_codelet(starpu::detail::list_form::gather,
-                                        starpu::detail::kernel_maker<double, K>::type(),
-                                        backend::simd);
+    return starpu::detail::list_codelet(
+        pair_form::one_sided, starpu::detail::kernel_maker<double, K>::type(), backend::simd);
   }
 
   TEST(starpu_step, an_own_interaction_carries_the_instruction_set_of_its_file)

@@ -2,9 +2,9 @@
 
 #include "adjacency.hpp"
 #include "instantiate.hpp"
+#include "interaction_lists.hpp"
 #include "keys.hpp"
 #include "leaves.hpp"
-#include "lists.hpp"
 #include "root.hpp"
 #include "sort.hpp"
 

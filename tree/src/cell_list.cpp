@@ -1,6 +1,6 @@
 #include <nearfield/tree/cell_list.hpp>
 
-#include "cell_lists.hpp"
+#include "cell_interactions.hpp"
 #include "cell_sort.hpp"
 #include "instantiate.hpp"
 
@@ -29,7 +29,7 @@ namespace nearfield
       std::vector<std::array<double, 3>> shifts;
 
       cell_sort_scratch sort_scratch;
-      cell_lists_scratch lists_scratch;
+      cell_interactions_scratch lists_scratch;
     };
 
     namespace

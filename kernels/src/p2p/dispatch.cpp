@@ -7,9 +7,9 @@ namespace nearfield::detail
 {
   namespace
   {
-    builtin_p2p const& builtins_of(isa which)
+    builtin_p2p const& builtins_of(isa where)
     {
-      switch (available(which))
+      switch (available(where))
       {
 #if defined(NEARFIELD_WITH_SSE2)
       case isa::sse2:
@@ -34,9 +34,9 @@ namespace nearfield::detail
   }
 
   template <class T>
-  p2p_kernels<T> builtin_kernels(int interaction, isa which)
+  p2p_kernels<T> builtin_kernels(int interaction, isa where)
   {
-    builtin_p2p const& all = builtins_of(which);
+    builtin_p2p const& all = builtins_of(where);
     if constexpr (std::same_as<T, float>)
       return all.f32[interaction];
     else

@@ -11,39 +11,39 @@ namespace nearfield::detail
   void check_list(char const* function, boxes const& targets, interaction_list const& list,
                   std::size_t n_targets, std::size_t n_sources)
   {
-    std::string const where(function);
+    std::string const name(function);
     index_type const n = targets.size();
     if (list.own.size() != n || (n > 0 && list.offsets.size() != std::size_t(n) + 1))
-      throw error(where + ": the list is for " + std::to_string(list.own.size()) +
+      throw error(name + ": the list is for " + std::to_string(list.own.size()) +
                   " boxes, the targets have " + std::to_string(n) +
                   "; give the list of the same tree");
     if ((n > 0 ? targets.offsets[n] : 0) != n_targets)
-      throw error(where + ": the boxes hold " + std::to_string(n > 0 ? targets.offsets[n] : 0) +
+      throw error(name + ": the boxes hold " + std::to_string(n > 0 ? targets.offsets[n] : 0) +
                   " points, x has " + std::to_string(n_targets) +
                   "; give the points of the same tree, in its order");
     auto const check_range = [&](source_range const& range)
     {
-      auto const name = [&]
+      auto const found = [&]
       {
-        return where + ": the list has a range [" + std::to_string(range.begin) + ", " +
+        return name + ": the list has a range [" + std::to_string(range.begin) + ", " +
                std::to_string(range.end) + ") ";
       };
       if (range.begin > range.end || range.end > n_sources)
-        throw error(name() + "of " + std::to_string(n_sources) +
+        throw error(found() + "of " + std::to_string(n_sources) +
                     " sources; give the list of the same tree");
       if (range.shift != 0 && range.shift >= list.shifts.size())
-        throw error(name() + "with shift " + std::to_string(range.shift) + " of " +
+        throw error(found() + "with shift " + std::to_string(range.shift) + " of " +
                     std::to_string(list.shifts.size()) + "; give the shifts of the same list");
       if (range.set != 0)
-        throw error(name() + "in set " + std::to_string(range.set) +
+        throw error(found() + "in set " + std::to_string(range.set) +
                     "; a step over one set of columns has set 0 only");
     };
     for (index_type b = 0; b < n; ++b)
       if (targets.offsets[b] > targets.offsets[b + 1] || list.offsets[b] > list.offsets[b + 1])
-        throw error(where + ": the offsets of box " + std::to_string(b) +
+        throw error(name + ": the offsets of box " + std::to_string(b) +
                     " descend; give offsets that ascend from 0");
     if (n > 0 && (targets.offsets[0] != 0 || list.offsets[n] > list.ranges.size()))
-      throw error(where + ": the list has " + std::to_string(list.ranges.size()) +
+      throw error(name + ": the list has " + std::to_string(list.ranges.size()) +
                   " ranges, its offsets end at " + std::to_string(list.offsets[n]) +
                   ", and the boxes begin at point " + std::to_string(targets.offsets[0]) +
                   "; give the boxes and the list of the same tree");

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "lists.cuh"
+#include "device_search.cuh"
 
 #include <nearfield/search/cuda.hpp>
 

@@ -102,11 +102,11 @@ namespace nearfield::detail
         T const period = options_.period[a];
         bool const finite = std::isfinite(value);
         if (finite && (period == 0 || (value >= 0 && value < period))) continue;
-        std::string const where = std::string("cuda_cell_list: coordinate ") + std::to_string(a) +
+        std::string const found = std::string("cuda_cell_list: coordinate ") + std::to_string(a) +
                                   " of " + (is_query ? "query " : "point ") + std::to_string(i) +
                                   " is " + number_text(value);
-        if (!finite) throw error(where + "; give finite coordinates");
-        throw error(where + ", outside the periodic box [0, " + number_text(period) +
+        if (!finite) throw error(found + "; give finite coordinates");
+        throw error(found + ", outside the periodic box [0, " + number_text(period) +
                     "); wrap the points into it");
       }
       throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");

@@ -1,6 +1,6 @@
 // The cells in a build without CUDA.
 
-#include "cell_list.hpp"
+#include "cuda_cell_list.hpp"
 #include "no_cells.hpp"
 
 namespace nearfield

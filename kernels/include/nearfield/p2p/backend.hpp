@@ -25,7 +25,7 @@ namespace nearfield
     /// The compiled kernels of entry `interaction` of builtin_interactions. Throws nearfield::error if the
     /// instruction set is not available.
     template <class T>
-    NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa which);
+    NEARFIELD_API p2p_kernels<T> builtin_kernels(int interaction, isa where);
     extern template p2p_kernels<float> builtin_kernels<float>(int, isa);
     extern template p2p_kernels<double> builtin_kernels<double>(int, isa);
   }
@@ -68,21 +68,21 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// The compiled kernels of an interaction, which all P2P calls, near fields and codelets run. Throws
   /// nearfield::error if the instruction set is not available.
   template <kernel_real T, interaction K, cpu_backend Backend>
-  p2p_kernels<T> kernels_of(Backend backend)
+  p2p_kernels<T> kernels_of(Backend where)
   {
     if constexpr (builtin_interaction<K>)
     {
       if constexpr (std::same_as<Backend, scalar_backend>)
         return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), isa::scalar);
       else
-        return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), backend.which);
+        return detail::builtin_kernels<T>(builtin_interactions::index_of<K>(), where.which);
     }
     else if constexpr (dispatched_interaction<K>)
     {
       if constexpr (std::same_as<Backend, scalar_backend>)
         return detail::registered_kernels<K, T>(isa::scalar);
       else
-        return detail::registered_kernels<K, T>(backend.which);
+        return detail::registered_kernels<K, T>(where.which);
     }
     else if constexpr (std::same_as<Backend, scalar_backend>)
       return detail::scalar_kernels<K, T>();

@@ -73,14 +73,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   refuse_view(char const* function, char const* argument, std::size_t size, std::size_t expected,
               int null_column)
   {
-    std::string const where = std::string(function) + ": " + argument;
+    std::string const name = std::string(function) + ": " + argument;
     if (size != expected)
-      throw error(where + " has " + std::to_string(size) + " points, expected " +
+      throw error(name + " has " + std::to_string(size) + " points, expected " +
                   std::to_string(expected) + "; give one value per point");
     if (size > std::numeric_limits<index_type>::max())
-      throw error(where + " has " + std::to_string(size) +
+      throw error(name + " has " + std::to_string(size) +
                   " points; split it into sets of fewer than 2^32");
-    throw error(where + ": column " + std::to_string(null_column) + " is null; give a column of " +
+    throw error(name + ": column " + std::to_string(null_column) + " is null; give a column of " +
                 std::to_string(size) + " values");
   }
 

@@ -55,7 +55,7 @@ namespace nearfield
 
     /// Sets the members of a job that describe the list.
     template <class T>
-    void give(cuda_job<T>& job) const
+    void describe_to(cuda_job<T>& job) const
     {
       static_cast<list_view&>(job) = {box_offsets_.data(), own_.data(), range_offsets_.data(),
                                       ranges_.data(), shifts_.data()};
@@ -148,7 +148,7 @@ namespace nearfield
     {
       right_hand_sides<K>(sources.q, targets.out); // may throw: before anything is written
       auto job = cuda_job_of<T>(where, k);
-      list.give(job);
+      list.describe_to(job);
       job.own_is_self = &targets == &sources;
       job.ranges_may_coincide = options.ranges_may_coincide;
       if (!options.accumulate)
@@ -160,15 +160,15 @@ namespace nearfield
     inline void check_cuda_list(char const* function, cuda_list const& list, bool mutual,
                                 bool one_set, std::size_t n_targets, std::size_t n_sources)
     {
-      std::string const where(function);
+      std::string const name(function);
       if (list.is_mutual() != mutual)
-        throw error(where + ": the list is for " + (mutual ? "one-sided" : "mutual") +
+        throw error(name + ": the list is for " + (mutual ? "one-sided" : "mutual") +
                     " steps; give " + (mutual ? "cuda_list::mutual(...)" : "cuda_list(...)"));
       if (one_set && !list.is_of_one_set())
-        throw error(where + ": the list is for two sets; give the list of one set, or two sets of "
-                            "points");
+        throw error(name + ": the list is for two sets; give the list of one set, or two sets of "
+                           "points");
       if (list.n_targets() != n_targets || list.n_sources() != n_sources)
-        throw error(where + ": the list is for " + std::to_string(list.n_targets()) +
+        throw error(name + ": the list is for " + std::to_string(list.n_targets()) +
                     " targets and " + std::to_string(list.n_sources()) + " sources, found " +
                     std::to_string(n_targets) + " and " + std::to_string(n_sources) +
                     "; give the points of the same tree, in its order");
@@ -220,6 +220,7 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
     detail::side<T, K::dim, NQ, NOut> const targets{x, x_q, x_out}, sources{y, y_q, y_out};
+    detail::check_both_ways<K>("p2p_outer_mutual", targets, sources);
     detail::launch_box("p2p_outer_mutual", where, cuda_kernels_of<T, K>().mutual, k, targets,
                        sources);
   }

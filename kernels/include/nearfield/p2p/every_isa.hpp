@@ -21,7 +21,7 @@ namespace nearfield::detail
 
   /// Defined by nearfield_add_interaction(): if the linker does not find it, that line of CMake is missing.
   template <class K, class T>
-  p2p_kernels<T> registered_kernels(isa which);
+  p2p_kernels<T> registered_kernels(isa where);
 
   // One file each, for the instruction sets that nearfield was built with.
   template <class K, class T>

@@ -128,11 +128,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
   template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
-  void p2p_inner(Backend backend, K const& k, X const& x, Q const& q, Out const& out)
+  void p2p_inner(Backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner", x, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
     detail::run_right_hand_sides(kernels.one_sided, k, box.job(k), points);
@@ -141,11 +141,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// As p2p_inner, with one evaluation per pair: about twice as fast, in another order of summation.
   template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
   requires detail::has_way_back<K>
-  void p2p_inner_mutual(Backend backend, K const& k, X const& x, Q const& q, Out const& out)
+  void p2p_inner_mutual(Backend where, K const& k, X const& x, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_one_set("p2p_inner_mutual", x, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     detail::single_box<T, K> const box(x.size(), x.size());
     detail::set_views const points{x, q, out};
     detail::run_right_hand_sides(kernels.mutual, k, box.job(k), points);
@@ -154,11 +154,11 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
   template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view Q,
             columns_view Out>
-  void p2p_outer(Backend backend, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
+  void p2p_outer(Backend where, K const& k, X const& x, Y const& y, Q const& q, Out const& out)
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_two_sets("p2p_outer", x, y, q, out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, Q{}, out};
     detail::set_views const sources{y, q, Out{}};
@@ -170,14 +170,14 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view XQ,
             columns_view YQ, columns_view XOut, columns_view YOut>
   requires detail::has_way_back<K>
-  void p2p_outer_mutual(Backend backend, K const& k, X const& x, Y const& y, XQ const& x_q,
+  void p2p_outer_mutual(Backend where, K const& k, X const& x, Y const& y, XQ const& x_q,
                         YQ const& y_q, XOut const& x_out, YOut const& y_out)
   {
     using T = detail::real_of_call<K, XOut, YQ, X, Y>;
     static_assert(std::is_same_v<T, detail::real_of_call<K, YOut, XQ>>,
                   "both sides must be views of one type, float or double");
     detail::check_both_sides("p2p_outer_mutual", x, y, x_q, y_q, x_out, y_out);
-    p2p_kernels<T> const kernels = kernels_of<T, K>(backend);
+    p2p_kernels<T> const kernels = kernels_of<T, K>(where);
     detail::single_box<T, K> const box(x.size(), y.size());
     detail::set_views const targets{x, x_q, x_out};
     detail::set_views const sources{y, y_q, y_out};

@@ -107,12 +107,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     T* const* out() const { return columns + dim + n_in; }
 
     [[gnu::noinline]] void read_targets(p2p_job<T> const& job, index_type begin, index_type count,
-                                        bool give) noexcept
+                                        bool with_inputs) noexcept
     {
       p2p_strides const& strides = *job.strides;
       for (int c = 0; c < dim + n_in + n_out; ++c) columns[c] = values + c * most;
       read_strided<V>(*x(), most, dim, job.target_x, strides.target_x, begin, count);
-      if (give) read_strided<V>(*q(), most, n_in, job.target_q, strides.target_q, begin, count);
+      if (with_inputs)
+        read_strided<V>(*q(), most, n_in, job.target_q, strides.target_q, begin, count);
       read_strided<V>(*out(), most, n_out, job.target_out, strides.target_out, begin, count);
     }
 

@@ -70,17 +70,17 @@ namespace nearfield::starpu
   {
   public:
     /// Vector handles of the columns that the cells were built from. They are only read.
-    using columns = std::array<starpu_data_handle_t, Dim>;
+    using handles = std::array<starpu_data_handle_t, Dim>;
 
     /// One set: cuts slabs and submits the count tasks. Throws nearfield::error if a handle's size or
     /// precision is not that of the cells, for a half list of two sets, for backend cuda if StarPU has no
     /// GPU worker, and if no worker can run a task.
     pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-               std::type_identity_t<columns> const& points, pair_slab_options const& options = {});
+               std::type_identity_t<handles> const& points, pair_slab_options const& options = {});
     /// Two sets: rows belong to the queries. Requires pairs::full.
     pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-               std::type_identity_t<columns> const& queries,
-               std::type_identity_t<columns> const& points, pair_slab_options const& options = {});
+               std::type_identity_t<handles> const& queries,
+               std::type_identity_t<handles> const& points, pair_slab_options const& options = {});
     /// The moved-from object may only be assigned to or destroyed.
     pair_slabs(pair_slabs&&) noexcept;
     /// Ends the current slabs as the destructor does.

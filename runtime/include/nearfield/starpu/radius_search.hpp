@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/search/reduce.hpp>
 #include <nearfield/search/visit.hpp>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 #include <nearfield/starpu/search_slabs.hpp>
 
 #include <algorithm>

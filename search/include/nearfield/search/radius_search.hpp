@@ -12,7 +12,7 @@
 /// points at the same place are a pair; i = j is not. Lists are the same, in the same order, on every
 /// back-end and instruction set. If a search throws, a result passed to it is unchanged or empty.
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 #include <nearfield/search/reduce.hpp>
 #include <nearfield/search/visit.hpp>
 
@@ -21,19 +21,19 @@ namespace nearfield
   /// Counts the pairs of points closer than the cutoff: in total and, if asked for, per point. The fastest
   /// output; it takes no memory but the counts. Throws nearfield::error for pairs::half with two sets.
   template <cpu_backend Backend, has_cell_view Cells>
-  void radius_search(Backend backend, Cells const& cells, count_pairs const& what,
+  void radius_search(Backend where, Cells const& cells, count_pairs const& what,
                      pair_counts& result)
   {
-    detail::search_list(detail::isa_of(backend), cells.view(), what, result);
+    detail::search_list(detail::isa_of(where), cells.view(), what, result);
   }
 
   /// As above, returning new counts.
   template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] pair_counts radius_search(Backend backend, Cells const& cells,
+  [[nodiscard]] pair_counts radius_search(Backend where, Cells const& cells,
                                           count_pairs const& what)
   {
     pair_counts result;
-    radius_search(backend, cells, what, result);
+    radius_search(where, cells, what, result);
     return result;
   }
 
@@ -42,17 +42,17 @@ namespace nearfield
   /// sizes. Throws nearfield::error for a half list of two sets, a result larger than max_bytes, and
   /// memory that the system refuses.
   template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
-  void radius_search(Backend backend, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
+  void radius_search(Backend where, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
   {
-    detail::search_list(detail::isa_of(backend), cells.view(), what, result);
+    detail::search_list(detail::isa_of(where), cells.view(), what, result);
   }
 
   /// As above, returning a new list.
   template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_csr const& what)
+  [[nodiscard]] auto radius_search(Backend where, Cells const& cells, to_csr const& what)
   {
     auto result = detail::list_for<csr>(cells.view());
-    radius_search(backend, cells, what, result);
+    radius_search(where, cells, what, result);
     return result;
   }
 
@@ -64,17 +64,17 @@ namespace nearfield
   /// Pass the same result again to reuse its memory: the page faults of a new one take a
   /// third of the time or more.
   template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
-  void radius_search(Backend backend, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
+  void radius_search(Backend where, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
   {
-    detail::search_list(detail::isa_of(backend), cells.view(), what, result);
+    detail::search_list(detail::isa_of(where), cells.view(), what, result);
   }
 
   /// As above, returning a new list.
   template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] auto radius_search(Backend backend, Cells const& cells, to_coo const& what)
+  [[nodiscard]] auto radius_search(Backend where, Cells const& cells, to_coo const& what)
   {
     auto result = detail::list_for<coo>(cells.view());
-    radius_search(backend, cells, what, result);
+    radius_search(where, cells, what, result);
     return result;
   }
 
@@ -82,19 +82,19 @@ namespace nearfield
   /// One pass. Throws nearfield::error for a half list of two sets, width 0, a result larger than max_bytes,
   /// and memory that the system refuses.
   template <cpu_backend Backend, has_cell_view Cells>
-  void radius_search(Backend backend, Cells const& cells, to_table const& what,
+  void radius_search(Backend where, Cells const& cells, to_table const& what,
                      neighbour_table& result)
   {
-    detail::search_list(detail::isa_of(backend), cells.view(), what, result);
+    detail::search_list(detail::isa_of(where), cells.view(), what, result);
   }
 
   /// As above, returning a new table.
   template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] neighbour_table radius_search(Backend backend, Cells const& cells,
+  [[nodiscard]] neighbour_table radius_search(Backend where, Cells const& cells,
                                               to_table const& what)
   {
     neighbour_table result;
-    radius_search(backend, cells, what, result);
+    radius_search(where, cells, what, result);
     return result;
   }
 }

@@ -78,14 +78,14 @@ namespace nearfield
   /// Reduces on the calling thread. An exception from f or combine ends the search and passes
   /// through. Throws nearfield::error for a half list of two sets and for parts < 1.
   template <cpu_backend Backend, has_cell_view Cells, class R, class F, class Combine>
-  [[nodiscard]] R radius_search(Backend backend, Cells const& cells,
+  [[nodiscard]] R radius_search(Backend where, Cells const& cells,
                                 reduce<R, F, Combine> const& what)
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
     R result = what.init;
     for (detail::slab const& part : detail::cut_parts(view, what.which, what.parts))
-      what.combine(result, detail::reduce_part(detail::isa_of(backend),
+      what.combine(result, detail::reduce_part(detail::isa_of(where),
                                                detail::job_of(view, what.which, part), what));
     return result;
   }

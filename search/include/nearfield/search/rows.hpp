@@ -62,13 +62,13 @@ namespace nearfield::detail
 
   /// Returns the number of pairs; also writes that of each point, by index, if `per_point` is not null.
   template <class T, int Dim>
-  NEARFIELD_API std::uint64_t count_rows(isa which, search_job<T, Dim> const& job,
+  NEARFIELD_API std::uint64_t count_rows(isa where, search_job<T, Dim> const& job,
                                          index_type* per_point);
 
   /// Calls row(sink, ...) for every target, also for those without neighbours, by position. Exceptions
   /// from `row` pass through.
   template <class T, int Dim>
-  NEARFIELD_API void search_rows(isa which, search_job<T, Dim> const& job, row_content content,
+  NEARFIELD_API void search_rows(isa where, search_job<T, Dim> const& job, row_content content,
                                  row_function<T, Dim> row, void* sink);
 
   /// Throws nearfield::error for a half list of two sets.
@@ -83,9 +83,9 @@ namespace nearfield::detail
   {
     return isa::scalar;
   }
-  inline isa isa_of(simd_backend backend)
+  inline isa isa_of(simd_backend where)
   {
-    return backend.which;
+    return where.which;
   }
 
   /// Consecutive boxes whose rows are searched as one piece of work.

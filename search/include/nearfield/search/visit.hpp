@@ -58,7 +58,7 @@ namespace nearfield
   /// makes no list. An exception from f ends the search and passes through. Throws nearfield::error for
   /// a half list of two sets.
   template <cpu_backend Backend, has_cell_view Cells, class F>
-  void radius_search(Backend backend, Cells const& cells, visit<F> what)
+  void radius_search(Backend where, Cells const& cells, visit<F> what)
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
@@ -68,7 +68,7 @@ namespace nearfield
       {
         detail::visit_row(*static_cast<std::remove_reference_t<F>*>(f), hits);
       };
-      detail::search_rows<T, Dim>(detail::isa_of(backend), detail::whole(of, what.which),
+      detail::search_rows<T, Dim>(detail::isa_of(where), detail::whole(of, what.which),
                                   detail::content_for<std::remove_reference_t<F>, T, Dim>, row,
                                   &what.f);
     };
@@ -79,10 +79,10 @@ namespace nearfield
   /// those without neighbours. An exception from f ends the search and passes through. Throws
   /// nearfield::error for half lists of two sets.
   template <cpu_backend Backend, has_cell_view Cells, class F>
-  void radius_search(Backend backend, Cells const& cells, visit_rows<F> const& what)
+  void radius_search(Backend where, Cells const& cells, visit_rows<F> const& what)
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    detail::visit_rows_of(detail::isa_of(backend), detail::whole(view, what.which), what);
+    detail::visit_rows_of(detail::isa_of(where), detail::whole(view, what.which), what);
   }
 }

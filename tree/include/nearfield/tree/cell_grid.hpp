@@ -93,28 +93,28 @@ namespace nearfield
     template <class T, int Dim>
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
     {
-      std::string const where = "cell_list: ";
+      std::string const name = "cell_list: ";
       if (!(cutoff > 0) || !std::isfinite(cutoff))
-        throw error(where + "the cutoff is " + number_text(cutoff) +
+        throw error(name + "the cutoff is " + number_text(cutoff) +
                     "; give a positive, finite length");
       // squares below have lost digits, those above have overflowed
       if (!std::isnormal(cutoff * cutoff))
-        throw error(where + "the square of the cutoff " + number_text(cutoff) +
+        throw error(name + "the square of the cutoff " + number_text(cutoff) +
                     " underflows or overflows in this precision; use other units of length");
       for (int a = 0; a < Dim; ++a)
       {
         T const period = options.period[a];
         if (options.cells_per_cutoff[a] < 0 || options.cells_per_cutoff[a] > max_cells_per_cutoff)
-          throw error(where + "cells_per_cutoff is " + std::to_string(options.cells_per_cutoff[a]) +
+          throw error(name + "cells_per_cutoff is " + std::to_string(options.cells_per_cutoff[a]) +
                       " on axis " + std::to_string(a) + "; give 1 to " +
                       std::to_string(max_cells_per_cutoff) + ", or 0 for the default");
         if (!(period >= 0) || !std::isfinite(period))
-          throw error(where + "the period is " + number_text(period) + " on axis " +
+          throw error(name + "the period is " + number_text(period) + " on axis " +
                       std::to_string(a) +
                       "; give a positive, finite length, or 0 for an open axis");
         if (period > 0 && period < 2 * cutoff)
-          throw error(where + "the period " + number_text(period) + " of axis " +
-                      std::to_string(a) + " is less than twice the cutoff " + number_text(cutoff) +
+          throw error(name + "the period " + number_text(period) + " of axis " + std::to_string(a) +
+                      " is less than twice the cutoff " + number_text(cutoff) +
                       ", so a point could meet two images of another; give a smaller cutoff or a "
                       "larger period");
       }

@@ -1,7 +1,7 @@
-#include "cell_lists.hpp"
+#include "cell_interactions.hpp"
 
 #include "instantiate.hpp"
-#include "lists.hpp"
+#include "interaction_lists.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -114,7 +114,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                   boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
-                  interaction_table& half, cell_lists_scratch& scratch)
+                  interaction_table& half, cell_interactions_scratch& scratch)
   {
     index_type const n = targets.size();
     std::uint64_t const line = grid.cells[Dim - 1];
@@ -216,7 +216,7 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void list_cells(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, boxes const&, \
                            boxes const&, bool, interaction_table&, interaction_table&,             \
-                           cell_lists_scratch&);                                                   \
+                           cell_interactions_scratch&);                                            \
   template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

@@ -1,4 +1,4 @@
-#include "lists.hpp"
+#include "interaction_lists.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -7,10 +7,10 @@
 
 namespace nearfield::detail
 {
-  void close_row(interaction_table& table, std::string const& where, std::string const& remedy)
+  void close_row(interaction_table& table, std::string const& function, std::string const& remedy)
   {
     if (table.ranges.size() > std::numeric_limits<index_type>::max())
-      throw error(where + ": the interaction list has more than 2^32 - 1 ranges; use " + remedy);
+      throw error(function + ": the interaction list has more than 2^32 - 1 ranges; use " + remedy);
     table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
   }
 

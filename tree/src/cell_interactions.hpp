@@ -19,7 +19,7 @@ namespace nearfield::detail
   };
 
   /// Scratch memory of list_cells.
-  struct cell_lists_scratch
+  struct cell_interactions_scratch
   {
     std::vector<cell_row> rows;
     std::vector<std::uint32_t> columns;
@@ -30,7 +30,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                   boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
-                  interaction_table& half, cell_lists_scratch& scratch);
+                  interaction_table& half, cell_interactions_scratch& scratch);
 
   /// The shifts that those lists index; none for a grid without periodic axes.
   template <class T, int Dim>

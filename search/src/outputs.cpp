@@ -1,7 +1,7 @@
 #include "pair_columns.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 
 #include <algorithm>
 #include <functional>

@@ -6,7 +6,7 @@
 #include "search_run.cuh"
 #include "trace.hpp"
 
-#include <nearfield/search/lists.hpp>
+#include <nearfield/search/outputs.hpp>
 
 /// \file
 /// The outputs of a search: each is a few steps around the search kernel.
@@ -77,13 +77,6 @@ namespace nearfield::detail
     check_cuda(cudaGetLastError(), "radius_search: geometry_kernel");
   }
 
-  template <class T, int Dim, class Options>
-  std::uint64_t bytes_a_pair(Options const& what, std::uint64_t indices)
-  {
-    return 4 * indices +
-           sizeof(T) * ((what.distances ? 1 : 0) + std::uint64_t(what.displacements ? Dim : 0));
-  }
-
   template <class T, int Dim>
   device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what)
   {
@@ -121,7 +114,8 @@ namespace nearfield::detail
     search_counters const found = run.answer();
     end_stage("scan and wait", stream);
     std::uint64_t const n_pairs = found.pairs;
-    check_bytes(n_pairs, n_pairs * bytes_a_pair<T, Dim>(what, 2), what.max_bytes);
+    std::uint64_t const per_pair = 2 * sizeof(index_type) + geometry_bytes<T, Dim>(what);
+    check_bytes(n_pairs, n_pairs * per_pair, what.max_bytes);
 
     device_coo<T, Dim> result;
     if (n_pairs == 0) return result;
@@ -179,7 +173,8 @@ namespace nearfield::detail
     search_counters const found = run.answer();
     std::uint64_t const n_pairs = found.pairs;
     end_stage("scan and wait", stream);
-    check_bytes(n_pairs, 8 * (n + std::uint64_t(1)) + n_pairs * bytes_a_pair<T, Dim>(what, 1),
+    std::uint64_t const per_pair = sizeof(index_type) + geometry_bytes<T, Dim>(what);
+    check_bytes(n_pairs, result.offsets.size() * sizeof(std::uint64_t) + n_pairs * per_pair,
                 what.max_bytes);
     if (n_pairs == 0) return result;
     rows = {};

@@ -10,7 +10,7 @@
 namespace nearfield::detail
 {
   /// Ends the row of a box. Throws nearfield::error when there are too many ranges, naming the function and the remedy.
-  void close_row(interaction_table& table, std::string const& where, std::string const& remedy);
+  void close_row(interaction_table& table, std::string const& function, std::string const& remedy);
 
   /// The own boxes, and the source ranges of adjacent leaves with consecutive ones merged.
   interaction_table full_list(adjacency const& adjacent, boxes const& targets,
