@@ -14,7 +14,7 @@ namespace nearfield::starpu::detail
   /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
   /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is
   /// not writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of
-  /// these is empty.
+  /// these is empty. The same for the folder of STARPU_DISK_SWAP.
   void make_home();
 
   /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and

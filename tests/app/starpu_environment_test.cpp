@@ -68,6 +68,10 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_TASK_BREAK_ON_EXEC", "-1", "found '-1'"},
                     variable{"STARPU_WINDOW_TIME_SIZE", "foo", "found 'foo'; give a number"},
                     variable{"STARPU_SCHED_ALPHA", "inf", "found 'inf'"},
+                    variable{"STARPU_DISK_SWAP_SIZE", "15", "a whole number, 16 or more"},
+                    variable{"STARPU_DISK_SWAP", "/proc/self/exe",
+                             "cannot write to /proc/self/exe"},
+                    variable{"STARPU_DISK_SWAP", "/proc/self/exe/x", "to a folder that you can"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
                     variable{"STARPU_HOSTNAME", std::string(250, 'a'), "at most 64 characters"},
                     variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
@@ -83,7 +87,10 @@ TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
   expect_success(run({{"STARPU_WINDOW_TIME_SIZE", "1e3"}, {"STARPU_SCHED_ALPHA", "-0.5"}}));
   for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0", "0-13 0"})
     expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
-  auto const home = (folder_ / "new/home").string();
+  auto const home = (folder_ / "new/home").string(), swap = (folder_ / "new/swap").string();
+  expect_success(run({{"STARPU_DISK_SWAP", swap}, {"STARPU_DISK_SWAP_SIZE", "16"}}));
+  EXPECT_TRUE(std::filesystem::exists(swap));
+  expect_success(run({{"STARPU_DISK_SWAP", "/proc/self/exe"}, {"STARPU_DISK_SWAP_BACKEND", "x"}}));
   expect_success(run({{"STARPU_HOME", home}}));
   EXPECT_TRUE(std::filesystem::exists(home + "/.starpu/sampling/codelets"));
 }
