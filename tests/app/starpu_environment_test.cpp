@@ -1,6 +1,8 @@
 // What StarPU does not get from its environment, where it would abort or wait for ever.
 #include "program.hpp"
 
+#include <random>
+
 using namespace nearfield::test;
 
 #if NEARFIELD_APP_HAS_STARPU
@@ -122,6 +124,33 @@ TEST_F(starpu_environment, memory_that_starpu_may_not_take_is_not_needed)
       {"run", (folder_ / "a.csv").string(), "--workers", "2", "--backend", "simd"},
       {{"STARPU_LIMIT_CPU_MEM", "1"}});
   expect_success(running.wait_at_most(std::chrono::seconds(60)));
+}
+
+// A worker without a heap of its own asks the system for each small block, and StarPU aborts if that is refused.
+TEST_F(starpu_environment, little_address_space_ends_in_one_line_or_in_the_result)
+{
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers need more address space";
+  std::string points;
+  std::minstd_rand random;
+  auto const number = [&]
+  {
+    return std::to_string(random() * 0x1p-31);
+  };
+  for (int i = 0; i < 300000; ++i)
+    points += number() + "," + number() + "," + number() + "," + number() + "\n";
+  write_text(folder_ / "a.csv", points);
+  for (int const kilobytes : {80000, 85000, 90000, 92500, 95000, 100000, 110000, 120000, 125000,
+                              126000, 128000, 130000, 132000, 140000, 160000, 200000})
+  {
+    SCOPED_TRACE(kilobytes);
+    auto const start =
+        "ulimit -v " + std::to_string(kilobytes) + "; exec timeout -s KILL 60 \"$PROGRAM\" ";
+    if (run_in_shell(start + "--help >/dev/null").status != 0) continue; // its libraries do not fit
+    auto const end = run_in_shell(start + "run '" + (folder_ / "a.csv").string() +
+                                  "' --workers 2 --backend simd --check 20 >/dev/null");
+    if (end.status != 0) expect_refusal(end, "memory|address space");
+    EXPECT_TRUE(end.status == 0 || kilobytes < 200000);
+  }
 }
 
 TEST_F(starpu_environment, threads_that_the_system_refuses)
