@@ -38,6 +38,7 @@ namespace nearfield::starpu::detail
       : name_(what.name), symbol_(file_name(what.symbol)), profiler_name_(what.profiler_name),
         is_counted_(what.is_counted)
   {
+    monitor::of_process(); // made here: a worker may have no memory for it
     model_.type = STARPU_HISTORY_BASED;
     model_.symbol = symbol_.c_str();
     model_.footprint = what.has_work ? &footprint : nullptr;

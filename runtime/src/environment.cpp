@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <pthread.h>
+#include <sys/mman.h>
 
 namespace nearfield::starpu::detail
 {
@@ -90,5 +91,17 @@ namespace nearfield::starpu::detail
     constexpr std::size_t enough = std::size_t(1) << 18;
     void* const volatile room = ::operator new(enough); // volatile: otherwise optimised away
     ::operator delete(room);
+  }
+
+  void check_address_space(std::size_t mebibytes, std::size_t n_tasks)
+  {
+    std::size_t const enough = (mebibytes << 20) + n_tasks * 8192; // a task took 2.4 to 5.5 kB
+    void* const room = mmap(nullptr, enough, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED)
+      throw error("StarPU: less than " + std::to_string(enough >> 20) +
+                      " MiB of address space is left; use fewer points or workers, or raise the "
+                      "limit (ulimit -v)",
+                  error_kind::out_of_memory);
+    munmap(room, enough);
   }
 }

@@ -2,6 +2,8 @@
 
 #include <starpu.h>
 
+#include <cstddef>
+
 /// \file
 /// Checks of what StarPU needs from the process, made before calling StarPU, which would abort.
 
@@ -14,7 +16,7 @@ namespace nearfield::starpu::detail
   /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
   /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is
   /// not writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of
-  /// these is empty.
+  /// these is empty. The same for the folder of STARPU_DISK_SWAP.
   void make_home();
 
   /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and
@@ -33,6 +35,11 @@ namespace nearfield::starpu::detail
   /// Throws std::bad_alloc if there is not enough memory for a few of StarPU's objects. Called before
   /// StarPU makes a handle or a task, including the tasks it makes to wait for data.
   void check_room();
+
+  /// Throws nearfield::error if less address space is left than so many MiB, and some KiB for each of n tasks.
+  /// Where no heap of its own fits, a worker takes pages for each small block, whatever other heaps have free.
+  /// This check costs microseconds, so it is made once for all tasks of a step or search.
+  void check_address_space(std::size_t mebibytes, std::size_t n_tasks);
 
   /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and
   /// StarPU would abort. Also throws in a child of fork(), which has no workers. `what` is the public function.

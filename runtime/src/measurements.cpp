@@ -102,6 +102,16 @@ namespace nearfield::starpu::detail
       }
     }
 
+    /// Creates the folder that STARPU_DISK_SWAP names, as StarPU does, which aborts where a file is in the way.
+    void make_swap()
+    {
+      char const* const folder = std::getenv("STARPU_DISK_SWAP");
+      char const* const backend = std::getenv("STARPU_DISK_SWAP_BACKEND");
+      bool const uses_folder = !backend || std::string_view(backend).starts_with("unistd") ||
+                               std::string_view(backend) == "stdio";
+      if (folder && *folder != '\0' && uses_folder) make({"STARPU_DISK_SWAP", folder}, folder);
+    }
+
     std::filesystem::path temporary_home()
     {
       std::error_code failed;
@@ -133,5 +143,6 @@ namespace nearfield::starpu::detail
     check_length(found);
     for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
     check_bus(found);
+    make_swap();
   }
 }

@@ -241,6 +241,7 @@ namespace nearfield::starpu
   void near_field<T>::submit()
   {
     detail::step<T>& step = *step_;
+    detail::check_address_space(4, n_tasks());
     if (step.positions_changed)
     {
       step.source_x.submit();

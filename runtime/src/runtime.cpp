@@ -92,6 +92,7 @@ namespace nearfield::starpu
       detail::make_home();
       detail::check_threads(n_threads(conf, n_gpus));
       detail::check_room();
+      detail::check_address_space(48, 0); // hwloc's plug-ins may take 40 MB of it
       // StarPU's messages are about its calibration; errors are thrown
       setenv("STARPU_SILENT", "1", 0);
       // If StarPU has to measure the buses of this machine first, it then resets the GPUs.

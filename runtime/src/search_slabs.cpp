@@ -75,6 +75,7 @@ namespace nearfield::starpu::detail
       shares[t] = {{&run.watch, static_cast<double>(candidates) / static_cast<double>(n_tasks)},
                    &run,
                    (t + 1) * n / n_tasks - t * n / n_tasks};
+    check_address_space(4, n_tasks);
     {
       starpu_codelet& codelet = codelet_of(what);
       // All tasks read this handle, so its destructor waits for them.

@@ -50,7 +50,7 @@ namespace nearfield::starpu::detail
         {"DISABLE_ASYNCHRONOUS_TCPIP_MS_COPY"},
         {"DISABLE_KERNELS"},
         {"DISABLE_PINNING"},
-        {"DISK_SWAP_SIZE"},
+        {"DISK_SWAP_SIZE", 16}, // MiB
         {"DISPLAY_BINDINGS"},
         {"ENABLE_CUDA_GPU_GPU_DIRECT"},
         {"ENABLE_MAP"},

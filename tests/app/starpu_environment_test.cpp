@@ -1,6 +1,8 @@
 // What StarPU does not get from its environment, where it would abort or wait for ever.
 #include "program.hpp"
 
+#include <random>
+
 using namespace nearfield::test;
 
 #if NEARFIELD_APP_HAS_STARPU
@@ -68,6 +70,10 @@ INSTANTIATE_TEST_SUITE_P(
                     variable{"STARPU_TASK_BREAK_ON_EXEC", "-1", "found '-1'"},
                     variable{"STARPU_WINDOW_TIME_SIZE", "foo", "found 'foo'; give a number"},
                     variable{"STARPU_SCHED_ALPHA", "inf", "found 'inf'"},
+                    variable{"STARPU_DISK_SWAP_SIZE", "15", "a whole number, 16 or more"},
+                    variable{"STARPU_DISK_SWAP", "/proc/self/exe",
+                             "cannot write to /proc/self/exe"},
+                    variable{"STARPU_DISK_SWAP", "/proc/self/exe/x", "to a folder that you can"},
                     variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
                     variable{"STARPU_HOSTNAME", std::string(250, 'a'), "at most 64 characters"},
                     variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},
@@ -83,7 +89,10 @@ TEST_F(starpu_environment, that_starpu_understands_is_left_alone)
   expect_success(run({{"STARPU_WINDOW_TIME_SIZE", "1e3"}, {"STARPU_SCHED_ALPHA", "-0.5"}}));
   for (std::string const list : {"0", "0 1", "0,1", "0-", "0-1 0", "0-13 0"})
     expect_success(run({{"STARPU_WORKERS_CPUID", list}}));
-  auto const home = (folder_ / "new/home").string();
+  auto const home = (folder_ / "new/home").string(), swap = (folder_ / "new/swap").string();
+  expect_success(run({{"STARPU_DISK_SWAP", swap}, {"STARPU_DISK_SWAP_SIZE", "16"}}));
+  EXPECT_TRUE(std::filesystem::exists(swap));
+  expect_success(run({{"STARPU_DISK_SWAP", "/proc/self/exe"}, {"STARPU_DISK_SWAP_BACKEND", "x"}}));
   expect_success(run({{"STARPU_HOME", home}}));
   EXPECT_TRUE(std::filesystem::exists(home + "/.starpu/sampling/codelets"));
 }
@@ -115,6 +124,33 @@ TEST_F(starpu_environment, memory_that_starpu_may_not_take_is_not_needed)
       {"run", (folder_ / "a.csv").string(), "--workers", "2", "--backend", "simd"},
       {{"STARPU_LIMIT_CPU_MEM", "1"}});
   expect_success(running.wait_at_most(std::chrono::seconds(60)));
+}
+
+// A worker without a heap of its own asks the system for each small block, and StarPU aborts if that is refused.
+TEST_F(starpu_environment, little_address_space_ends_in_one_line_or_in_the_result)
+{
+  if (is_sanitized()) GTEST_SKIP() << "sanitizers need more address space";
+  std::string points;
+  std::minstd_rand random;
+  auto const number = [&]
+  {
+    return std::to_string(random() * 0x1p-31);
+  };
+  for (int i = 0; i < 300000; ++i)
+    points += number() + "," + number() + "," + number() + "," + number() + "\n";
+  write_text(folder_ / "a.csv", points);
+  for (int const kilobytes : {80000, 85000, 90000, 92500, 95000, 100000, 110000, 120000, 125000,
+                              126000, 128000, 130000, 132000, 140000, 160000, 200000})
+  {
+    SCOPED_TRACE(kilobytes);
+    auto const start =
+        "ulimit -v " + std::to_string(kilobytes) + "; exec timeout -s KILL 60 \"$PROGRAM\" ";
+    if (run_in_shell(start + "--help >/dev/null").status != 0) continue; // its libraries do not fit
+    auto const end = run_in_shell(start + "run '" + (folder_ / "a.csv").string() +
+                                  "' --workers 2 --backend simd --check 20 >/dev/null");
+    if (end.status != 0) expect_refusal(end, "memory|address space");
+    EXPECT_TRUE(end.status == 0 || kilobytes < 200000);
+  }
 }
 
 TEST_F(starpu_environment, threads_that_the_system_refuses)

@@ -6,12 +6,19 @@
 #include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <fstream>
+#include <functional>
 #include <new>
+#include <string>
+
+#include <sys/resource.h>
+#include <unistd.h>
 
 namespace
 {
@@ -68,6 +75,56 @@ namespace
                                                         soa<double const, 1>(soa{q}))),
                 tolerance<double>);
     }
+  }
+
+  std::size_t address_space_in_use()
+  {
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  }
+
+  /// The message of f, while the process may take one more MiB of address space.
+  std::string message_in_little_space(std::function<void()> const& f)
+  {
+    rlimit before{};
+    getrlimit(RLIMIT_AS, &before);
+    rlimit const little{address_space_in_use() + (1 << 20), before.rlim_max};
+    setrlimit(RLIMIT_AS, &little);
+    std::string message;
+    try
+    {
+      f();
+    }
+    catch (nearfield::error const& failure)
+    {
+      message = failure.what();
+    }
+    setrlimit(RLIMIT_AS, &before);
+    return message;
+  }
+
+  // StarPU aborts if its workers find none.
+  TEST(starpu_allocation, without_address_space_is_refused_before_the_first_task)
+  {
+    if (address_space_in_use() >> 40) GTEST_SKIP() << "a sanitizer's address space";
+    auto const x = make_points<double, 3>(cloud::plummer, 500);
+    auto const q = make_values<double>(500);
+    std::vector<double> out(500);
+    tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
+    auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
+    cell_list const cells{x.view(), 0.3};
+    starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(), soa{q}, soa{out}};
+    EXPECT_THAT(message_in_little_space([&] { step.submit(); }),
+                testing::HasSubstr("MiB of address space is left"));
+    EXPECT_THAT(
+        message_in_little_space([&] { return radius_search(one_runtime(), cells, to_csr{}); }),
+        testing::HasSubstr("MiB of address space is left"));
+    step.submit();
+    step.wait();
+    EXPECT_LE(error_of(soa{out}, reference_near_field(one_over_r<>{}, leaves, x, x,
+                                                      soa<double const, 1>(soa{q}))),
+              tolerance<double>);
   }
 
   TEST(starpu_allocation, is_not_done_for_each_inserted_task)

@@ -142,7 +142,8 @@ namespace nearfield::starpu
     ~near_field();
 
     /// Starts the step and returns at once. Steps that are submitted one after the other run in that
-    /// order. Throws nearfield::error when no worker can run a task. The tasks submitted before that one run all the
+    /// order. Throws nearfield::error before the first task if too little address space is left (see runtime), and
+    /// when no worker can run a task. The tasks submitted before that one run all the
     /// same: until another submit() has returned and been waited for, or the step is gone, columns are in use
     /// and the outputs unspecified (for good, where they accumulate).
     void submit();

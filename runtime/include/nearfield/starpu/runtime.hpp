@@ -38,17 +38,18 @@ namespace nearfield::starpu
   /// XDG_CACHE_HOME, STARPU_HOME) and $HOME is not writable.
   ///
   /// StarPU aborts the process if it runs out of memory. Handles and tasks of this library test for
-  /// memory first and throw std::bad_alloc. They cannot do so for allocations of StarPU's workers or, with
-  /// GPUs, for the data of tasks, so within some hundred kilobytes of a limit (ulimit -v) it may still
-  /// abort.
+  /// memory first and throw std::bad_alloc. For what StarPU's workers allocate, near_field and radius_search
+  /// throw nearfield::error unless 4 MiB of address space are left (ulimit -v), and 8 KiB for each task; the start
+  /// of StarPU, unless 48 MiB are. Nothing tests for tasks of your own graph or, with GPUs, for the data of tasks, so within some hundred
+  /// kilobytes of a limit StarPU may still abort.
   class NEARFIELD_API runtime
   {
   public:
     /// Throws nearfield::error for an unknown scheduler, for workers < 0 or more than StarPU was built for,
     /// for more GPUs than the machine has, if StarPU finds no worker, if it already runs with other options,
     /// and in a child process forked while StarPU was running. An object that starts StarPU also throws where
-    /// StarPU would abort: for environment variables that StarPU cannot parse, a measurement directory that it
-    /// cannot write to, and threads that the system refuses.
+    /// StarPU would abort: for environment variables that StarPU cannot parse, a directory of measurements or for
+    /// STARPU_DISK_SWAP that it cannot write to, and threads or address space that the system refuses.
     explicit runtime(runtime_options const& options = {});
     /// Another reference to the same StarPU.
     runtime(runtime const&);
