@@ -4,7 +4,6 @@
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/starpu/runtime.hpp>
-#include <nearfield/starpu/search_slabs.hpp>
 
 #include <algorithm>
 #include <limits>

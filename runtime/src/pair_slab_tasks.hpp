@@ -1,11 +1,11 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "search_slabs.hpp"
 
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/rows.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
-#include <nearfield/starpu/search_slabs.hpp>
 
 #include <optional>
 

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/search_slabs.hpp>
+#include "search_slabs.hpp"
 
 #include "codelet.hpp"
 #include "environment.hpp"
@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <vector>
+#include <string>
 
 namespace nearfield::starpu::detail
 {
@@ -60,6 +60,12 @@ namespace nearfield::starpu::detail
                                          .backends = backend::simd,
                                          .is_counted = false});
     }
+
+    std::size_t most_tasks()
+    {
+      // all workers finish at about the same time, though a task costs some microseconds
+      return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
+    }
   }
 
   void run_in_tasks(runtime const&, search_work what, std::size_t n, std::uint64_t candidates,
@@ -91,9 +97,33 @@ namespace nearfield::starpu::detail
     run.watch.rethrow();
   }
 
-  std::size_t most_tasks()
+  std::uint64_t slab_size(radius_search_options const& options, std::uint64_t all,
+                          std::uint64_t most)
   {
-    // all workers finish at about the same time, though a task costs some microseconds
-    return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
+    // Searching fewer takes less time than the overhead of a task.
+    constexpr std::uint64_t least = std::uint64_t(1) << 13;
+    if (options.candidates > 0) return options.candidates;
+    return std::min(most, std::max(least, all / most_tasks()));
+  }
+
+  void run_rows(runtime const& starpu, std::size_t n, std::uint64_t work,
+                std::function<void(std::size_t, std::size_t)> const& f)
+  {
+    std::size_t const pieces = std::min(n, most_tasks());
+    run_in_tasks(starpu, search_work::sort, pieces, work,
+                 [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
+  }
+
+  void reduce_in_tasks(runtime const& starpu, std::size_t n, std::uint64_t candidates,
+                       std::function<void(std::size_t)> const& work,
+                       std::function<void(std::size_t)> const& take)
+  {
+    in_order done;
+    run_in_tasks(starpu, search_work::reduce, n, candidates,
+                 [&](std::size_t p)
+                 {
+                   work(p);
+                   done.put(p, take);
+                 });
   }
 }

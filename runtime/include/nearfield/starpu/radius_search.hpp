@@ -1,16 +1,14 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
 #include <nearfield/search/outputs.hpp>
 #include <nearfield/search/radius_search.hpp>
-#include <nearfield/search/reduce.hpp>
-#include <nearfield/search/visit.hpp>
-#include <nearfield/starpu/search_pieces.hpp>
-#include <nearfield/starpu/search_slabs.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <numeric>
+#include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -34,18 +32,98 @@
 
 namespace nearfield::starpu
 {
+  /// How a radius search is cut into tasks. Results do not depend on it.
+  struct radius_search_options
+  {
+    /// Approximate number of candidate pairs per slab; 0: up to 32 slabs per worker, and for to_coo
+    /// small enough that the pairs of a slab stay in the second-level cache
+    std::uint64_t candidates = 0;
+  };
+}
+
+namespace nearfield::starpu::detail
+{
+  /// The kinds of search tasks. Each has a codelet and a performance model.
+  enum class search_work
+  {
+    count,
+    fill,
+    sort,
+    reduce
+  };
+
+  // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
+  inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
+
+  /// A view cut into slabs, and the tasks that search them. The view must outlive it.
+  template <class T, int Dim>
+  class NEARFIELD_API slab_search
+  {
+  public:
+    using job_type = nearfield::detail::search_job<T, Dim>;
+
+    /// Slabs of at most `most` candidates, unless options say how many. Throws nearfield::error for a half list of
+    /// two sets.
+    slab_search(runtime const& starpu, cell_view<T, Dim> const& cells, pairs which,
+                radius_search_options const& options, std::uint64_t most = no_limit);
+
+    // the bodies of radius_search
+    void write(count_pairs const& what, pair_counts& result) const;
+    void write(to_csr const& what, csr<T, Dim>& result) const;
+    void write(to_coo const& what, coo<T, Dim>& result) const;
+    void write(to_table const& what, neighbour_table& result) const;
+
+    /// Calls f(job, s) in tasks for every slab s.
+    void run(search_work what, std::function<void(job_type const&, std::size_t)> const& f) const;
+
+  private:
+    [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const;
+    void rows(nearfield::detail::row_content content, nearfield::detail::row_function<T, Dim> row,
+              void* sink) const;
+    void sort(csr<T, Dim>& list) const;
+    void write_sorted(to_coo const& what, coo<T, Dim>& result) const;
+    std::uint64_t write_by_pieces(to_coo const& what, coo<T, Dim>& result) const;
+
+    runtime const& starpu_;
+    cell_view<T, Dim> const& cells_;
+    pairs which_;
+    radius_search_options options_;
+    std::uint64_t candidates_ = 0;
+    std::vector<nearfield::detail::slab> slabs_;
+  };
+
+  extern template class slab_search<float, 2>;
+  extern template class slab_search<float, 3>;
+  extern template class slab_search<double, 2>;
+  extern template class slab_search<double, 3>;
+
+  /// Calls work(p) in tasks for every p in [0, n), and take(p) in ascending order, for one p after the other, once
+  /// the work up to p is done.
+  NEARFIELD_API void reduce_in_tasks(runtime const& starpu, std::size_t n, std::uint64_t candidates,
+                                     std::function<void(std::size_t)> const& work,
+                                     std::function<void(std::size_t)> const& take);
+}
+
+namespace nearfield::starpu
+{
   /// Counts pairs, one slab of cells at a time, in tasks. Throws nearfield::error, as do all overloads, for a half
   /// list of two sets, if StarPU has no CPU worker, and if a worker calls it.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, count_pairs const& what,
                      pair_counts& result, radius_search_options const& options = {})
   {
-    auto const view = cells.view();
-    nearfield::detail::check_pairs(view, what.which);
-    result.per_point.resize(what.per_point ? view.target_order.size() : 0);
-    detail::slab_search const search(starpu, view, what.which, options);
-    auto const found = search.count(what.per_point ? result.per_point.data() : nullptr);
-    result.total = std::accumulate(found.begin(), found.end(), std::uint64_t(0));
+    detail::slab_search(starpu, cells.view(), what.which, options).write(what, result);
+  }
+
+  /// The number of pairs and, if asked for, of each point's pairs.
+  template <has_cell_view Cells>
+  [[nodiscard]] pair_counts radius_search(runtime const& starpu, Cells const& cells,
+                                          count_pairs const& what,
+                                          radius_search_options const& options = {})
+  {
+    pair_counts result;
+    radius_search(starpu, cells, what, result, options);
+    return result;
   }
 
   /// A CSR list with a row per point. Tasks count the slabs, then fill them after the list has its size, and
@@ -54,79 +132,19 @@ namespace nearfield::starpu
   void radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
                      csr<T, Dim>& result, radius_search_options const& options = {})
   {
-    cell_view<T, Dim> const view = cells.view();
-    nearfield::detail::check_pairs(view, what.which);
-    detail::slab_search const search(starpu, view, what.which, options);
-    std::vector<index_type> counts(view.target_order.size());
-    static_cast<void>(search.count(counts.data()));
-    nearfield::detail::size_rows(result, what, counts);
-    search.rows(nearfield::detail::content_of(what), &nearfield::detail::put_row<T, Dim>, &result);
-    if (what.sorted)
-      detail::run_rows(starpu, result.size(), result.columns.size(),
-                       [&](std::size_t first, std::size_t last)
-                       { nearfield::detail::sort_rows(result, first, last); });
+    detail::slab_search(starpu, cells.view(), what.which, options).write(what, result);
   }
 
-  /// A table of fixed width, in one pass of tasks. Throws nearfield::error for width 0 and for a table larger than
-  /// max_bytes.
+  /// A CSR list with one row per point.
   template <has_cell_view Cells>
-  void radius_search(runtime const& starpu, Cells const& cells, to_table const& what,
-                     neighbour_table& result, radius_search_options const& options = {})
+  [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
+                                   radius_search_options const& options = {})
   {
-    auto const view = cells.view();
-    nearfield::detail::check_pairs(view, what.which);
-    nearfield::detail::size_rows(result, what, view.target_order.size());
-    auto const row = [](void* sink, auto const& hits)
-    {
-      nearfield::detail::put_table_row(sink, hits);
-    };
-    detail::slab_search const search(starpu, view, what.which, options);
-    search.rows(nearfield::detail::row_content::indices, row, &result);
-    nearfield::detail::find_overflow(result);
+    auto result = nearfield::detail::list_for<csr>(cells.view());
+    radius_search(starpu, cells, what, result, options);
+    return result;
   }
 
-  /// Calls f with each row once, from several threads at once.
-  template <has_cell_view Cells, class F>
-  void radius_search(runtime const& starpu, Cells const& cells, visit_rows<F> const& what,
-                     radius_search_options const& options = {})
-  {
-    auto const view = cells.view();
-    nearfield::detail::check_pairs(view, what.which);
-    detail::slab_search const search(starpu, view, what.which, options);
-    search.run(detail::search_work::fill, [&](auto const& job, std::size_t)
-               { nearfield::detail::visit_rows_of(isa::best, job, what); });
-  }
-}
-
-namespace nearfield::starpu::detail
-{
-  /// A sorted COO list: sorted CSR rows with i written out.
-  template <has_cell_view Cells, class T, int Dim>
-  void search_sorted(runtime const& starpu, Cells const& cells, to_coo const& what,
-                     coo<T, Dim>& list, radius_search_options const& options)
-  {
-    csr<T, Dim> rows;
-    to_csr const as_rows{pairs::full, true, what.distances, what.displacements};
-    if (what.which == pairs::full)
-      radius_search(starpu, cells, as_rows, rows, options);
-    else
-      search_upper(starpu, cells.view(), as_rows, rows, options);
-    list.i.resize(rows.columns.size());
-    run_rows(starpu, rows.size(), rows.columns.size(),
-             [&](std::size_t first, std::size_t last)
-             {
-               for (std::size_t i = first; i < last; ++i)
-                 std::fill(list.i.data() + rows.offsets[i], list.i.data() + rows.offsets[i + 1],
-                           static_cast<index_type>(i));
-             });
-    list.j = std::move(rows.columns);
-    static_cast<pair_geometry<T, Dim>&>(list) =
-        std::move(static_cast<pair_geometry<T, Dim>&>(rows));
-  }
-}
-
-namespace nearfield::starpu
-{
   /// A COO list of pairs, found in one pass of tasks into address space reserved for all candidate pairs.
   /// If that would exceed max_bytes, or the system refuses the address space, slabs are counted first and
   /// filled into a list of the right size. Throws nearfield::error if the list itself exceeds max_bytes.
@@ -136,34 +154,48 @@ namespace nearfield::starpu
   void radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
                      coo<T, Dim>& result, radius_search_options const& options = {})
   {
-    namespace serial = nearfield::detail;
-    cell_view<T, Dim> const view = cells.view();
-    serial::check_pairs(view, what.which);
-    detail::slab_search const search(starpu, view, what.which, options, detail::cached_candidates);
-    std::uint64_t const per_pair = 2 * sizeof(index_type) + serial::geometry_bytes<T, Dim>(what);
-    bool one_pass = search.candidates() <= what.max_bytes / per_pair;
-    std::vector<std::uint64_t> counts;
-    std::uint64_t size = 0;
-    auto const count = [&]
-    {
-      counts = search.count(nullptr);
-      size = std::accumulate(counts.begin(), counts.end(), std::uint64_t(0));
-      serial::check_bytes(size, size * per_pair, what.max_bytes);
-    };
-    if (!one_pass) count();
-    if (what.sorted) return detail::search_sorted(starpu, cells, what, result, options);
-    if (one_pass && !serial::reserve(result, what, search.candidates()))
-    {
-      one_pass = false;
-      count();
-      result = {}; // some columns may hold much of what the system has
-    }
-    // full size in one pass, so that the writers see which columns are present
-    serial::resize(result, what, one_pass ? search.candidates() : size);
-    if (one_pass)
-      serial::resize(result, what, detail::fill_by_pieces(search, what, result));
-    else
-      detail::fill_counted(search, what, counts, result);
+    detail::slab_search(starpu, cells.view(), what.which, options, detail::cached_candidates)
+        .write(what, result);
+  }
+
+  /// A COO list of pairs.
+  template <has_cell_view Cells>
+  [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
+                                   radius_search_options const& options = {})
+  {
+    auto result = nearfield::detail::list_for<coo>(cells.view());
+    radius_search(starpu, cells, what, result, options);
+    return result;
+  }
+
+  /// A table of fixed width, in one pass of tasks. Throws nearfield::error for width 0 and for a table larger than
+  /// max_bytes.
+  template <has_cell_view Cells>
+  void radius_search(runtime const& starpu, Cells const& cells, to_table const& what,
+                     neighbour_table& result, radius_search_options const& options = {})
+  {
+    detail::slab_search(starpu, cells.view(), what.which, options).write(what, result);
+  }
+
+  /// A table with room for `what.width` neighbours of each point.
+  template <has_cell_view Cells>
+  [[nodiscard]] neighbour_table radius_search(runtime const& starpu, Cells const& cells,
+                                              to_table const& what,
+                                              radius_search_options const& options = {})
+  {
+    neighbour_table result;
+    radius_search(starpu, cells, what, result, options);
+    return result;
+  }
+
+  /// Calls f with each row once, from several threads at once.
+  template <has_cell_view Cells, class F>
+  void radius_search(runtime const& starpu, Cells const& cells, visit_rows<F> const& what,
+                     radius_search_options const& options = {})
+  {
+    detail::slab_search(starpu, cells.view(), what.which, options)
+        .run(detail::search_work::fill, [&](auto const& job, std::size_t)
+             { nearfield::detail::visit_rows_of(isa::best, job, what); });
   }
 
   /// The reduction over all pairs, with its parts as tasks; the result equals that of the serial call, bit for
@@ -179,56 +211,18 @@ namespace nearfield::starpu
     std::uint64_t candidates = 0;
     for (auto const& part : parts) candidates += part.candidates;
     R result = what.init;
-    detail::in_order<R> sums;
-    detail::run_in_tasks(starpu, detail::search_work::reduce, parts.size(), candidates,
-                         [&](std::size_t p)
-                         {
-                           auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
-                           sums.put(p, nearfield::detail::reduce_part(isa::best, job, what),
-                                    [&](R&& part) { what.combine(result, std::move(part)); });
-                         });
-    return result;
-  }
-
-  /// The number of pairs and, if asked for, of each point's pairs.
-  template <has_cell_view Cells>
-  [[nodiscard]] pair_counts radius_search(runtime const& starpu, Cells const& cells,
-                                          count_pairs const& what,
-                                          radius_search_options const& options = {})
-  {
-    pair_counts result;
-    radius_search(starpu, cells, what, result, options);
-    return result;
-  }
-
-  /// A table with room for `what.width` neighbours of each point.
-  template <has_cell_view Cells>
-  [[nodiscard]] neighbour_table radius_search(runtime const& starpu, Cells const& cells,
-                                              to_table const& what,
-                                              radius_search_options const& options = {})
-  {
-    neighbour_table result;
-    radius_search(starpu, cells, what, result, options);
-    return result;
-  }
-
-  /// A CSR list with one row per point.
-  template <has_cell_view Cells>
-  [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_csr const& what,
-                                   radius_search_options const& options = {})
-  {
-    auto result = nearfield::detail::list_for<csr>(cells.view());
-    radius_search(starpu, cells, what, result, options);
-    return result;
-  }
-
-  /// A COO list of pairs.
-  template <has_cell_view Cells>
-  [[nodiscard]] auto radius_search(runtime const& starpu, Cells const& cells, to_coo const& what,
-                                   radius_search_options const& options = {})
-  {
-    auto result = nearfield::detail::list_for<coo>(cells.view());
-    radius_search(starpu, cells, what, result, options);
+    std::vector<std::optional<R>> sums(parts.size());
+    auto const work = [&](std::size_t p)
+    {
+      auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
+      sums[p].emplace(nearfield::detail::reduce_part(isa::best, job, what));
+    };
+    auto const take = [&](std::size_t p)
+    {
+      what.combine(result, std::move(*sums[p]));
+      sums[p].reset();
+    };
+    detail::reduce_in_tasks(starpu, parts.size(), candidates, work, take);
     return result;
   }
 }
