@@ -23,10 +23,10 @@ def medians(path):
         if entry.get("error_occurred"):
             raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
         if entry.get("aggregate_name") == "median":
-            times[entry["run_name"]] = entry["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6}[entry["time_unit"]]
+            times[entry["run_name"]] = entry["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[entry["time_unit"]]
             if "pairs/s" in entry:
                 rates[entry["run_name"]] = entry["pairs/s"]
-    if not rates:
+    if not times:
         raise SystemExit(f"{path}: no medians; run the benchmark with --benchmark_repetitions=9")
     return rates, times
 
@@ -74,38 +74,44 @@ def near_field_table(rates, seeds):
         print(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
 
     leaves = (4, 8, 16)
-    print("\nSmall leaves, the same boxes: our rate over that of the plain loop of the same form, and over that")
-    print("of the xsimd kernel, which is one-sided\n")
-    print("| ISA | interaction | precision | form | " + " | ".join(f"{leaf} points" for leaf in leaves) + " |")
-    print("|---|---|---|---|" + "---|" * len(leaves))
+    small = []
     for (isa, interaction, precision, form), r in ours.items():
-        loop = rows[isa, interaction, precision, "seed_loop" + ("_mutual" if form == "mutual" else "")]
-        simd = rows[isa, interaction, precision, "seed_xsimd"]
-        cells = [f"{r[leaf] / loop[leaf]:.2f}, {r[leaf] / simd[leaf]:.2f}" for leaf in leaves if leaf in loop]
-        if cells:
-            print(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
+        loop = rows.get((isa, interaction, precision, "seed_loop" + ("_mutual" if form == "mutual" else "")), {})
+        simd = rows.get((isa, interaction, precision, "seed_xsimd"), {})
+        if all(leaf in r and leaf in loop and leaf in simd for leaf in leaves):
+            cells = [f"{r[leaf] / loop[leaf]:.2f}, {r[leaf] / simd[leaf]:.2f}" for leaf in leaves]
+            small.append(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
+    if small:
+        print("\nSmall leaves, the same boxes: our rate over that of the plain loop of the same form, and over that")
+        print("of the xsimd kernel, which is one-sided\n")
+        print("| ISA | interaction | precision | form | " + " | ".join(f"{leaf} points" for leaf in leaves) + " |")
+        print("|---|---|---|---|" + "---|" * len(leaves))
+        print("\n".join(small))
 
 
 def right_hand_sides_table(times):
-    """Rows: interaction, precision, form; columns: the time of several right-hand sides over that of one."""
+    """Rows: instruction set, interaction, precision, form, points; columns: the time of a call with several right-hand
+    sides over that with one."""
     rows = defaultdict(dict)
     for name, time in times.items():
         match = re.fullmatch(r"p2p_rhs/(\w+)/3d/(f\d\d)/(\w+)/(\w+)/(\d+)_rhs/(\d+)", name)
         if match:
             interaction, precision, isa, form, rhs, size = match.groups()
             rows[isa, interaction, precision, form, int(size)][int(rhs)] = time
+    rows = {key: r for key, r in rows.items() if 1 in r}
     if not rows:
         return
-    counts = sorted(next(iter(rows.values())))[1:]
+    counts = sorted(set().union(*rows.values()) - {1})
     print("\nSeveral right-hand sides in one call: its time over that of one\n")
     print("| ISA | interaction | precision | form | points | " + " | ".join(map(str, counts)) + " |")
     print("|---|---|---|---|---|" + "---|" * len(counts))
     for key, r in sorted(rows.items()):
-        print(f"| {' | '.join(map(str, key))} | " + " | ".join(f"{r[n] / r[1]:.2f}" for n in counts) + " |")
+        cells = [f"{r[n] / r[1]:.2f}" if n in r else "" for n in counts]
+        print(f"| {' | '.join(map(str, key))} | " + " | ".join(cells) + " |")
 
 
 def calls_table(times):
-    """Rows: interaction, precision, form; columns: ns of a call on two boxes of so many points."""
+    """Rows: instruction set, interaction, precision, form; columns: ns of a call on boxes of so many points."""
     rows = defaultdict(dict)
     for name, time in times.items():
         match = re.fullmatch(r"p2p_call/(\w+)/3d/(f\d\d)/(\w+)/(\w+)/(\d+)", name)
@@ -114,12 +120,12 @@ def calls_table(times):
             rows[isa, interaction, precision, form][int(size)] = time
     if not rows:
         return
-    sizes = sorted(next(iter(rows.values())))
+    sizes = sorted(set().union(*rows.values()))
     print("\nOne call on small boxes, ns\n")
     print("| ISA | interaction | precision | form | " + " | ".join(f"{n} points" for n in sizes) + " |")
     print("|---|---|---|---|" + "---|" * len(sizes))
     for key, r in sorted(rows.items()):
-        print(f"| {' | '.join(key)} | " + " | ".join(f"{r[n]:.0f}" for n in sizes) + " |")
+        print(f"| {' | '.join(key)} | " + " | ".join(f"{r[n]:.0f}" if n in r else "" for n in sizes) + " |")
 
 
 def scaling_table(rates):

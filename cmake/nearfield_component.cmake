@@ -59,7 +59,8 @@ function(nearfield_add_component name)
   endif()
   if(headers AND NEARFIELD_HAVE_CUDA)
     add_library(${target}_cuh OBJECT EXCLUDE_FROM_ALL)
-    set_target_properties(${target}_cuh PROPERTIES CUDA_PTX_COMPILATION ON) # g++ need not read them as well
+    # to PTX, so that g++ need not read them as well; nvcc makes PTX for one architecture only
+    set_target_properties(${target}_cuh PROPERTIES CUDA_PTX_COMPILATION ON CUDA_ARCHITECTURES 90-virtual)
     target_link_libraries(${target}_cuh PRIVATE ${target})
     foreach(header IN LISTS headers)
       file(RELATIVE_PATH header "${include}" "${header}")

@@ -16,8 +16,11 @@ namespace nearfield::starpu::detail
   /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
   /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is
   /// not writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of
-  /// these is empty. The same for the folder of STARPU_DISK_SWAP.
+  /// these is empty.
   void make_home();
+
+  /// Creates the directory that STARPU_DISK_SWAP names. Throws nearfield::error if StarPU could not write to it.
+  void make_swap();
 
   /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and
   /// a heap.
@@ -36,9 +39,12 @@ namespace nearfield::starpu::detail
   /// StarPU makes a handle or a task, including the tasks it makes to wait for data.
   void check_room();
 
-  /// Throws nearfield::error if less address space is left than so many MiB, and some KiB for each of n tasks.
-  /// Where no heap of its own fits, a worker takes pages for each small block, whatever other heaps have free.
-  /// This check costs microseconds, so it is made once for all tasks of a step or search.
+  /// Whether there is address space for so many MiB, and for what StarPU takes for n tasks. Where no heap of its own
+  /// fits, a worker takes pages for each small block, whatever other heaps have free.
+  bool has_address_space(std::size_t mebibytes, std::size_t n_tasks);
+
+  /// Throws nearfield::error if there is not. This takes microseconds, so it is done once for the tasks of a step, and
+  /// once for each pass of a search.
   void check_address_space(std::size_t mebibytes, std::size_t n_tasks);
 
   /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and

@@ -102,16 +102,6 @@ namespace nearfield::starpu::detail
       }
     }
 
-    /// Creates the folder that STARPU_DISK_SWAP names, as StarPU does, which aborts where a file is in the way.
-    void make_swap()
-    {
-      char const* const folder = std::getenv("STARPU_DISK_SWAP");
-      char const* const backend = std::getenv("STARPU_DISK_SWAP_BACKEND");
-      bool const uses_folder = !backend || std::string_view(backend).starts_with("unistd") ||
-                               std::string_view(backend) == "stdio";
-      if (folder && *folder != '\0' && uses_folder) make({"STARPU_DISK_SWAP", folder}, folder);
-    }
-
     std::filesystem::path temporary_home()
     {
       std::error_code failed;
@@ -131,6 +121,19 @@ namespace nearfield::starpu::detail
     }
   }
 
+  void make_swap()
+  {
+    char const* const folder = std::getenv("STARPU_DISK_SWAP");
+    char const* const given = std::getenv("STARPU_DISK_SWAP_BACKEND");
+    std::string_view const backend = given ? given : "unistd";
+    if (!folder || *folder == '\0') return;
+    if (backend != "unistd" && backend != "unistd_o_direct" && backend != "stdio") return;
+    measurements const swap{"STARPU_DISK_SWAP", folder};
+    make(swap, folder);
+    if (access(folder, W_OK | X_OK) != 0)
+      refuse(swap, "write to " + std::string(folder), "that you can write to");
+  }
+
   void make_home()
   {
     measurements found = find_measurements();
@@ -143,6 +146,5 @@ namespace nearfield::starpu::detail
     check_length(found);
     for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
     check_bus(found);
-    make_swap();
   }
 }

@@ -241,7 +241,7 @@ namespace nearfield::starpu
   void near_field<T>::submit()
   {
     detail::step<T>& step = *step_;
-    detail::check_address_space(4, n_tasks());
+    detail::check_address_space(4, 2 * n_tasks()); // one of a group computes, one delivers
     if (step.positions_changed)
     {
       step.source_x.submit();
@@ -266,7 +266,9 @@ namespace nearfield::starpu
   template <kernel_real T>
   void near_field<T>::deliver()
   {
-    if (step_->delivery == delivery_choice::on_request) step_->deliver();
+    if (step_->delivery != delivery_choice::on_request) return;
+    detail::check_address_space(4, n_tasks());
+    step_->deliver();
   }
 
   template <kernel_real T>

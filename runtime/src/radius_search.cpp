@@ -1,5 +1,6 @@
 #include <nearfield/starpu/radius_search.hpp>
 
+#include "environment.hpp"
 #include "search_slabs.hpp"
 
 #include <algorithm>
@@ -241,11 +242,11 @@ namespace nearfield::starpu::detail
     };
     if (!one_pass) count_first();
     if (what.sorted) return write_sorted(what, result);
-    if (one_pass && !serial::reserve(result, what, size))
+    if (one_pass && !(serial::reserve(result, what, size) && has_address_space(4, most_tasks())))
     {
       one_pass = false;
+      result = {}; // before the count, since some columns may hold much of what the system has
       count_first();
-      result = {}; // some columns may hold much of what the system has
     }
     // full size in one pass, so that the writers see which columns are present
     serial::resize(result, what, size);

@@ -90,6 +90,7 @@ namespace nearfield::starpu
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
       detail::make_home();
+      detail::make_swap();
       detail::check_threads(n_threads(conf, n_gpus));
       detail::check_room();
       detail::check_address_space(48, 0); // hwloc's plug-ins may take 40 MB of it

@@ -60,12 +60,12 @@ namespace nearfield::starpu::detail
                                          .backends = backend::simd,
                                          .is_counted = false});
     }
+  }
 
-    std::size_t most_tasks()
-    {
-      // all workers finish at about the same time, though a task costs some microseconds
-      return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
-    }
+  std::size_t most_tasks()
+  {
+    // all workers finish at about the same time, though a task costs some microseconds
+    return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
   }
 
   void run_in_tasks(runtime const&, search_work what, std::size_t n, std::uint64_t candidates,

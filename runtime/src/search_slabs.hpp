@@ -22,6 +22,9 @@ namespace nearfield::starpu::detail
   void run_in_tasks(runtime const& starpu, search_work what, std::size_t n,
                     std::uint64_t candidates, std::function<void(std::size_t)> const& work);
 
+  /// How many tasks a pass of a search has at most: 32 for each CPU worker.
+  std::size_t most_tasks();
+
   /// Candidates per slab: equal shares of `all` for the workers, but at most `most`.
   std::uint64_t slab_size(radius_search_options const& options, std::uint64_t all,
                           std::uint64_t most);

@@ -96,7 +96,7 @@ namespace
     {
       f();
     }
-    catch (nearfield::error const& failure)
+    catch (std::exception const& failure)
     {
       message = failure.what();
     }

@@ -142,10 +142,10 @@ namespace nearfield::starpu
     ~near_field();
 
     /// Starts the step and returns at once. Steps that are submitted one after the other run in that
-    /// order. Throws nearfield::error before the first task if too little address space is left (see runtime), and
-    /// when no worker can run a task. The tasks submitted before that one run all the
-    /// same: until another submit() has returned and been waited for, or the step is gone, columns are in use
-    /// and the outputs unspecified (for good, where they accumulate).
+    /// order. Throws nearfield::error before the first task if too little address space is left (see runtime).
+    /// Also throws nearfield::error when no worker can run a task; the tasks submitted before it run all the same:
+    /// until another submit() has returned and been waited for, or the step is gone, columns are in use and the
+    /// outputs unspecified (for good, where they accumulate).
     void submit();
 
     /// Starts to bring the results of the last step to the caller's columns, with delivery on_request (with

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -55,7 +55,7 @@ namespace nearfield::starpu::detail
   // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
   inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
 
-  /// A view cut into slabs, and the tasks that search them. The view must outlive it.
+  /// A view cut into slabs, and the tasks that search them. What the view shows must outlive it.
   template <class T, int Dim>
   class NEARFIELD_API slab_search
   {
@@ -85,7 +85,7 @@ namespace nearfield::starpu::detail
     std::uint64_t write_by_pieces(to_coo const& what, coo<T, Dim>& result) const;
 
     runtime const& starpu_;
-    cell_view<T, Dim> const& cells_;
+    cell_view<T, Dim> cells_;
     pairs which_;
     radius_search_options options_;
     std::uint64_t candidates_ = 0;
@@ -211,11 +211,11 @@ namespace nearfield::starpu
     std::uint64_t candidates = 0;
     for (auto const& part : parts) candidates += part.candidates;
     R result = what.init;
-    std::vector<std::optional<R>> sums(parts.size());
+    std::vector<std::unique_ptr<R>> sums(parts.size());
     auto const work = [&](std::size_t p)
     {
       auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
-      sums[p].emplace(nearfield::detail::reduce_part(isa::best, job, what));
+      sums[p] = std::make_unique<R>(nearfield::detail::reduce_part(isa::best, job, what));
     };
     auto const take = [&](std::size_t p)
     {

@@ -37,11 +37,11 @@ namespace nearfield::starpu
   /// directory under the directory for temporary files if no variable names another (STARPU_PERF_MODEL_DIR,
   /// XDG_CACHE_HOME, STARPU_HOME) and $HOME is not writable.
   ///
-  /// StarPU aborts the process if it runs out of memory. Handles and tasks of this library test for
-  /// memory first and throw std::bad_alloc. For what StarPU's workers allocate, near_field and radius_search
-  /// throw nearfield::error unless 4 MiB of address space are left (ulimit -v), and 8 KiB for each task; the start
-  /// of StarPU, unless 48 MiB are. Nothing tests for tasks of your own graph or, with GPUs, for the data of tasks, so within some hundred
-  /// kilobytes of a limit StarPU may still abort.
+  /// StarPU aborts the process if it runs out of memory. Handles and tasks of this library test for memory first
+  /// and throw std::bad_alloc. StarPU's workers allocate too. So where address space is limited (ulimit -v), the
+  /// start of StarPU throws nearfield::error unless 48 MiB are left, and near_field and radius_search unless 4 MiB
+  /// and 8 KiB a task are. Nothing tests for pair_slabs, for tasks of your own graph or, with GPUs, for the data of
+  /// tasks: within some hundred kilobytes of a limit StarPU may still abort.
   class NEARFIELD_API runtime
   {
   public:
