@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cuda_runtime_api.h>
+
 #include <algorithm>
 #include <cstring>
+#include <memory>
 
 namespace nearfield::test
 {
@@ -152,21 +155,55 @@ namespace nearfield::test
       }
   }
 
+  /// Gives so many pieces, and no more.
+  class scarce_memory final : public device_memory
+  {
+  public:
+    explicit scarce_memory(int pieces) : left_(pieces) {}
+
+    void* allocate(std::size_t bytes, cuda_stream stream) override
+    {
+      void* memory = nullptr;
+      if (left_-- > 0) check_cuda(cudaMallocAsync(&memory, bytes, stream), "cudaMallocAsync");
+      return memory;
+    }
+    void deallocate(void* memory, std::size_t, cuda_stream stream) noexcept override
+    {
+      EXPECT_EQ(cudaFreeAsync(memory, stream), cudaSuccess);
+    }
+
+  private:
+    int left_;
+  };
+
   TEST(cuda_search, is_of_nothing_where_a_rebuild_ran_out_of_memory)
   {
     auto const few = make_points<double, 3>(cloud::uniform, 1000);
-    auto const many = make_points<double, 3>(cloud::uniform, 12000000);
+    auto const many = make_points<double, 3>(cloud::uniform, 50000);
     device_columns<double, 3> const x(few.view()), y(many.view());
     cuda_cell_list<double, 3> cells(cuda, x.view(), 0.1);
     std::uint64_t const expected = radius_search(cuda, cells, count_pairs{}).total;
-    trim_pool();
+    int n_refused = 0;
+    for (bool is_built = false; !is_built;)
     {
-      // the list of all takes 20 bytes a point
-      device_array<char> const others(free_gpu_memory() - (std::size_t(128) << 20));
-      EXPECT_THROW(cells.rebuild(y.view(), 0.005), error);
-      EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total, 0u);
+      set_device_memory(std::make_shared<scarce_memory>(n_refused));
+      try
+      {
+        cells.rebuild(y.view(), 0.02);
+        is_built = true;
+      }
+      catch (error const& refused)
+      {
+        EXPECT_EQ(refused.kind(), error_kind::out_of_memory) << refused.what();
+      }
+      set_device_memory(nullptr);
+      std::uint64_t const found = radius_search(cuda, cells, count_pairs{}).total;
+      if (!is_built) EXPECT_EQ(found, 0u) << "after " << n_refused << " pieces";
+      ++n_refused;
+      cells.rebuild(x.view(), 0.1);
+      EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total, expected);
+      ASSERT_LT(n_refused, 100);
     }
-    cells.rebuild(x.view(), 0.1);
-    EXPECT_EQ(radius_search(cuda, cells, count_pairs{}).total, expected);
+    EXPECT_GT(n_refused, 1) << "no piece was refused";
   }
 }
