@@ -137,8 +137,10 @@ namespace nearfield::starpu::detail
   void make_home()
   {
     measurements found = find_measurements();
+    std::error_code failed;
     if (found.variable.empty() ||
-        (found.variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
+        (found.variable == "HOME" && (!std::filesystem::is_directory(std::getenv("HOME"), failed) ||
+                                      access(std::getenv("HOME"), W_OK | X_OK) != 0)))
     {
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();

@@ -42,7 +42,7 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::vector<keyed_point> keys_of(named_positions<T, Dim> const&, cube<Dim> const&,         \
+  template std::vector<keyed_point> keys_of(named_positions<T, Dim> const&, cube<Dim> const&,      \
                                             key_layout const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

@@ -104,7 +104,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  cube<Dim> choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
+  cube<Dim> choose_root(std::optional<cube<Dim>> const& given,
+                        named_positions<T, Dim> const& targets,
                         named_positions<T, Dim> const& sources)
   {
     cube<Dim> root;
@@ -136,9 +137,9 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::string describe(named_positions<T, Dim> const&, std::size_t);                         \
-  template void require_valid(named_positions<T, Dim> const&);                                        \
-  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,     \
+  template std::string describe(named_positions<T, Dim> const&, std::size_t);                      \
+  template void require_valid(named_positions<T, Dim> const&);                                     \
+  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
                                  named_positions<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

@@ -28,6 +28,7 @@ namespace nearfield::detail
 
   /// The given box, checked, or the cube around all points of both sets.
   template <class T, int Dim>
-  cube<Dim> choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
+  cube<Dim> choose_root(std::optional<cube<Dim>> const& given,
+                        named_positions<T, Dim> const& targets,
                         named_positions<T, Dim> const& sources);
 }
