@@ -76,7 +76,7 @@ INSTANTIATE_TEST_SUITE_P(
         variable{"STARPU_SCHED_ALPHA", "inf", "found 'inf'"},
         variable{"STARPU_DISK_SWAP_SIZE", "15", "a whole number, 16 or more"},
         variable{"STARPU_DISK_SWAP", "/proc/self/exe", "cannot write to /proc/self/exe"},
-        variable{"STARPU_DISK_SWAP", "/proc/self/exe/x", "to a folder that you can"},
+        variable{"STARPU_DISK_SWAP", "/proc/self/exe/x", "to a directory that you can"},
         variable{"STARPU_HOSTNAME", "a/b", "without a slash"},
         variable{"STARPU_HOSTNAME", std::string(250, 'a'), "at most 64 characters"},
         variable{"STARPU_HOME", "/proc/x", "cannot write to /proc/x/.starpu"},

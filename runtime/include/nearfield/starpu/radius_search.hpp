@@ -198,8 +198,8 @@ namespace nearfield::starpu
              { nearfield::detail::visit_rows_of(isa::best, job, what); });
   }
 
-  /// The reduction over all pairs, with its parts as tasks; the result equals that of the serial call, bit for
-  /// bit. Parts are combined while others are computed, so few are kept. The first exception of f or combine
+  /// The reduction over all pairs, with its parts as tasks; the result equals that of the call on one thread, bit
+  /// for bit. Parts are combined while others are computed, so few are kept. The first exception of f or combine
   /// ends the search and is rethrown.
   template <has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(runtime const& starpu, Cells const& cells,
