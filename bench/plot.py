@@ -315,11 +315,13 @@ def near_field():
     for form, style in (("mutual", MUTUAL), ("one_sided", ONE_SIDED)):
         for kernel, words in reversed(cases):
             for p in ("f64", "f32"):
-                rate = run.value(f"cuda/leaves/{kernel}/3d/{p}/{form}/64", "pairs/s") * 1e-12
+                row = f"cuda/leaves/{kernel}/3d/{p}/{form}/64"
+                rate = run.value(row, "pairs/s") * 1e-12
+                spread = [[abs(limit * 1e-12 - rate)] for limit in run.limits[row]["pairs/s"]]
                 bound = run.value(f"cuda/bound/{kernel}/3d/{p}/{form}", "pairs/s") * 1e-12
                 classic = run.value(f"cuda/leaves/{kernel}/3d/{p}/classic/64", "pairs/s") * 1e-12
                 bars["bound"] = left.barh(y, bound, height=0.7, facecolor="white", edgecolor="#000000", linewidth=0.8)
-                bars[form] = left.barh(y, rate, height=0.7, facecolor=style["color"])
+                bars[form] = left.barh(y, rate, xerr=spread, height=0.7, facecolor=style["color"], capsize=2)
                 bars["classic"], = left.plot([classic, classic], [y - 0.35, y + 0.35], color="#000000", linestyle=":")
                 left.text(bound + 0.08, y, f"{rate / bound:.0%}", va="center", fontsize=8)
                 labels.append(f"{words}, {p}, {form.replace('_', '-')}")
@@ -349,7 +351,7 @@ def near_field():
     right.legend(loc="lower right")
     figure.suptitle("The near field in 3D", fontsize=10)
     figure.tight_layout(rect=(0, 0.12, 1, 1))
-    caption(figure, "Left: 32^3 boxes of 64 points, data resident. The bound is the measured rate of the same pairs with"
+    caption(figure, "Left: 32^3 boxes of 64 points, data resident, medians and spread. The bound is the measured rate of the same pairs with"
             " every operand in a register.",
             "Classic: one thread per target, tiles in shared memory, 1/sqrt, at its best block size."
             f" {run.source()}.",
