@@ -63,8 +63,11 @@ namespace nearfield::scalfmm3::detail::inline NEARFIELD_ISA_NAMESPACE
     {
       if (count_ == 0) return;
       index_type const offsets[] = {0, static_cast<index_type>(target_.size)};
-      index_type const range_offsets[] = {0, static_cast<index_type>(count_)};
-      source_range const own;
+      // two leaves of a few points are a small box, which needs no panel
+      bool const few = count_ == 1 && !shifted_ && offsets[1] <= small_box_points &&
+                       ranges_[0].end <= small_box_points;
+      index_type const range_offsets[] = {0, static_cast<index_type>(few ? 0 : count_)};
+      source_range const own = few ? ranges_[0] : source_range{};
       p2p_job<T> job;
       job.box_offsets = offsets;
       job.own = &own;
