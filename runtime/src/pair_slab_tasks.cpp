@@ -19,11 +19,6 @@ namespace nearfield::starpu::detail
     // a handle holds fewer than 2^32 pairs, and there are no more pairs than candidates
     constexpr std::uint64_t most_candidates = std::uint64_t(1) << 31;
 
-    isa isa_of(backend where)
-    {
-      return where == backend::scalar ? isa::scalar : isa::best;
-    }
-
     void check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
                        std::size_t end, std::size_t n, std::size_t element_size, char const* name)
     {
@@ -240,7 +235,7 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::count_on_cpu(std::size_t s, void** buffers)
   {
     auto* const to = values_of<std::uint64_t>(buffers[0]);
-    nearfield::detail::count_rows(isa_of(options.backend),
+    nearfield::detail::count_rows(nearfield::detail::isa_of(options.backend),
                                   nearfield::detail::job_of(cells, options.which, slabs[s]),
                                   counts.data());
     index_type const begin = first(s), n = last(s) - begin;
@@ -255,9 +250,10 @@ namespace nearfield::starpu::detail
   {
     row_writer<T, Dim> to{options.with_i ? values_of<index_type>(buffers[2 + x.size()]) : nullptr,
                           values_of<index_type>(buffers[1])};
-    nearfield::detail::search_rows(
-        isa_of(options.backend), nearfield::detail::job_of(cells, options.which, slabs[s]),
-        nearfield::detail::row_content::indices, &row_writer<T, Dim>::row, &to);
+    nearfield::detail::search_rows(nearfield::detail::isa_of(options.backend),
+                                   nearfield::detail::job_of(cells, options.which, slabs[s]),
+                                   nearfield::detail::row_content::indices,
+                                   &row_writer<T, Dim>::row, &to);
   }
 
   template <class T, int Dim>
