@@ -130,6 +130,7 @@ namespace nearfield::starpu::detail
         offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
         sizes.push_back(handle::of(&n_pairs[s], 1));
       }
+      check_address_space(4, n);
       for (std::size_t s = 0; s < n; ++s) submit(search_work::count, s);
     }
     catch (...)
@@ -228,6 +229,8 @@ namespace nearfield::starpu::detail
                   " pairs; a slab has fewer than 2^32, so ask for fewer candidates in one");
     j[s] = handle::of_size<index_type>(found);
     if (options.with_i) i[s] = handle::of_size<index_type>(found);
+    // for each slab, since the lists of earlier ones may have taken what there was
+    check_address_space(4, 1);
     submit(search_work::fill, s);
   }
 

@@ -1,5 +1,6 @@
 // Memory that tasks take, and tasks that get none.
 
+#include "little_space.hpp"
 #include "own_graph.hpp"
 
 #include <nearfield/starpu/p2p.hpp>
@@ -12,13 +13,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
-#include <fstream>
-#include <functional>
 #include <new>
-#include <string>
-
-#include <sys/resource.h>
-#include <unistd.h>
 
 namespace
 {
@@ -75,33 +70,6 @@ namespace
                                                         soa<double const, 1>(soa{q}))),
                 tolerance<double>);
     }
-  }
-
-  std::size_t address_space_in_use()
-  {
-    std::size_t pages = 0;
-    std::ifstream("/proc/self/statm") >> pages;
-    return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  }
-
-  /// The message of f, while the process may take one more MiB of address space.
-  std::string message_in_little_space(std::function<void()> const& f)
-  {
-    rlimit before{};
-    getrlimit(RLIMIT_AS, &before);
-    rlimit const little{address_space_in_use() + (1 << 20), before.rlim_max};
-    setrlimit(RLIMIT_AS, &little);
-    std::string message;
-    try
-    {
-      f();
-    }
-    catch (std::exception const& failure)
-    {
-      message = failure.what();
-    }
-    setrlimit(RLIMIT_AS, &before);
-    return message;
   }
 
   // StarPU aborts if its workers find none.
