@@ -133,11 +133,11 @@ namespace nearfield::starpu::detail
   {
     csr<T, Dim> list;
     to_csr const as_rows{pairs::full, true, what.distances, what.displacements};
-    slab_search const full(starpu_, cells_, pairs::full, options_);
-    if (what.which == pairs::full)
-      full.write(as_rows, list);
+    if (which_ == pairs::full)
+      write(as_rows, list);
     else
     {
+      slab_search const full(starpu_, cells_, pairs::full, options_);
       std::vector<index_type> counts(cells_.target_order.size());
       upper_rows<T, Dim> sink{&list, counts.data()};
       full.rows(serial::row_content::indices, &upper_rows<T, Dim>::count, &sink);
