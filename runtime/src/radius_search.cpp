@@ -1,7 +1,7 @@
 #include <nearfield/starpu/radius_search.hpp>
 
 #include "environment.hpp"
-#include "search_slabs.hpp"
+#include "search_tasks.hpp"
 
 #include <algorithm>
 #include <memory>

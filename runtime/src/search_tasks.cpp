@@ -1,4 +1,4 @@
-#include "search_slabs.hpp"
+#include "search_tasks.hpp"
 
 #include "codelet.hpp"
 #include "environment.hpp"

@@ -9,7 +9,7 @@
 #include <set>
 
 /// \file
-/// The slabs of cells of a radius search as tasks: how large they are, and who takes which.
+/// The tasks of a radius search: how many there are, who takes which slab of cells, and how large slabs are.
 
 namespace nearfield::starpu::detail
 {
