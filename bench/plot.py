@@ -235,7 +235,7 @@ def simd_time():
     return times_and_ratios(
         f"All pairs of N points on one core, 1/r in 3D, {isa.upper().replace('AVX5', 'AVX-5')}",
         columns, sizes, BASELINE, "times as fast\nas the xsimd kernel",
-        [f"{run.machine()}. Lower is better above, higher below.",
+        [f"{run.machine()}. Top: lower is better. Bottom: higher is better.",
          "The xsimd kernel is that of the Kokkos P2P study (CONCACE), extended to 3D, with the same flags.",
          f"Medians and spread: {run.source()}"],
     )
@@ -273,7 +273,7 @@ def starpu_scaling():
         axes.legend()
     figure.suptitle("Strong scaling: all pairs of N = 65,536 points as StarPU tasks, 1/r in 3D", fontsize=10)
     figure.tight_layout(rect=(0, 0.09, 1, 1))
-    caption(figure, f"{run.machine()}. Lower is better on the left, higher on the right.",
+    caption(figure, f"{run.machine()}. Left: lower is better. Right: higher is better.",
             "One-sided, 4,096 tasks of 1,024 x 1,024 pairs; StarPU 1.4, its default scheduler.",
             f"Medians and spread: {run.source()}")
     return figure
@@ -294,7 +294,7 @@ def gpu_time():
             return times_and_ratios(
                 "All pairs of N points on one GPU, 1/r in 3D, data resident", columns, min(sizes), BASELINE,
                 "times as fast\nas the classic kernel",
-                [f"{run.machine()}. Lower is better above, higher below.",
+                [f"{run.machine()}. Top: lower is better. Bottom: higher is better.",
                  "Classic: one thread per target, tiles of 256 sources in shared memory, 1/sqrt. With fewer than about"
                  " 34,000 points",
                  "(a block of 256 threads for each of 132 multiprocessors) it does not fill the GPU: compare the"
@@ -311,28 +311,28 @@ def near_field():
     if run is None:
         raise Missing(benchmark("build/cuda/bin/cuda_bench", "--benchmark_repetitions=5"))
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(8, 4.2), width_ratios=(5, 4))
-    labels, y = [], 0
+    labels, bars, y = [], {}, 0
     for form, style in (("mutual", MUTUAL), ("one_sided", ONE_SIDED)):
         for kernel, words in reversed(cases):
             for p in ("f64", "f32"):
-                rate = run.value(f"cuda/leaves/{kernel}/3d/{p}/{form}/64", "pairs/s") * 1e-12
+                row = f"cuda/leaves/{kernel}/3d/{p}/{form}/64"
+                rate = run.value(row, "pairs/s") * 1e-12
+                spread = [[abs(limit * 1e-12 - rate)] for limit in run.limits[row]["pairs/s"]]
                 bound = run.value(f"cuda/bound/{kernel}/3d/{p}/{form}", "pairs/s") * 1e-12
                 classic = run.value(f"cuda/leaves/{kernel}/3d/{p}/classic/64", "pairs/s") * 1e-12
-                left.barh(y, bound, height=0.7, facecolor="white", edgecolor="#000000", linewidth=0.8,
-                          label=None if labels else "bound")
-                left.barh(y, rate, height=0.7, facecolor=style["color"], label=form.replace("_", "-")
-                          if f"{form} {p}" in ("mutual f64", "one_sided f64") and kernel == cases[-1][0] else None)
-                left.plot([classic, classic], [y - 0.35, y + 0.35], color="#000000", linestyle=":",
-                          label=None if labels else "classic kernel")
+                bars["bound"] = left.barh(y, bound, height=0.7, facecolor="white", edgecolor="#000000", linewidth=0.8)
+                bars[form] = left.barh(y, rate, xerr=spread, height=0.7, facecolor=style["color"], capsize=2)
+                bars["classic"], = left.plot([classic, classic], [y - 0.35, y + 0.35], color="#000000", linestyle=":")
                 left.text(bound + 0.08, y, f"{rate / bound:.0%}", va="center", fontsize=8)
-                labels.append(f"{words}, {p}")
+                labels.append(f"{words}, {p}, {form.replace('_', '-')}")
                 y += 1
     left.set_yticks(range(len(labels)), labels)
     left.set_xlim(0, 5.9)
-    left.set_xlabel("1e12 pairs/s, and share of the bound")
+    left.set_xlabel("$10^{12}$ directed pairs/s; percentages: share of the bound")
     left.set_title(f"one {run.machine()}", loc="left")
     left.grid(axis="y", visible=False)
-    left.legend(loc="lower right")
+    left.legend([bars[name] for name in ("one_sided", "mutual", "bound", "classic")],
+                ["one-sided", "mutual", "bound", "classic kernel"], loc="lower right")
 
     inside = json.loads((RESULTS / "embedded-p2p.json").read_text())
     leaves = inside["points_per_leaf"]
@@ -351,7 +351,7 @@ def near_field():
     right.legend(loc="lower right")
     figure.suptitle("The near field in 3D", fontsize=10)
     figure.tight_layout(rect=(0, 0.12, 1, 1))
-    caption(figure, "Left: 32^3 boxes of 64 points, data resident. The bound is the measured rate of the same pairs with"
+    caption(figure, "Left: 32^3 boxes of 64 points, data resident, medians and spread. The bound is the measured rate of the same pairs with"
             " every operand in a register.",
             "Classic: one thread per target, tiles in shared memory, 1/sqrt, at its best block size."
             f" {run.source()}.",
@@ -420,7 +420,7 @@ def radius_search():
         place.set_title(title, loc="left")
     axes[-1].set_xlabel("time, cell list included (shorter is better)")
     names = {"nearfield": "nearfield, measured", "measured": "others, measured", "published": "published"}
-    axes[0].legend(loc="lower right", handles=[
+    axes[0].legend(loc="upper right", handles=[
         matplotlib.patches.Patch(linewidth=0.8, edgecolor="#000000", label=name, facecolor=looks[key]["color"],
                                  hatch=looks[key].get("hatch"))
         for key, name in names.items()])
@@ -428,7 +428,8 @@ def radius_search():
     figure.tight_layout(rect=(0, 0.09, 1, 1))
     caption(figure,
             f"Published: {published['source']};",
-            "its faster grid, two cells per cutoff. Half lists of 54.6e6 pairs but where the label says otherwise.",
+            "its faster grid, two cells per cutoff; (?): the model is uncertain. Half lists of 54.6e6 pairs but where the label"
+            " says otherwise.",
             "Medians and spread; CPU: processor time, buffers reused. Measured: " + sources[0] + ",",
             *(f"{source}" for source in sources[1:]))
     return figure

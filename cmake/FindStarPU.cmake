@@ -25,7 +25,7 @@ include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(StarPU
   REQUIRED_VARS PC_StarPU_LINK_LIBRARIES
   VERSION_VAR StarPU_VERSION
-  REASON_FAILURE_MESSAGE "pkg-config knows neither starpu-1.4 nor starpu-1.3: install libstarpu-dev and pkg-config, or add StarPU's folder to PKG_CONFIG_PATH")
+  REASON_FAILURE_MESSAGE "pkg-config knows neither starpu-1.4 nor starpu-1.3: install libstarpu-dev and pkg-config, or add the directory of StarPU's .pc file to PKG_CONFIG_PATH")
 
 if(StarPU_FOUND AND NOT TARGET StarPU::StarPU)
   add_library(StarPU::StarPU INTERFACE IMPORTED)

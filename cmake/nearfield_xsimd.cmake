@@ -14,10 +14,10 @@ if(NOT NEARFIELD_XSIMD_INCLUDE_DIR)
   endif()
 endif()
 find_path(NEARFIELD_XSIMD_INCLUDE_DIR xsimd/xsimd.hpp HINTS ${nearfield_xsimd_hint}
-  DOC "The folder that holds xsimd/xsimd.hpp")
+  DOC "The directory that holds xsimd/xsimd.hpp")
 if(NOT EXISTS "${NEARFIELD_XSIMD_INCLUDE_DIR}/xsimd/xsimd.hpp")
   message(FATAL_ERROR "nearfield needs the headers of xsimd (8.1 or later): install libxsimd-dev, or set "
-    "NEARFIELD_XSIMD_INCLUDE_DIR to the folder that holds xsimd/xsimd.hpp "
+    "NEARFIELD_XSIMD_INCLUDE_DIR to the directory that holds xsimd/xsimd.hpp "
     "(it is '${NEARFIELD_XSIMD_INCLUDE_DIR}')")
 endif()
 

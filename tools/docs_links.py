@@ -34,7 +34,8 @@ def slug(heading):
 class Pages:
     def __init__(self, folder):
         self.folder = folder
-        self.documents = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")]
+        self.documents = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+        self.documents += (ROOT / "docs").glob("*.md")
         self.texts = {path.name: path.read_text(errors="replace") for path in folder.glob("*.html")}
         self.ids = {name: set(re.findall(r'(?:id|name)="([^"]+)"', text)) for name, text in self.texts.items()}
 

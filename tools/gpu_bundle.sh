@@ -13,10 +13,10 @@ fail()
   exit 2
 }
 
-[ $# = 1 ] || fail "name the folder to make: ./dev gpu-bundle DIR"
+[ $# = 1 ] || fail "name the directory to make: ./dev gpu-bundle DIR"
 bundle=$(realpath -m "$1")
 if [ -e "$bundle" ] && [ ! -e "$bundle/tests.list" ] && [ -n "$(ls -A "$bundle")" ]; then
-  fail "'$bundle' holds something else: name an empty or a new folder"
+  fail "'$bundle' holds something else: name an empty or a new directory"
 fi
 "$root/tools/starpu.sh" starpu-cuda >&2
 cd "$root"

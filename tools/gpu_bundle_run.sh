@@ -5,7 +5,7 @@
 #                           tests that are named below, or those of GTEST_FILTER
 #   run bench [REGEX]       the benchmarks (those of CUDA and StarPU, if no REGEX says which)
 #   run nearfield ...       the program
-# Logs and JSON go to the folder $OUT (here, if unset). Exit status: 0, or 77 where something was skipped,
+# Logs and JSON go to the directory $OUT (here, if unset). Exit status: 0, or 77 where something was skipped,
 # or 1 where something failed. TIMEOUT: seconds for one process. JOBS: how many tests run at a time (1).
 set -uo pipefail
 bundle=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)

@@ -38,7 +38,7 @@ fi
 prefix=$(realpath -m "${2:-$cache/$own_name}")
 if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
   [ ! -e "$prefix" ] || [ -z "$(ls -A "$prefix")" ] ||
-    fail "'$prefix' holds something else: name an empty or a new folder"
+    fail "'$prefix' holds something else: name an empty or a new directory"
   mkdir -p "$(dirname "$prefix")"
   work=$(mktemp -d "$(dirname "$prefix")/.starpu.XXXXXX")
   trap 'rm -rf "$work"' EXIT

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 namespace nearfield::app
 {
@@ -88,7 +89,11 @@ namespace nearfield::app
     bool const singular = is_singular<T>(k);
     // K and K q may underflow to zero below the normal numbers of T
     wide const least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
-    std::size_t const n_rhs = on.inputs.size() / K::n_in;
+    struct term_sums
+    {
+      vec<wide, K::n_out> value{}, size{};
+    };
+    std::vector<term_sums> sums(on.inputs.size() / K::n_in); // one for each right-hand side
 
     check_report report;
     report.targets = std::min(n, x.size());
@@ -99,45 +104,47 @@ namespace nearfield::app
           static_cast<std::size_t>(static_cast<std::uint64_t>(m) * x.size() / report.targets);
       auto const box = static_cast<index_type>(
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
-      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+      // one evaluation of K for all right-hand sides
+      std::fill(sums.begin(), sums.end(), term_sums{});
+      auto const add_range = [&](source_range const& range)
       {
-        auto const q = on.template input_view<K::n_in>(rhs);
-        vec<wide, K::n_out> sum{}, size{};
-        auto const add_range = [&](source_range const& range)
+        for (index_type at = range.begin; at < range.end; ++at)
         {
-          for (index_type at = range.begin; at < range.end; ++at)
-          {
-            index_type const j = source_order[at];
-            if (one_set && j == i) continue;
-            vec<wide, K::dim> r;
-            for (int d = 0; d < K::dim; ++d) r[d] = wide(x[d][i]) - wide(y[d][j]);
-            if (singular && dot(r, r) == 0) continue;
-            auto const columns = detail::columns_of(k, r);
-            auto const sizes = detail::term_sizes(k, r, columns);
+          index_type const j = source_order[at];
+          if (one_set && j == i) continue;
+          vec<wide, K::dim> r;
+          for (int d = 0; d < K::dim; ++d) r[d] = wide(x[d][i]) - wide(y[d][j]);
+          if (singular && dot(r, r) == 0) continue;
+          auto const columns = detail::columns_of(k, r);
+          auto const sizes = detail::term_sizes(k, r, columns);
+          for (std::size_t rhs = 0; rhs < sums.size(); ++rhs)
             for (int c = 0; c < K::n_in; ++c)
             {
-              wide const charge = q[c][j], magnitude = std::abs(charge);
+              wide const charge = on.inputs[rhs * K::n_in + c][j], magnitude = std::abs(charge);
               for (int o = 0; o < K::n_out; ++o)
               {
-                sum[o] += columns[c][o] * charge;
-                size[o] += std::max(sizes[c][o] * magnitude, least * std::max<wide>(magnitude, 1));
+                sums[rhs].value[o] += columns[c][o] * charge;
+                sums[rhs].size[o] +=
+                    std::max(sizes[c][o] * magnitude, least * std::max<wide>(magnitude, 1));
               }
             }
-          }
-        };
-        add_range(list.own[box]);
-        for (source_range const& range : list.neighbours(box)) add_range(range);
+        }
+      };
+      add_range(list.own[box]);
+      for (source_range const& range : list.neighbours(box)) add_range(range);
 
+      for (std::size_t rhs = 0; rhs < sums.size(); ++rhs)
         for (int o = 0; o < K::n_out; ++o)
         {
-          wide const difference = std::abs(wide(outputs[rhs * K::n_out + o][i]) - sum[o]);
-          auto const relative = static_cast<double>(difference == 0 ? 0 : difference / size[o]);
+          wide const difference =
+              std::abs(wide(outputs[rhs * K::n_out + o][i]) - sums[rhs].value[o]);
+          auto const relative =
+              static_cast<double>(difference == 0 ? 0 : difference / sums[rhs].size[o]);
           // true for NaN too, which must not pass as a small error
           if (!(relative <= report.max_relative_error))
             report.max_relative_error =
                 std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
         }
-      }
     }
     return report;
   }

@@ -56,7 +56,8 @@ namespace nearfield::app
       run->add_option("--interaction", options.interaction.name,
                       "one of those that 'nearfield info' lists")
           ->capture_default_str();
-      run->add_option("--param", written.parameters, "sigma=0.5: a parameter of the interaction")
+      run->add_option("--param", written.parameters,
+                      "NAME=VALUE, such as sigma=0.5; repeat the option for further parameters")
           ->allow_extra_args(false); // one value each: the next word may be INPUT
       run->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
@@ -66,7 +67,7 @@ namespace nearfield::app
                       "cuda: GPUs only")
           ->capture_default_str();
       auto* level = run->add_option("--level", options.level,
-                                    "cut the box uniformly, 2^L leaves an axis; 0: the direct sum")
+                                    "cut the box uniformly, 2^L leaves per axis; 0: the direct sum")
                         ->transform(whole_number(0));
       run->add_option("--max-leaf-size", options.max_leaf_size,
                       "cut until no leaf holds more points than this")
@@ -74,12 +75,13 @@ namespace nearfield::app
           ->capture_default_str()
           ->excludes(level);
       run->add_option("--leaves-per-group", options.step.leaves_per_group,
-                      "leaves that one StarPU task computes")
+                      "leaves per StarPU task; default: chosen from the tree and the workers")
           ->transform(whole_number(1));
       run->add_option("--scheduler", options.step.scheduler,
                       "StarPU's: lws, eager, dmda, dmdas ...");
       run->add_option("--workers", options.step.workers,
-                      "StarPU's CPU workers; 0: the calling thread, without StarPU")
+                      "StarPU's CPU workers; default: STARPU_NCPU, or one per core; 0: the calling "
+                      "thread, without StarPU")
           ->transform(whole_number(0));
       run->add_option("--gpus", options.step.gpus, "GPUs that compute, 0 or more; default: all")
           ->transform(whole_number(0));
@@ -90,7 +92,7 @@ namespace nearfield::app
       run->add_option("--source-columns", written.source_columns,
                       "those of --sources; default: as --columns, if the extension is the same");
       run->add_option("--atom-style", options.atom_style,
-                      "of a LAMMPS file without a style comment");
+                      "LAMMPS atom style, for a file without a style comment");
       run->add_option("--check", options.check,
                       "compare this many targets with plain sums in long double")
           ->transform(whole_number(1));
@@ -116,8 +118,9 @@ namespace nearfield::app
                        "point; table: counts and neighbours")
           ->capture_default_str();
       search
-          ->add_option("--width", options.width,
-                       "places of a row of --list table; default: the most neighbours of a point")
+          ->add_option(
+              "--width", options.width,
+              "neighbours stored per row of --list table; default: the most neighbours of a point")
           ->transform(whole_number(1));
       search->add_option("--dim", options.dim, "2 or 3; default: as the file says")
           ->check(CLI::IsMember({2, 3}));
@@ -149,7 +152,7 @@ namespace nearfield::app
       search->add_option("--columns", written.columns,
                          "the columns of INPUT, left to right: x y z, _ to skip");
       search->add_option("--atom-style", options.atom_style,
-                         "of a LAMMPS file without a style comment");
+                         "LAMMPS atom style, for a file without a style comment");
       search->add_option("--output", options.output, "the list: .csv .npy");
       search->add_option("--json", options.json, "counts and times");
     }
@@ -157,7 +160,7 @@ namespace nearfield::app
 
   exit_status run_command(int argc, char** argv)
   {
-    CLI::App program{"Near-field interactions of points, checked: P2P kernels over a tree",
+    CLI::App program{"Near fields (P2P) and radius searches of points, with built-in checks",
                      "nearfield"};
     program.require_subcommand(1);
     program.set_help_all_flag("--help-all", "Help of every command");
@@ -174,7 +177,7 @@ namespace nearfield::app
     demo_options demo_of;
     auto* demo_command =
         program.add_subcommand("demo", "The near field of a protein: computed, checked, drawn");
-    demo_command->add_option("--out", demo_of.folder, "the folder to write to")
+    demo_command->add_option("--out", demo_of.folder, "the directory to write to")
         ->capture_default_str();
     demo_command
         ->add_option("--repetitions", demo_of.repetitions, "runs of each row; the fastest counts")

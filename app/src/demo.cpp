@@ -189,7 +189,7 @@ namespace nearfield::app
     std::filesystem::create_directories(options.folder, status);
     if (status)
       throw error("--out: " + options.folder.string() + ": " + status.message() +
-                  "; give a folder that can be written");
+                  "; give a directory that can be written");
     for (auto const* name : {vtu_name, json_name, png_name})
       check_writable_place(options.folder / name);
 
@@ -202,7 +202,7 @@ namespace nearfield::app
     double const tree_seconds = seconds_since(start);
     constexpr auto fixed = std::chars_format::fixed;
     std::cout << "tree      " << f64.leaves.size() << " leaves, depth " << f64.leaves.depth()
-              << ", at most " << f64.leaves.largest_leaf() << " points a leaf, "
+              << ", at most " << f64.leaves.largest_leaf() << " points per leaf, "
               << number_text(1e-6 * static_cast<double>(f64.leaves.interaction_count()), fixed, 1)
               << " million interactions, " << number_text(1e3 * tree_seconds, fixed, 1) << " ms"
               << "\ntable     " << kernel.name << ", the best of several runs; error at " << n_check

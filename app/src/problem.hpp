@@ -83,14 +83,6 @@ namespace nearfield::app
     }
     /// The inputs of all right-hand sides, as pointers for soa<T const, run_time_columns>.
     [[nodiscard]] std::vector<T const*> input_pointers() const { return pointers<T const>(inputs); }
-    /// The columns of right-hand side `rhs` for an interaction with NIn inputs.
-    template <int NIn>
-    [[nodiscard]] soa<T const, NIn> input_view(std::size_t rhs) const
-    {
-      std::array<T const*, NIn> columns;
-      for (int i = 0; i < NIn; ++i) columns[i] = inputs[rhs * NIn + i].data();
-      return {columns, inputs[rhs * NIn].size()};
-    }
   };
 
   /// The values in precision T. Throws nearfield::error for a value beyond the range of T.

@@ -124,7 +124,7 @@ namespace nearfield::app
       if (sources) std::cout << " targets, " << sources->size() << " sources";
       std::cout << ", " << targets.dim << "D\n"
                 << "tree          " << result.leaves << " leaves, depth " << result.depth
-                << ", at most " << result.max_leaf << " points a leaf, " << result.interactions
+                << ", at most " << result.max_leaf << " points per leaf, " << result.interactions
                 << " interactions\n"
                 << "near field    " << describe_step(options, result) << ": "
                 << number_text(result.step.seconds, general, 3) << " s\n";

@@ -68,7 +68,7 @@ namespace nearfield::app
                 << ", radius " << number_text(options.radius, general, 6) << "\n"
                 << "pairs         " << result.pairs << " (" << name_of(options.list) << "), "
                 << number_text(result.mean_neighbours, general, 4)
-                << " neighbours a point, at most " << result.max_neighbours << "\n";
+                << " neighbours per point, at most " << result.max_neighbours << "\n";
       if (result.overflow)
         std::cout << "overflow      rows of the table hold " << *result.table_width << " of up to "
                   << result.max_neighbours << " neighbours; counts are true\n";

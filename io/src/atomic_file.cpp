@@ -208,7 +208,7 @@ namespace nearfield
     bool const exists = ::stat(target_.c_str(), &there) == 0;
     // report a name that is too long, or a link to itself, now rather than in commit()
     if (!exists && errno != ENOENT) fail(target_);
-    if (exists && S_ISDIR(there.st_mode)) fail(target_, "it is a folder; give a file name");
+    if (exists && S_ISDIR(there.st_mode)) fail(target_, "it is a directory; give a file name");
     if (exists && !S_ISREG(there.st_mode))
     {
       // opened later: opening a pipe waits for its reader

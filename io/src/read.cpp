@@ -17,7 +17,7 @@ namespace nearfield
     {
       std::error_code status;
       if (std::filesystem::is_directory(path, status))
-        throw error(printable(name) + ": found a folder, expected a file", error_kind::file);
+        throw error(printable(name) + ": found a directory, expected a file", error_kind::file);
       std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "rb"),
                                                                  std::fclose);
       if (!file)

@@ -39,8 +39,8 @@ namespace nearfield::starpu::detail
   /// StarPU makes a handle or a task, including the tasks it makes to wait for data.
   void check_room();
 
-  /// Whether there is address space for so many MiB, and for what StarPU takes for n tasks. Where no heap of its own
-  /// fits, a worker takes pages for each small block, whatever other heaps have free.
+  /// Whether there is address space for that many mebibytes and for what StarPU takes for n tasks. If no heap of its
+  /// own fits, a worker maps pages for each small block, however much other heaps have free.
   bool has_address_space(std::size_t mebibytes, std::size_t n_tasks);
 
   /// Throws nearfield::error if there is not. This takes microseconds, so it is done once for the tasks of a step, and

@@ -39,7 +39,7 @@ namespace nearfield::starpu::detail
                              std::string const& wanted)
     {
       throw error(of.variable + ": StarPU cannot " + problem + "; set " +
-                      (of.variable == "HOME" ? "STARPU_HOME" : of.variable) + " to a folder " +
+                      (of.variable == "HOME" ? "STARPU_HOME" : of.variable) + " to a directory " +
                       wanted,
                   error_kind::file);
     }
@@ -114,7 +114,7 @@ namespace nearfield::starpu::detail
                       found.st_uid != geteuid())))
         throw error(
             "STARPU_HOME: " + folder.string() +
-                " cannot be created or is not your folder; set STARPU_HOME to a folder that "
+                " cannot be created or is not your directory; set STARPU_HOME to a directory that "
                 "you can write to",
             error_kind::file);
       return folder;
@@ -137,8 +137,10 @@ namespace nearfield::starpu::detail
   void make_home()
   {
     measurements found = find_measurements();
+    std::error_code failed;
     if (found.variable.empty() ||
-        (found.variable == "HOME" && access(std::getenv("HOME"), W_OK) != 0))
+        (found.variable == "HOME" && (!std::filesystem::is_directory(std::getenv("HOME"), failed) ||
+                                      access(std::getenv("HOME"), W_OK | X_OK) != 0)))
     {
       setenv("STARPU_HOME", temporary_home().c_str(), 1);
       found = find_measurements();

@@ -48,7 +48,7 @@ namespace nearfield::starpu::detail
         {"DISABLE_ASYNCHRONOUS_MPI_MS_COPY"},
         {"DISABLE_ASYNCHRONOUS_OPENCL_COPY"},
         {"DISABLE_ASYNCHRONOUS_TCPIP_MS_COPY"},
-        {"DISABLE_KERNELS"},
+        {"DISABLE_KERNELS", 0, 0}, // results would never be computed
         {"DISABLE_PINNING"},
         {"DISK_SWAP_SIZE", 16}, // MiB
         {"DISPLAY_BINDINGS"},
@@ -68,8 +68,6 @@ namespace nearfield::starpu::detail
         {"LIMIT_MAX_SUBMITTED_TASKS"},
         {"LIMIT_MIN_SUBMITTED_TASKS"},
         {"MAIN_THREAD_BIND"},
-        {"MAIN_THREAD_COREID"},
-        {"MAIN_THREAD_CPUID"},
         {"MAX_MEMORY_USE"},
         {"MAX_PRIO"},
         {"MAX_WORKERSIZE"},
@@ -160,7 +158,9 @@ namespace nearfield::starpu::detail
     void check_number(std::string const& variable, char const* found, long least, long most)
     {
       if (!found || is_number(found, least, most)) return;
-      std::string const end = most < INT_MAX ? " to " + std::to_string(most) : " or more";
+      std::string const end = least == most    ? ""
+                              : most < INT_MAX ? " to " + std::to_string(most)
+                                               : " or more";
       throw error(variable + ": found '" + found + "'; give a whole number, " +
                   std::to_string(least) + end + ", or unset it");
     }
@@ -224,9 +224,13 @@ namespace nearfield::starpu::detail
       std::string const variable = std::string("STARPU_") + name;
       check_number(variable, std::getenv(variable.c_str()), least, most);
     }
-    // StarPU counts the CPUs of a core in the same way
-    check_number("STARPU_NTHREADS_PER_CORE", std::getenv("STARPU_NTHREADS_PER_CORE"), 1,
-                 allowed_cpus() / allowed_cores());
+    // StarPU counts the CPUs of a core in the same way. Its numbers of CPUs are those of the machine, and it crashes
+    // for larger ones.
+    long const per_core = allowed_cpus() / allowed_cores(), cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    check_number("STARPU_NTHREADS_PER_CORE", std::getenv("STARPU_NTHREADS_PER_CORE"), 1, per_core);
+    check_number("STARPU_MAIN_THREAD_CPUID", std::getenv("STARPU_MAIN_THREAD_CPUID"), 0, cpus - 1);
+    check_number("STARPU_MAIN_THREAD_COREID", std::getenv("STARPU_MAIN_THREAD_COREID"), 0,
+                 cpus / per_core - 1);
     for (char const* const* entry = environ; *entry; ++entry)
     {
       std::string_view const text = *entry;

@@ -127,7 +127,7 @@ namespace nearfield::detail
           }
         // at least one source per step, and one range per run
         steps_ = std::make_unique_for_overwrite<search_step[]>(sources);
-        runs_ = std::make_unique_for_overwrite<search_run[]>(ranges + 1);
+        runs_ = std::make_unique_for_overwrite<step_run[]>(ranges + 1);
         scratch_.steps = steps_.get();
         scratch_.runs = runs_.get();
         if (columns < 0) return;
@@ -144,7 +144,7 @@ namespace nearfield::detail
 
     private:
       std::unique_ptr<search_step[]> steps_;
-      std::unique_ptr<search_run[]> runs_;
+      std::unique_ptr<step_run[]> runs_;
       std::unique_ptr<index_type[]> j_;
       std::unique_ptr<T[]> values_;
       search_scratch scratch_{};

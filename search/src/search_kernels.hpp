@@ -13,7 +13,7 @@ namespace nearfield::detail
   };
 
   /// Consecutive steps of a box that use the same image.
-  struct search_run
+  struct step_run
   {
     index_type begin;
     index_type end;
@@ -28,7 +28,7 @@ namespace nearfield::detail
   struct search_scratch
   {
     search_step* steps;
-    search_run* runs;
+    step_run* runs;
     /// the distance of one row from the next, in values
     std::size_t stride;
     index_type* j;

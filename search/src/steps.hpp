@@ -21,7 +21,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       {
         if (size_ == 0 || runs_[size_ - 1].shift != s.shift)
           runs_[size_++] = {n, n, s.shift, false, 0, 0};
-        search_run& run = runs_[size_ - 1];
+        step_run& run = runs_[size_ - 1];
         if (s.has_own)
         {
           run.has_own = true;
@@ -35,11 +35,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
     }
 
-    [[nodiscard]] search_run const* begin() const { return runs_; }
-    [[nodiscard]] search_run const* end() const { return runs_ + size_; }
+    [[nodiscard]] step_run const* begin() const { return runs_; }
+    [[nodiscard]] step_run const* end() const { return runs_ + size_; }
 
     /// The step of a run that holds a position of its own points.
-    [[nodiscard]] static index_type own_step(search_run const& run, index_type position)
+    [[nodiscard]] static index_type own_step(step_run const& run, index_type position)
     {
       return run.own_step + (position - run.own_first) / width;
     }
@@ -47,7 +47,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   private:
     static constexpr index_type width = Width;
 
-    search_run* runs_;
+    step_run* runs_;
     index_type size_ = 0;
   };
 }

@@ -87,7 +87,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                           found<L, Dim, B, Content>& result) const
     {
       target_registers<L, Dim, B> const block(job.cells->target_x, first);
-      for (search_run const& r : steps)
+      for (step_run const& r : steps)
         if (r.shift != 0 || has_minimum_images)
           meet_images(block, r, first, result);
         else
@@ -95,8 +95,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
 
   private:
-    void meet_images(target_registers<L, Dim, B> const& block, search_run const& r,
-                     index_type first, found<L, Dim, B, Content>& result) const
+    void meet_images(target_registers<L, Dim, B> const& block, step_run const& r, index_type first,
+                     found<L, Dim, B, Content>& result) const
     {
       using reg = typename L::reg;
       image<L, Dim> at;
@@ -114,7 +114,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
 
     template <bool Imaged>
     NEARFIELD_FN void meet_run(target_registers<L, Dim, B> const& block, image<L, Dim> const* at,
-                               search_run const& r, index_type first,
+                               step_run const& r, index_type first,
                                found<L, Dim, B, Content>& result) const
     {
       index_type k = r.begin;

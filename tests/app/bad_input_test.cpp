@@ -66,7 +66,7 @@ namespace
       {"wrong_dimension", "a.fma", fma, {"--dim", "2"}, "a.fma: "},
       // files
       {"missing", "a.csv", "", {}, "a.csv: cannot be opened: No such file", true},
-      {"folder", ".", "", {}, "found a folder", true},
+      {"folder", ".", "", {}, "found a directory", true},
       {"unknown_extension", "a.points", good, {}, "a.points: found extension"},
       {"missing_sources",
        "a.csv",

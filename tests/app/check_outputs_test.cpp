@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <vector>
+
 using namespace nearfield;
 using namespace nearfield::app;
 using namespace nearfield::test;
@@ -23,8 +26,10 @@ namespace
     explicit solved(K const& k)
         : from(points()), on(make_problem<T, K::dim>(from, nullptr, {.level = 0}))
     {
+      std::array<T const*, K::n_in> q;
+      for (int c = 0; c < K::n_in; ++c) q[c] = on.inputs[c].data();
       auto const sums = reference(k, on.targets.view(), on.source_view(),
-                                  on.template input_view<K::n_in>(0), other_points);
+                                  soa<T const, K::n_in>(q, on.inputs[0].size()), other_points);
       for (auto const& column : sums.value) outputs.emplace_back(column.begin(), column.end());
     }
 

@@ -114,6 +114,6 @@ TEST(demo, a_file_that_cannot_be_written_is_found_before_the_table)
   temporary_folder const folder;
   std::filesystem::create_directory(folder / "near_field.png");
   auto const end = run_program({"demo", "--out", folder.path().string()});
-  expect_refusal(end, "near_field.png: .*folder");
+  expect_refusal(end, "near_field.png: .*directory");
   EXPECT_THAT(end.out, testing::Not(testing::HasSubstr("table")));
 }

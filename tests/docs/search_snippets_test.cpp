@@ -27,8 +27,8 @@ namespace
     nf::cell_list const cells{nf::soa{x, y, z}, cutoff};       // {.period = {L, L, 0}}: an open z axis
     nf::csr const  list  = nf::radius_search(nf::simd, cells, nf::to_csr{});    // row i: all neighbours of point i
     nf::coo const  pairs = nf::radius_search(nf::simd, cells, nf::to_coo{});    // each pair once
-    double energy = 0;                                                         // or no list at all
-    nf::radius_search(nf::simd, cells, nf::visit{[&](auto i, auto j, auto r2) { energy += q[i] * q[j] / r2; }});
+    double sum = 0;                                                            // or no list at all
+    nf::radius_search(nf::simd, cells, nf::visit{[&](auto i, auto j, auto r2) { sum += q[i] * q[j] / r2; }});
     // [search]
     // clang-format on
 
@@ -46,6 +46,6 @@ namespace
     EXPECT_GT(found, n);
     EXPECT_EQ(pairs.size(), found);
     EXPECT_EQ(list.columns.size(), 2 * found);
-    EXPECT_NEAR(energy, expected, 1e-9 * expected);
+    EXPECT_NEAR(sum, expected, 1e-9 * expected);
   }
 }

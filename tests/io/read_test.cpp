@@ -146,9 +146,9 @@ TEST(read, places_without_a_file_are_named)
   auto const missing = (folder / "missing.fma").string();
   EXPECT_EQ(message_of([&] { read_points(missing); }),
             missing + ": cannot be opened: No such file or directory");
-  expect(folder.path(), "a folder");
+  expect(folder.path(), "a directory");
   std::filesystem::create_directory(folder / "folder.fma");
-  expect(folder / "folder.fma", "a folder");
+  expect(folder / "folder.fma", "a directory");
   write_text(folder / "a.png", "x");
   expect(folder / "a.png", "'.png'");
   write_text(folder / "a", "x");

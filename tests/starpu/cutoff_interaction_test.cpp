@@ -1,4 +1,4 @@
-// The fused consumer of a radius search as tasks: a near field over a list of cells, of an interaction that is
+// The fused consumer of a radius search as tasks: a near field over a cell list, of an interaction that is
 // zero beyond the cutoff. Compiled for CPU workers, and with NEARFIELD_TEST_CUDA for GPUs.
 
 #include "cutoff_interaction.hpp"

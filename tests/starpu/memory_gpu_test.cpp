@@ -25,7 +25,7 @@ namespace
   using testing::HasSubstr;
   using K = val_grad_one_over_r<3>;
 
-  // with positions, two sets of inputs, and outputs 216 bytes a point
+  // with positions, two sets of inputs, and outputs 216 bytes per point
   constexpr int n_rhs = 4;
 
   struct large_problem

@@ -44,7 +44,7 @@ namespace nearfield::test
         expect_equal(found.displacements[a], expected.displacements[a], what + ", displacements");
     }
 
-    /// All outputs of one list of cells and one size of slabs.
+    /// All outputs of one cell list and one size of slabs.
     template <class T, int Dim>
     void check_outputs(cell_list<T, Dim> const& cells, pairs which,
                        starpu::radius_search_options const& options)

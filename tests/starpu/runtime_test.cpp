@@ -297,7 +297,7 @@ namespace
       variables.set("HOME", (temporary + "/none").c_str());
       variables.set("TMPDIR", temporary.c_str());
       auto const refused = AllOf(HasSubstr("STARPU_HOME: " + folder.string()),
-                                 HasSubstr("folder that you can write to"));
+                                 HasSubstr("directory that you can write to"));
 
       fs::create_directory(fs::path(temporary) / "elsewhere");
       fs::create_directory_symlink("elsewhere", folder);

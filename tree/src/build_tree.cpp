@@ -36,8 +36,8 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    std::vector<keyed_point> sorted_keys(point_set<T, Dim> const& points, cube<Dim> const& root,
-                                         key_layout const& layout)
+    std::vector<keyed_point> sorted_keys(named_positions<T, Dim> const& points,
+                                         cube<Dim> const& root, key_layout const& layout)
     {
       std::vector<keyed_point> keys = keys_of(points, root, layout);
       sort_by_key(keys, Dim * layout.level);
@@ -64,9 +64,9 @@ namespace nearfield::detail
   {
     key_layout const layout = layout_of(options);
     bool const one_set = source_positions == nullptr;
-    point_set<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
-    point_set<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
-                                    "sources"};
+    named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
+    named_positions<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
+                                          "sources"};
     require_valid(targets);
     require_valid(sources);
     if (targets.positions.size() + sources.positions.size() >=

@@ -33,7 +33,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  std::vector<keyed_point> keys_of(point_set<T, Dim> const& points, cube<Dim> const& root,
+  std::vector<keyed_point> keys_of(named_positions<T, Dim> const& points, cube<Dim> const& root,
                                    key_layout const& layout)
   {
     if (layout.order == leaf_order::morton)
@@ -42,7 +42,7 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::vector<keyed_point> keys_of(point_set<T, Dim> const&, cube<Dim> const&,            \
+  template std::vector<keyed_point> keys_of(named_positions<T, Dim> const&, cube<Dim> const&,      \
                                             key_layout const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

@@ -98,6 +98,6 @@ namespace nearfield::detail
 
   /// The key of every point, by index. A point outside the root gets the nearest box.
   template <class T, int Dim>
-  std::vector<keyed_point> keys_of(point_set<T, Dim> const& points, cube<Dim> const& root,
+  std::vector<keyed_point> keys_of(named_positions<T, Dim> const& points, cube<Dim> const& root,
                                    key_layout const& layout);
 }

@@ -42,7 +42,7 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    void require_inside(point_set<T, Dim> const& points, cube<Dim> const& root)
+    void require_inside(named_positions<T, Dim> const& points, cube<Dim> const& root)
     {
       double const limit =
           root.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
@@ -75,7 +75,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  std::string describe(point_set<T, Dim> const& points, std::size_t i)
+  std::string describe(named_positions<T, Dim> const& points, std::size_t i)
   {
     std::array<double, Dim> x;
     for (int d = 0; d < Dim; ++d) x[d] = points.positions[d][i];
@@ -83,7 +83,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void require_valid(point_set<T, Dim> const& points)
+  void require_valid(named_positions<T, Dim> const& points)
   {
     std::size_t const n = points.positions.size();
     if (n >= std::numeric_limits<index_type>::max())
@@ -104,8 +104,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  cube<Dim> choose_root(std::optional<cube<Dim>> const& given, point_set<T, Dim> const& targets,
-                        point_set<T, Dim> const& sources)
+  cube<Dim> choose_root(std::optional<cube<Dim>> const& given,
+                        named_positions<T, Dim> const& targets,
+                        named_positions<T, Dim> const& sources)
   {
     cube<Dim> root;
     if (given)
@@ -136,10 +137,10 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::string describe(point_set<T, Dim> const&, std::size_t);                            \
-  template void require_valid(point_set<T, Dim> const&);                                           \
-  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, point_set<T, Dim> const&,        \
-                                 point_set<T, Dim> const&);
+  template std::string describe(named_positions<T, Dim> const&, std::size_t);                      \
+  template void require_valid(named_positions<T, Dim> const&);                                     \
+  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
+                                 named_positions<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -11,7 +11,7 @@ namespace nearfield::detail
 {
   /// A set of points of a tree, and its name in messages.
   template <class T, int Dim>
-  struct point_set
+  struct named_positions
   {
     strided<T const, Dim> positions;
     char const* name;
@@ -19,15 +19,16 @@ namespace nearfield::detail
 
   /// "point 3 of targets at (1, 2, nan)"
   template <class T, int Dim>
-  std::string describe(point_set<T, Dim> const& points, std::size_t i);
+  std::string describe(named_positions<T, Dim> const& points, std::size_t i);
 
   /// Throws nearfield::error for a null column, 2^32 - 1 points or more, and a
   /// coordinate that is not finite.
   template <class T, int Dim>
-  void require_valid(point_set<T, Dim> const& points);
+  void require_valid(named_positions<T, Dim> const& points);
 
   /// The given box, checked, or the cube around all points of both sets.
   template <class T, int Dim>
-  cube<Dim> choose_root(std::optional<cube<Dim>> const& given, point_set<T, Dim> const& targets,
-                        point_set<T, Dim> const& sources);
+  cube<Dim> choose_root(std::optional<cube<Dim>> const& given,
+                        named_positions<T, Dim> const& targets,
+                        named_positions<T, Dim> const& sources);
 }

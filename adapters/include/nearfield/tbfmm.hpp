@@ -180,25 +180,28 @@ namespace nearfield::tbfmm
           std::size_t size = 0;
           for (auto const& leaf : leaves) size += leaf.out.size();
           thread_local std::vector<T> memory; // reused: small leaves cannot afford it
-          memory.assign(size * K::n_out, T(0));
+          memory.assign(size * K::dim, T(0));
           T* unused = memory.data();
-          auto sums = leaves;
-          for (auto& leaf : sums)
+          // The value goes where it belongs; the gradient has still to be multiplied by q_i. No loop makes the pointers:
+          // to copy what it has just stored takes a small leaf's time.
+          auto const sums_of = [&]<std::size_t... D>(receiver<Data> const& leaf,
+                                                     std::index_sequence<D...>)
           {
-            std::array<T*, K::n_out> out;
-            for (T*& column : out) column = std::exchange(unused, unused + leaf.out.size());
-            leaf.out = soa<T, K::n_out>(out, leaf.out.size());
-          }
+            std::size_t const n = leaf.out.size();
+            T* const gradient = std::exchange(unused, unused + K::dim * n);
+            return receiver<Data>{leaf.data, {{leaf.out[K::dim], gradient + D * n...}, n}};
+          };
+          auto const sums = std::apply(
+              [&](auto const&... leaf)
+              { return std::array{sums_of(leaf, std::make_index_sequence<K::dim>())...}; },
+              leaves);
           compute_into(sums);
           for (std::size_t l = 0; l < N; ++l)
           {
             T const* const q = leaves[l].data[K::dim];
             auto const &held = leaves[l].out, &sum = sums[l].out;
             for (std::size_t i = 0; i < held.size(); ++i)
-            {
               for (int d = 0; d < K::dim; ++d) held[d][i] += q[i] * sum[1 + d][i];
-              held[K::dim][i] += sum[0][i];
-            }
           }
         }
       }

@@ -7,7 +7,7 @@ namespace nearfield::detail
 {
   inline constexpr std::uint32_t all_lanes = ~0u;
 
-  /// The threads of a block in kernels of one element a thread.
+  /// The threads of a block in kernels of one element per thread.
   inline constexpr int block_threads = 256;
 
   /// The element of this thread in such a kernel.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tests.cuh"
+#include "pair_tests.cuh"
 
 /// \file
 /// A batch of candidates that a warp has gathered: its tests, and the use of their bits.

@@ -1,9 +1,9 @@
 #pragma once
 
+#include "device_search_run.cuh"
 #include "expand.hpp"
 #include "launch.cuh"
 #include "scans.hpp"
-#include "search_run.cuh"
 #include "trace.hpp"
 
 #include <nearfield/search/outputs.hpp>

@@ -80,7 +80,7 @@ int main()
 
 #ifdef WITH_tree
   auto const tree = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 1});
-  expect(tree.depth() > 0, "tree: three points, one a leaf, are not one leaf");
+  expect(tree.depth() > 0, "tree: three points, one per leaf, are not one leaf");
 #endif
 
 #ifdef WITH_io

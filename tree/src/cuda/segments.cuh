@@ -7,7 +7,7 @@
 #include <cstdint>
 
 /// \file
-/// Which points an item meets: the cells around it, as ranges of positions. A warp finds them, one range a lane.
+/// Which points an item meets: the cells around it, as ranges of positions. A warp finds them, one range per lane.
 
 namespace nearfield::detail
 {

@@ -57,7 +57,7 @@ namespace nearfield
     cuda
   };
 
-  /// The scalar back-end: one pair at a time, one divide and one root a pair; the reference.
+  /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
   struct scalar_backend
   {
     /// backend::scalar

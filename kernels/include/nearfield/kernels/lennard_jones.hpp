@@ -4,8 +4,10 @@
 
 /// \file
 /// The 12-6 potential with a cutoff, an example of an interaction over a cell list. It is not compiled into
-/// the library: nearfield_add_interaction() compiles it (examples/04_radius_search), or a file that uses it on
-/// the CPU includes <nearfield/p2p/simd.hpp>. For a GPU, one .cu file includes <nearfield/p2p/cuda.cuh> and says
+/// the library. nearfield_add_interaction() compiles it if given a header of yours that includes this one and
+/// <nearfield/p2p/every_isa.hpp> and ends in NEARFIELD_INTERACTION(nearfield::lennard_jones_cutoff<3>), as
+/// examples/04_radius_search/density.hpp does for sph_density. Without CMake, a file that uses it on the CPU
+/// includes <nearfield/p2p/simd.hpp>. For a GPU, one .cu file includes <nearfield/p2p/cuda.cuh> and says
 ///
 ///     NEARFIELD_CUDA_KERNELS(nearfield::lennard_jones_cutoff<3>)
 ///

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 /// \file
 /// P2P on arrays: the interaction of all points of one set, or of two. The arguments are where to run, what
@@ -95,9 +96,10 @@ namespace nearfield
                     " in x_q; give both sides the same number");
     }
 
-    /// Runs a kernel over a job of two sets.
+    /// Runs a kernel over a job of two sets. The job is not copied: to load what has just been stored in parts takes a
+    /// small box's time.
     template <class K, class T, class Targets, class Sources>
-    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
+    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T>&& job,
                               Targets const& targets, Sources const& sources)
     {
       job.n_rhs = right_hand_sides<K>(sources.q, targets.out);
@@ -115,11 +117,11 @@ namespace nearfield
 
     /// The same over a job of one set.
     template <class K, class T, class Points>
-    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T> job,
+    void run_right_hand_sides(p2p_function<T> kernel, K const& k, p2p_job<T>&& job,
                               Points const& points)
     {
       job.own_is_self = true;
-      run_right_hand_sides(kernel, k, job, points, points);
+      run_right_hand_sides(kernel, k, std::move(job), points, points);
     }
   }
 }

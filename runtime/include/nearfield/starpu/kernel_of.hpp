@@ -22,7 +22,7 @@
 
 namespace nearfield::starpu::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// Whether tasks of K have a CUDA implementation. Built-in interactions have one; a user's interaction has
+  /// Whether tasks of K have a CUDA implementation. Built-in interactions have one; a user-defined one has
   /// one if it declares `static constexpr bool has_cuda = true` and a .cu file contains
   /// NEARFIELD_CUDA_KERNELS(K).
   template <class K>

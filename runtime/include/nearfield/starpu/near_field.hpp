@@ -84,7 +84,7 @@ namespace nearfield::starpu::detail
 
 namespace nearfield::starpu
 {
-  /// The near field over the leaves of a tree, or over the cells of an open list of cells, as StarPU tasks.
+  /// The near field over the leaves of a tree, or over the cells of an open cell list, as StarPU tasks.
   ///
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
   ///

@@ -206,8 +206,8 @@ namespace nearfield::starpu
              { nearfield::detail::visit_rows_of(where, job, what); });
   }
 
-  /// The reduction over all pairs, with its parts as tasks; the result equals that of the serial call, bit for
-  /// bit. Parts are combined while others are computed, so few are kept. `what` says how many there are, and
+  /// The reduction over all pairs, with its parts as tasks; the result equals that of the call on one thread, bit
+  /// for bit. Parts are combined while others are computed, so few are kept. `what` says how many there are, and
   /// options.candidates nothing. The first exception of f or combine ends the search and is rethrown.
   template <has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(runtime const& starpu, Cells const& cells,

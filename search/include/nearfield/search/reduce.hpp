@@ -13,7 +13,7 @@ namespace nearfield
   /// One value computed from all pairs, without a list: f(sum, i, j, r2) adds a pair to a sum, or
   /// f(sum, i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image).
   ///
-  ///     double const energy = nearfield::radius_search(nearfield::simd, cells, nearfield::reduce{
+  ///     double const result = nearfield::radius_search(nearfield::simd, cells, nearfield::reduce{
   ///         0.0, [](double& sum, auto, auto, double r2) { sum += 1 / r2; },
   ///         [](double& sum, double part) { sum += part; }});
   ///

@@ -33,7 +33,7 @@ namespace nearfield
     friend bool operator==(cube const&, cube const&) = default;
   };
 
-  /// The order of leaves in memory. Results depend on it only by rounding, but times do: neighbours
+  /// The order of leaves in memory. It changes results only by rounding, but it does change run times: neighbours
   /// that are adjacent in memory merge into one range, and row-major order merges more of them.
   enum class leaf_order
   {
