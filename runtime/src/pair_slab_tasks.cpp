@@ -144,8 +144,8 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   void pair_slab_tasks<T, Dim>::drop_slabs()
   {
-    for (auto* const handles : {&i, &j, &sizes, &offsets, &rows})
-      handles->clear(); // waits for the tasks
+    for (auto* const of_slabs : {&i, &j, &sizes, &offsets, &rows})
+      of_slabs->clear(); // waits for the tasks
     arguments.clear();
     slabs.clear();
   }
