@@ -12,6 +12,7 @@
 #include <nearfield/io/points.hpp>
 #include <nearfield/kernels/builtin.hpp>
 
+#include <cstdlib>
 #include <iomanip>
 #include <iostream>
 #include <set>
@@ -180,6 +181,9 @@ namespace nearfield::app
     if (starpu_is_built_in) std::cout << ", " << workers << " workers";
     for (gpu const& device : gpus()) std::cout << ", " << device.name;
     std::cout << std::endl;
+    if (std::string const limit = starpu_worker_limit();
+        !limit.empty() && !std::getenv("STARPU_NCPU"))
+      std::cout << "          " << limit << std::endl;
 
     std::error_code status;
     std::filesystem::create_directories(options.folder, status);

@@ -90,8 +90,13 @@ namespace nearfield::starpu::detail
     // workers, which allocate at the same time. glibc maps the first block of this size; once it is
     // freed, later ones come from the heap and are as cheap as small blocks.
     constexpr std::size_t enough = std::size_t(1) << 18;
-    void* const volatile room = ::operator new(enough); // volatile: otherwise optimised away
-    ::operator delete(room);
+    void* const volatile room = std::malloc(enough); // volatile: otherwise optimised away
+    if (!room)
+      throw error("StarPU: less than " + std::to_string(enough >> 10) +
+                      " KiB of memory is left; use fewer points or tasks, or raise the limit "
+                      "(ulimit -v)",
+                  error_kind::out_of_memory);
+    std::free(room);
   }
 
   namespace

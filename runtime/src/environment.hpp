@@ -35,7 +35,7 @@ namespace nearfield::starpu::detail
   /// Throws nearfield::error if StarPU is not running in this process.
   void check_running();
 
-  /// Throws std::bad_alloc if there is not enough memory for a few of StarPU's objects. Called before
+  /// Throws nearfield::error if there is not enough memory for a few of StarPU's objects. Called before
   /// StarPU makes a handle or a task, including the tasks it makes to wait for data.
   void check_room();
 

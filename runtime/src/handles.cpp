@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <new>
 #include <string>
 
 namespace nearfield::starpu
@@ -38,7 +37,10 @@ namespace nearfield::starpu
       return handle(-1, nullptr, n, element_size);
     // zero pages, placed on the NUMA node of the worker that first touches them
     owned_memory memory(std::calloc(n, element_size), &std::free);
-    if (!memory) throw std::bad_alloc();
+    if (!memory)
+      throw error("handle: no memory for " + std::to_string(n) + " values of " +
+                      std::to_string(element_size) + " bytes; use fewer points",
+                  error_kind::out_of_memory);
     handle made(STARPU_MAIN_RAM, memory.get(), n, element_size);
     made.memory_ = std::move(memory);
     return made;

@@ -88,6 +88,9 @@ namespace nearfield::starpu::detail
       for (int d = 0; d < k.dim; ++d)
         target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
       source_x.reserve(sets.size() * static_cast<std::size_t>(k.dim));
+      source_q.reserve(sets.size() * static_cast<std::size_t>(data.n_rhs * k.n_in));
+      if (has_halo)
+        source_out.reserve(sets.size() * static_cast<std::size_t>(data.n_rhs * k.n_out));
       for (source_set const& set : sets)
         for (int d = 0; d < k.dim; ++d)
           source_x.push_back(data.x_column(set.allocation, d) + set.begin);

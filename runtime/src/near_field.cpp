@@ -195,7 +195,7 @@ namespace nearfield::starpu::detail
       {
         auto const& group = plan.groups[g];
         task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(group.reached_from.size()));
-        one.add(out[g], STARPU_RW);
+        one.add(out[g], STARPU_RW); // only read, but wait() waits for those that write it
         for (std::size_t const from : group.reached_from) one.add(halo[from], STARPU_R);
         one.set_argument(&deliveries[g], sizeof(deliveries[g]));
         one.set_priority(first_of_all);

@@ -19,11 +19,6 @@ namespace nearfield::starpu::detail
     // a handle holds fewer than 2^32 pairs, and there are no more pairs than candidates
     constexpr std::uint64_t most_candidates = std::uint64_t(1) << 31;
 
-    isa isa_of(backend where)
-    {
-      return where == backend::scalar ? isa::scalar : isa::best;
-    }
-
     void check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
                        std::size_t end, std::size_t n, std::size_t element_size, char const* name)
     {
@@ -135,6 +130,7 @@ namespace nearfield::starpu::detail
         offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
         sizes.push_back(handle::of(&n_pairs[s], 1));
       }
+      check_address_space(4, n);
       for (std::size_t s = 0; s < n; ++s) submit(search_work::count, s);
     }
     catch (...)
@@ -148,8 +144,8 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   void pair_slab_tasks<T, Dim>::drop_slabs()
   {
-    for (auto* const handles : {&i, &j, &sizes, &offsets, &rows})
-      handles->clear(); // waits for the tasks
+    for (auto* const of_slabs : {&i, &j, &sizes, &offsets, &rows})
+      of_slabs->clear(); // waits for the tasks
     arguments.clear();
     slabs.clear();
   }
@@ -233,6 +229,8 @@ namespace nearfield::starpu::detail
                   " pairs; a slab has fewer than 2^32, so ask for fewer candidates in one");
     j[s] = handle::of_size<index_type>(found);
     if (options.with_i) i[s] = handle::of_size<index_type>(found);
+    // for each slab, since the lists of earlier ones may have taken what there was
+    check_address_space(4, 1);
     submit(search_work::fill, s);
   }
 
@@ -240,7 +238,7 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::count_on_cpu(std::size_t s, void** buffers)
   {
     auto* const to = values_of<std::uint64_t>(buffers[0]);
-    nearfield::detail::count_rows(isa_of(options.backend),
+    nearfield::detail::count_rows(nearfield::detail::isa_of(options.backend),
                                   nearfield::detail::job_of(cells, options.which, slabs[s]),
                                   counts.data());
     index_type const begin = first(s), n = last(s) - begin;
@@ -255,9 +253,10 @@ namespace nearfield::starpu::detail
   {
     row_writer<T, Dim> to{options.with_i ? values_of<index_type>(buffers[2 + x.size()]) : nullptr,
                           values_of<index_type>(buffers[1])};
-    nearfield::detail::search_rows(
-        isa_of(options.backend), nearfield::detail::job_of(cells, options.which, slabs[s]),
-        nearfield::detail::row_content::indices, &row_writer<T, Dim>::row, &to);
+    nearfield::detail::search_rows(nearfield::detail::isa_of(options.backend),
+                                   nearfield::detail::job_of(cells, options.which, slabs[s]),
+                                   nearfield::detail::row_content::indices,
+                                   &row_writer<T, Dim>::row, &to);
   }
 
   template <class T, int Dim>

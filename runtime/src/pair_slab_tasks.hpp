@@ -1,7 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "search_slabs.hpp"
+#include "search_tasks.hpp"
 
 #include <nearfield/search/cuda.hpp>
 #include <nearfield/search/rows.hpp>

@@ -20,19 +20,18 @@ namespace nearfield::starpu
       explicit host_values(starpu_data_handle_t data) : data_(data)
       {
         detail::acquire_to_read(data, STARPU_MAIN_RAM, "pair_slabs");
+        first_ = reinterpret_cast<V const*>(starpu_vector_get_local_ptr(data));
       }
       host_values(host_values const&) = delete;
       host_values& operator=(host_values const&) = delete;
       ~host_values() { starpu_data_release(data_); }
 
-      [[nodiscard]] V const* begin() const
-      {
-        return reinterpret_cast<V const*>(starpu_vector_get_local_ptr(data_));
-      }
-      V const& operator[](std::size_t k) const { return begin()[k]; }
+      [[nodiscard]] V const* begin() const { return first_; }
+      V const& operator[](std::size_t k) const { return first_[k]; }
 
     private:
       starpu_data_handle_t data_;
+      V const* first_; ///< known once the data is acquired
     };
 
     template <class T, int Dim>

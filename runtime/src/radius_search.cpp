@@ -1,7 +1,7 @@
 #include <nearfield/starpu/radius_search.hpp>
 
 #include "environment.hpp"
-#include "search_slabs.hpp"
+#include "search_tasks.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -11,11 +11,19 @@ namespace nearfield::starpu::detail
 {
   namespace serial = nearfield::detail;
 
+  isa isa_of(radius_search_options const& options)
+  {
+    if (options.backend == backend::cuda)
+      throw error("radius_search: backend cuda, but its tasks run on CPU workers; take simd, "
+                  "radius_search(cuda, ...) or pair_slabs");
+    return serial::isa_of(options.backend);
+  }
+
   template <class T, int Dim>
   slab_search<T, Dim>::slab_search(runtime const& starpu, cell_view<T, Dim> const& cells,
                                    pairs which, radius_search_options const& options,
                                    std::uint64_t most)
-      : starpu_(starpu), cells_(cells), which_(which), options_(options)
+      : starpu_(starpu), cells_(cells), which_(which), options_(options), where_(isa_of(options))
   {
     serial::check_pairs(cells, which);
     auto const before = serial::candidates_before_boxes(cells, which);
@@ -24,11 +32,12 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void slab_search<T, Dim>::run(search_work what,
-                                std::function<void(job_type const&, std::size_t)> const& f) const
+  void
+  slab_search<T, Dim>::run(search_work what,
+                           std::function<void(isa, job_type const&, std::size_t)> const& f) const
   {
-    run_in_tasks(starpu_, what, slabs_.size(), candidates_,
-                 [&](std::size_t s) { f(serial::job_of(cells_, which_, slabs_[s]), s); });
+    run_in_tasks(starpu_, what, where_, slabs_.size(), candidates_,
+                 [&](std::size_t s) { f(where_, serial::job_of(cells_, which_, slabs_[s]), s); });
   }
 
   /// The number of pairs in each slab. If `per_point` is not null, also writes the number of each point, at the
@@ -37,8 +46,8 @@ namespace nearfield::starpu::detail
   std::vector<std::uint64_t> slab_search<T, Dim>::count(index_type* per_point) const
   {
     std::vector<std::uint64_t> found(slabs_.size());
-    run(search_work::count, [&](job_type const& job, std::size_t s)
-        { found[s] = serial::count_rows(isa::best, job, per_point); });
+    run(search_work::count, [&](isa where, job_type const& job, std::size_t s)
+        { found[s] = serial::count_rows(where, job, per_point); });
     return found;
   }
 
@@ -47,8 +56,8 @@ namespace nearfield::starpu::detail
   void slab_search<T, Dim>::rows(serial::row_content content, serial::row_function<T, Dim> row,
                                  void* sink) const
   {
-    run(search_work::fill, [&](job_type const& job, std::size_t)
-        { serial::search_rows(isa::best, job, content, row, sink); });
+    run(search_work::fill, [&](isa where, job_type const& job, std::size_t)
+        { serial::search_rows(where, job, content, row, sink); });
   }
 
   template <class T, int Dim>
@@ -124,11 +133,11 @@ namespace nearfield::starpu::detail
   {
     csr<T, Dim> list;
     to_csr const as_rows{pairs::full, true, what.distances, what.displacements};
-    slab_search const full(starpu_, cells_, pairs::full, options_);
-    if (what.which == pairs::full)
-      full.write(as_rows, list);
+    if (which_ == pairs::full)
+      write(as_rows, list);
     else
     {
+      slab_search const full(starpu_, cells_, pairs::full, options_);
       std::vector<index_type> counts(cells_.target_order.size());
       upper_rows<T, Dim> sink{&list, counts.data()};
       full.rows(serial::row_content::indices, &upper_rows<T, Dim>::count, &sink);
@@ -202,11 +211,11 @@ namespace nearfield::starpu::detail
       unused.pop_back();
       return last;
     };
-    auto const work = [&](job_type const& job, std::size_t s)
+    auto const work = [&](isa where, job_type const& job, std::size_t s)
     {
       found[s] = take_unused();
       serial::resize(found[s]->pairs, what, slabs_[s].candidates);
-      found[s]->size = serial::write_pairs(isa::best, job, what, found[s]->pairs, 0);
+      found[s]->size = serial::write_pairs(where, job, what, found[s]->pairs, 0);
       std::vector<piece> placed;
       done.put(s,
                [&](std::size_t next)
@@ -253,8 +262,8 @@ namespace nearfield::starpu::detail
     if (one_pass)
       serial::resize(result, what, write_by_pieces(what, result));
     else
-      run(search_work::fill, [&](job_type const& job, std::size_t s)
-          { serial::write_pairs(isa::best, job, what, result, places[s]); });
+      run(search_work::fill, [&](isa where, job_type const& job, std::size_t s)
+          { serial::write_pairs(where, job, what, result, places[s]); });
   }
 
   template class slab_search<float, 2>;

@@ -50,15 +50,20 @@ namespace nearfield::starpu::detail
         auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
         int const n_columns = argument.to.columns().width();
         columns<T const> const out(task.buffers[0], n_columns);
-        std::vector<T> sums(out.n);
+        std::vector<T> with_halos(argument.pieces.empty() ? 0 : out.n);
         for (int c = 0; c < n_columns; ++c)
         {
-          std::copy_n(out[c], out.n, sums.begin());
+          T const* sums = out[c];
+          if (!with_halos.empty())
+          {
+            std::copy_n(sums, out.n, with_halos.begin());
+            sums = with_halos.data();
+          }
           for (auto const& piece : argument.pieces)
           {
             T const* const halo = columns<T const>(task.buffers[1 + piece.halo], n_columns)[c];
             for (index_type i = 0; i < piece.size; ++i)
-              sums[piece.begin + i] += halo[piece.halo_begin + i];
+              with_halos[piece.begin + i] += halo[piece.halo_begin + i];
           }
           auto const to = argument.to[c];
           if (argument.accumulate)

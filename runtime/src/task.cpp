@@ -110,7 +110,9 @@ namespace nearfield::starpu::detail
   void task::set_owner(std::shared_ptr<monitor> owner)
   {
     void* const memory = std::malloc(sizeof(owned_callback));
-    if (!memory) throw std::bad_alloc();
+    if (!memory)
+      throw error("StarPU: no memory for a task; use fewer tasks at a time",
+                  error_kind::out_of_memory);
     callback_ =
         new (memory) owned_callback{std::move(owner), task_->callback_func, task_->callback_arg};
     task_->callback_func = &owned_callback::call;

@@ -13,8 +13,7 @@ namespace nearfield::starpu::detail
   class NEARFIELD_API task
   {
   public:
-    /// Throws nearfield::error if StarPU is not running or there is no memory for the buffers, and
-    /// std::bad_alloc if there is none for the task.
+    /// Throws nearfield::error if StarPU is not running or there is no memory for the task and its buffers.
     task(starpu_codelet& codelet, unsigned n_buffers);
     task(task const&) = delete;
     task& operator=(task const&) = delete;

@@ -1,6 +1,7 @@
 // Tasks of a list of pairs that fail: their workers get no memory.
 
 #include "complains_of.hpp"
+#include "little_space.hpp"
 #include "pair_slab_checks.hpp"
 
 #include <gmock/gmock.h>
@@ -101,6 +102,19 @@ namespace nearfield::test
         {
           EXPECT_THAT(values_of<index_type>(data), testing::Each(0));
         }
+    expect_to_count_again();
+  }
+
+  // StarPU aborts if its workers find no address space.
+  TEST_F(starpu_pair_slabs_that_fail, without_address_space_are_refused_before_they_are_submitted)
+  {
+    if (address_space_in_use() >> 40) GTEST_SKIP() << "a sanitizer's address space";
+    auto const refused = testing::HasSubstr("MiB of address space is left");
+    EXPECT_THAT(message_in_little_space([&] { list_.recount(cells_); }), refused);
+    expect_to_count_again();
+    list_.recount(cells_);
+    ASSERT_GT(list_.n_pairs(), 0u); // no task runs below
+    EXPECT_THAT(message_in_little_space([&] { list_.fill(); }), refused);
     expect_to_count_again();
   }
 

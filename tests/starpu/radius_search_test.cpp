@@ -18,7 +18,7 @@ namespace nearfield::test
 {
   namespace
   {
-    // The search on one thread is tested against the definition; here tasks are tested against it.
+    // The search on one thread is tested against the definition; here tasks are tested against its scalar form.
 
     template <class T>
     class starpu_search : public ::testing::Test
@@ -53,7 +53,7 @@ namespace nearfield::test
       auto const same = [&](auto const& what, auto const& compare)
       {
         compare(starpu::radius_search(starpu, cells, what, options),
-                radius_search(simd, cells, what));
+                radius_search(scalar, cells, what));
       };
       same(count_pairs{which, true},
            [](pair_counts const& found, pair_counts const& expected)
@@ -88,7 +88,7 @@ namespace nearfield::test
                expect_equal(found.row(i), expected.row(i), "row " + std::to_string(i));
            });
       // a limit that the candidates pass and the pairs do not: counted first
-      auto const expected = radius_search(simd, cells, to_coo{.which = which, .distances = true});
+      auto const expected = radius_search(scalar, cells, to_coo{.which = which, .distances = true});
       to_coo const tight{.which = which,
                          .distances = true,
                          .max_bytes = expected.size() * (2 * sizeof(index_type) + sizeof(T))};
@@ -100,7 +100,8 @@ namespace nearfield::test
 
     /// A sum that shows the order of its terms, and of its parts.
     template <class T, int Dim>
-    void check_reduce(cell_list<T, Dim> const& cells, pairs which)
+    void check_reduce(cell_list<T, Dim> const& cells, pairs which,
+                      starpu::radius_search_options const& options)
     {
       for (int const parts : {1, 7, 64})
       {
@@ -116,13 +117,13 @@ namespace nearfield::test
                             sum[1] = 0.25 * sum[1] + part[1];
                           },
                           which, parts};
-        auto const serial = radius_search(simd, cells, what);
-        EXPECT_EQ(starpu::radius_search(one_runtime(), cells, what), serial) << parts;
+        auto const serial = radius_search(scalar, cells, what);
+        EXPECT_EQ(starpu::radius_search(one_runtime(), cells, what, options), serial) << parts;
         if (parts > 1) continue;
         // one part with all that is to be summed
         std::vector<double> visited{0, 0};
         radius_search(
-            simd, cells,
+            scalar, cells,
             visit{[&](index_type i, index_type j, T r2) { what.f(visited, i, j, r2); }, which});
         EXPECT_EQ(serial[0], visited[0]);
       }
@@ -130,7 +131,8 @@ namespace nearfield::test
 
     /// Rows come to the places of their points from all workers.
     template <class T, int Dim>
-    void check_visit_rows(cell_list<T, Dim> const& cells, pairs which)
+    void check_visit_rows(cell_list<T, Dim> const& cells, pairs which,
+                          starpu::radius_search_options const& options)
     {
       auto const sums_by = [&](auto const& search)
       {
@@ -145,14 +147,15 @@ namespace nearfield::test
                           which, true});
         return sums;
       };
-      auto const serial = sums_by([&](auto const& what) { radius_search(simd, cells, what); });
-      auto const by_tasks =
-          sums_by([&](auto const& what) { starpu::radius_search(one_runtime(), cells, what); });
+      auto const serial = sums_by([&](auto const& what) { radius_search(scalar, cells, what); });
+      auto const by_tasks = sums_by(
+          [&](auto const& what) { starpu::radius_search(one_runtime(), cells, what, options); });
       EXPECT_EQ(by_tasks, serial);
     }
 
     template <class T, int Dim>
-    void check_all(cell_list<T, Dim> const& cells, bool one_set = true)
+    void check_all(cell_list<T, Dim> const& cells, bool one_set = true,
+                   backend where = backend::automatic)
     {
       for (pairs const which : {pairs::full, pairs::half})
       {
@@ -161,10 +164,10 @@ namespace nearfield::test
         for (std::uint64_t const size : slab_sizes)
         {
           SCOPED_TRACE("slabs of " + std::to_string(size));
-          check_outputs(cells, which, {size});
+          check_outputs(cells, which, {.candidates = size, .backend = where});
         }
-        check_reduce(cells, which);
-        check_visit_rows(cells, which);
+        check_reduce(cells, which, {.backend = where});
+        check_visit_rows(cells, which, {.backend = where});
       }
     }
   }
@@ -215,16 +218,23 @@ namespace nearfield::test
     check_all(cell_list<T, 3>(queries.view(), points.view(), 0.2), false);
   }
 
+  TYPED_TEST(starpu_search, finds_the_same_with_scalar)
+  {
+    using T = TypeParam;
+    auto const points = make_points<T, 3>(cloud::plummer, 400);
+    check_all(cell_list<T, 3>(points.view(), 0.2), true, scalar);
+  }
+
   TYPED_TEST(starpu_search, puts_many_slabs_together)
   {
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 20000);
     cell_list<T, 3> const cells(x.view(), 0.08);
-    auto const expected = radius_search(simd, cells, to_coo{});
+    auto const expected = radius_search(scalar, cells, to_coo{});
     coo<T, 3> found;
     for (int repetition = 0; repetition < 5; ++repetition)
     {
-      starpu::radius_search(one_runtime(), cells, to_coo{}, found, {2000});
+      starpu::radius_search(one_runtime(), cells, to_coo{}, found, {.candidates = 2000});
       expect_equal(found.i, expected.i, "i");
       expect_equal(found.j, expected.j, "j");
     }
@@ -236,7 +246,7 @@ namespace nearfield::test
     auto const points = make_points<T, 3>(cloud::uniform, 2500);
     cell_list<T, 3> const cells(points.view(), T(0.7));
     auto const found = starpu::radius_search(one_runtime(), cells, to_coo{});
-    auto const expected = radius_search(simd, cells, to_coo{});
+    auto const expected = radius_search(scalar, cells, to_coo{});
     ASSERT_GT(expected.size(), nearfield::detail::cached_pairs);
     expect_equal(found.i, expected.i, "i");
     expect_equal(found.j, expected.j, "j");
@@ -263,6 +273,38 @@ namespace nearfield::test
     };
     EXPECT_THAT(search(cells, reduce{0, nothing, nothing, pairs::half, 0}),
                 complains_of("parts is 0"));
+  }
+
+  TYPED_TEST(starpu_search, runs_on_cpus_only)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::uniform, 30);
+    cell_list<T, 3> const cells(x.view(), 0.3);
+    auto const refuses = [&](auto const& what)
+    {
+      auto const search = [&]
+      {
+        static_cast<void>(starpu::radius_search(one_runtime(), cells, what, {.backend = cuda}));
+      };
+      EXPECT_THAT(search, complains_of("radius_search: backend cuda", "simd"));
+    };
+    refuses(count_pairs{});
+    refuses(to_coo{});
+    refuses(to_csr{});
+    refuses(to_table{.width = 4});
+    auto const adds = [](int& sum, auto&&...)
+    {
+      ++sum;
+    };
+    refuses(reduce{0, adds, adds});
+    EXPECT_THAT(
+        [&]
+        {
+          starpu::radius_search(one_runtime(), cells, visit_rows{[](neighbour_row<T, 3> const&) {
+                                }},
+                                {.backend = cuda});
+        },
+        complains_of("radius_search: backend cuda", "simd"));
   }
 
   TYPED_TEST(starpu_search, throws_what_a_function_throws)
@@ -299,6 +341,6 @@ namespace nearfield::test
     // and the next search is none the worse
     EXPECT_EQ(static_cast<std::uint64_t>(
                   starpu::radius_search(one_runtime(), cells, reduce{0, counts, adds})),
-              radius_search(simd, cells, count_pairs{}).total);
+              radius_search(scalar, cells, count_pairs{}).total);
   }
 }

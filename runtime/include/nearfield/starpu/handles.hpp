@@ -39,7 +39,7 @@ namespace nearfield::starpu
     /// n values that a task must write before others read them or add to them. If StarPU has GPU workers,
     /// it allocates the values where they are first written, and aborts if they are read before. Without
     /// GPUs they are allocated here, as zeros, because StarPU retries for ever if the data of a task do not
-    /// fit into memory; throws std::bad_alloc.
+    /// fit into memory; throws nearfield::error.
     template <class T>
     static handle of_size(std::size_t n)
     {

@@ -74,7 +74,7 @@ namespace nearfield::starpu
 
     /// One set: cuts slabs and submits the count tasks. Throws nearfield::error if a handle's size or
     /// precision is not that of the cells, for a half list of two sets, for backend cuda if StarPU has no
-    /// GPU worker, and if no worker can run a task.
+    /// GPU worker, if no worker can run a task, and if too little address space is left (see runtime).
     pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
                std::type_identity_t<handles> const& points, pair_slab_options const& options = {});
     /// Two sets: rows belong to the queries. Requires pairs::full.
@@ -103,7 +103,7 @@ namespace nearfield::starpu
 
     /// Makes the handles i and j and submits the fill tasks, slab by slab as counts become known. Later calls
     /// do nothing until recount(). Throws what n_pairs() throws, and nearfield::error for a slab of 2^32 pairs
-    /// or more.
+    /// or more and if too little address space is left (see runtime).
     void fill();
 
     /// index_type: the caller's index of the point of each row of slab s. In host memory; only to be read.

@@ -32,12 +32,14 @@
 
 namespace nearfield::starpu
 {
-  /// How a radius search is cut into tasks. Results do not depend on it.
+  /// How a radius search is cut into tasks, and what these run. Results do not depend on it.
   struct radius_search_options
   {
     /// Approximate number of candidate pairs per slab; 0: up to 32 slabs per worker, and for to_coo
     /// small enough that the pairs of a slab stay in the second-level cache
     std::uint64_t candidates = 0;
+    /// scalar or simd; automatic means simd. cuda is an error: tasks run on CPU workers only.
+    nearfield::backend backend = nearfield::backend::automatic;
   };
 }
 
@@ -52,6 +54,9 @@ namespace nearfield::starpu::detail
     reduce
   };
 
+  /// What the tasks run. Throws nearfield::error for backend cuda.
+  NEARFIELD_API isa isa_of(radius_search_options const& options);
+
   // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
   inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
 
@@ -63,7 +68,7 @@ namespace nearfield::starpu::detail
     using job_type = nearfield::detail::search_job<T, Dim>;
 
     /// Slabs of at most `most` candidates, unless options say how many. Throws nearfield::error for a half list of
-    /// two sets.
+    /// two sets, and for backend cuda.
     slab_search(runtime const& starpu, cell_view<T, Dim> const& cells, pairs which,
                 radius_search_options const& options, std::uint64_t most = no_limit);
 
@@ -73,8 +78,9 @@ namespace nearfield::starpu::detail
     void write(to_coo const& what, coo<T, Dim>& result) const;
     void write(to_table const& what, neighbour_table& result) const;
 
-    /// Calls f(job, s) in tasks for every slab s.
-    void run(search_work what, std::function<void(job_type const&, std::size_t)> const& f) const;
+    /// Calls f(where, job, s) in tasks for every slab s.
+    void run(search_work what,
+             std::function<void(isa, job_type const&, std::size_t)> const& f) const;
 
   private:
     [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const;
@@ -88,6 +94,7 @@ namespace nearfield::starpu::detail
     cell_view<T, Dim> cells_;
     pairs which_;
     radius_search_options options_;
+    isa where_;
     std::uint64_t candidates_ = 0;
     std::vector<nearfield::detail::slab> slabs_;
   };
@@ -99,7 +106,8 @@ namespace nearfield::starpu::detail
 
   /// Calls work(p) in tasks for every p in [0, n), and take(p) in ascending order, for one p after the other, once
   /// the work up to p is done.
-  NEARFIELD_API void reduce_in_tasks(runtime const& starpu, std::size_t n, std::uint64_t candidates,
+  NEARFIELD_API void reduce_in_tasks(runtime const& starpu, isa where, std::size_t n,
+                                     std::uint64_t candidates,
                                      std::function<void(std::size_t)> const& work,
                                      std::function<void(std::size_t)> const& take);
 }
@@ -107,7 +115,7 @@ namespace nearfield::starpu::detail
 namespace nearfield::starpu
 {
   /// Counts pairs, one slab of cells at a time, in tasks. Throws nearfield::error, as do all overloads, for a half
-  /// list of two sets, if StarPU has no CPU worker, and if a worker calls it.
+  /// list of two sets, for backend cuda, if StarPU has no CPU worker, and if a worker calls it.
   template <has_cell_view Cells>
   void radius_search(runtime const& starpu, Cells const& cells, count_pairs const& what,
                      pair_counts& result, radius_search_options const& options = {})
@@ -194,17 +202,19 @@ namespace nearfield::starpu
                      radius_search_options const& options = {})
   {
     detail::slab_search(starpu, cells.view(), what.which, options)
-        .run(detail::search_work::fill, [&](auto const& job, std::size_t)
-             { nearfield::detail::visit_rows_of(isa::best, job, what); });
+        .run(detail::search_work::fill, [&](isa where, auto const& job, std::size_t)
+             { nearfield::detail::visit_rows_of(where, job, what); });
   }
 
   /// The reduction over all pairs, with its parts as tasks; the result equals that of the call on one thread, bit
-  /// for bit. Parts are combined while others are computed, so few are kept. The first exception of f or combine
-  /// ends the search and is rethrown.
+  /// for bit. Parts are combined while others are computed, so few are kept. `what` says how many there are, and
+  /// options.candidates nothing. The first exception of f or combine ends the search and is rethrown.
   template <has_cell_view Cells, class R, class F, class Combine>
   [[nodiscard]] R radius_search(runtime const& starpu, Cells const& cells,
-                                reduce<R, F, Combine> const& what)
+                                reduce<R, F, Combine> const& what,
+                                radius_search_options const& options = {})
   {
+    isa const where = detail::isa_of(options);
     auto const view = cells.view();
     nearfield::detail::check_pairs(view, what.which);
     auto const parts = nearfield::detail::cut_parts(view, what.which, what.parts);
@@ -215,14 +225,14 @@ namespace nearfield::starpu
     auto const work = [&](std::size_t p)
     {
       auto const job = nearfield::detail::job_of(view, what.which, parts[p]);
-      sums[p] = std::make_unique<R>(nearfield::detail::reduce_part(isa::best, job, what));
+      sums[p] = std::make_unique<R>(nearfield::detail::reduce_part(where, job, what));
     };
     auto const take = [&](std::size_t p)
     {
       what.combine(result, std::move(*sums[p]));
       sums[p].reset();
     };
-    detail::reduce_in_tasks(starpu, parts.size(), candidates, work, take);
+    detail::reduce_in_tasks(starpu, where, parts.size(), candidates, work, take);
     return result;
   }
 }

@@ -38,9 +38,9 @@ namespace nearfield::starpu
   /// XDG_CACHE_HOME, STARPU_HOME) and $HOME is not writable.
   ///
   /// StarPU aborts the process if it runs out of memory. Handles and tasks of this library test for memory first
-  /// and throw std::bad_alloc. StarPU's workers allocate too. So where address space is limited (ulimit -v), the
-  /// start of StarPU throws nearfield::error unless 48 MiB are left, and near_field and radius_search unless 4 MiB
-  /// and 8 KiB a task are. Nothing tests for pair_slabs, for tasks of your own graph or, with GPUs, for the data of
+  /// and throw nearfield::error. StarPU's workers allocate too. So where address space is limited (ulimit -v), the
+  /// start of StarPU throws nearfield::error unless 48 MiB are left, and near_field, radius_search and pair_slabs
+  /// unless 4 MiB and 8 KiB a task are. Nothing tests for tasks of your own graph or, with GPUs, for the data of
   /// tasks: within some hundred kilobytes of a limit StarPU may still abort.
   class NEARFIELD_API runtime
   {

@@ -87,6 +87,11 @@ namespace nearfield::detail
   {
     return where.which;
   }
+  /// For tasks on CPU workers.
+  inline isa isa_of(backend where)
+  {
+    return where == backend::scalar ? isa::scalar : isa::best;
+  }
 
   /// Consecutive boxes whose rows are searched as one piece of work.
   struct slab

@@ -1,4 +1,4 @@
-#include "search_slabs.hpp"
+#include "search_tasks.hpp"
 
 #include "codelet.hpp"
 #include "environment.hpp"
@@ -49,16 +49,17 @@ namespace nearfield::starpu::detail
       }
     };
 
-    starpu_codelet& codelet_of(search_work what)
+    starpu_codelet& codelet_of(search_work what, bool is_scalar)
     {
       static char const* const names[] = {"radius_search_count", "radius_search_fill",
                                           "radius_search_sort", "radius_search_reduce"};
       char const* const name = names[static_cast<int>(what)];
-      return registered<search_codelet>({.name = name,
-                                         .symbol = "nearfield_" + std::string(name),
-                                         .profiler_name = name,
-                                         .backends = backend::simd,
-                                         .is_counted = false});
+      return registered<search_codelet>(
+          {.name = name,
+           .symbol = "nearfield_" + std::string(name) + (is_scalar ? "_scalar" : ""),
+           .profiler_name = name,
+           .backends = is_scalar ? backend::scalar : backend::simd,
+           .is_counted = false});
     }
   }
 
@@ -68,8 +69,8 @@ namespace nearfield::starpu::detail
     return std::size_t(32) * std::max(1u, starpu_cpu_worker_get_count());
   }
 
-  void run_in_tasks(runtime const&, search_work what, std::size_t n, std::uint64_t candidates,
-                    std::function<void(std::size_t)> const& work)
+  void run_in_tasks(runtime const&, search_work what, isa where, std::size_t n,
+                    std::uint64_t candidates, std::function<void(std::size_t)> const& work)
   {
     if (n == 0) return;
     check_may_wait("radius_search");
@@ -83,7 +84,7 @@ namespace nearfield::starpu::detail
                    (t + 1) * n / n_tasks - t * n / n_tasks};
     check_address_space(4, n_tasks);
     {
-      starpu_codelet& codelet = codelet_of(what);
+      starpu_codelet& codelet = codelet_of(what, where == isa::scalar);
       // All tasks read this handle, so its destructor waits for them.
       handle const all = handle::of(shares.data(), shares.size());
       for (task_share& share : shares)
@@ -110,16 +111,16 @@ namespace nearfield::starpu::detail
                 std::function<void(std::size_t, std::size_t)> const& f)
   {
     std::size_t const pieces = std::min(n, most_tasks());
-    run_in_tasks(starpu, search_work::sort, pieces, work,
+    run_in_tasks(starpu, search_work::sort, isa::best, pieces, work,
                  [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
   }
 
-  void reduce_in_tasks(runtime const& starpu, std::size_t n, std::uint64_t candidates,
+  void reduce_in_tasks(runtime const& starpu, isa where, std::size_t n, std::uint64_t candidates,
                        std::function<void(std::size_t)> const& work,
                        std::function<void(std::size_t)> const& take)
   {
     in_order done;
-    run_in_tasks(starpu, search_work::reduce, n, candidates,
+    run_in_tasks(starpu, search_work::reduce, where, n, candidates,
                  [&](std::size_t p)
                  {
                    work(p);

@@ -9,17 +9,17 @@
 #include <set>
 
 /// \file
-/// The slabs of cells of a radius search as tasks: how large they are, and who takes which.
+/// The tasks of a radius search: how many there are, who takes which slab of cells, and how large slabs are.
 
 namespace nearfield::starpu::detail
 {
   /// Runs work(s) for every s in [0, n) in tasks on CPU workers, up to 32 tasks per worker, and returns when
   /// all have ended. Rethrows the first exception; values of s not started by then are skipped. Throws
-  /// nearfield::error if there is no CPU worker.
+  /// nearfield::error if there is no CPU worker. StarPU's models tell tasks of the scalar search from others.
   ///
   /// A task takes the next s, not a fixed one. So work starts in ascending order of s whatever the scheduler
   /// does, and an ordered consumer (in_order) waits only for work in progress.
-  void run_in_tasks(runtime const& starpu, search_work what, std::size_t n,
+  void run_in_tasks(runtime const& starpu, search_work what, isa where, std::size_t n,
                     std::uint64_t candidates, std::function<void(std::size_t)> const& work);
 
   /// How many tasks a pass of a search has at most: 32 for each CPU worker.
