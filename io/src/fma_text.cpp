@@ -180,7 +180,7 @@ namespace nearfield
           if (status == number_status::good && (!finite || std::isfinite(value)))
             return static_cast<double>(value);
           fail_at_line(name_, tokens_.line(), in_quotes(token) + " for " + std::string(what),
-                       status == number_status::too_large
+                       status == number_status::out_of_range
                            ? "a number in the range of a real of " + count_of(sizeof(Real), "byte")
                        : status == number_status::good ? "a finite number"
                                                        : "a number");

@@ -1,6 +1,5 @@
 #include "text.hpp"
 
-#include <charconv>
 #include <cmath>
 #include <limits>
 
@@ -39,9 +38,7 @@ namespace nearfield::detail::io
         auto digits = text.substr(e + 1);
         bool const negative = !digits.empty() && digits[0] == '-';
         if (!digits.empty() && (digits[0] == '-' || digits[0] == '+')) digits.remove_prefix(1);
-        auto const [end, status] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), exponent);
-        if (status == std::errc::result_out_of_range) return negative;
+        if (read_number(digits, exponent) == number_status::out_of_range) return negative;
         if (negative) exponent = -exponent;
         text = text.substr(0, e);
       }
@@ -110,23 +107,31 @@ namespace nearfield::detail::io
     return text;
   }
 
+  namespace
+  {
+    // from_chars accepts no plus sign; "+-1" stays invalid
+    std::string_view without_plus(std::string_view text)
+    {
+      return text.size() > 1 && text[0] == '+' && text[1] != '-' ? text.substr(1) : text;
+    }
+  }
+
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value)
   {
-    // from_chars accepts no plus sign; "+-1" stays invalid
-    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    auto const* const last = text.data() + text.size();
-    auto const [end, status] = std::from_chars(text.data(), last, value);
-    if (end != last && (*end == 'D' || *end == 'd'))
+    text = without_plus(text);
+    auto status = read_number(text, value);
+    std::string in_c;
+    if (status == number_status::not_a_number)
     {
-      std::string in_c(text);
-      in_c[static_cast<std::size_t>(end - text.data())] = 'e';
-      return parse_number(std::string_view(in_c), value);
+      auto const d = text.find_first_of("Dd");
+      if (d == std::string_view::npos) return status;
+      in_c = text;
+      in_c[d] = 'e';
+      text = in_c;
+      status = read_number(text, value);
     }
-    if (end != last || text.empty()) return number_status::not_a_number;
-    if (status == std::errc{}) return number_status::good;
-    if (status != std::errc::result_out_of_range) return number_status::not_a_number;
-    if (!is_tiny(text)) return number_status::too_large;
+    if (status != number_status::out_of_range || !is_tiny(text)) return status;
     value = text[0] == '-' ? -Real(0) : Real(0);
     return number_status::good;
   }
@@ -136,13 +141,7 @@ namespace nearfield::detail::io
 
   number_status parse_number(std::string_view text, std::int64_t& value)
   {
-    if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
-    auto const* const last = text.data() + text.size();
-    auto const [end, status] = std::from_chars(text.data(), last, value);
-    if (end != last || text.empty()) return number_status::not_a_number;
-    if (status == std::errc{}) return number_status::good;
-    return status == std::errc::result_out_of_range ? number_status::too_large
-                                                    : number_status::not_a_number;
+    return read_number(without_plus(text), value);
   }
 
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields)
@@ -170,7 +169,7 @@ namespace nearfield::detail::io
     {
     case number_status::good:
       return value;
-    case number_status::too_large:
+    case number_status::out_of_range:
       fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
                    "a number in the range of double precision");
     default:

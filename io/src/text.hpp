@@ -56,16 +56,11 @@ namespace nearfield::detail::io
   /// `text` without a leading byte-order mark. Throws nearfield::error for UTF-16.
   std::string_view without_mark(std::string_view text, std::string const& name);
 
-  enum class number_status
-  {
-    good,
-    not_a_number, ///< the text is something else
-    too_large     ///< beyond the largest value of the type
-  };
+  using detail::number_status;
 
   /// Reads all of `text` as a decimal number, independent of the locale, rounded once to Real; zero if it
-  /// underflows. The exponent follows an e or, as in Fortran, a d. nan and inf are accepted, hexadecimal
-  /// is not.
+  /// underflows, so that what is out of range is too large. The exponent follows an e or, as in Fortran, a d. nan
+  /// and inf are accepted, hexadecimal is not.
   template <std::floating_point Real>
   number_status parse_number(std::string_view text, Real& value);
 

@@ -51,12 +51,9 @@ namespace nearfield::detail
     }
 
     template <class T, int Dim>
-    std::uint64_t candidates_of_box(search_job<T, Dim> const& job, index_type box)
+    interaction_list const& list_of(search_job<T, Dim> const& job)
     {
-      interaction_list const& list = job.which == pairs::half ? job.cells->half : job.cells->full;
-      std::uint64_t sources = list.own[box].end - list.own[box].begin;
-      for (source_range const& range : list.neighbours(box)) sources += range.end - range.begin;
-      return sources;
+      return job.which == pairs::half ? job.cells->half : job.cells->full;
     }
   }
 
@@ -68,7 +65,7 @@ namespace nearfield::detail
     {
       std::uint64_t const n = job.cells->targets.count(b);
       std::uint64_t const own = job.cells->one_set ? n : 0;
-      std::uint64_t const all = n > 0 ? n * candidates_of_box(job, b) : 0;
+      std::uint64_t const all = n > 0 ? n * list_of(job).source_count(b) : 0;
       // point k of a box meets the points after it, or all but itself
       sum += all - (job.which == pairs::half ? own * (own + 1) / 2 : own);
     }
@@ -116,13 +113,13 @@ namespace nearfield::detail
     public:
       scratch_memory(search_job<T, Dim> const& job, int columns)
       {
-        interaction_list const& list = job.which == pairs::half ? job.cells->half : job.cells->full;
+        interaction_list const& list = list_of(job);
         std::uint64_t sources = 0;
         std::size_t ranges = 0;
         for (index_type b = job.first_box; b < job.last_box; ++b)
           if (job.cells->targets.count(b) > 0)
           {
-            sources = std::max(sources, candidates_of_box(job, b));
+            sources = std::max(sources, list.source_count(b));
             ranges = std::max(ranges, list.neighbours(b).size());
           }
         // at least one source per step, and one range per run

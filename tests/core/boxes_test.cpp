@@ -35,6 +35,8 @@ namespace nearfield::test
     interaction_list const list{own, offsets, ranges, {}};
     EXPECT_THAT(list.neighbours(0), ElementsAre(source_range{3, 8}));
     EXPECT_THAT(list.neighbours(1), ElementsAre(source_range{0, 2}, source_range{2, 3}));
+    EXPECT_EQ(list.source_count(0), 3 + 5);
+    EXPECT_EQ(list.source_count(1), 5 + 2 + 1);
   }
 
   TEST(source_range, differs_by_set_and_shift)

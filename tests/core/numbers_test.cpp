@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 using namespace nearfield::detail;
@@ -38,4 +39,19 @@ TEST(numbers, are_read_from_all_of_a_text)
   EXPECT_EQ(read_number<int>("12"), 12);
   for (char const* text : {"", "1 ", " 1", "1x", "+1", "one", "1e999", "0x10"})
     EXPECT_EQ(read_number<double>(text), std::nullopt) << text;
+}
+
+TEST(numbers, are_told_from_what_is_none_and_what_is_out_of_range)
+{
+  double value = 7;
+  std::int8_t small = 7;
+  for (char const* text : {"", "1 ", "1e999 ", "+1", "one"})
+    EXPECT_EQ(read_number(text, value), number_status::not_a_number) << text;
+  for (char const* text : {"1e999", "-1e999", "1e-999"})
+    EXPECT_EQ(read_number(text, value), number_status::out_of_range) << text;
+  EXPECT_EQ(read_number("128", small), number_status::out_of_range);
+  EXPECT_EQ(value, 7);
+  EXPECT_EQ(small, 7);
+  EXPECT_EQ(read_number("-128", small), number_status::good);
+  EXPECT_EQ(small, -128);
 }

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <vector>
@@ -44,12 +45,46 @@ namespace nearfield::test
     EXPECT_EQ(sorted.columns[0][0], 7);
   }
 
+  template <class View>
+  concept can_be_gathered = requires(View const& view)
+  {
+    gather(order, view);
+  };
+  static_assert(can_be_gathered<soa<double, 2>>);
+  // the type of the result would not say how many columns it has
+  static_assert(!can_be_gathered<soa<double, run_time_columns>>);
+  static_assert(!can_be_gathered<strided<double, run_time_columns>>);
+
   TEST(scatter, takes_the_order_of_the_caller)
   {
     std::vector<double> const sorted{12, 10, 13, 11};
     std::vector<double> to(4);
     scatter(order, sorted, to);
     EXPECT_THAT(to, ElementsAre(10, 11, 12, 13));
+  }
+
+  TEST(scatter, takes_as_many_columns_as_only_the_run_tells)
+  {
+    std::vector<double> const sorted_x{2, 0, 3, 1}, sorted_y{12, 10, 13, 11};
+    std::vector<double const*> const sorted{sorted_x.data(), sorted_y.data()};
+    soa<double const, run_time_columns> const from(sorted, 4);
+    std::vector<double> x(4), y(4), xy(8);
+    std::vector<double*> const columns{x.data(), y.data()}, first_values{&xy[0], &xy[1]};
+    soa<double, run_time_columns> const to(columns, 4);
+    scatter(order, from, to);
+    EXPECT_THAT(x, ElementsAre(0, 1, 2, 3));
+    EXPECT_THAT(y, ElementsAre(10, 11, 12, 13));
+    scatter(order, from, strided(soa<double, run_time_columns>(first_values, 4), 2));
+    EXPECT_THAT(xy, ElementsAre(0, 10, 1, 11, 2, 12, 3, 13));
+    std::ranges::fill(x, -1);
+    scatter(order, soa{sorted_y, sorted_x}, to);
+    EXPECT_THAT(x, ElementsAre(10, 11, 12, 13));
+
+    EXPECT_THAT([&] { scatter(order, soa{sorted_x}, to); },
+                ThrowsMessage<error>(HasSubstr("scatter: from has 1 columns, to has 2")));
+    soa<double, run_time_columns> const one{std::span(columns).first(1), 4};
+    EXPECT_THAT([&] { scatter(order, from, one); },
+                ThrowsMessage<error>(HasSubstr("scatter: from has 2 columns, to has 1")));
   }
 
   TEST(inverse, leads_from_the_caller_to_the_tree)

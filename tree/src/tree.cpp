@@ -8,21 +8,6 @@
 
 namespace nearfield
 {
-  namespace
-  {
-    std::uint64_t count_pairs(boxes const& targets, interaction_list const& list)
-    {
-      std::uint64_t pairs = 0;
-      for (index_type b = 0; b < targets.size(); ++b)
-      {
-        std::uint64_t sources = list.own[b].end - list.own[b].begin;
-        for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
-        pairs += targets.count(b) * sources;
-      }
-      return pairs;
-    }
-  }
-
   template <int Dim>
   tree<Dim>::tree(parts&& from)
       : root_(from.root), order_(from.order), depth_(from.depth), one_set_(from.one_set),
@@ -31,7 +16,8 @@ namespace nearfield
         target_order_(std::move(from.target_order)), source_order_(std::move(from.source_order)),
         full_(std::move(from.full)), half_(std::move(from.half))
   {
-    interaction_count_ = count_pairs(targets(), interactions());
+    for (index_type b = 0; b < size(); ++b)
+      interaction_count_ += targets().count(b) * interactions().source_count(b);
     if (one_set_) interaction_count_ -= target_order_.size();
   }
 

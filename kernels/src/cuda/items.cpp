@@ -22,8 +22,7 @@ namespace nearfield::detail
       for (index_type b = 0; b < targets.size(); ++b)
       {
         index_type const n = targets.count(b);
-        double sources = list.own[b].end - list.own[b].begin;
-        for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
+        auto const sources = static_cast<double>(list.source_count(b));
         index_type const pieces = n / most + (n % most != 0);
         for (index_type p = 0; p < pieces; ++p)
         {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -78,14 +79,15 @@ namespace nearfield::detail
     class sorted_columns
     {
     public:
-      /// Copies the columns unless told not to.
+      /// Copies the columns, or leaves their values to be set later.
       sorted_columns(std::span<index_type const> order, any_columns<T const> const& from,
                      bool copies = true)
-          : order_(order), values_(order.size() * static_cast<std::size_t>(width_of(from)))
+          : order_(order), values_(std::make_unique_for_overwrite<T[]>(
+                               order.size() * static_cast<std::size_t>(width_of(from))))
       {
         for (int c = 0; c < width_of(from); ++c)
         {
-          columns_.push_back(values_.data() + static_cast<std::size_t>(c) * order.size());
+          columns_.push_back(values_.get() + static_cast<std::size_t>(c) * order.size());
           auto const column = from[c];
           T* const to = columns_[c];
           for (std::size_t i = 0; copies && i < order.size(); ++i) to[i] = column[order[i]];
@@ -109,7 +111,7 @@ namespace nearfield::detail
 
     private:
       std::span<index_type const> order_;
-      std::vector<T> values_;
+      std::unique_ptr<T[]> values_;
       std::vector<T*> columns_;
     };
 
@@ -137,14 +139,13 @@ namespace nearfield::detail
       job.target_out = out.columns().data();
       if (x.stride() != 1 || y.stride() != 1 || q.stride() != 1 || out.stride() != 1)
         job.strides = &strides;
-      for (int c = 0; c < width_of(out); ++c)
+      for (int c = 0; !step.options.accumulate && c < width_of(out); ++c)
       {
-        if (step.options.accumulate) break;
-        auto const [first, stride] = out[c];
-        if (stride == 1)
-          std::fill_n(first, out.size(), T(0));
+        auto const column = out[c];
+        if (column.stride == 1)
+          std::fill_n(column.first, out.size(), T(0));
         else
-          for (std::size_t i = 0; i < out.size(); ++i) out[c][i] = 0;
+          for (std::size_t i = 0; i < out.size(); ++i) column[i] = 0;
       }
       step.kernel(step.interaction, job);
     }

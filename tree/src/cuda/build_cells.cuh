@@ -27,7 +27,7 @@ namespace nearfield::detail
       : stream_(stream), grid_of_(stream, options)
   {
     if (auto const problem = cuda_problem(); !problem.empty())
-      throw error("cuda_cell_list: " + problem);
+      throw error("cuda_cell_list: " + problem, error_kind::not_available);
   }
 
   template <class T, int Dim>

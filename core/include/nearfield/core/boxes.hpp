@@ -59,6 +59,13 @@ namespace nearfield
     {
       return ranges.subspan(offsets[b], offsets[b + 1] - offsets[b]);
     }
+    /// The number of sources that each target of box b meets, those of its own box included.
+    [[nodiscard]] std::uint64_t source_count(index_type b) const
+    {
+      std::uint64_t count = own[b].end - own[b].begin;
+      for (source_range const& range : neighbours(b)) count += range.end - range.begin;
+      return count;
+    }
   };
 
   /// Whether K is evaluated once or twice for two points that meet.

@@ -27,13 +27,31 @@ namespace nearfield::detail
     return text;
   }
 
-  /// All of `text` as a number, nan and inf included; nullopt if it is no number or out of the range of T.
+  enum class number_status
+  {
+    good,
+    not_a_number, ///< the text is something else
+    out_of_range  ///< of the type
+  };
+
+  /// Reads all of `text` as a number, nan and inf included. `value` is set only if the status is good.
+  template <class T>
+  number_status read_number(std::string_view text, T& value)
+  {
+    T read{};
+    auto const* const last = text.data() + text.size();
+    auto const [end, status] = std::from_chars(text.data(), last, read);
+    if (end != last || status == std::errc::invalid_argument) return number_status::not_a_number;
+    if (status != std::errc()) return number_status::out_of_range;
+    value = read;
+    return number_status::good;
+  }
+
+  /// The same; nullopt unless the status is good.
   template <class T>
   std::optional<T> read_number(std::string_view text)
   {
     T value{};
-    auto const* const last = text.data() + text.size();
-    auto const [end, status] = std::from_chars(text.data(), last, value);
-    return status == std::errc() && end == last ? std::optional(value) : std::nullopt;
+    return read_number(text, value) == number_status::good ? std::optional(value) : std::nullopt;
   }
 }

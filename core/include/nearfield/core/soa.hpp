@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 
 #include <array>
@@ -207,6 +208,21 @@ namespace nearfield
   /// The type of the values of a view, without const.
   template <columns_view V>
   using value_of = std::remove_const_t<typename V::value_type>;
+
+  namespace detail::inline NEARFIELD_ISA_NAMESPACE
+  {
+    /// How many columns a view has.
+    template <columns_view View>
+    constexpr int width_of(View const& view)
+    {
+      if constexpr (View::n_columns != run_time_columns)
+        return View::n_columns;
+      else if constexpr (requires { view.width(); })
+        return view.width();
+      else
+        return view.columns().width();
+    }
+  }
 
   /// The first N columns of a matrix of `rows` points: value i of column c is
   /// first[i * row_stride + c * column_stride]. Strides are counted in values, so that fields of a struct are

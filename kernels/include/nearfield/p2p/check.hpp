@@ -39,16 +39,6 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       return 1;
   }
 
-  /// How many columns a view has.
-  template <columns_view View>
-  constexpr int width_of(View const& view)
-  {
-    if constexpr (View::n_columns == run_time_columns)
-      return pointers_of(view).width();
-    else
-      return View::n_columns;
-  }
-
   /// The type of the values of a call, that of its outputs. Views that fit neither K nor each other do not compile.
   template <class K, class Out, class Q, class... Positions>
   struct call_values

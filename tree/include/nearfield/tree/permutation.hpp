@@ -46,9 +46,10 @@ namespace nearfield
     return result;
   }
 
-  /// All columns in tree order, as new vectors.
+  /// All columns in tree order, as new vectors, whose number is that of the type: gather run_time_columns one by one.
   template <columns_view From>
-  [[nodiscard]] auto gather(std::span<index_type const> order, From const& from)
+  requires(From::n_columns != run_time_columns)
+      [[nodiscard]] auto gather(std::span<index_type const> order, From const& from)
   {
     detail::require_size("gather", "from", from.size(), order.size());
     column_set<value_of<From>, From::n_columns> result;
@@ -73,14 +74,20 @@ namespace nearfield
     for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
   }
 
-  /// All columns: to[c][order[i]] = from[c][i].
+  /// All columns: to[c][order[i]] = from[c][i]. Throws nearfield::error if the sizes or the numbers of columns
+  /// differ; the latter does not compile where both are known.
   template <columns_view From, columns_view To>
-  requires(From::n_columns == To::n_columns) void scatter(std::span<index_type const> order,
-                                                          From const& from, To const& to)
+  requires(From::n_columns == To::n_columns || From::n_columns == run_time_columns ||
+           To::n_columns == run_time_columns) //
+      void scatter(std::span<index_type const> order, From const& from, To const& to)
   {
     detail::require_size("scatter", "from", from.size(), order.size());
     detail::require_size("scatter", "to", to.size(), order.size());
-    for (int c = 0; c < From::n_columns; ++c)
+    int const width = detail::width_of(from);
+    if (detail::width_of(to) != width)
+      throw error("scatter: from has " + std::to_string(width) + " columns, to has " +
+                  std::to_string(detail::width_of(to)) + "; give as many");
+    for (int c = 0; c < width; ++c)
     {
       auto const source = from[c];
       auto const target = to[c];
