@@ -44,15 +44,10 @@ namespace nearfield::detail
       return keys;
     }
 
-    /// The indices of points sorted by leaf and, inside a leaf, ascending.
-    std::vector<index_type> order_of(sorted_points points, boxes const& leaves)
+    std::vector<index_type> order_of(sorted_points points)
     {
       std::vector<index_type> order(points.size());
       std::ranges::transform(points, order.begin(), &keyed_point::index);
-      for (index_type b = 0; b < leaves.size(); ++b)
-        // Points of one leaf with different keys are in the order of their keys.
-        if (leaves.count(b) > 1 && points[leaves.begin(b)].key != points[leaves.end(b) - 1].key)
-          std::sort(order.begin() + leaves.begin(b), order.begin() + leaves.end(b));
       return order;
     }
   }
@@ -88,8 +83,8 @@ namespace nearfield::detail
                                              static_cast<index_type>(options.max_leaf_size));
     boxes const target_boxes{leaves.target_offsets};
     boxes const source_boxes{one_set ? leaves.target_offsets : leaves.source_offsets};
-    parts.target_order = order_of(target_keys, target_boxes);
-    if (!one_set) parts.source_order = order_of(source_keys, source_boxes);
+    parts.target_order = order_of(target_keys);
+    if (!one_set) parts.source_order = order_of(source_keys);
 
     adjacency const adjacent = layout.order == leaf_order::row_major
                                    ? row_major_adjacency(leaves, layout.level)

@@ -88,9 +88,11 @@ namespace nearfield
   /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2), their points, and their interaction lists. Made
   /// by build_tree; immutable.
   ///
-  /// Points are in *tree order*: leaf by leaf and, inside a leaf, by index. The tree keeps no coordinates:
-  /// `gather(tree.target_order(), positions)` brings columns into its order. Boxes without points are not stored;
-  /// with two sets a leaf holds targets, sources, or both. Views live as long as the tree, even if it is moved.
+  /// Points are in *tree order*: leaf by leaf. Inside a leaf of an adaptive tree they are sorted along the Z curve of
+  /// the boxes of level max_level<Dim>, as morton sorts leaves, and those of one such box by index; inside a leaf of a
+  /// uniform tree by index. The tree keeps no coordinates: `gather(tree.target_order(), positions)` brings columns into
+  /// its order. Boxes without points are not stored; with two sets a leaf holds targets, sources, or both. Views live
+  /// as long as the tree, even if it is moved.
   template <int Dim>
   class NEARFIELD_API tree
   {
