@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/permutation.hpp>
 
 namespace nearfield
 {
@@ -84,5 +85,25 @@ namespace nearfield
       fail();
     }
     void release_pools() noexcept {}
+
+    template <class T>
+    void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*, T* const*, int)
+    {
+      fail();
+    }
+    template <class T>
+    void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*, T* const*,
+                        int, bool)
+    {
+      fail();
+    }
+#define NEARFIELD_INSTANTIATE(T)                                                                   \
+  template void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*,        \
+                              T* const*, int);                                                     \
+  template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
+                               T* const*, int, bool);
+    NEARFIELD_INSTANTIATE(float)
+    NEARFIELD_INSTANTIATE(double)
+#undef NEARFIELD_INSTANTIATE
   }
 }

@@ -1,0 +1,69 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <type_traits>
+
+/// \file
+/// Columns in device memory brought into the order of a tree, and back: gather and scatter of
+/// <nearfield/tree/permutation.hpp> with `cuda` as the first argument. `order` and the columns are in the memory of
+/// the current device. A call returns once the work is in the stream.
+
+namespace nearfield
+{
+  namespace detail
+  {
+    /// to[c][i] = from[c][order[i]] for i < n; columns are host arrays of device pointers. For float and double.
+    template <class T>
+    NEARFIELD_API void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
+                                     T const* const* from, T* const* to, int n_columns);
+    /// to[c][order[i]] = from[c][i], or += to accumulate
+    template <class T>
+    NEARFIELD_API void device_scatter(cuda_stream stream, index_type const* order, std::size_t n,
+                                      T const* const* from, T* const* to, int n_columns,
+                                      bool accumulate);
+
+    template <class From, class To>
+    void check_permuted(char const* function, std::size_t n, From const& from, To const& to)
+    {
+      if (from.size() != n || to.size() != n)
+        throw error(std::string(function) + ": found columns of " + std::to_string(from.size()) +
+                    " and " + std::to_string(to.size()) + " values for an order of " +
+                    std::to_string(n) + "; give one value per point");
+      if (width_of(from) != width_of(to))
+        throw error(std::string(function) + ": from has " + std::to_string(width_of(from)) +
+                    " columns, to has " + std::to_string(width_of(to)) + "; give as many");
+    }
+  }
+
+  /// to[c][i] = from[c][order[i]]: from the original order into that of the tree. Throws nearfield::error if the
+  /// sizes or the numbers of columns differ, and if CUDA refuses the launch.
+  template <class From, std::floating_point T, int N, int M>
+  requires std::same_as<std::remove_const_t<From>, T>
+  void gather(cuda_backend where, std::span<index_type const> order, soa<From, N> const& from,
+              soa<T, M> const& to)
+  {
+    detail::check_permuted("gather", order.size(), from, to);
+    detail::device_gather<T>(where.stream, order.data(), order.size(), from.data(), to.data(),
+                             detail::width_of(from));
+  }
+
+  /// to[c][order[i]] = from[c][i]: from the order of the tree back into the original one. Errors are those of gather.
+  template <class From, std::floating_point T, int N, int M>
+  requires std::same_as<std::remove_const_t<From>, T>
+  void scatter(cuda_backend where, std::span<index_type const> order, soa<From, N> const& from,
+               soa<T, M> const& to)
+  {
+    detail::check_permuted("scatter", order.size(), from, to);
+    detail::device_scatter<T>(where.stream, order.data(), order.size(), from.data(), to.data(),
+                              detail::width_of(from), false);
+  }
+}

@@ -1,0 +1,90 @@
+#include <nearfield/cuda/permutation.hpp>
+
+#include "launch.cuh"
+
+#include <nearfield/cuda/device.hpp>
+
+#include <algorithm>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    /// Columns of one launch: a thread reads its place once for all of them.
+    constexpr int most_columns = 16;
+
+    template <class T>
+    struct column_pairs
+    {
+      T const* from[most_columns];
+      T* to[most_columns];
+      int n_columns;
+    };
+
+    template <class T>
+    __global__ void gather_columns(index_type const* order, std::uint32_t n,
+                                   column_pairs<T> const c)
+    {
+      std::uint32_t const i = thread_index();
+      if (i >= n) return;
+      index_type const place = order[i];
+      for (int k = 0; k < c.n_columns; ++k) c.to[k][i] = c.from[k][place];
+    }
+
+    template <bool Accumulate, class T>
+    __global__ void scatter_columns(index_type const* order, std::uint32_t n,
+                                    column_pairs<T> const c)
+    {
+      std::uint32_t const i = thread_index();
+      if (i >= n) return;
+      index_type const place = order[i];
+      for (int k = 0; k < c.n_columns; ++k)
+        if constexpr (Accumulate)
+          c.to[k][place] += c.from[k][i];
+        else
+          c.to[k][place] = c.from[k][i];
+    }
+
+    template <class T>
+    void launch(void (*kernel)(index_type const*, std::uint32_t, column_pairs<T>), char const* name,
+                cuda_stream stream, index_type const* order, std::size_t n, T const* const* from,
+                T* const* to, int n_columns)
+    {
+      if (n == 0) return;
+      for (int first = 0; first < n_columns; first += most_columns)
+      {
+        column_pairs<T> columns{};
+        columns.n_columns = std::min(most_columns, n_columns - first);
+        std::copy_n(from + first, columns.n_columns, columns.from);
+        std::copy_n(to + first, columns.n_columns, columns.to);
+        kernel<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+            order, static_cast<std::uint32_t>(n), columns);
+        check_cuda(cudaGetLastError(), name);
+      }
+    }
+  }
+
+  template <class T>
+  void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
+                     T const* const* from, T* const* to, int n_columns)
+  {
+    launch<T>(&gather_columns<T>, "gather", stream, order, n, from, to, n_columns);
+  }
+
+  template <class T>
+  void device_scatter(cuda_stream stream, index_type const* order, std::size_t n,
+                      T const* const* from, T* const* to, int n_columns, bool accumulate)
+  {
+    launch<T>(accumulate ? &scatter_columns<true, T> : &scatter_columns<false, T>, "scatter",
+              stream, order, n, from, to, n_columns);
+  }
+
+#define NEARFIELD_INSTANTIATE(T)                                                                   \
+  template void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*,        \
+                              T* const*, int);                                                     \
+  template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
+                               T* const*, int, bool);
+  NEARFIELD_INSTANTIATE(float)
+  NEARFIELD_INSTANTIATE(double)
+#undef NEARFIELD_INSTANTIATE
+}
