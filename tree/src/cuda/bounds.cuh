@@ -30,19 +30,23 @@ namespace nearfield::detail
 #endif
     return bits >> 63 ? ~bits : bits | 1ull << 63;
   }
-  inline double from_ordered(unsigned long long number)
+  __host__ __device__ inline double from_ordered(unsigned long long number)
   {
     unsigned long long const bits = number >> 63 ? number & ~(1ull << 63) : ~number;
+#ifdef __CUDA_ARCH__
+    return __longlong_as_double(static_cast<long long>(bits));
+#else
     double x;
     std::memcpy(&x, &bits, sizeof x);
     return x;
+#endif
   }
 
   /// Few blocks per multiprocessor, since their atomics wait for each other.
   inline constexpr int bounds_threads = 1024;
   inline constexpr unsigned bounds_blocks = 2;
 
-  /// `to_host` is host memory; the last block writes it, blocks_done last.
+  /// The last block writes the result to *to_host, which is host or device memory, blocks_done last.
   template <class T, int Dim>
   __global__ void __launch_bounds__(bounds_threads)
       find_bounds(device_points<T, Dim> points, std::array<T, Dim> period,

@@ -155,7 +155,7 @@ namespace nearfield::detail
     keys_of_points<T, Dim>
         <<<blocks, block_threads, 0, stream_>>>(points, cells, to.keys.data(), to.order.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: keys_of_points");
-    sort_by_key(to.keys, to.order, key_bits());
+    sort_by_key(to.keys, to.order, key_bits(), "cuda_cell_list: sort");
     make_records(to, x);
     end_stage("sort", stream_);
     if (!alone)

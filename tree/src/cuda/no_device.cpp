@@ -1,7 +1,9 @@
-// The cells in a build without CUDA.
+// The cells and trees in a build without CUDA.
 
 #include "cuda_cell_list.hpp"
+#include "cuda_tree.hpp"
 #include "no_cells.hpp"
+#include "no_tree.hpp"
 
 namespace nearfield
 {
@@ -9,4 +11,17 @@ namespace nearfield
   template class cuda_cell_list<float, 3>;
   template class cuda_cell_list<double, 2>;
   template class cuda_cell_list<double, 3>;
+  template class cuda_tree<2>;
+  template class cuda_tree<3>;
+
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template cuda_tree<Dim>::cuda_tree(cuda_backend, detail::device_positions<T, Dim> const&,        \
+                                     tree_options<Dim> const&);                                    \
+  template void cuda_tree<Dim>::build(detail::device_positions<T, Dim> const&);                    \
+  template void cuda_tree<Dim>::enqueue(detail::device_positions<T, Dim> const&);
+  NEARFIELD_INSTANTIATE(float, 2)
+  NEARFIELD_INSTANTIATE(float, 3)
+  NEARFIELD_INSTANTIATE(double, 2)
+  NEARFIELD_INSTANTIATE(double, 3)
+#undef NEARFIELD_INSTANTIATE
 }

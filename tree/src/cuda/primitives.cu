@@ -85,19 +85,27 @@ namespace nearfield::detail
     check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
   }
 
-  void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values, int bits)
+  void sort_pairs(std::uint64_t const* keys, std::uint64_t* sorted_keys,
+                  std::uint32_t const* values, std::uint32_t* sorted_values, std::size_t n,
+                  int bits, cuda_stream stream, char const* what)
   {
-    cuda_stream const stream = keys.stream();
-    device_array<std::uint64_t> sorted_keys(keys.size(), stream, "cuda_cell_list: sort");
-    device_array<std::uint32_t> sorted_values(values.size(), stream, "cuda_cell_list: sort");
-    with_scratch(stream, "cuda_cell_list: sort",
+    with_scratch(stream, what,
                  [&](void* scratch, std::size_t& bytes)
                  {
                    return cub::DeviceRadixSort::SortPairs(
-                       scratch, bytes, keys.data(), sorted_keys.data(), values.data(),
-                       sorted_values.data(), static_cast<std::int64_t>(keys.size()), 0, bits,
-                       stream);
+                       scratch, bytes, keys, sorted_keys, values, sorted_values,
+                       static_cast<std::int64_t>(n), 0, bits, stream);
                  });
+  }
+
+  void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values, int bits,
+                   char const* what)
+  {
+    cuda_stream const stream = keys.stream();
+    device_array<std::uint64_t> sorted_keys(keys.size(), stream, what);
+    device_array<std::uint32_t> sorted_values(values.size(), stream, what);
+    sort_pairs(keys.data(), sorted_keys.data(), values.data(), sorted_values.data(), keys.size(),
+               bits, stream, what);
     std::swap(keys, sorted_keys);
     std::swap(values, sorted_values);
   }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -98,5 +100,31 @@ namespace nearfield
     index_type const* range_offsets = nullptr;     ///< as interaction_list::offsets
     source_range const* ranges = nullptr;          ///< as interaction_list::ranges
     std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
+  };
+
+  /// Leaves and their interaction lists in device memory, as a cuda_tree holds them. All pointers are to device memory.
+  struct device_leaves
+  {
+    list_view full;                       ///< each leaf and all leaves that it meets
+    list_view half;                       ///< each pair of leaves once; without `own` for two sets
+    index_type const* n_leaves = nullptr; ///< the number of leaves
+    index_type most_leaves = 0;           ///< not less than *n_leaves
+    std::size_t n_targets = 0;            ///< the number of targets
+    std::size_t n_sources = 0;            ///< the number of sources
+    bool one_set = true;                  ///< targets and sources are the same points
+    index_type const* target_order = nullptr; ///< position -> index of the target
+    index_type const* source_order = nullptr; ///< the same for the sources
+    /// [k]: not less than the number of leaves with 2^k to 2^(k + 1) - 1 targets
+    std::array<index_type, 32> leaves_of_size{};
+  };
+
+  /// A type with leaves and interaction lists in device memory: a cuda_tree.
+  template <class Leaves>
+  concept has_device_leaves = requires(Leaves const& leaves)
+  {
+    Leaves::dim;
+    {
+      leaves.on_device()
+      } -> std::same_as<device_leaves>;
   };
 }

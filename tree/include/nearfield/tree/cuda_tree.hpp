@@ -1,0 +1,174 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
+#include <nearfield/tree/build_tree.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+/// \file
+/// Trees on a GPU: points, leaves and lists in device memory. Root, leaves, orders and lists are bit for bit those of
+/// the CPU (<nearfield/tree/build_tree.hpp>).
+///
+///     auto tree = nearfield::build_tree(nearfield::cuda, x, {.max_leaf_size = 64}); // x: soa of device memory
+///     nearfield::near_field(nearfield::cuda, nearfield::one_over_r<>{}, tree, x, q, phi);
+///     tree.rebuild(x);                                                              // the points have moved
+///
+/// A tree is built, rebuilt and used on one stream, which must outlive it, by one thread at a time.
+
+namespace nearfield
+{
+  namespace detail
+  {
+    /// A tree in device memory, defined in src/cuda.
+    template <int Dim>
+    class device_tree;
+
+    /// Where points come from: columns of float or of double in device memory.
+    template <class T, int Dim>
+    struct device_positions
+    {
+      soa<T const, Dim> targets; ///< the points, if there is one set
+      soa<T const, Dim> sources; ///< empty for one set
+      bool one_set;              ///< targets and sources are the same points
+    };
+  }
+
+  /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2) in device memory, their points, and their interaction
+  /// lists; made by build_tree(cuda, ...). What the spans show is valid until the tree is rebuilt. The tree keeps no
+  /// coordinates.
+  ///
+  /// Beside its leaves and lists it takes 4 bytes per point and, while it is built, 20 more.
+  template <int Dim>
+  class NEARFIELD_API cuda_tree
+  {
+  public:
+    static constexpr int dim = Dim; ///< the dimension of space
+
+    /// For build_tree().
+    template <class T>
+    cuda_tree(cuda_backend where, detail::device_positions<T, Dim> const& points,
+              tree_options<Dim> const& options);
+    /// The moved-from tree may only be assigned to or destroyed.
+    cuda_tree(cuda_tree&&) noexcept;
+    /// Frees the old tree; the moved-from tree may only be assigned to or destroyed.
+    cuda_tree& operator=(cuda_tree&&) noexcept;
+    ~cuda_tree();
+
+    /// The tree of other points, or of the same ones after they moved, with the same options. The host
+    /// waits once or, if the tree has many more leaves or ranges than the last one, twice. Throws what build_tree() throws; the
+    /// tree is then unchanged. Memory comes from the pool (device_array.hpp), which holds that of the last build.
+    template <class X>
+    void rebuild(soa<X, Dim> const& points)
+    {
+      build<std::remove_const_t<X>>({points, {}, true});
+    }
+    /// The same for two sets.
+    template <class X, class Y>
+    requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
+    void rebuild(soa<X, Dim> const& targets, soa<Y, Dim> const& sources)
+    {
+      build<std::remove_const_t<X>>({targets, sources, false});
+    }
+
+    /// The next rebuild() makes arrays for `factor` times the leaves and ranges of this tree, for enqueue(). Otherwise
+    /// it is a quarter more. Throws nearfield::error for a factor below 1.
+    void reserve(double factor);
+
+    /// As rebuild(), but the host waits for nothing, and what it knows (size() ...) is of the tree before until finish().
+    /// A near field may follow in the stream, and both may be captured in a CUDA graph, for as many points as before:
+    /// nothing that outlasts the call is allocated then. The arrays are those of the last rebuild(). Throws
+    /// nearfield::error for what can be told without looking at the points.
+    template <class X>
+    void enqueue(soa<X, Dim> const& points)
+    {
+      enqueue<std::remove_const_t<X>>({points, {}, true});
+    }
+    /// The same for two sets.
+    template <class X, class Y>
+    requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
+    void enqueue(soa<X, Dim> const& targets, soa<Y, Dim> const& sources)
+    {
+      enqueue<std::remove_const_t<X>>({targets, sources, false});
+    }
+    /// Waits for the stream. Throws nearfield::error if the points of the last enqueue(), or launch of its graph, were
+    /// refused, or if their tree has more leaves or ranges than the arrays have room for; then there is no tree until
+    /// the next one. The columns given to enqueue() must still exist.
+    void finish();
+
+    /// The number of leaves.
+    [[nodiscard]] index_type size() const;
+    /// The level of the deepest leaf; the level of a uniform tree even where it is empty.
+    [[nodiscard]] int depth() const;
+    /// The root box.
+    [[nodiscard]] cube<Dim> const& root() const;
+    /// The order of the leaves in memory.
+    [[nodiscard]] leaf_order order() const;
+    /// Whether targets and sources are the same points.
+    [[nodiscard]] bool has_one_set() const;
+    /// The number of ordered pairs (target, source) in interactions(), without i = j if there is one set.
+    [[nodiscard]] std::uint64_t interaction_count() const;
+    /// The largest number of targets, or of sources, in a leaf; 0 for an empty tree.
+    [[nodiscard]] index_type largest_leaf() const;
+    /// The stream that it is built and used on.
+    [[nodiscard]] cuda_stream stream() const;
+
+    /// In device memory: leaf b holds the target points [offsets[b], offsets[b + 1]) of the tree order.
+    [[nodiscard]] std::span<index_type const> target_offsets() const;
+    /// The same for the sources; equal to target_offsets() if there is one set.
+    [[nodiscard]] std::span<index_type const> source_offsets() const;
+    /// In device memory: the index of the target at each position of the tree order.
+    [[nodiscard]] std::span<index_type const> target_order() const;
+    /// The same for the sources.
+    [[nodiscard]] std::span<index_type const> source_order() const;
+    /// In device memory: the places of the leaves in the lattice.
+    [[nodiscard]] std::span<leaf_cell<Dim> const> cells() const;
+    /// As tree::interactions(); its spans are of device memory.
+    [[nodiscard]] interaction_list interactions() const;
+    /// As tree::half_interactions(); its spans are of device memory. Throws nearfield::error for two sets.
+    [[nodiscard]] interaction_list half_interactions() const;
+
+    /// What kernels take.
+    [[nodiscard]] device_leaves on_device() const;
+    /// A copy in host memory; waits for the stream.
+    [[nodiscard]] tree<Dim> on_host() const;
+
+  private:
+    template <class T>
+    void build(detail::device_positions<T, Dim> const& points);
+    template <class T>
+    void enqueue(detail::device_positions<T, Dim> const& points);
+
+    std::unique_ptr<detail::device_tree<Dim>> tree_;
+  };
+
+  /// The tree of one set of points, whose coordinates, float or double, are columns in the memory of the current
+  /// device. Options and errors are those of build_tree() on the CPU; beside these it throws nearfield::error for 2^31
+  /// points or more, too little memory on the device, and if nearfield was built without CUDA.
+  template <class X, int Dim>
+  [[nodiscard]] cuda_tree<Dim>
+  build_tree(cuda_backend where, soa<X, Dim> const& points,
+             std::type_identity_t<tree_options<Dim>> const& options = {})
+  {
+    return {where, detail::device_positions<std::remove_const_t<X>, Dim>{points, {}, true},
+            options};
+  }
+
+  /// The tree of two sets of points.
+  template <class X, class Y, int Dim>
+  requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
+  [[nodiscard]] cuda_tree<Dim>
+  build_tree(cuda_backend where, soa<X, Dim> const& targets, soa<Y, Dim> const& sources,
+             std::type_identity_t<tree_options<Dim>> const& options = {})
+  {
+    return {where, detail::device_positions<std::remove_const_t<X>, Dim>{targets, sources, false},
+            options};
+  }
+}

@@ -1,0 +1,342 @@
+// Trees of a GPU: what does not depend on the type of coordinates.
+#include "cuda_tree.hpp"
+#include "device_tree.cuh"
+#include "primitives.hpp"
+#include "scratch.cuh"
+#include "trace.hpp"
+#include "tree_leaves.cuh"
+#include "tree_lists.cuh"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    /// The first lengths: twice the leaves of a uniform cloud whose boxes are a quarter full.
+    template <int Dim>
+    tree_capacity first_capacity(std::size_t n_points, tree_options<Dim> const& options)
+    {
+      double leaves = 4. * static_cast<double>(n_points) / options.max_leaf_size + 1024;
+      if (options.level) leaves = std::ldexp(1., Dim * *options.level);
+      auto const most = static_cast<std::size_t>(std::min(leaves, static_cast<double>(n_points)));
+      return {most, 20 * most, 10 * most};
+    }
+
+    /// A quarter more than what was found; neighbours and ranges are known only if all leaves had room.
+    tree_capacity capacity_for(list_report const& found, tree_capacity const& had)
+    {
+      auto const more = [](std::size_t n)
+      {
+        return n + n / 4 + 64;
+      };
+      tree_capacity result = had;
+      result.leaves = more(found.leaves);
+      if (found.leaves > had.leaves)
+      {
+        result.neighbours = result.leaves * (had.neighbours / had.leaves + 1);
+        result.ranges = result.leaves * (had.ranges / had.leaves + 1);
+        return result;
+      }
+      result.neighbours = more(found.neighbours);
+      if (found.neighbours <= had.neighbours) result.ranges = more(found.ranges);
+      return result;
+    }
+
+    /// Offsets of n rows; those of none are {0}.
+    void fit_offsets(device_array<index_type>& offsets, std::size_t n, cuda_stream stream,
+                     char const* what)
+    {
+      fit(offsets, n + 1, stream, what);
+      if (n == 0) device_clear(offsets.data(), sizeof(index_type), stream);
+    }
+
+    unsigned blocks_of_warps(std::size_t warps)
+    {
+      return blocks_for(warps * 32, block_threads);
+    }
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::find_heads(sets& sorted, tree_tables<Dim>& to)
+  {
+    bool const is_adaptive = !options_.level;
+    std::array<key_column, 2> columns;
+    std::array<window_maxima, 2> maxima{};
+    std::array<device_array<std::int8_t>, 2> memory;
+    for (int s = 0; s < 2; ++s)
+    {
+      auto const n = static_cast<std::uint32_t>(sorted[s].keys.size());
+      auto const most = static_cast<std::uint32_t>(options_.max_leaf_size);
+      columns[s] = {sorted[s].keys.data(), n, most};
+      if (!is_adaptive || n <= most) continue;
+      unsigned const blocks = blocks_for(n, block_threads);
+      std::uint32_t width = std::min(4u, most);
+      memory[s] = device_array<std::int8_t>(n, stream_, "build_tree: levels");
+      first_maxima<Dim><<<blocks, block_threads, 0, stream_>>>(columns[s], width, memory[s].data());
+      for (; 4 * std::size_t(width) < most + std::size_t(1); width *= 4)
+      {
+        device_array<std::int8_t> wider(n, stream_, "build_tree: levels");
+        widen_maxima<<<blocks, block_threads, 0, stream_>>>({memory[s].data(), width}, n,
+                                                            wider.data());
+        std::swap(memory[s], wider);
+      }
+      check_cuda(cudaGetLastError(), "build_tree: widen_maxima");
+      maxima[s] = {memory[s].data(), width};
+    }
+    for (int s = 0; s < 2; ++s)
+    {
+      std::uint32_t const n = columns[s].n;
+      if (n == 0) continue;
+      unsigned const blocks = blocks_for(n, block_threads);
+      if (is_adaptive)
+      {
+        sorted[s].levels = device_array<std::uint8_t>(n, stream_, "build_tree: levels");
+        levels_of_points<Dim><<<blocks, block_threads, 0, stream_>>>(
+            columns[s], maxima[s], columns[1 - s], maxima[1 - s], sorted[s].levels.data());
+        check_cuda(cudaGetLastError(), "build_tree: levels_of_points");
+      }
+      sorted[s].heads = device_array<std::uint32_t>(n, stream_, "build_tree: heads");
+      is_head<Dim> const is_first{heads_of(sorted[s], s, to)};
+      auto const all = thrust::make_counting_iterator(std::uint32_t(0));
+      with_scratch(stream_, "build_tree: heads",
+                   [&](void* scratch, std::size_t& bytes)
+                   {
+                     return cub::DeviceSelect::If(scratch, bytes, all, sorted[s].heads.data(),
+                                                  to.report.data()->heads + s,
+                                                  static_cast<std::int64_t>(n), is_first, stream_);
+                   });
+    }
+    end_stage("levels", stream_);
+  }
+
+  template <int Dim>
+  leaf_heads<Dim> device_tree<Dim>::heads_of(sorted_keys const& set, int s,
+                                             tree_tables<Dim>& to) const
+  {
+    key_layout const layout = layout_of_valid(options_);
+    return {set.keys.data(),
+            set.levels.data(),
+            set.heads.data(),
+            to.report.data()->heads + s,
+            static_cast<std::uint32_t>(set.keys.size()),
+            layout.level,
+            layout.level};
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::make_tables(sets const& sorted, bool one_set, tree_tables<Dim>& to)
+  {
+    std::size_t const n = to.n_targets + to.n_sources;
+    if (n > 0) to.capacity = next_.leaves > 0 ? next_ : first_capacity(n, options_);
+    for (;;)
+    {
+      check_cuda(cudaMemsetAsync(&to.report.data()->lists, 0, sizeof(list_report), stream_),
+                 "cudaMemsetAsync");
+      make_leaves(sorted, one_set, to);
+      make_lists(one_set, to);
+      told_->done = 0;
+      report(to);
+      wait_for_word(told_->done, stream_, "build_tree: a kernel");
+      if (told_->invalid != 0 || fits(to.capacity)) return;
+      to.capacity = capacity_for(told_->lists, to.capacity);
+    }
+  }
+
+  template <int Dim>
+  bool device_tree<Dim>::fits(tree_capacity const& capacity) const
+  {
+    list_report const& found = told_->lists;
+    if (found.neighbours > std::numeric_limits<index_type>::max())
+      throw error("build_tree: the interaction list has more than 2^32 - 1 ranges; use a larger "
+                  "max_leaf_size or a lower level");
+    return found.leaves <= capacity.leaves && found.neighbours <= capacity.neighbours &&
+           found.ranges <= capacity.ranges;
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::make_leaves(sets const& sorted, bool one_set, tree_tables<Dim>& to)
+  {
+    char const* const what = "build_tree: leaves";
+    std::size_t const n_leaves = to.capacity.leaves;
+    fit(to.keys, n_leaves, stream_, what);
+    fit(to.cells, n_leaves, stream_, what);
+    fit(to.own, n_leaves, stream_, what);
+    fit_offsets(to.target_offsets, n_leaves, stream_, what);
+    if (!one_set) fit_offsets(to.source_offsets, n_leaves, stream_, what);
+    if (n_leaves == 0) return;
+
+    leaf_heads<Dim> const targets = heads_of(sorted[0], 0, to),
+                          sources = heads_of(sorted[1], 1, to);
+    leaf_columns<Dim> const columns{to.keys.data(),
+                                    to.cells.data(),
+                                    to.target_offsets.data(),
+                                    to.source_offsets.data(),
+                                    to.own.data(),
+                                    static_cast<std::uint32_t>(n_leaves),
+                                    layout_of_valid(options_),
+                                    &to.report.data()->lists};
+    device_array<std::uint64_t> before;
+    if (!one_set)
+    {
+      before =
+          device_array<std::uint64_t>(sources.n + std::size_t(1), stream_, "build_tree: leaves");
+      exclusive_sum(is_without_targets<Dim>{targets, sources}, before.data(), sources.n + 1,
+                    stream_, "build_tree: leaves");
+    }
+    unsigned const blocks = std::min(blocks_for(n_leaves, block_threads), 8 * multiprocessors());
+    if (targets.n > 0)
+      write_leaves<false>
+          <<<blocks, block_threads, 0, stream_>>>(targets, sources, before.data(), columns);
+    if (sources.n > 0)
+      write_leaves<true>
+          <<<blocks, block_threads, 0, stream_>>>(targets, sources, before.data(), columns);
+    check_cuda(cudaGetLastError(), "build_tree: write_leaves");
+    end_stage("leaves", stream_);
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::make_lists(bool one_set, tree_tables<Dim>& to)
+  {
+    char const* const what = "build_tree: lists";
+    tree_capacity const& capacity = to.capacity;
+    std::size_t const n = capacity.leaves;
+    fit_offsets(to.range_offsets, n, stream_, what);
+    fit(to.ranges, capacity.ranges, stream_, what);
+    if (one_set)
+    {
+      fit_offsets(to.half_offsets, n, stream_, what);
+      fit(to.half_ranges, capacity.ranges, stream_, what);
+    }
+    if (n == 0) return;
+
+    leaf_view<Dim> const leaves{to.keys.data(),
+                                to.cells.data(),
+                                to.target_offsets.data(),
+                                one_set ? to.target_offsets.data() : to.source_offsets.data(),
+                                static_cast<std::uint32_t>(n),
+                                layout_of_valid(options_),
+                                &to.report.data()->lists};
+    // lengths of rows, then what is filled of them
+    device_array<std::uint32_t> lengths(2 * (n + 1), stream_, what);
+    device_clear(lengths.data(), 2 * (n + 1) * sizeof(std::uint32_t), stream_);
+    device_array<std::uint32_t> found(n * cells_around<Dim>, stream_, what);
+    unsigned const blocks = blocks_for(n * lanes_of_leaf<Dim>, block_threads);
+    find_neighbours<Dim>
+        <<<blocks, block_threads, 0, stream_>>>(leaves, found.data(), lengths.data());
+    check_cuda(cudaGetLastError(), "build_tree: find_neighbours");
+    device_array<std::uint64_t> offsets(n + 1, stream_, what);
+    exclusive_sum(column_load<std::uint32_t>{lengths.data()}, offsets.data(),
+                  static_cast<std::uint32_t>(n + 1), stream_, what);
+    device_array<index_type> rows(capacity.neighbours, stream_, what);
+    fill_rows<Dim><<<blocks, block_threads, 0, stream_>>>(leaves, found.data(), offsets.data(),
+                                                          lengths.data() + n + 1,
+                                                          capacity.neighbours, rows.data());
+    check_cuda(cudaGetLastError(), "build_tree: fill_rows");
+    end_stage("neighbours", stream_);
+
+    // `found` has served: the long rows
+    unsigned const warps = blocks_of_warps(n);
+    sort_short_rows<Dim><<<warps, block_threads, 0, stream_>>>(
+        leaves, offsets.data(), capacity.neighbours, rows.data(), found.data());
+    sort_long_rows<<<multiprocessors(), 1024, 0, stream_>>>(leaves.report, found.data(),
+                                                            offsets.data(), rows.data());
+    check_cuda(cudaGetLastError(), "build_tree: sort_long_rows");
+    end_stage("rows", stream_);
+
+    device_array<std::uint64_t> counts(n + 1, stream_, what), before(n + 1, stream_, what);
+    device_clear(counts.data(), (n + 1) * sizeof(std::uint64_t), stream_);
+    count_ranges<Dim><<<warps, block_threads, 0, stream_>>>(
+        leaves, offsets.data(), capacity.neighbours, rows.data(), counts.data());
+    check_cuda(cudaGetLastError(), "build_tree: count_ranges");
+    exclusive_sum(column_load<std::uint64_t>{counts.data()}, before.data(),
+                  static_cast<std::uint32_t>(n + 1), stream_, what);
+    write_ranges<Dim><<<blocks_of_warps(n + 1), block_threads, 0, stream_>>>(
+        leaves, offsets.data(), capacity.neighbours, rows.data(), before.data(),
+        {to.range_offsets.data(), to.half_offsets.data(), to.ranges.data(), to.half_ranges.data(),
+         capacity.ranges});
+    check_cuda(cudaGetLastError(), "build_tree: write_ranges");
+    end_stage("lists", stream_);
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::report(tree_tables<Dim> const& tables)
+  {
+    tell_host<Dim><<<1, 1, 0, stream_>>>(tables.report.data(), &*told_);
+    check_cuda(cudaGetLastError(), "build_tree: tell_host");
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::finish()
+  {
+    synchronize(stream_);
+    if (!complain_) return;
+    if (told_->invalid != 0) complain_();
+    if (!fits(tables_.capacity))
+      throw error("cuda_tree::finish: the tree has " + std::to_string(told_->lists.leaves) +
+                  " leaves and " + std::to_string(told_->lists.ranges) +
+                  " ranges, its arrays have room for " + std::to_string(tables_.capacity.leaves) +
+                  " and " + std::to_string(tables_.capacity.ranges) +
+                  "; call rebuild(), or reserve() before it");
+    learn();
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::learn()
+  {
+    found_ = *told_;
+    root_ = options_.root.value_or(cube<Dim>{});
+    if (tables_.n_targets + tables_.n_sources > 0)
+    {
+      std::copy_n(found_.centre, Dim, root_.centre.begin());
+      root_.half_width = found_.half_width;
+      next_ = capacity_for(found_.lists, tables_.capacity);
+    }
+    if (options_.level) found_.lists.depth = static_cast<std::uint32_t>(*options_.level);
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::reserve(double factor)
+  {
+    auto const times = [factor](std::size_t n)
+    {
+      return static_cast<std::size_t>(factor * n) + 1;
+    };
+    list_report const& found = found_.lists;
+    next_ = {times(found.leaves), times(found.neighbours), times(found.ranges)};
+  }
+
+  template <int Dim>
+  void device_tree<Dim>::limit(device_leaves& leaves) const
+  {
+    if (!complain_)
+    {
+      leaves.most_leaves = found_.lists.leaves;
+      std::copy_n(found_.lists.leaves_of_size, 32, leaves.leaves_of_size.begin());
+      return;
+    }
+    // all that is known of leaves of so many points is that there are at most so many of them
+    leaves.most_leaves = static_cast<index_type>(tables_.capacity.leaves);
+    for (int const k : {0, 4, 6})
+      leaves.leaves_of_size[k] =
+          std::min(leaves.most_leaves, static_cast<index_type>(leaves.n_targets >> k));
+  }
+}
+
+namespace nearfield
+{
+  template class detail::device_tree<2>;
+  template class detail::device_tree<3>;
+  template class cuda_tree<2>;
+  template class cuda_tree<3>;
+}

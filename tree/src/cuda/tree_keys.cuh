@@ -1,0 +1,246 @@
+#pragma once
+
+#include "../keys.hpp"
+#include "bounds.cuh"
+#include "device_tree.cuh"
+#include "launch.cuh"
+#include "points.cuh"
+#include "primitives.hpp"
+#include "trace.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+/// \file
+/// What a build does with coordinates: the root, the keys of the points, and the errors.
+
+namespace nearfield::detail
+{
+  /// The root box: given, or made of the bounds of the sets, as choose_root() makes it.
+  template <int Dim>
+  struct device_root
+  {
+    device_bounds<Dim> const* bounds; ///< of two sets; null: the root is given
+    bool has[2];                      ///< whether a set has points
+    double centre[Dim], half_width;
+
+    __device__ void find()
+    {
+      if (bounds == nullptr) return;
+      half_width = 0;
+      for (int d = 0; d < Dim; ++d)
+      {
+        double lower = std::numeric_limits<double>::infinity(), upper = -lower;
+        for (int s = 0; s < 2; ++s)
+          if (has[s])
+          {
+            lower = min(lower, -from_ordered(bounds[s].lower[d]));
+            upper = max(upper, from_ordered(bounds[s].upper[d]));
+          }
+        // the same operations as on the CPU: no contraction
+        lower = __dmul_rn(lower, 0.5);
+        upper = __dmul_rn(upper, 0.5);
+        centre[d] = __dadd_rn(lower, upper);
+        half_width = max(half_width, __dsub_rn(upper, lower));
+      }
+      if (half_width == 0) half_width = 1;
+    }
+  };
+
+  template <class T, int Dim>
+  __global__ void keys_in_root(device_points<T, Dim> points, device_root<Dim> root, double limit,
+                               key_layout layout, std::uint64_t* keys, index_type* order,
+                               tree_report<Dim>* report)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= points.n) return;
+    root.find();
+    double const width = 2 * root.half_width;
+    if (i == 0)
+    {
+      for (int d = 0; d < Dim; ++d) report->centre[d] = root.centre[d];
+      report->half_width = root.half_width;
+      bool invalid = !(width < std::numeric_limits<double>::infinity());
+      if (root.bounds)
+        for (int s = 0; s < 2; ++s) invalid |= root.has[s] && root.bounds[s].bad != 0;
+      if (invalid) report->invalid = 1;
+    }
+    double const boxes_per_axis = static_cast<double>(1ull << layout.level);
+    double const last = boxes_per_axis - 1;
+    std::array<std::uint32_t, Dim> index;
+    bool inside = true;
+    for (int d = 0; d < Dim; ++d)
+    {
+      double const x = points.x[d][i];
+      double const lower = __dsub_rn(root.centre[d], root.half_width);
+      double const place = __dmul_rn(__ddiv_rn(__dsub_rn(x, lower), width), boxes_per_axis);
+      index[d] = static_cast<std::uint32_t>(place > 0 ? (place < last ? place : last) : 0);
+      inside &= fabs(__dsub_rn(x, root.centre[d])) <= limit;
+    }
+    if (!root.bounds && !inside) report->invalid = 1;
+    keys[i] = layout.order == leaf_order::morton
+                  ? encode<leaf_order::morton, Dim>(index, layout.level)
+                  : encode<leaf_order::row_major, Dim>(index, layout.level);
+    order[i] = i;
+  }
+
+  /// Throws the error of the CPU's build_tree for points that this one refused.
+  template <class T, int Dim>
+  void throw_error_of_host(device_positions<T, Dim> const& points, tree_options<Dim> const& options,
+                           cuda_stream stream)
+  {
+    std::array<std::vector<T>, 2 * Dim> columns;
+    auto const copy = [&](soa<T const, Dim> const& from, int first)
+    {
+      std::array<T const*, Dim> to;
+      for (int d = 0; d < Dim; ++d)
+      {
+        columns[first + d].resize(from.size());
+        device_copy(columns[first + d].data(), from[d], from.size() * sizeof(T), stream);
+        to[d] = columns[first + d].data();
+      }
+      return soa<T const, Dim>(to, from.size());
+    };
+    soa<T const, Dim> const targets = copy(points.targets, 0), sources = copy(points.sources, Dim);
+    static_cast<void>(points.one_set ? nearfield::build_tree(targets, options)
+                                     : nearfield::build_tree(targets, sources, options));
+    throw error("build_tree: the points changed during the call");
+  }
+
+  template <class T, int Dim>
+  void check_positions(device_positions<T, Dim> const& points, tree_options<Dim> const& options)
+  {
+    // without points: the options
+    static_cast<void>(nearfield::build_tree(soa<T const, Dim>(), options));
+    std::size_t const total = points.targets.size() + points.sources.size();
+    if (total >= std::size_t(1) << 31)
+      throw error("build_tree: found " + std::to_string(total) +
+                  " points in device memory; give fewer than 2^31");
+    auto const check = [](soa<T const, Dim> const& x, char const* name)
+    {
+      for (int d = 0; d < Dim; ++d)
+        if (x.size() > 0 && x[d] == nullptr)
+          throw error("build_tree: column " + std::to_string(d) + " of " + name +
+                      " is null; give " + std::to_string(x.size()) + " values");
+    };
+    check(points.targets, points.one_set ? "points" : "targets");
+    check(points.sources, "sources");
+  }
+
+  template <int Dim>
+  template <class T>
+  void device_tree<Dim>::sort(device_positions<T, Dim> const& points, sets& sorted,
+                              tree_tables<Dim>& to)
+  {
+    std::array<device_points<T, Dim>, 2> const all{device_points<T, Dim>(points.targets),
+                                                   device_points<T, Dim>(points.sources)};
+    device_root<Dim> root{};
+    double limit = 0;
+    for (int s = 0; s < 2; ++s) root.has[s] = all[s].n > 0;
+    if (options_.root)
+    {
+      std::ranges::copy(options_.root->centre, root.centre);
+      root.half_width = options_.root->half_width;
+      limit = root.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+    }
+    else
+    {
+      if (bounds_.size() == 0)
+      {
+        device_array<device_bounds<Dim>> cleared(4, stream_, "build_tree: bounds");
+        device_clear(cleared.data(), 4 * sizeof(device_bounds<Dim>), stream_);
+        bounds_ = std::move(cleared);
+      }
+      root.bounds = bounds_.data() + 2;
+      for (int s = 0; s < 2; ++s)
+        if (all[s].n > 0)
+        {
+          unsigned const blocks =
+              std::min(blocks_for(all[s].n, bounds_threads), bounds_blocks * multiprocessors());
+          find_bounds<T, Dim><<<blocks, bounds_threads, 0, stream_>>>(
+              all[s], std::array<T, Dim>{}, bounds_.data() + s, bounds_.data() + 2 + s);
+          check_cuda(cudaGetLastError(), "build_tree: find_bounds");
+        }
+    }
+    end_stage("bounds", stream_);
+    key_layout const layout = layout_of_valid(options_);
+    std::array<device_array<index_type>*, 2> const orders{&to.target_order, &to.source_order};
+    for (int s = 0; s < 2; ++s)
+    {
+      std::size_t const n = all[s].n;
+      if (n == 0) continue;
+      char const* const what = "build_tree: sort";
+      sorted[s].keys = device_array<std::uint64_t>(n, stream_, what);
+      fit(*orders[s], n, stream_, what);
+      device_array<std::uint64_t> keys;
+      device_array<index_type> order;
+      bool const sorts = layout.level > 0;
+      if (sorts)
+      {
+        keys = device_array<std::uint64_t>(n, stream_, what);
+        order = device_array<index_type>(n, stream_, what);
+      }
+      keys_in_root<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
+          all[s], root, limit, layout, sorts ? keys.data() : sorted[s].keys.data(),
+          sorts ? order.data() : orders[s]->data(), to.report.data());
+      check_cuda(cudaGetLastError(), "build_tree: keys_in_root");
+      end_stage("keys", stream_);
+      if (sorts)
+        sort_pairs(keys.data(), sorted[s].keys.data(), order.data(), orders[s]->data(), n,
+                   Dim * layout.level, stream_, what);
+      end_stage("sort", stream_);
+    }
+  }
+
+  template <int Dim>
+  template <class T>
+  void device_tree<Dim>::build(device_positions<T, Dim> const& points)
+  {
+    if (auto const problem = cuda_problem(); !problem.empty())
+      throw error("build_tree: " + problem, error_kind::not_available);
+    check_positions(points, options_);
+    tree_tables<Dim> tables;
+    tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
+    device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
+    tables.n_targets = points.targets.size();
+    tables.n_sources = points.sources.size();
+    sets sorted;
+    sort(points, sorted, tables);
+    find_heads(sorted, tables);
+    make_tables(sorted, points.one_set, tables);
+    if (told_->invalid) throw_error_of_host(points, options_, stream_);
+    tables_ = std::move(tables);
+    one_set_ = points.one_set;
+    complain_ = nullptr;
+    learn();
+  }
+
+  template <int Dim>
+  template <class T>
+  void device_tree<Dim>::enqueue(device_positions<T, Dim> const& points)
+  {
+    check_positions(points, options_);
+    if (points.one_set != one_set_ || points.targets.size() != tables_.n_targets ||
+        points.sources.size() != tables_.n_sources)
+      throw error("cuda_tree::enqueue: found other numbers of points than the tree was built for; "
+                  "call rebuild()");
+    complain_ = [points, options = options_, stream = stream_]
+    {
+      throw_error_of_host(points, options, stream);
+    };
+    if (points.targets.size() + points.sources.size() == 0) return;
+    device_clear(tables_.report.data(), sizeof(tree_report<Dim>), stream_);
+    sets sorted;
+    sort(points, sorted, tables_);
+    find_heads(sorted, tables_);
+    make_leaves(sorted, one_set_, tables_);
+    make_lists(one_set_, tables_);
+    report(tables_);
+  }
+}
