@@ -30,10 +30,13 @@ namespace nearfield
 
   cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
                        cuda_items const& items, cuda_stream stream)
-      : n_targets_(points_in(targets)), n_sources_(n_sources), n_wide_(items.n_wide),
-        n_medium_(items.n_medium), box_offsets_(targets.offsets, stream),
-        range_offsets_(list.offsets, stream), own_(list.own, stream), ranges_(list.ranges, stream),
-        shifts_(list.shifts, stream), items_(items.items, stream)
+      : n_targets_(points_in(targets)), n_sources_(n_sources),
+        box_offsets_(targets.offsets, stream), range_offsets_(list.offsets, stream),
+        own_(list.own, stream), ranges_(list.ranges, stream),
+        shifts_(list.shifts, stream), view_{box_offsets_.data(), own_.data(), range_offsets_.data(),
+                                            ranges_.data(), shifts_.data()},
+        items_(items.items, stream), counts_{items.n_wide, items.n_medium,
+                                             static_cast<index_type>(items.items.size())}
   {}
 
   cuda_list::cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,

@@ -4,6 +4,14 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/p2p/cuda.hpp>
 
+namespace nearfield
+{
+  cuda_list::cuda_list(cuda_stream, device_leaves const&, bool)
+  {
+    throw error("cuda: " + cuda_problem(), error_kind::not_available);
+  }
+}
+
 namespace nearfield::detail
 {
   template <>

@@ -4,10 +4,18 @@
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/permutation.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 #include <nearfield/p2p/near_field.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
 
 /// \file
 /// P2P on a GPU: p2p_inner, p2p_outer and near_field with `cuda` as the first argument, over views of memory
@@ -29,9 +37,9 @@
 
 namespace nearfield
 {
-  /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. It
-  /// copies what it needs in the order of `stream`, which must outlive it, and waits; any number of steps may use it, on
-  /// any stream. Those on other streams must be done before it is destroyed.
+  /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. From host
+  /// memory it copies what it needs in the order of `stream`, which must outlive it, and waits; any number of steps may
+  /// use it, on any stream. Those on other streams must be done before it is destroyed.
   class NEARFIELD_API cuda_list
   {
   public:
@@ -43,6 +51,20 @@ namespace nearfield
     /// For mutual steps, over a half list of one set. Also throws nearfield::error if it is not a half list.
     static cuda_list mutual(boxes const& points, interaction_list const& half_list,
                             cuda_stream stream = nullptr);
+
+    /// For one-sided steps over a tree in device memory, which must outlive it and not be rebuilt. The items are made
+    /// on the device, in the order of the stream: the host waits for nothing.
+    template <has_device_leaves Leaves>
+    cuda_list(cuda_backend where, Leaves const& leaves)
+        : cuda_list(where.stream, leaves.on_device(), false)
+    {}
+    /// The same for mutual steps. Throws nearfield::error for two sets.
+    template <has_device_leaves Leaves>
+    static cuda_list mutual(cuda_backend where, Leaves const& leaves)
+    {
+      static_cast<void>(leaves.half_interactions()); // which throws
+      return cuda_list(where.stream, leaves.on_device(), true);
+    }
 
     /// The number of targets.
     [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
@@ -57,25 +79,27 @@ namespace nearfield
     template <class T>
     void describe_to(cuda_job<T>& job) const
     {
-      static_cast<list_view&>(job) = {box_offsets_.data(), own_.data(), range_offsets_.data(),
-                                      ranges_.data(), shifts_.data()};
+      static_cast<list_view&>(job) = view_;
+      static_cast<cuda_item_counts&>(job) = counts_;
       job.items = items_.data();
-      job.n_wide = n_wide_;
-      job.n_medium = n_medium_;
-      job.n_items = static_cast<index_type>(items_.size());
+      job.item_counts = device_counts_.data();
     }
 
   private:
     cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
               cuda_items const& items, cuda_stream stream);
+    cuda_list(cuda_stream stream, device_leaves const& leaves, bool is_mutual);
 
     std::size_t n_targets_, n_sources_;
     bool is_of_one_set_ = true, is_mutual_ = false;
-    index_type n_wide_, n_medium_;
+    // copies of a list in host memory
     device_array<index_type> box_offsets_, range_offsets_;
     device_array<source_range> own_, ranges_;
     device_array<std::array<double, 3>> shifts_;
+    list_view view_;
     device_array<cuda_item> items_;
+    cuda_item_counts counts_;
+    device_array<cuda_item_counts> device_counts_; ///< of items made on the device
   };
 
   /// The compiled CUDA kernels of an interaction. Throws nearfield::error if nearfield was built without CUDA.
@@ -156,6 +180,82 @@ namespace nearfield
           device_clear(targets.out[c], targets.out.size() * sizeof(T), where.stream);
       launch(function, kernel, k, job, targets, sources);
     }
+
+    /// Columns in the order of a tree, for the time of a step.
+    template <class T>
+    class sorted_columns
+    {
+    public:
+      /// Not initialised.
+      sorted_columns(cuda_stream stream, std::span<index_type const> order, int width)
+          : order_(order), memory_(width * pitch(), stream, "near_field: sorted columns")
+      {
+        for (int c = 0; c < width; ++c) columns_.push_back(memory_.data() + c * pitch());
+      }
+      template <class View>
+      sorted_columns(cuda_stream stream, std::span<index_type const> order, View const& from)
+          : sorted_columns(stream, order, width_of(from))
+      {
+        device_gather<T>(stream, order.data(), order.size(), from.data(), columns_.data(),
+                         width_of(from));
+      }
+
+      template <int N>
+      [[nodiscard]] soa<T, N> view()
+      {
+        if constexpr (N == run_time_columns)
+          return {columns_, order_.size()};
+        else
+        {
+          std::array<T*, N> columns;
+          std::ranges::copy(columns_, columns.begin());
+          return {columns, order_.size()};
+        }
+      }
+      template <class View>
+      void scatter_to(View const& to, bool accumulate)
+      {
+        device_scatter<T>(memory_.stream(), order_.data(), order_.size(), columns_.data(),
+                          to.data(), width_of(to), accumulate);
+      }
+
+    private:
+      /// from one column to the next: aligned
+      [[nodiscard]] std::size_t pitch() const { return (order_.size() + 63) / 64 * 64; }
+
+      std::span<index_type const> order_;
+      device_array<T> memory_;
+      std::vector<T*> columns_;
+    };
+
+    /// The sources of a step over a tree, and its outputs, in the order of the tree.
+    template <class T, int Dim, int NQ, int NOut>
+    class sorted_set
+    {
+    public:
+      template <class Leaves, class X, class Q, class Out>
+      sorted_set(cuda_stream stream, Leaves const& leaves, X const& x, Q const& q, Out const& out)
+          : x_(stream, leaves.source_order(), x), q_(stream, leaves.source_order(), q),
+            out_(stream, leaves.target_order(), width_of(out))
+      {}
+      [[nodiscard]] soa<T, Dim> x() { return x_.template view<Dim>(); }
+      [[nodiscard]] soa<T, NQ> q() { return q_.template view<NQ>(); }
+      [[nodiscard]] soa<T, NOut> out() { return out_.template view<NOut>(); }
+      /// Those of the step in between: it overwrites.
+      [[nodiscard]] static near_field_options options(near_field_options options)
+      {
+        options.accumulate = false;
+        return options;
+      }
+      template <class Out>
+      void deliver(Out const& out, bool accumulate)
+      {
+        out_.scatter_to(out, accumulate);
+      }
+
+    private:
+      sorted_columns<T> x_, q_, out_;
+    };
 
     inline void check_cuda_list(char const* function, cuda_list const& list, bool mutual,
                                 bool one_set, std::size_t n_targets, std::size_t n_sources)
@@ -269,5 +369,57 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
     detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
                         targets, sources);
+  }
+
+  /// One set over a tree in device memory: as above, with columns in the order of the arrays that it was made from.
+  /// Brings them into the order of the tree and the outputs back, and makes the items of the list, all on the
+  /// device: the host waits for nothing. If positions stay, a cuda_list of the tree and columns in its order save
+  /// that. Throws nearfield::error for a tree of two sets, and for columns of other sizes than the tree's.
+  template <interaction K, has_device_leaves Leaves, class X, class Q, int NQ, kernel_real T,
+            int NOut>
+  void near_field(cuda_backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
+                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    detail::check_one_set("near_field", x, q, out);
+    cuda_list const list(where, leaves);
+    detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
+    detail::sorted_set<T, K::dim, NQ, NOut> sorted(where.stream, leaves, x, q, out);
+    near_field(where, k, list, sorted.x(), sorted.q(), sorted.out(), sorted.options(options));
+    sorted.deliver(out, options.accumulate);
+  }
+
+  /// The same with one evaluation per pair. Not deterministic.
+  template <interaction K, has_device_leaves Leaves, class X, class Q, int NQ, kernel_real T,
+            int NOut>
+  requires detail::has_way_back<K>
+  void near_field_mutual(cuda_backend where, K const& k, Leaves const& leaves,
+                         soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                         near_field_options const& options = {})
+  {
+    detail::check_one_set("near_field_mutual", x, q, out);
+    auto const list = cuda_list::mutual(where, leaves);
+    detail::check_cuda_list("near_field_mutual", list, true, true, x.size(), x.size());
+    detail::sorted_set<T, K::dim, NQ, NOut> sorted(where.stream, leaves, x, q, out);
+    near_field_mutual(where, k, list, sorted.x(), sorted.q(), sorted.out(),
+                      sorted.options(options));
+    sorted.deliver(out, options.accumulate);
+  }
+
+  /// Two sets over their tree in device memory: targets x, sources y with inputs q.
+  template <interaction K, has_device_leaves Leaves, class X, class Y, class Q, int NQ,
+            kernel_real T, int NOut>
+  void near_field(cuda_backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
+                  soa<Y, K::dim> const& y, soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                  near_field_options const& options = {})
+  {
+    detail::check_two_sets("near_field", x, y, q, out);
+    cuda_list const list(where, leaves);
+    detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
+    detail::sorted_set<T, K::dim, NQ, NOut> sorted(where.stream, leaves, y, q, out);
+    detail::sorted_columns<T> targets(where.stream, leaves.target_order(), x);
+    near_field(where, k, list, targets.template view<K::dim>(), sorted.x(), sorted.q(),
+               sorted.out(), sorted.options(options));
+    sorted.deliver(out, options.accumulate);
   }
 }

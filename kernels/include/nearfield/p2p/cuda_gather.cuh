@@ -296,14 +296,15 @@ namespace nearfield::detail
                   sizeof(memory) >= 4 * sizeof(gather_memory<K, T, 32, most>));
 
     index_type const block = blockIdx.x;
-    index_type const halves = (job.n_medium + 1) / 2;
-    if (block < job.n_wide)
+    auto const [n_wide, n_medium, n_items] = job.counts();
+    index_type const halves = (n_medium + 1) / 2;
+    if (block < n_wide)
       gather_item_of_team<most, gather_threads>(k, job, job.items[block], memory);
-    else if (block < job.n_wide + halves)
+    else if (block < n_wide + halves)
     {
-      index_type const i = 2 * (block - job.n_wide) + threadIdx.x / 64;
-      if (i >= job.n_medium) return;
-      cuda_item const item = job.items[job.n_wide + i];
+      index_type const i = 2 * (block - n_wide) + threadIdx.x / 64;
+      if (i >= n_medium) return;
+      cuda_item const item = job.items[n_wide + i];
       if (item.count > gather_few_targets)
         gather_item_of_team<most, 64>(k, job, item, memory);
       else
@@ -311,9 +312,9 @@ namespace nearfield::detail
     }
     else
     {
-      index_type const i = job.n_wide + job.n_medium +
-                           (block - job.n_wide - halves) * (gather_threads / 32) + threadIdx.x / 32;
-      if (i < job.n_items) gather_item_of_team<2, 32>(k, job, job.items[i], memory);
+      index_type const i =
+          n_wide + n_medium + (block - n_wide - halves) * (gather_threads / 32) + threadIdx.x / 32;
+      if (i < n_items) gather_item_of_team<2, 32>(k, job, job.items[i], memory);
     }
   }
 }

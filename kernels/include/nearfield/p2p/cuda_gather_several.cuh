@@ -187,18 +187,19 @@ namespace nearfield::detail
   {
     __shared__ alignas(16) unsigned char memory[gather_threads * gather_tile_bytes];
     index_type const block = blockIdx.x / job.parts;
-    index_type const halves = (job.n_medium + 1) / 2;
+    auto const [n_wide, n_medium, n_items] = job.counts();
+    index_type const halves = (n_medium + 1) / 2;
     team_of_threads team{gather_threads};
-    index_type i = block, end = job.n_wide;
-    if (block >= job.n_wide)
+    index_type i = block, end = n_wide;
+    if (block >= n_wide)
     {
-      bool const is_medium = block < job.n_wide + halves;
+      bool const is_medium = block < n_wide + halves;
       team.threads = is_medium ? 64 : 32;
-      index_type const before = job.n_wide + (is_medium ? 0 : job.n_medium);
-      index_type const blocks_before = job.n_wide + (is_medium ? 0 : halves);
+      index_type const before = n_wide + (is_medium ? 0 : n_medium);
+      index_type const blocks_before = n_wide + (is_medium ? 0 : halves);
       i = before + (block - blocks_before) * (gather_threads / team.threads) +
           threadIdx.x / team.threads;
-      end = is_medium ? job.n_wide + job.n_medium : job.n_items;
+      end = is_medium ? n_wide + n_medium : n_items;
     }
     if (i >= end) return;
     gather_several_item(k, job, job.item(i), blockIdx.x % job.parts, team,

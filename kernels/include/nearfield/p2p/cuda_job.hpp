@@ -30,6 +30,14 @@ namespace nearfield
     index_type n_medium = 0; ///< the number of items for half a block, the next ones
   };
 
+  /// The numbers of items, as cuda_items has them.
+  struct cuda_item_counts
+  {
+    index_type n_wide = 0;   ///< as cuda_items::n_wide
+    index_type n_medium = 0; ///< as cuda_items::n_medium
+    index_type n_items = 0;  ///< the number of all items
+  };
+
   /// Where the sources of a set lie, if they lie in several allocations: source j of the set is number begin + j
   /// of the columns of `allocation`, and what it receives is added to place halo + j of the halo (set 0: to the
   /// outputs of the targets).
@@ -48,7 +56,7 @@ namespace nearfield
   /// memory, which must not change until the kernels have finished. Columns of inputs and outputs are those of
   /// the first right-hand side, then those of the second and so on; those of inputs for each allocation.
   template <class T>
-  struct cuda_job : list_view
+  struct cuda_job : list_view, cuda_item_counts
   {
     T const* const* target_x = nullptr; ///< dim columns
     T* const* target_out = nullptr;     ///< n_rhs * n_out columns
@@ -65,9 +73,9 @@ namespace nearfield
     // a list
     source_set const* sets = nullptr; ///< null: set s is all of allocation s
     cuda_item const* items = nullptr; ///< the work of a list; null: one box
-    index_type n_wide = 0;            ///< as cuda_items::n_wide
-    index_type n_medium = 0;          ///< as cuda_items::n_medium
-    index_type n_items = 0;           ///< the number of all items
+    /// in device memory, where the host does not know the numbers of items: those of the job are then the most that
+    /// there may be
+    cuda_item_counts const* item_counts = nullptr;
 
     // without items: one box of n_targets that meets n_sources
     index_type n_targets = 0; ///< the number of points of the box

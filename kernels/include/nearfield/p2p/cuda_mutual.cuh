@@ -208,7 +208,7 @@ namespace nearfield::detail
     __shared__ mutual_memory<K, T> memory[mutual_threads / 32];
     index_type const warp = threadIdx.x / 32;
     index_type const i = blockIdx.x * (mutual_threads / 32) + warp;
-    if (i >= job.n_items) return;
+    if (i >= job.counts().n_items) return;
     cuda_item const item = job.items[i];
     if (item.count <= 32)
       mutual_item<Tested, 1>(k, job, item, memory[warp]);

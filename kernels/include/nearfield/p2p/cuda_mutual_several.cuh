@@ -68,7 +68,7 @@ namespace nearfield::detail
     if (job.items)
     {
       index_type const i = w / Shape::pieces, piece = w % Shape::pieces;
-      if (i >= job.n_items) return false;
+      if (i >= job.counts().n_items) return false;
       work.item = job.items[i];
       index_type const count = work.item.count;
       index_type const pieces = (count + Shape::of_list - 1) / Shape::of_list;

@@ -60,6 +60,7 @@ namespace nearfield::detail
     std::array<double, 3> const* shifts;
     source_set const* sets;
     cuda_item const* items;
+    cuda_item_counts const* item_counts;
     index_type n_wide, n_medium, n_items;
 
     // one box
@@ -75,9 +76,9 @@ namespace nearfield::detail
     explicit device_job(cuda_job<T> const& from, int first = 0)
         : box_offsets(from.box_offsets), own(from.own), range_offsets(from.range_offsets),
           ranges(from.ranges), shifts(from.shifts), sets(from.sets), items(from.items),
-          n_wide(from.n_wide), n_medium(from.n_medium), n_items(from.n_items),
-          n_targets(from.n_targets), n_sources(from.n_sources), piece(0), parts(1),
-          own_is_self(from.own_is_self), singular(from.singular),
+          item_counts(from.item_counts), n_wide(from.n_wide), n_medium(from.n_medium),
+          n_items(from.n_items), n_targets(from.n_targets), n_sources(from.n_sources), piece(0),
+          parts(1), own_is_self(from.own_is_self), singular(from.singular),
           always_tests(radial_interaction<interaction> && !from.singular),
           n_rhs(std::min(width, from.n_rhs - first))
     {
@@ -109,6 +110,12 @@ namespace nearfield::detail
     [[nodiscard]] __host__ __device__ bool tests_own_points() const
     {
       return radial_interaction<interaction> || singular;
+    }
+
+    /// The numbers of items of the list.
+    [[nodiscard]] __device__ cuda_item_counts counts() const
+    {
+      return item_counts ? *item_counts : cuda_item_counts{n_wide, n_medium, n_items};
     }
 
     /// Item i of the list or, without one, of the box.
