@@ -1,0 +1,551 @@
+// Trees on a GPU are those of the CPU, to the bit.
+
+#include "complains_of.hpp"
+#include "points.hpp"
+#include "reference.hpp"
+#include "tree/tree_cases.hpp"
+
+#include <nearfield/cuda/permutation.hpp>
+#include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/tree/cuda_tree.hpp>
+#include <nearfield/tree/permutation.hpp>
+
+#include <gtest/gtest.h>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <ostream>
+#include <utility>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    template <class T>
+    std::vector<T> values(std::span<T const> from)
+    {
+      return {from.begin(), from.end()};
+    }
+
+    void expect_equal(interaction_list const& found, interaction_list const& expected)
+    {
+      EXPECT_EQ(values(found.own), values(expected.own));
+      EXPECT_EQ(values(found.offsets), values(expected.offsets));
+      EXPECT_EQ(values(found.ranges), values(expected.ranges));
+    }
+
+    template <int Dim>
+    void expect_equal(cuda_tree<Dim> const& on_device, tree<Dim> const& expected)
+    {
+      ASSERT_EQ(on_device.size(), expected.size());
+      tree<Dim> const found = on_device.on_host();
+      EXPECT_EQ(found.root(), expected.root());
+      EXPECT_EQ(found.order(), expected.order());
+      EXPECT_EQ(found.depth(), expected.depth());
+      EXPECT_EQ(found.has_one_set(), expected.has_one_set());
+      for (index_type b = 0; b < expected.size(); ++b)
+        ASSERT_EQ(found.cell(b), expected.cell(b)) << b;
+      EXPECT_EQ(values(found.targets().offsets), values(expected.targets().offsets));
+      EXPECT_EQ(values(found.sources().offsets), values(expected.sources().offsets));
+      EXPECT_EQ(values(found.target_order()), values(expected.target_order()));
+      EXPECT_EQ(values(found.source_order()), values(expected.source_order()));
+      expect_equal(found.interactions(), expected.interactions());
+      if (expected.has_one_set())
+        expect_equal(found.half_interactions(), expected.half_interactions());
+      EXPECT_EQ(on_device.interaction_count(), expected.interaction_count());
+      EXPECT_EQ(on_device.largest_leaf(), expected.largest_leaf());
+    }
+
+    /// Columns of n values, from -1 to 1.
+    template <class T, int N>
+    column_set<T, N> random_columns(std::size_t n)
+    {
+      random_numbers random(5);
+      column_set<T, N> result;
+      for (auto& column : result.columns)
+        for (std::size_t i = 0; i < n; ++i) column.push_back(static_cast<T>(random.uniform(-1, 1)));
+      return result;
+    }
+
+    /// Runs a step into columns that start with 2, on the device and on the host.
+    template <class T, int NOut, class OnDevice, class OnHost>
+    void expect_equal_outputs(std::size_t n, OnDevice&& on_device, OnHost&& on_host)
+    {
+      column_set<T, NOut> expected, found;
+      for (auto& column : expected.columns) column.assign(n, T(2));
+      found = expected;
+      device_columns<T, NOut> out(std::as_const(expected).view());
+      on_device(out.view());
+      on_host(expected.view());
+      out.copy_to(found.view());
+      T scale = 0;
+      for (auto const& column : expected.columns)
+        for (T const value : column) scale = std::max(scale, std::abs(value));
+      for (int o = 0; o < NOut; ++o)
+        for (std::size_t i = 0; i < n; ++i)
+          ASSERT_NEAR(found.columns[o][i], expected.columns[o][i], scale * tolerance<T>)
+              << "output " << o << " of point " << i;
+    }
+
+    template <class T, class K>
+    void expect_near_field(K const& k, cloud shape, int most, near_field_options const& options)
+    {
+      constexpr int dim = K::dim;
+      tree_options<dim> const how{.max_leaf_size = most};
+      auto const x = make_points<T, dim>(shape, 6000), y = make_points<T, dim>(shape, 4000, 9);
+      auto const q = random_columns<T, K::n_in>(x.size()),
+                 y_q = random_columns<T, K::n_in>(y.size());
+      device_columns<T, dim> const on_x(x.view()), on_y(y.view());
+      device_columns<T, K::n_in> const on_q(q.view()), on_y_q(y_q.view());
+      auto const one = build_tree(cuda, on_x.view(), how);
+      auto const two = build_tree(cuda, on_x.view(), on_y.view(), how);
+      auto const host_one = build_tree(x.view(), how);
+      auto const host_two = build_tree(x.view(), y.view(), how);
+      using out_view = soa<T, K::n_out>;
+      expect_equal_outputs<T, K::n_out>(
+          x.size(),
+          [&](out_view const& out)
+          { near_field(cuda, k, one, on_x.view(), on_q.view(), out, options); },
+          [&](out_view const& out)
+          { near_field(scalar, k, host_one, x.view(), q.view(), out, options); });
+      expect_equal_outputs<T, K::n_out>(
+          x.size(),
+          [&](out_view const& out)
+          { near_field_mutual(cuda, k, one, on_x.view(), on_q.view(), out, options); },
+          [&](out_view const& out)
+          { near_field_mutual(scalar, k, host_one, x.view(), q.view(), out, options); });
+      expect_equal_outputs<T, K::n_out>(
+          x.size(),
+          [&](out_view const& out)
+          { near_field(cuda, k, two, on_x.view(), on_y.view(), on_y_q.view(), out, options); },
+          [&](out_view const& out)
+          { near_field(scalar, k, host_two, x.view(), y.view(), y_q.view(), out, options); });
+    }
+
+    /// Gives memory so many times.
+    class little_memory final : public device_memory
+    {
+    public:
+      explicit little_memory(int calls) : left_(calls) {}
+      void* allocate(std::size_t bytes, cuda_stream) override
+      {
+        if (left_-- <= 0) return nullptr;
+        void* memory = nullptr;
+        return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : nullptr;
+      }
+      void deallocate(void* memory, std::size_t, cuda_stream) noexcept override
+      {
+        cudaFree(memory);
+      }
+
+    private:
+      int left_;
+    };
+
+    template <class C>
+    class cuda_tree_of : public testing::Test
+    {
+    protected:
+      using columns = device_columns<typename C::real, C::dim>;
+      using host_points = points<typename C::real, C::dim>;
+      using options = tree_options<C::dim>;
+
+      static columns upload(host_points const& x) { return columns(x.view()); }
+      static void expect_one_set(host_points const& x, options const& how)
+      {
+        auto const on_device = upload(x);
+        expect_equal(build_tree(cuda, on_device.view(), how), build_tree(x.view(), how));
+      }
+      static void expect_two_sets(host_points const& x, host_points const& y, options const& how)
+      {
+        auto const on_x = upload(x), on_y = upload(y);
+        expect_equal(build_tree(cuda, on_x.view(), on_y.view(), how),
+                     build_tree(x.view(), y.view(), how));
+      }
+      /// What build_tree says of the points, here and there.
+      static void expect_same_error(host_points const& x, options const& how = {})
+      {
+        auto const on_device = upload(x);
+        std::string expected;
+        try
+        {
+          static_cast<void>(build_tree(x.view(), how));
+        }
+        catch (error const& e)
+        {
+          expected = e.what();
+        }
+        ASSERT_NE(expected, "");
+        EXPECT_THAT([&] { static_cast<void>(build_tree(cuda, on_device.view(), how)); },
+                    complains_of(expected));
+      }
+    };
+    TYPED_TEST_SUITE(cuda_tree_of, all_coordinates, coordinate_names);
+  }
+
+  TYPED_TEST(cuda_tree_of, one_set_is_that_of_the_cpu)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    for (auto const& c : tree_cases<dim>())
+    {
+      SCOPED_TRACE(c.name());
+      this->expect_one_set(make_points<T, dim>(c.shape, c.n), c.options);
+      if (this->HasFailure()) return;
+    }
+  }
+
+  TYPED_TEST(cuda_tree_of, two_sets_are_those_of_the_cpu)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    for (auto const& c : tree_cases<dim>())
+      for (auto const& [shape, n] : {std::pair(cloud::uniform, 0), std::pair(cloud::uniform, 300),
+                                     std::pair(cloud::plummer, 700), std::pair(c.shape, 33)})
+      {
+        SCOPED_TRACE(testing::Message() << c.name() << ", " << n << " sources, " << shape);
+        this->expect_two_sets(make_points<T, dim>(c.shape, c.n), make_points<T, dim>(shape, n, 2),
+                              c.options);
+        if (this->HasFailure()) return;
+      }
+  }
+
+  // Clouds of mixed shapes and sizes around all that is drawn at random.
+  TYPED_TEST(cuda_tree_of, random_clouds_give_the_trees_of_the_cpu)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(71);
+    for (int round = 0; round < 130; ++round)
+    {
+      auto const draw = [&](std::uint64_t seed)
+      {
+        points<T, dim> x;
+        for (int part = 0; part < 3; ++part)
+        {
+          auto const shape = all_clouds[random.below(std::size(all_clouds))];
+          auto const some = make_points<T, dim>(shape, random.below(3000), seed + part);
+          double const scale = std::pow(10., -static_cast<double>(random.below(6)));
+          for (std::size_t i = 0; i < some.size(); ++i)
+          {
+            std::array<double, dim> at;
+            // on planes of the lattice, too
+            for (int d = 0; d < dim; ++d) at[d] = 0.5 + scale * (some[i][d] - 0.5);
+            x.push_back(at);
+          }
+        }
+        return x;
+      };
+      auto const x = draw(3 * round);
+      typename TestFixture::options how{.max_leaf_size = 1 + static_cast<int>(random.below(200))};
+      if (random.below(4) == 0) how.level = static_cast<int>(random.below(8));
+      if (random.below(3) == 0) how.root = {{}, 4.};
+      SCOPED_TRACE(testing::Message() << "round " << round << ", " << x.size() << " points");
+      if (random.below(3) == 0)
+        this->expect_two_sets(x, draw(1000 + 3 * round), how);
+      else
+        this->expect_one_set(x, how);
+      if (this->HasFailure()) return;
+    }
+  }
+
+  // A large leaf beside thousands of small ones: rows too long for a warp.
+  TYPED_TEST(cuda_tree_of, a_leaf_may_meet_thousands)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(3);
+    points<T, dim> x;
+    for (int i = 0; i < 20000; ++i)
+    {
+      auto at = uniform_point<dim>(random);
+      at[0] = 0.5 - 1e-5 * (1 + random.uniform()); // a sheet
+      x.push_back(at);
+    }
+    std::array<double, dim> far;
+    far.fill(1);
+    x.push_back(far);
+    this->expect_one_set(x, {.max_leaf_size = 1, .root = cube<dim>{.centre = {}, .half_width = 1}});
+    this->expect_one_set(x, {.max_leaf_size = 1});
+  }
+
+  TYPED_TEST(cuda_tree_of, leaves_may_be_larger_than_the_set_and_as_small_as_a_point)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const x = make_points<T, dim>(cloud::plummer, 5000);
+    for (int const most : {1, 2, 3, 4, 5, 15, 16, 17, 63, 64, 65, 255, 256, 1000, 4999, 5000, 5001,
+                           std::numeric_limits<int>::max()})
+    {
+      SCOPED_TRACE(most);
+      this->expect_one_set(x, {.max_leaf_size = most});
+      this->expect_two_sets(x, make_points<T, dim>(cloud::uniform, 2000), {.max_leaf_size = most});
+    }
+  }
+
+  TYPED_TEST(cuda_tree_of, coordinates_far_from_zero_and_close_together_are_served)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    for (double const scale : {1e-30, 1e-3, 1., 1e30})
+      for (double const origin : {0., 1., -1e3})
+      {
+        auto x = make_points<T, dim>(cloud::uniform, 1000);
+        for (auto& column : x.columns)
+          for (T& value : column) value = static_cast<T>(scale * (value + origin));
+        SCOPED_TRACE(testing::Message() << scale << " x (" << origin << " + ...)");
+        this->expect_one_set(x, {.max_leaf_size = 20});
+      }
+  }
+
+  TYPED_TEST(cuda_tree_of, wrong_points_and_options_are_refused_as_on_the_cpu)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const good = make_points<T, dim>(cloud::uniform, 500);
+    for (T const wrong : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()})
+    {
+      auto x = good;
+      x.columns[dim - 1][3] = wrong;
+      x.columns[0][400] = wrong;
+      this->expect_same_error(x);
+      this->expect_same_error(x, {.root = cube<dim>{.centre = {}, .half_width = 2}});
+    }
+    this->expect_same_error(good, {.root = cube<dim>{.centre = {}, .half_width = 0.5}});
+    this->expect_same_error(good, {.root = cube<dim>{.centre = {}, .half_width = -1}});
+    this->expect_same_error(good, {.level = max_level<dim> + 1});
+    this->expect_same_error(good, {.max_leaf_size = 0});
+    this->expect_same_error(good, {.order = leaf_order::row_major});
+    if (sizeof(T) == 8)
+    {
+      auto x = good; // the root's width overflows
+      x.columns[0][0] = std::numeric_limits<T>::lowest();
+      x.columns[0][1] = std::numeric_limits<T>::max();
+      this->expect_same_error(x);
+    }
+    soa<T, dim> const null({}, 7);
+    EXPECT_THAT([&] { static_cast<void>(build_tree(cuda, null)); },
+                complains_of("build_tree: column 0 of points is null; give 7 values"));
+  }
+
+  // Within rounding of the root's faces.
+  TYPED_TEST(cuda_tree_of, points_on_the_faces_of_a_given_root_are_inside)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto x = make_points<T, dim>(cloud::grid, 1000);
+    x.columns[0][0] = -std::numeric_limits<T>::epsilon();
+    x.columns[1][5] = 1 + std::numeric_limits<T>::epsilon();
+    cube<dim> root{.half_width = 0.5};
+    root.centre.fill(0.5);
+    this->expect_one_set(x, {.max_leaf_size = 10, .root = root});
+    this->expect_one_set(x, {.level = 3, .root = root});
+  }
+
+  TYPED_TEST(cuda_tree_of, a_rebuilt_tree_is_that_of_the_new_points)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const first = make_points<T, dim>(cloud::uniform, 3000);
+    auto const on_first = this->upload(first);
+    auto tree = build_tree(cuda, on_first.view(), {.max_leaf_size = 20});
+    // more leaves than the arrays of the last build hold, then none, then few
+    for (auto const& [shape, n] :
+         {std::pair(cloud::plummer, 20000), std::pair(cloud::plummer, 19000),
+          std::pair(cloud::uniform, 0), std::pair(cloud::planar, 100)})
+    {
+      SCOPED_TRACE(testing::Message() << n << " points");
+      auto const x = make_points<T, dim>(shape, n);
+      auto const on_x = this->upload(x);
+      tree.rebuild(on_x.view());
+      expect_equal(tree, build_tree(x.view(), {.max_leaf_size = 20}));
+      tree.rebuild(on_x.view(), on_first.view());
+      expect_equal(tree, build_tree(x.view(), first.view(), {.max_leaf_size = 20}));
+    }
+    auto moved = std::move(tree);
+    expect_equal(moved, build_tree(make_points<T, dim>(cloud::planar, 100).view(), first.view(),
+                                   {.max_leaf_size = 20}));
+  }
+
+  TYPED_TEST(cuda_tree_of, refused_points_leave_the_tree_as_it_was)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto x = make_points<T, dim>(cloud::uniform, 3000);
+    auto const on_x = this->upload(x);
+    auto tree = build_tree(cuda, on_x.view(), {.max_leaf_size = 20});
+    auto const expected = build_tree(x.view(), {.max_leaf_size = 20});
+    x.columns[0][7] = std::numeric_limits<T>::quiet_NaN();
+    auto const on_wrong = this->upload(x);
+    EXPECT_THROW(tree.rebuild(on_wrong.view()), error);
+    expect_equal(tree, expected);
+  }
+
+  // Positions change between launches; leaves, lists and results are those of the CPU each time.
+  TYPED_TEST(cuda_tree_of, a_step_is_captured_in_a_graph)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    using K = std::conditional_t<dim == 3, one_over_r<3>, log_r>;
+    K const k;
+    std::size_t const n = 5000;
+    typename TestFixture::options const how{.max_leaf_size = 30};
+    auto const q = random_columns<T, K::n_in>(n);
+    device_columns<T, K::n_in> const on_q(q.view());
+    auto const first = make_points<T, dim>(cloud::uniform, n);
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+    {
+      cuda_backend const where{stream};
+      device_columns<T, dim> on_x(first.view(), stream);
+      device_columns<T, K::n_out> one_sided(n, stream), mutual(n, stream);
+      auto tree = build_tree(where, on_x.view(), how);
+      tree.reserve(2);
+      tree.rebuild(on_x.view());
+      auto const step = [&]
+      {
+        tree.enqueue(on_x.view());
+        near_field(where, k, tree, on_x.view(), on_q.view(), one_sided.view());
+        near_field_mutual(where, k, tree, on_x.view(), on_q.view(), mutual.view());
+      };
+      step(); // loads the kernels
+      tree.finish();
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t executable = nullptr;
+      check_cuda(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), "capture");
+      step();
+      check_cuda(cudaStreamEndCapture(stream, &graph), "capture");
+      check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      for (int round = 0; round < 4; ++round)
+      {
+        auto const x =
+            make_points<T, dim>(round % 2 == 0 ? cloud::plummer : cloud::grid, n, 20 + round);
+        for (int d = 0; d < dim; ++d)
+          detail::device_copy(on_x.view()[d], x.columns[d].data(), n * sizeof(T), stream);
+        check_cuda(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+        tree.finish();
+        auto const expected = build_tree(x.view(), how);
+        expect_equal(tree, expected);
+        for (auto* const out : {&one_sided, &mutual})
+          expect_equal_outputs<T, K::n_out>(
+              n,
+              [&](soa<T, K::n_out> const& to)
+              {
+                for (int o = 0; o < K::n_out; ++o)
+                  detail::device_copy(to[o], out->view()[o], n * sizeof(T), stream);
+              },
+              [&](soa<T, K::n_out> const& to)
+              { near_field(scalar, k, expected, x.view(), q.view(), to); });
+      }
+      check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+      check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    }
+    check_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  }
+
+  TYPED_TEST(cuda_tree_of, what_does_not_fit_is_said_when_it_is_known)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const few = make_points<T, dim>(cloud::all_equal, 3000);
+    auto const many = make_points<T, dim>(cloud::uniform, 3000);
+    auto wrong = few;
+    wrong.columns[1][5] = std::numeric_limits<T>::infinity();
+    auto const on_few = this->upload(few), on_many = this->upload(many),
+               on_wrong = this->upload(wrong);
+    auto tree = build_tree(cuda, on_few.view(), {.max_leaf_size = 5});
+    tree.reserve(1);
+    tree.rebuild(on_few.view());
+    tree.enqueue(on_many.view());
+    EXPECT_THAT([&] { tree.finish(); }, complains_of("room", "rebuild"));
+    tree.enqueue(on_wrong.view());
+    EXPECT_THAT([&] { tree.finish(); }, complains_of("point 5 of points", "not finite"));
+    tree.rebuild(on_many.view());
+    expect_equal(tree, build_tree(many.view(), {.max_leaf_size = 5}));
+    tree.enqueue(on_few.view());
+    tree.finish();
+    expect_equal(tree, build_tree(few.view(), {.max_leaf_size = 5}));
+  }
+
+  // A pool that ends before the build does.
+  TYPED_TEST(cuda_tree_of, memory_that_ends_leaves_the_tree_as_it_was)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const x = make_points<T, dim>(cloud::plummer, 5000);
+    auto const on_x = this->upload(x);
+    auto tree = build_tree(cuda, on_x.view(), {.max_leaf_size = 20});
+    auto const expected = build_tree(x.view(), {.max_leaf_size = 20});
+    int refused = 0;
+    for (int calls = 0;; ++calls)
+    {
+      set_device_memory(std::make_shared<little_memory>(calls));
+      bool done = true;
+      try
+      {
+        tree.rebuild(on_x.view());
+      }
+      catch (error const& e)
+      {
+        EXPECT_EQ(e.kind(), error_kind::out_of_memory);
+        done = false;
+        ++refused;
+      }
+      set_device_memory(nullptr);
+      if (done) break;
+    }
+    EXPECT_GT(refused, 10);
+    expect_equal(tree, expected);
+  }
+
+  TYPED_TEST(cuda_tree_of, near_field_takes_and_gives_the_callers_order)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    std::conditional_t<dim == 3, val_grad_one_over_r<3>, log_r> const k;
+    for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::coincident})
+      for (int const most : {8, 50, 700})
+        for (bool const accumulate : {false, true})
+        {
+          SCOPED_TRACE(testing::Message() << shape << ", at most " << most);
+          expect_near_field<T>(k, shape, most, {.accumulate = accumulate});
+        }
+  }
+
+  TYPED_TEST(cuda_tree_of, columns_are_gathered_and_scattered)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const x = make_points<T, dim>(cloud::uniform, 1000);
+    auto const on_x = this->upload(x);
+    auto const tree = build_tree(cuda, on_x.view());
+    auto const order = values(tree.on_host().target_order());
+    device_columns<T, dim> sorted(x.size()), back(x.size());
+    gather(cuda, tree.target_order(), on_x.view(), sorted.view());
+    scatter(cuda, tree.target_order(), std::as_const(sorted).view(), back.view());
+    column_set<T, dim> found;
+    for (auto& column : found.columns) column.resize(x.size());
+    sorted.copy_to(found.view());
+    EXPECT_EQ(found.columns, gather(order, x.view()).columns);
+    back.copy_to(found.view());
+    EXPECT_EQ(found.columns, x.columns);
+    device_columns<T, dim> short_one(999);
+    EXPECT_THROW(gather(cuda, tree.target_order(), on_x.view(), short_one.view()), error);
+  }
+
+  TEST(cuda_tree, of_two_sets_has_no_half_list)
+  {
+    auto const x = make_points<float, 3>(cloud::uniform, 10);
+    device_columns<float, 3> const on_x(x.view());
+    auto const tree = build_tree(cuda, on_x.view(), on_x.view());
+    EXPECT_THROW(static_cast<void>(tree.half_interactions()), error);
+    EXPECT_THROW(static_cast<void>(cuda_list::mutual(cuda, tree)), error);
+  }
+}
