@@ -81,10 +81,10 @@ namespace nearfield::app
     using wide = long double;
     auto const x = on.targets.view();
     auto const y = on.source_view();
-    auto const list = on.leaves.interactions();
-    auto const offsets = on.leaves.targets().offsets;
-    auto const source_order = on.leaves.source_order();
-    auto const place = inverse(on.leaves.target_order());
+    auto const list = on.leaves().interactions();
+    auto const offsets = on.leaves().targets().offsets;
+    auto const source_order = on.leaves().source_order();
+    auto const place = inverse(on.leaves().target_order());
     bool const one_set = !on.sources;
     bool const singular = is_singular<T>(k);
     // K and K q may underflow to zero below the normal numbers of T

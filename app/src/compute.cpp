@@ -21,7 +21,8 @@ namespace nearfield::app
     }
 
     template <class T, class K>
-    void compute_interaction(problem<T, K::dim> const& on, K const& k,
+    void compute_interaction(problem<T, K::dim> const& on,
+                             std::optional<gpu_points<T, K::dim>> const& points, K const& k,
                              std::string const& source_name, execution_options const& step,
                              std::size_t n_check, run_result& result)
     {
@@ -29,7 +30,7 @@ namespace nearfield::app
         throw error(source_name + ": found " + std::to_string(on.inputs.size()) +
                     " input columns, expected " + std::to_string(K::n_in) +
                     (K::n_in == 1 ? " or more for " : ", or a multiple of it, for ") + K::name);
-      auto computed = near_field_step(on, k, step);
+      auto computed = near_field_step(on, k, step, points);
       result.step = std::move(computed.report);
       result.output_names = output_names<K>(on.inputs.size() / K::n_in);
       if (n_check > 0) result.check = check_outputs(on, k, computed.outputs, n_check);
@@ -46,17 +47,35 @@ namespace nearfield::app
                           execution_options const& step, std::size_t n_check)
     {
       run_result result;
+      bool const is_on_gpu = is_on_gpu_alone(step);
+      if (is_on_gpu)
+        static_cast<void>(free_gpu_memory()); // starts CUDA, as StarPU is started, before the clock
       auto const start = std::chrono::steady_clock::now();
-      auto const on = profiled("tree", [&] { return make_problem<T, Dim>(targets, sources, cut); });
-      result.tree_seconds = seconds_since(start);
-      result.leaves = on.leaves.size();
-      result.depth = on.leaves.depth();
-      result.max_leaf = on.leaves.largest_leaf();
-      result.interactions = on.leaves.interaction_count();
+      auto const describe = [&](auto const& leaves)
+      {
+        result.tree_seconds = seconds_since(start);
+        result.leaves = leaves.size();
+        result.depth = leaves.depth();
+        result.max_leaf = leaves.largest_leaf();
+        result.interactions = leaves.interaction_count();
+      };
+      std::optional<gpu_points<T, Dim>> points;
+      auto const on = profiled("tree",
+                               [&]
+                               {
+                                 auto made = make_problem<T, Dim>(targets, sources, cut);
+                                 if (is_on_gpu)
+                                   describe(points.emplace(made).leaves());
+                                 else
+                                   describe(made.leaves());
+                                 return made;
+                               });
       with_interaction<Dim>(interaction,
-                            [&](auto const& k) {
-                              compute_interaction(on, k, sources ? sources->name : targets.name,
-                                                  step, n_check, result);
+                            [&](auto const& k)
+                            {
+                              compute_interaction(on, points, k,
+                                                  sources ? sources->name : targets.name, step,
+                                                  n_check, result);
                             });
       return result;
     }

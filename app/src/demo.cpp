@@ -54,7 +54,7 @@ namespace nearfield::app
                                         std::vector<demo_row>& rows)
     {
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
-      double const interactions = static_cast<double>(on.leaves.interaction_count());
+      double const interactions = static_cast<double>(on.leaves().interaction_count());
       step_result<T> result;
       double scalar_seconds = 0;
 
@@ -201,9 +201,9 @@ namespace nearfield::app
         profiled("tree", [&] { return make_problem<double, 3>(input.points, nullptr, cut); });
     double const tree_seconds = seconds_since(start);
     constexpr auto fixed = std::chars_format::fixed;
-    std::cout << "tree      " << f64.leaves.size() << " leaves, depth " << f64.leaves.depth()
-              << ", at most " << f64.leaves.largest_leaf() << " points per leaf, "
-              << number_text(1e-6 * static_cast<double>(f64.leaves.interaction_count()), fixed, 1)
+    std::cout << "tree      " << f64.leaves().size() << " leaves, depth " << f64.leaves().depth()
+              << ", at most " << f64.leaves().largest_leaf() << " points per leaf, "
+              << number_text(1e-6 * static_cast<double>(f64.leaves().interaction_count()), fixed, 1)
               << " million interactions, " << number_text(1e3 * tree_seconds, fixed, 1) << " ms"
               << "\ntable     " << kernel.name << ", the best of several runs; error at " << n_check
               << " points against sums in long double\n";
@@ -214,7 +214,7 @@ namespace nearfield::app
     auto outputs = measure(f64, workers, options.repetitions, rows);
     auto const searches = search_demo(input);
     show_progress("  drawing ...");
-    write_files(options.folder, input, f64.leaves, std::move(outputs), rows, searches);
+    write_files(options.folder, input, f64.leaves(), std::move(outputs), rows, searches);
     return passed(searches) && std::all_of(rows.begin(), rows.end(),
                                            [](demo_row const& r)
                                            { return !r.skipped.empty() || r.check.passed(); })

@@ -65,8 +65,9 @@ namespace nearfield::app
   /// The points in the precision of the run and in the caller's order, and their tree. The points of the files
   /// must outlive it.
   template <class T, int Dim>
-  struct problem
+  class problem
   {
+  public:
     using real = T;
     static constexpr int dim = Dim;
 
@@ -75,14 +76,25 @@ namespace nearfield::app
     std::optional<position_columns<T, Dim>> sources;
     /// one column per input of the sources
     std::vector<column<T>> inputs;
-    tree<Dim> leaves;
+    tree_options<Dim> cut;
 
+    /// Built by the first call: a run on a GPU alone builds its tree there.
+    [[nodiscard]] tree<Dim> const& leaves() const
+    {
+      if (!leaves_)
+        leaves_ = sources ? build_tree(targets.view(), sources->view(), cut)
+                          : build_tree(targets.view(), cut);
+      return *leaves_;
+    }
     [[nodiscard]] soa<T const, Dim> source_view() const
     {
       return sources ? sources->view() : targets.view();
     }
     /// The inputs of all right-hand sides, as pointers for soa<T const, run_time_columns>.
     [[nodiscard]] std::vector<T const*> input_pointers() const { return pointers<T const>(inputs); }
+
+  private:
+    mutable std::optional<tree<Dim>> leaves_{};
   };
 
   /// The values in precision T. Throws nearfield::error for a value beyond the range of T.
@@ -147,7 +159,7 @@ namespace nearfield::app
     }
   }
 
-  /// Rounds the points to T and builds their tree.
+  /// Rounds the points to T.
   template <class T, int Dim>
   problem<T, Dim> make_problem(named_points const& targets, named_points const* sources,
                                cut_options const& cut)
@@ -167,10 +179,11 @@ namespace nearfield::app
       if (sources) fit<T>(root, given, *sources);
       options.root = root;
     }
-    auto leaves = source_columns
-                      ? build_tree(target_columns.view(), source_columns->view(), options)
-                      : build_tree(target_columns.view(), options);
-    return {std::move(target_columns), std::move(source_columns),
-            rounded_inputs<T>(sources ? *sources : targets), std::move(leaves)};
+    problem<T, Dim> result;
+    result.targets = std::move(target_columns);
+    result.sources = std::move(source_columns);
+    result.inputs = rounded_inputs<T>(sources ? *sources : targets);
+    result.cut = options;
+    return result;
   }
 }

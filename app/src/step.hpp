@@ -73,8 +73,8 @@ namespace nearfield::app
   step_result<T> serial_near_field(problem<T, K::dim> const& on, K const& k,
                                    execution_options const& options)
   {
-    auto const target_order = on.leaves.target_order();
-    auto const source_order = on.leaves.source_order();
+    auto const target_order = on.leaves().target_order();
+    auto const source_order = on.leaves().source_order();
     auto const x = gather(target_order, on.targets.view());
     column_set<T, K::dim> y;
     if (on.sources) y = gather(source_order, on.sources->view());
@@ -89,17 +89,18 @@ namespace nearfield::app
 
     // one type for both, which halves what is compiled
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
-    auto const boxes = on.leaves.targets();
+    auto const boxes = on.leaves().targets();
     step_result<T> result;
     auto const compute = [&]
     {
       if (on.sources)
-        near_field(where, k, boxes, on.leaves.interactions(), x.view(), y.view(), q_view, out_view);
+        near_field(where, k, boxes, on.leaves().interactions(), x.view(), y.view(), q_view,
+                   out_view);
       else if (options.form != pair_form::one_sided)
-        near_field_mutual(where, k, boxes, on.leaves.half_interactions(), x.view(), q_view,
+        near_field_mutual(where, k, boxes, on.leaves().half_interactions(), x.view(), q_view,
                           out_view);
       else
-        near_field(where, k, boxes, on.leaves.interactions(), x.view(), q_view, out_view);
+        near_field(where, k, boxes, on.leaves().interactions(), x.view(), q_view, out_view);
     };
     result.report.seconds = quickest(options.repetitions,
                                      [&]

@@ -66,7 +66,7 @@ namespace nearfield::app
                                    execution_options const& options)
   {
     session const running(options);
-    auto const groups = group_leaves(running.runtime(), on.leaves,
+    auto const groups = group_leaves(running.runtime(), on.leaves(),
                                      {.leaves_per_group = options.leaves_per_group.value_or(0)});
     starpu::step_options const how{.form = options.form, .backend = options.backend};
 
@@ -124,11 +124,18 @@ namespace nearfield::app
   }
 #endif
 
-  /// The near field on the back-end in the options. Throws nearfield::error for StarPU's options if it is not
-  /// built in.
+  /// Whether a step runs on a GPU without StarPU.
+  inline bool is_on_gpu_alone(execution_options const& options)
+  {
+    return options.backend == backend::cuda && (options.workers == 0 || !starpu_is_built_in);
+  }
+
+  /// The near field on the back-end in the options, on a GPU alone over `points`, if given. Throws nearfield::error for
+  /// StarPU's options if it is not built in.
   template <class T, class K>
   step_result<T> near_field_step(problem<T, K::dim> const& on, K const& k,
-                                 execution_options const& options)
+                                 execution_options const& options,
+                                 std::optional<gpu_points<T, K::dim>> const& points = std::nullopt)
   {
 #if defined(NEARFIELD_WITH_STARPU)
     if (options.workers != 0) return starpu_near_field(on, k, options);
@@ -137,7 +144,8 @@ namespace nearfield::app
       throw error("--workers, --scheduler, --leaves-per-group: this program was built without "
                   "StarPU; leave them out, or configure with -DNEARFIELD_ENABLE_STARPU=ON");
 #endif
-    return options.backend == backend::cuda ? cuda_near_field(on, k, options)
-                                            : serial_near_field(on, k, options);
+    if (options.backend != backend::cuda) return serial_near_field(on, k, options);
+    return points ? cuda_near_field(on, *points, k, options)
+                  : cuda_near_field(on, gpu_points<T, K::dim>(on), k, options);
   }
 }
