@@ -217,7 +217,7 @@ namespace nearfield::test
       }
   }
 
-  // Clouds of mixed shapes and sizes around all that is drawn at random.
+  // Clouds of three shapes and scales each, cut at random.
   TYPED_TEST(cuda_tree_of, random_clouds_give_the_trees_of_the_cpu)
   {
     using T = typename TypeParam::real;
@@ -236,7 +236,6 @@ namespace nearfield::test
           for (std::size_t i = 0; i < some.size(); ++i)
           {
             std::array<double, dim> at;
-            // on planes of the lattice, too
             for (int d = 0; d < dim; ++d) at[d] = 0.5 + scale * (some[i][d] - 0.5);
             x.push_back(at);
           }
@@ -463,8 +462,26 @@ namespace nearfield::test
     auto tree = build_tree(cuda, on_few.view(), {.max_leaf_size = 5});
     tree.reserve(1);
     tree.rebuild(on_few.view());
+    // a step over a tree without room has no leaves
+    using K = std::conditional_t<dim == 3, one_over_r<3>, log_r>;
+    auto const q = random_columns<T, K::n_in>(many.size());
+    device_columns<T, K::n_in> const on_q(q.view());
+    column_set<T, K::n_out> zeros;
+    zeros.columns[0].assign(many.size(), T(0));
     tree.enqueue(on_many.view());
+    for (bool const is_mutual : {false, true})
+    {
+      auto found = random_columns<T, K::n_out>(many.size());
+      device_columns<T, K::n_out> out(std::as_const(found).view());
+      if (is_mutual)
+        near_field_mutual(cuda, K(), tree, on_many.view(), on_q.view(), out.view());
+      else
+        near_field(cuda, K(), tree, on_many.view(), on_q.view(), out.view());
+      out.copy_to(found.view());
+      EXPECT_EQ(found.columns, zeros.columns);
+    }
     EXPECT_THAT([&] { tree.finish(); }, complains_of("room", "rebuild"));
+    EXPECT_THAT([&] { static_cast<void>(tree.on_host()); }, complains_of("finish()"));
     tree.enqueue(on_wrong.view());
     EXPECT_THAT([&] { tree.finish(); }, complains_of("point 5 of points", "not finite"));
     tree.rebuild(on_many.view());
@@ -472,6 +489,16 @@ namespace nearfield::test
     tree.enqueue(on_few.view());
     tree.finish();
     expect_equal(tree, build_tree(few.view(), {.max_leaf_size = 5}));
+    // what an enqueue() still tells is not what a rebuild() waits for
+    for (int round = 0; round < 5; ++round)
+    {
+      tree.enqueue(on_few.view());
+      tree.rebuild(on_many.view());
+      expect_equal(tree, build_tree(many.view(), {.max_leaf_size = 5}));
+      EXPECT_THROW(tree.rebuild(on_wrong.view()), error);
+      tree.finish();
+      expect_equal(tree, build_tree(many.view(), {.max_leaf_size = 5}));
+    }
   }
 
   // A pool that ends before the build does.
@@ -502,6 +529,13 @@ namespace nearfield::test
       if (done) break;
     }
     EXPECT_GT(refused, 10);
+    expect_equal(tree, expected);
+    set_device_memory(std::make_shared<little_memory>(4));
+    EXPECT_THROW(tree.enqueue(on_x.view()), error);
+    EXPECT_THAT([&] { tree.finish(); }, complains_of("enqueue() failed"));
+    set_device_memory(nullptr);
+    tree.rebuild(on_x.view());
+    tree.finish();
     expect_equal(tree, expected);
   }
 
@@ -547,5 +581,55 @@ namespace nearfield::test
     auto const tree = build_tree(cuda, on_x.view(), on_x.view());
     EXPECT_THROW(static_cast<void>(tree.half_interactions()), error);
     EXPECT_THROW(static_cast<void>(cuda_list::mutual(cuda, tree)), error);
+  }
+
+  TEST(cuda_tree, refuses_steps_of_other_points_and_streams)
+  {
+    auto const x = make_points<float, 3>(cloud::uniform, 10),
+               fewer = make_points<float, 3>(cloud::uniform, 9);
+    device_columns<float, 3> const on_x(x.view()), on_fewer(fewer.view());
+    device_columns<float, 1> q(10), out(10), less_q(9), less_out(9);
+    one_over_r<3> const k;
+    auto const tree = build_tree(cuda, on_x.view()),
+               two = build_tree(cuda, on_x.view(), on_fewer.view());
+    EXPECT_THAT([&] { near_field(cuda, k, tree, on_fewer.view(), less_q.view(), less_out.view()); },
+                complains_of("10 targets", "found 9"));
+    EXPECT_THAT([&] { near_field(cuda, k, two, on_x.view(), q.view(), out.view()); },
+                complains_of("two sets"));
+    cudaStream_t stream = nullptr;
+    check_cuda(cudaStreamCreate(&stream), "cudaStreamCreate");
+    EXPECT_THAT([&]
+                { near_field(cuda_backend{stream}, k, tree, on_x.view(), q.view(), out.view()); },
+                complains_of("another stream"));
+    check_cuda(cudaStreamDestroy(stream), "cudaStreamDestroy");
+  }
+
+  TEST(cuda_tree, serves_several_right_hand_sides)
+  {
+    std::size_t const n = 3000;
+    one_over_r<3> const k;
+    auto const x = make_points<double, 3>(cloud::plummer, n);
+    auto const q = random_columns<double, 5>(n);
+    device_columns<double, 3> const on_x(x.view());
+    device_columns<double, 5> const on_q(q.view());
+    for (tree_options<3> const& how :
+         {tree_options<3>{.max_leaf_size = 40}, tree_options<3>{.level = 2},
+          tree_options<3>{.level = 2, .order = leaf_order::morton}})
+    {
+      auto const tree = build_tree(cuda, on_x.view(), how);
+      auto const expected = build_tree(x.view(), how);
+      expect_equal_outputs<double, 5>(
+          n,
+          [&](soa<double, 5> const& out)
+          { near_field(cuda, k, tree, on_x.view(), on_q.view(), out); },
+          [&](soa<double, 5> const& out)
+          { near_field(scalar, k, expected, x.view(), q.view(), out); });
+      expect_equal_outputs<double, 5>(
+          n,
+          [&](soa<double, 5> const& out)
+          { near_field_mutual(cuda, k, tree, on_x.view(), on_q.view(), out); },
+          [&](soa<double, 5> const& out)
+          { near_field(scalar, k, expected, x.view(), q.view(), out); });
+    }
   }
 }

@@ -70,38 +70,60 @@ namespace nearfield
       if (b == *boxes.n_boxes - 1) counts->n_items = static_cast<index_type>(at[b + 1]);
     }
 
-    /// The most items that leaves of these sizes are cut into.
-    cuda_item_counts most_items(device_leaves const& leaves, index_type most)
+    /// Not less than the number of items of each kind.
+    cuda_item_counts most_items(device_leaves const& leaves, bool is_mutual)
     {
-      cuda_item_counts result;
-      for (int k = 0; k < 32; ++k)
+      std::size_t const n = leaves.target_order.size();
+      auto const at_most = [&](std::size_t count)
       {
-        index_type const leaf_count = leaves.leaves_of_size[k];
-        std::uint64_t const smallest = std::uint64_t(1) << k, largest = 2 * smallest - 1;
-        if (largest >= gather_wide_targets) result.n_wide += leaf_count;
-        if (largest >= gather_medium_targets && smallest < gather_wide_targets)
-          result.n_medium += leaf_count;
-        if (smallest < gather_medium_targets) result.n_items += leaf_count;
+        return static_cast<index_type>(std::min<std::size_t>(leaves.most_leaves, count));
+      };
+      auto const pieces =
+          static_cast<index_type>(n / (is_mutual ? mutual_targets_of_item : gather_targets));
+      cuda_item_counts result;
+      if (is_mutual)
+      {
+        result.n_items = result.n_wide = at_most(n) + pieces;
+        return result;
       }
-      // of leaves that are cut; all of these pieces are wide
+      index_type n_narrow = at_most(n);
+      result.n_medium = at_most(n / gather_medium_targets);
+      result.n_wide = at_most(n / gather_wide_targets);
+      if (leaves.leaves_of_size)
+      {
+        n_narrow = result.n_medium = result.n_wide = 0;
+        for (int k = 0; k < 32; ++k)
+        {
+          index_type const count = (*leaves.leaves_of_size)[k];
+          std::uint64_t const smallest = std::uint64_t(1) << k, largest = 2 * smallest - 1;
+          if (largest >= gather_wide_targets) result.n_wide += count;
+          if (largest >= gather_medium_targets && smallest < gather_wide_targets)
+            result.n_medium += count;
+          if (smallest < gather_medium_targets) n_narrow += count;
+        }
+      }
+      // of leaves with more targets than an item: all of their pieces are wide
       static_assert(gather_targets >= 2 * gather_wide_targets);
-      if (leaves.n_targets > most)
-        result.n_wide += static_cast<index_type>(leaves.n_targets / most);
-      result.n_items += result.n_wide + result.n_medium;
+      result.n_wide += pieces;
+      result.n_items = result.n_wide + result.n_medium + n_narrow;
       return result;
     }
   }
 
   cuda_list::cuda_list(cuda_stream stream, device_leaves const& leaves, bool is_mutual)
-      : n_targets_(leaves.n_targets), n_sources_(leaves.n_sources), is_of_one_set_(leaves.one_set),
-        is_mutual_(is_mutual), view_(is_mutual ? leaves.half : leaves.full)
+      : n_targets_(leaves.target_order.size()), n_sources_(leaves.source_order.size()),
+        is_of_one_set_(leaves.one_set), is_mutual_(is_mutual),
+        view_(is_mutual ? leaves.half : leaves.full)
   {
+    if (is_mutual && !leaves.one_set)
+      throw error("cuda_list::mutual: the tree has two sets of points; a half list needs one: "
+                  "use cuda_list(cuda, tree)");
     char const* const what = "cuda_list";
     index_type const n = leaves.most_leaves;
     boxes_on_device const boxes{
         view_, leaves.n_leaves,
         static_cast<index_type>(is_mutual ? mutual_targets_of_item : gather_targets)};
-    counts_ = most_items(leaves, boxes.most);
+    counts_ = most_items(leaves, is_mutual);
     device_counts_ = device_array<cuda_item_counts>(1, stream, what);
     detail::device_clear(device_counts_.data(), sizeof(cuda_item_counts), stream);
     if (n == 0 || counts_.n_items == 0) return;

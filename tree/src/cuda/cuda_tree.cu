@@ -23,34 +23,24 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// The first lengths: twice the leaves of a uniform cloud whose boxes are a quarter full.
+    /// Lengths that are taken of neighbours and ranges of a leaf before they are known.
+    constexpr std::size_t likely_neighbours = 20, likely_ranges = 10, likely_half_ranges = 6;
+
+    tree_capacity likely_capacity(std::size_t n_leaves)
+    {
+      return {n_leaves, likely_neighbours * n_leaves, likely_ranges * n_leaves,
+              likely_half_ranges * n_leaves};
+    }
+
+    /// The first lengths: those of boxes that are a quarter full.
     template <int Dim>
     tree_capacity first_capacity(std::size_t n_points, tree_options<Dim> const& options)
     {
-      double leaves = 4. * static_cast<double>(n_points) / options.max_leaf_size + 1024;
-      if (options.level) leaves = std::ldexp(1., Dim * *options.level);
-      auto const most = static_cast<std::size_t>(std::min(leaves, static_cast<double>(n_points)));
-      return {most, 20 * most, 10 * most};
-    }
-
-    /// A quarter more than what was found; neighbours and ranges are known only if all leaves had room.
-    tree_capacity capacity_for(list_report const& found, tree_capacity const& had)
-    {
-      auto const more = [](std::size_t n)
-      {
-        return n + n / 4 + 64;
-      };
-      tree_capacity result = had;
-      result.leaves = more(found.leaves);
-      if (found.leaves > had.leaves)
-      {
-        result.neighbours = result.leaves * (had.neighbours / had.leaves + 1);
-        result.ranges = result.leaves * (had.ranges / had.leaves + 1);
-        return result;
-      }
-      result.neighbours = more(found.neighbours);
-      if (found.neighbours <= had.neighbours) result.ranges = more(found.ranges);
-      return result;
+      double const leaves = options.level
+                                ? std::ldexp(1., Dim * *options.level)
+                                : 4. * static_cast<double>(n_points) / options.max_leaf_size + 1024;
+      return likely_capacity(
+          static_cast<std::size_t>(std::min(leaves, static_cast<double>(n_points))));
     }
 
     /// Offsets of n rows; those of none are {0}.
@@ -130,7 +120,6 @@ namespace nearfield::detail
             set.heads.data(),
             to.report.data()->heads + s,
             static_cast<std::uint32_t>(set.keys.size()),
-            layout.level,
             layout.level};
   }
 
@@ -145,23 +134,40 @@ namespace nearfield::detail
                  "cudaMemsetAsync");
       make_leaves(sorted, one_set, to);
       make_lists(one_set, to);
-      told_->done = 0;
-      report(to);
-      wait_for_word(told_->done, stream_, "build_tree: a kernel");
-      if (told_->invalid != 0 || fits(to.capacity)) return;
-      to.capacity = capacity_for(told_->lists, to.capacity);
+      built_->done = 0;
+      report(to, built_);
+      wait_for_word(built_->done, stream_, "build_tree: a kernel");
+      list_report const& found = built_->lists;
+      if (found.neighbours > std::numeric_limits<index_type>::max())
+        throw error("build_tree: the leaves have more than 2^32 - 1 neighbours; use a larger "
+                    "max_leaf_size or a lower level");
+      if (built_->invalid != 0 || to.capacity.holds(found)) return;
+      to.capacity = capacity_for(found, to.capacity);
     }
   }
 
   template <int Dim>
-  bool device_tree<Dim>::fits(tree_capacity const& capacity) const
+  tree_capacity device_tree<Dim>::capacity_for(list_report const& found,
+                                               tree_capacity const& had) const
   {
-    list_report const& found = told_->lists;
-    if (found.neighbours > std::numeric_limits<index_type>::max())
-      throw error("build_tree: the interaction list has more than 2^32 - 1 ranges; use a larger "
-                  "max_leaf_size or a lower level");
-    return found.leaves <= capacity.leaves && found.neighbours <= capacity.neighbours &&
-           found.ranges <= capacity.ranges;
+    auto const more = [this](std::size_t n)
+    {
+      return static_cast<std::size_t>(slack_ * static_cast<double>(n)) + 64;
+    };
+    // what could not be counted is guessed
+    std::size_t const n_leaves = more(found.leaves);
+    tree_capacity result = likely_capacity(n_leaves);
+    if (found.leaves > had.leaves) return result;
+    result.neighbours = more(found.neighbours);
+    if (found.neighbours > had.neighbours)
+    {
+      result.ranges = std::max(result.ranges, result.neighbours / 2);
+      result.half_ranges = std::max(result.half_ranges, result.neighbours / 4);
+      return result;
+    }
+    result.ranges = more(found.ranges);
+    result.half_ranges = more(found.half_ranges);
+    return result;
   }
 
   template <int Dim>
@@ -216,7 +222,7 @@ namespace nearfield::detail
     if (one_set)
     {
       fit_offsets(to.half_offsets, n, stream_, what);
-      fit(to.half_ranges, capacity.ranges, stream_, what);
+      fit(to.half_ranges, capacity.half_ranges, stream_, what);
     }
     if (n == 0) return;
 
@@ -264,15 +270,15 @@ namespace nearfield::detail
     write_ranges<Dim><<<blocks_of_warps(n + 1), block_threads, 0, stream_>>>(
         leaves, offsets.data(), capacity.neighbours, rows.data(), before.data(),
         {to.range_offsets.data(), to.half_offsets.data(), to.ranges.data(), to.half_ranges.data(),
-         capacity.ranges});
+         capacity.ranges, capacity.half_ranges});
     check_cuda(cudaGetLastError(), "build_tree: write_ranges");
     end_stage("lists", stream_);
   }
 
   template <int Dim>
-  void device_tree<Dim>::report(tree_tables<Dim> const& tables)
+  void device_tree<Dim>::report(tree_tables<Dim> const& tables, pinned<tree_report<Dim>> const& to)
   {
-    tell_host<Dim><<<1, 1, 0, stream_>>>(tables.report.data(), &*told_);
+    tell_host<Dim><<<1, 1, 0, stream_>>>(tables.report.data(), &*to);
     check_cuda(cudaGetLastError(), "build_tree: tell_host");
   }
 
@@ -281,20 +287,23 @@ namespace nearfield::detail
   {
     synchronize(stream_);
     if (!complain_) return;
-    if (told_->invalid != 0) complain_();
-    if (!fits(tables_.capacity))
-      throw error("cuda_tree::finish: the tree has " + std::to_string(told_->lists.leaves) +
-                  " leaves and " + std::to_string(told_->lists.ranges) +
-                  " ranges, its arrays have room for " + std::to_string(tables_.capacity.leaves) +
-                  " and " + std::to_string(tables_.capacity.ranges) +
-                  "; call rebuild(), or reserve() before it");
-    learn();
+    if (!is_whole_) throw error("cuda_tree::finish: the last enqueue() failed; call rebuild()");
+    is_known_ = false;
+    if (enqueued_->invalid != 0) complain_();
+    list_report const& found = enqueued_->lists;
+    if (tree_capacity const& room = tables_.capacity; !room.holds(found))
+      throw error("cuda_tree::finish: the tree has " + std::to_string(found.leaves) +
+                  " leaves, its arrays have room for " + std::to_string(room.leaves) + ", " +
+                  std::to_string(room.neighbours) + " neighbours and " +
+                  std::to_string(room.ranges) + " ranges; call rebuild(), after reserve()");
+    learn(*enqueued_);
   }
 
   template <int Dim>
-  void device_tree<Dim>::learn()
+  void device_tree<Dim>::learn(tree_report<Dim> const& told)
   {
-    found_ = *told_;
+    found_ = told;
+    is_known_ = true;
     root_ = options_.root.value_or(cube<Dim>{});
     if (tables_.n_targets + tables_.n_sources > 0)
     {
@@ -308,28 +317,18 @@ namespace nearfield::detail
   template <int Dim>
   void device_tree<Dim>::reserve(double factor)
   {
-    auto const times = [factor](std::size_t n)
-    {
-      return static_cast<std::size_t>(factor * n) + 1;
-    };
-    list_report const& found = found_.lists;
-    next_ = {times(found.leaves), times(found.neighbours), times(found.ranges)};
+    slack_ = factor;
+    if (next_.leaves > 0) next_ = capacity_for(found_.lists, tables_.capacity);
   }
 
   template <int Dim>
   void device_tree<Dim>::limit(device_leaves& leaves) const
   {
+    // graphs may have changed what was known after enqueue()
+    leaves.most_leaves =
+        complain_ ? static_cast<index_type>(tables_.capacity.leaves) : found_.lists.leaves;
     if (!complain_)
-    {
-      leaves.most_leaves = found_.lists.leaves;
-      std::copy_n(found_.lists.leaves_of_size, 32, leaves.leaves_of_size.begin());
-      return;
-    }
-    // all that is known of leaves of so many points is that there are at most so many of them
-    leaves.most_leaves = static_cast<index_type>(tables_.capacity.leaves);
-    for (int const k : {0, 4, 6})
-      leaves.leaves_of_size[k] =
-          std::min(leaves.most_leaves, static_cast<index_type>(leaves.n_targets >> k));
+      std::copy_n(found_.lists.leaves_of_size, 32, leaves.leaves_of_size.emplace().begin());
   }
 }
 

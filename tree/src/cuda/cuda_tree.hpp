@@ -24,9 +24,9 @@ namespace nearfield
   template <int Dim>
   void cuda_tree<Dim>::reserve(double factor)
   {
-    if (!(factor >= 1))
+    if (!(factor >= 1 && factor <= 1000))
       throw error("cuda_tree::reserve: the factor is " + detail::number_text(factor) +
-                  "; give at least 1");
+                  "; give 1 to 1000");
     tree_->reserve(factor);
   }
   template <int Dim>
@@ -139,11 +139,10 @@ namespace nearfield
       result.half = {boxes, tables.own.data(), tables.half_offsets.data(),
                      tables.half_ranges.data(), nullptr};
     result.n_leaves = tree_->leaves_on_device();
-    result.n_targets = target_order().size();
-    result.n_sources = source_order().size();
+    result.target_order = target_order();
+    result.source_order = source_order();
     result.one_set = has_one_set();
-    result.target_order = target_order().data();
-    result.source_order = source_order().data();
+    result.stream = stream();
     tree_->limit(result);
     return result;
   }
@@ -151,6 +150,8 @@ namespace nearfield
   template <int Dim>
   tree<Dim> cuda_tree<Dim>::on_host() const
   {
+    if (!tree_->is_known())
+      throw error("cuda_tree::on_host: the tree of enqueue() is not finished; call finish()");
     auto const copy = [&]<class T>(std::span<T const> from)
     {
       std::vector<T> to(from.size());

@@ -4,6 +4,8 @@
 #include "bounds.cuh"
 #include "pinned.hpp"
 
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
 
@@ -22,6 +24,7 @@ namespace nearfield::detail
   struct list_report
   {
     std::uint32_t leaves;              ///< the number of leaves
+    std::uint32_t usable;              ///< the same if leaves and lists fit the arrays, otherwise 0
     std::uint32_t depth, largest;      ///< as in cuda_tree
     std::uint32_t long_rows;           ///< rows of more neighbours than a warp sorts
     std::uint32_t leaves_of_size[32];  ///< as in device_leaves
@@ -45,7 +48,13 @@ namespace nearfield::detail
   /// The lengths of arrays.
   struct tree_capacity
   {
-    std::size_t leaves = 0, neighbours = 0, ranges = 0;
+    std::size_t leaves = 0, neighbours = 0, ranges = 0, half_ranges = 0;
+
+    [[nodiscard]] bool holds(list_report const& found) const
+    {
+      return found.leaves <= leaves && found.neighbours <= neighbours && found.ranges <= ranges &&
+             found.half_ranges <= half_ranges;
+    }
   };
 
   /// The tables of a tree, in arrays that may be longer.
@@ -68,7 +77,9 @@ namespace nearfield::detail
   template <class T>
   void fit(device_array<T>& array, std::size_t n, cuda_stream stream, char const* what)
   {
-    if (array.size() < n) array = device_array<T>(n, stream, what);
+    if (array.size() >= n) return;
+    array = {}; // or both would be there
+    array = device_array<T>(n, stream, what);
   }
 
   /// Points sorted by key, and where their leaves begin.
@@ -87,7 +98,8 @@ namespace nearfield::detail
   {
   public:
     device_tree(cuda_stream stream, tree_options<Dim> const& options)
-        : stream_(stream), options_(options), told_("build_tree: pinned memory")
+        : stream_((require_gpu(), stream)), options_(options), built_("build_tree: pinned memory"),
+          enqueued_("build_tree: pinned memory")
     {}
 
     template <class T>
@@ -105,12 +117,19 @@ namespace nearfield::detail
     [[nodiscard]] bool one_set() const { return one_set_; }
     [[nodiscard]] index_type const* leaves_on_device() const
     {
-      return &tables_.report.data()->lists.leaves;
+      return &tables_.report.data()->lists.usable;
     }
+    [[nodiscard]] bool is_known() const { return is_known_; }
     /// Sets what the host knows of the numbers of leaves.
     void limit(device_leaves& leaves) const;
 
   private:
+    static void require_gpu()
+    {
+      if (auto const problem = cuda_problem(); !problem.empty())
+        throw error("build_tree: " + problem, error_kind::not_available);
+    }
+
     using sets = std::array<sorted_keys, 2>; ///< targets, sources
 
     template <class T>
@@ -121,11 +140,12 @@ namespace nearfield::detail
     void make_tables(sets const& sorted, bool one_set, tree_tables<Dim>& to);
     void make_leaves(sets const& sorted, bool one_set, tree_tables<Dim>& to);
     void make_lists(bool one_set, tree_tables<Dim>& to);
-    void report(tree_tables<Dim> const& tables);
-    /// Whether what was told fits the arrays. Throws nearfield::error for too many ranges.
-    [[nodiscard]] bool fits(tree_capacity const& capacity) const;
-    /// Takes over what was told.
-    void learn();
+    void report(tree_tables<Dim> const& tables, pinned<tree_report<Dim>> const& to);
+    /// What the next trees get, from what was found with `had`.
+    [[nodiscard]] tree_capacity capacity_for(list_report const& found,
+                                             tree_capacity const& had) const;
+    /// Takes over what the host was told.
+    void learn(tree_report<Dim> const& told);
 
     cuda_stream stream_;
     tree_options<Dim> options_;
@@ -133,12 +153,16 @@ namespace nearfield::detail
     bool one_set_ = true;
     tree_tables<Dim> tables_;
     tree_report<Dim> found_{};
-    pinned<tree_report<Dim>> told_;
+    pinned<tree_report<Dim>> built_,
+        enqueued_; ///< what the kernels tell of build() and of enqueue()
     /// of two sets: sums, zero between builds, then results
     device_array<device_bounds<Dim>> bounds_;
-    tree_capacity next_; ///< of the next build
-    /// after enqueue(): throws what the points are refused for
+    double slack_ = 1.25; ///< arrays are longer than what they held by this factor
+    tree_capacity next_;  ///< of the next build
+    /// of the points of enqueue(), from its beginning until the next build: throws what they are refused for
     std::function<void()> complain_;
+    bool is_whole_ = true; ///< no enqueue() ended halfway
+    bool is_known_ = true; ///< what the host knows is of the tables
   };
 
   /// How a tree with these options numbers its boxes. The options are valid.

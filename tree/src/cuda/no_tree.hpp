@@ -50,6 +50,7 @@ namespace nearfield::detail
     [[nodiscard]] report_of_tree const& found() const { return found_; }
     [[nodiscard]] tables_of_tree const& tables() const { return tables_; }
     [[nodiscard]] bool one_set() const { return true; }
+    [[nodiscard]] bool is_known() const { return true; }
     [[nodiscard]] index_type const* leaves_on_device() const { return nullptr; }
 
   private:

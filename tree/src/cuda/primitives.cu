@@ -85,29 +85,32 @@ namespace nearfield::detail
     check_cuda(cudaGetLastError(), "cuda_cell_list: fill_table");
   }
 
-  void sort_pairs(std::uint64_t const* keys, std::uint64_t* sorted_keys,
-                  std::uint32_t const* values, std::uint32_t* sorted_values, std::size_t n,
-                  int bits, cuda_stream stream, char const* what)
-  {
-    with_scratch(stream, what,
-                 [&](void* scratch, std::size_t& bytes)
-                 {
-                   return cub::DeviceRadixSort::SortPairs(
-                       scratch, bytes, keys, sorted_keys, values, sorted_values,
-                       static_cast<std::int64_t>(n), 0, bits, stream);
-                 });
-  }
-
   void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values, int bits,
                    char const* what)
   {
     cuda_stream const stream = keys.stream();
-    device_array<std::uint64_t> sorted_keys(keys.size(), stream, what);
-    device_array<std::uint32_t> sorted_values(values.size(), stream, what);
-    sort_pairs(keys.data(), sorted_keys.data(), values.data(), sorted_values.data(), keys.size(),
-               bits, stream, what);
-    std::swap(keys, sorted_keys);
-    std::swap(values, sorted_values);
+    std::size_t const n = keys.size();
+    device_array<std::uint64_t> other_keys(n, stream, what);
+    device_array<std::uint32_t> other_values(n, stream, what);
+    cub::DoubleBuffer<std::uint64_t> key_buffer(keys.data(), other_keys.data());
+    cub::DoubleBuffer<std::uint32_t> value_buffer(values.data(), other_values.data());
+    with_scratch(stream, what,
+                 [&](void* scratch, std::size_t& bytes)
+                 {
+                   return cub::DeviceRadixSort::SortPairs(scratch, bytes, key_buffer, value_buffer,
+                                                          static_cast<std::int64_t>(n), 0, bits,
+                                                          stream);
+                 });
+    // after an odd number of passes
+    auto const copy_back = [&](auto& to, auto const* sorted)
+    {
+      if (sorted != to.data())
+        check_cuda(cudaMemcpyAsync(to.data(), sorted, n * sizeof *sorted, cudaMemcpyDeviceToDevice,
+                                   stream),
+                   what);
+    };
+    copy_back(keys, key_buffer.Current());
+    copy_back(values, value_buffer.Current());
   }
 
   void select_items(std::uint64_t const* keys, std::uint32_t* places, std::uint32_t* count,

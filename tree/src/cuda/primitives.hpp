@@ -27,14 +27,9 @@ namespace nearfield::detail
   void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
                   std::uint32_t group, cuda_stream stream);
 
-  /// Sorts stably by the lowest `bits` bits of the keys. The arrays are swapped with sorted ones. `what` starts messages.
+  /// Sorts stably by the lowest `bits` bits of the keys. The arrays stay where they are. `what` starts messages.
   void sort_by_key(device_array<std::uint64_t>& keys, device_array<std::uint32_t>& values, int bits,
                    char const* what);
-
-  /// The same for n keys and values, from one array to another.
-  void sort_pairs(std::uint64_t const* keys, std::uint64_t* sorted_keys,
-                  std::uint32_t const* values, std::uint32_t* sorted_values, std::size_t n,
-                  int bits, cuda_stream stream, char const* what);
 
   /// For points sorted by key: writes the first point of each item to places[...], ascending, and their
   /// number to *count (device memory).

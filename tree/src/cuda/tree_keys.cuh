@@ -178,22 +178,11 @@ namespace nearfield::detail
       char const* const what = "build_tree: sort";
       sorted[s].keys = device_array<std::uint64_t>(n, stream_, what);
       fit(*orders[s], n, stream_, what);
-      device_array<std::uint64_t> keys;
-      device_array<index_type> order;
-      bool const sorts = layout.level > 0;
-      if (sorts)
-      {
-        keys = device_array<std::uint64_t>(n, stream_, what);
-        order = device_array<index_type>(n, stream_, what);
-      }
       keys_in_root<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
-          all[s], root, limit, layout, sorts ? keys.data() : sorted[s].keys.data(),
-          sorts ? order.data() : orders[s]->data(), to.report.data());
+          all[s], root, limit, layout, sorted[s].keys.data(), orders[s]->data(), to.report.data());
       check_cuda(cudaGetLastError(), "build_tree: keys_in_root");
       end_stage("keys", stream_);
-      if (sorts)
-        sort_pairs(keys.data(), sorted[s].keys.data(), order.data(), orders[s]->data(), n,
-                   Dim * layout.level, stream_, what);
+      if (layout.level > 0) sort_by_key(sorted[s].keys, *orders[s], Dim * layout.level, what);
       end_stage("sort", stream_);
     }
   }
@@ -202,8 +191,6 @@ namespace nearfield::detail
   template <class T>
   void device_tree<Dim>::build(device_positions<T, Dim> const& points)
   {
-    if (auto const problem = cuda_problem(); !problem.empty())
-      throw error("build_tree: " + problem, error_kind::not_available);
     check_positions(points, options_);
     tree_tables<Dim> tables;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
@@ -214,11 +201,12 @@ namespace nearfield::detail
     sort(points, sorted, tables);
     find_heads(sorted, tables);
     make_tables(sorted, points.one_set, tables);
-    if (told_->invalid) throw_error_of_host(points, options_, stream_);
+    if (built_->invalid != 0) throw_error_of_host(points, options_, stream_);
     tables_ = std::move(tables);
     one_set_ = points.one_set;
     complain_ = nullptr;
-    learn();
+    is_whole_ = true;
+    learn(*built_);
   }
 
   template <int Dim>
@@ -230,17 +218,19 @@ namespace nearfield::detail
         points.sources.size() != tables_.n_sources)
       throw error("cuda_tree::enqueue: found other numbers of points than the tree was built for; "
                   "call rebuild()");
+    if (points.targets.size() + points.sources.size() == 0) return;
     complain_ = [points, options = options_, stream = stream_]
     {
       throw_error_of_host(points, options, stream);
     };
-    if (points.targets.size() + points.sources.size() == 0) return;
+    is_whole_ = is_known_ = false;
     device_clear(tables_.report.data(), sizeof(tree_report<Dim>), stream_);
     sets sorted;
     sort(points, sorted, tables_);
     find_heads(sorted, tables_);
     make_leaves(sorted, one_set_, tables_);
     make_lists(one_set_, tables_);
-    report(tables_);
+    report(tables_, enqueued_);
+    is_whole_ = true;
   }
 }

@@ -103,27 +103,25 @@ namespace nearfield::detail
   struct leaf_heads
   {
     std::uint64_t const* keys;  ///< of the points
-    std::uint8_t const* levels; ///< of the points' leaves; null: all have level `level`
+    std::uint8_t const* levels; ///< of the points' leaves; null: all have level key_level
     std::uint32_t const* at;    ///< the first points of the leaves
     std::uint32_t const* count; ///< the number of leaves
     std::uint32_t n;            ///< points
-    int level;
-    int key_level; ///< that the keys are made for
+    int key_level;              ///< that the keys are made for
 
     [[nodiscard]] __device__ int level_of(std::uint32_t point) const
     {
-      return levels ? levels[point] : level;
+      return levels ? levels[point] : key_level;
     }
     /// The smallest key of the leaf of a point.
     [[nodiscard]] __device__ std::uint64_t leaf_key(std::uint32_t point) const
     {
       int const shift = Dim * (key_level - level_of(point));
-      return shift < 64 ? keys[point] >> shift << shift : 0;
+      return keys[point] >> shift << shift;
     }
     [[nodiscard]] __device__ bool begins(std::uint32_t point) const
     {
-      return point == 0 || level_of(point) != level_of(point - 1) ||
-             leaf_key(point) != leaf_key(point - 1);
+      return point == 0 || leaf_key(point) != leaf_key(point - 1);
     }
     /// The first leaf whose smallest key is not below `key`.
     [[nodiscard]] __device__ std::uint32_t find(std::uint64_t key) const

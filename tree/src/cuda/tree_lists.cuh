@@ -260,9 +260,9 @@ namespace nearfield::detail
   /// The lists as they are written.
   struct list_columns
   {
-    index_type *offsets, *half_offsets;
-    source_range *ranges, *half_ranges; ///< half: null for two sets
-    std::uint64_t capacity;             ///< ranges in each list
+    index_type *offsets, *half_offsets; ///< half: null for two sets
+    source_range *ranges, *half_ranges;
+    std::uint64_t capacity, half_capacity;
   };
 
   /// `before` holds the counts of all earlier rows.
@@ -280,14 +280,20 @@ namespace nearfield::detail
     if (lane == 0)
     {
       to.offsets[b] = static_cast<index_type>(at >> 32);
-      if (to.half_ranges) to.half_offsets[b] = static_cast<index_type>(at);
+      if (to.half_offsets) to.half_offsets[b] = static_cast<index_type>(at);
       if (ends)
       {
         leaves.report->ranges = at >> 32;
-        leaves.report->half_ranges = static_cast<std::uint32_t>(at);
+        leaves.report->half_ranges = to.half_offsets ? static_cast<std::uint32_t>(at) : 0;
       }
     }
-    if (ends || before[n_leaves] >> 32 > to.capacity) return;
+    std::uint64_t const all_ranges = before[n_leaves];
+    bool const fits =
+        all_ranges >> 32 <= to.capacity &&
+        (!to.half_offsets || static_cast<std::uint32_t>(all_ranges) <= to.half_capacity);
+    if (ends && lane == 0 && fits && leaves.report->leaves == n_leaves)
+      leaves.report->usable = n_leaves;
+    if (ends || !fits) return;
 
     index_type const* const row = rows + offsets[b];
     auto const n = static_cast<std::uint32_t>(offsets[b + 1] - offsets[b]);
@@ -301,11 +307,11 @@ namespace nearfield::detail
     for (std::uint32_t i = lane; i - lane < n; i += 32)
     {
       bool const begins = i < n && begins_range(leaves, row, i);
-      std::uint32_t const all = __ballot_sync(all_lanes, begins);
+      std::uint32_t const beginnings = __ballot_sync(all_lanes, begins);
       if (i < n)
       {
-        std::uint32_t const r = first + __popc(all & (~0u >> (31 - lane))) - 1;
-        bool const is_half = to.half_ranges && r >= n_before_box;
+        std::uint32_t const r = first + __popc(beginnings & (~0u >> (31 - lane))) - 1;
+        bool const is_half = to.half_offsets && r >= n_before_box;
         index_type const c = row[i];
         if (begins)
         {
@@ -325,7 +331,7 @@ namespace nearfield::detail
           if (is_half) half[r - n_before_box].end = end;
         }
       }
-      first += __popc(all);
+      first += __popc(beginnings);
     }
   }
 

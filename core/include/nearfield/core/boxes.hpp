@@ -1,9 +1,12 @@
 #pragma once
 
+#include <nearfield/core/where.hpp>
+
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace nearfield
@@ -102,20 +105,21 @@ namespace nearfield
     std::array<double, 3> const* shifts = nullptr; ///< as interaction_list::shifts
   };
 
-  /// Leaves and their interaction lists in device memory, as a cuda_tree holds them. All pointers are to device memory.
+  /// Leaves and their interaction lists in device memory, as a cuda_tree holds them. All pointers and spans are to device
+  /// memory.
   struct device_leaves
   {
-    list_view full;                       ///< each leaf and all leaves that it meets
-    list_view half;                       ///< each pair of leaves once; without `own` for two sets
-    index_type const* n_leaves = nullptr; ///< the number of leaves
-    index_type most_leaves = 0;           ///< not less than *n_leaves
-    std::size_t n_targets = 0;            ///< the number of targets
-    std::size_t n_sources = 0;            ///< the number of sources
-    bool one_set = true;                  ///< targets and sources are the same points
-    index_type const* target_order = nullptr; ///< position -> index of the target
-    index_type const* source_order = nullptr; ///< the same for the sources
-    /// [k]: not less than the number of leaves with 2^k to 2^(k + 1) - 1 targets
-    std::array<index_type, 32> leaves_of_size{};
+    list_view full; ///< each leaf and all leaves that it meets
+    list_view half; ///< each pair of leaves once; without `own` for two sets
+    index_type const* n_leaves =
+        nullptr;                ///< the number of leaves; 0 if the tables are not complete
+    index_type most_leaves = 0; ///< not less than *n_leaves
+    std::span<index_type const> target_order; ///< position -> index of the target
+    std::span<index_type const> source_order; ///< the same for the sources
+    bool one_set = true;                      ///< targets and sources are the same points
+    /// [k]: the number of leaves with 2^k to 2^(k + 1) - 1 targets; none if the host does not know
+    std::optional<std::array<index_type, 32>> leaves_of_size;
+    cuda_stream stream = nullptr; ///< that the leaves are made in
   };
 
   /// A type with leaves and interaction lists in device memory: a cuda_tree.

@@ -41,15 +41,22 @@ namespace nearfield
       if (width_of(from) != width_of(to))
         throw error(std::string(function) + ": from has " + std::to_string(width_of(from)) +
                     " columns, to has " + std::to_string(width_of(to)) + "; give as many");
+      for (int c = 0; n > 0 && c < width_of(from); ++c)
+        if (from[c] == nullptr || to[c] == nullptr || from[c] == to[c])
+          throw error(std::string(function) + ": column " + std::to_string(c) +
+                      " is null, or the same in both; give two columns");
     }
   }
 
   /// to[c][i] = from[c][order[i]]: from the original order into that of the tree. Throws nearfield::error if the
-  /// sizes or the numbers of columns differ, and if CUDA refuses the launch.
-  template <class From, std::floating_point T, int N, int M>
-  requires std::same_as<std::remove_const_t<From>, T>
-  void gather(cuda_backend where, std::span<index_type const> order, soa<From, N> const& from,
-              soa<T, M> const& to)
+  /// sizes or the numbers of columns differ, for null columns and for a column in its own place, and if CUDA refuses the
+  /// launch.
+  template <class From, class T, int N, int M>
+  requires(std::same_as<std::remove_const_t<From>, T> &&
+           (std::same_as<T, float> ||
+            std::same_as<T, double>)) void gather(cuda_backend where,
+                                                  std::span<index_type const> order,
+                                                  soa<From, N> const& from, soa<T, M> const& to)
   {
     detail::check_permuted("gather", order.size(), from, to);
     detail::device_gather<T>(where.stream, order.data(), order.size(), from.data(), to.data(),
@@ -57,10 +64,12 @@ namespace nearfield
   }
 
   /// to[c][order[i]] = from[c][i]: from the order of the tree back into the original one. Errors are those of gather.
-  template <class From, std::floating_point T, int N, int M>
-  requires std::same_as<std::remove_const_t<From>, T>
-  void scatter(cuda_backend where, std::span<index_type const> order, soa<From, N> const& from,
-               soa<T, M> const& to)
+  template <class From, class T, int N, int M>
+  requires(std::same_as<std::remove_const_t<From>, T> &&
+           (std::same_as<T, float> ||
+            std::same_as<T, double>)) void scatter(cuda_backend where,
+                                                   std::span<index_type const> order,
+                                                   soa<From, N> const& from, soa<T, M> const& to)
   {
     detail::check_permuted("scatter", order.size(), from, to);
     detail::device_scatter<T>(where.stream, order.data(), order.size(), from.data(), to.data(),

@@ -53,7 +53,7 @@ namespace nearfield
                             cuda_stream stream = nullptr);
 
     /// For one-sided steps over a tree in device memory, which must outlive it and not be rebuilt. The items are made
-    /// on the device, in the order of the stream: the host waits for nothing.
+    /// on the device, in the order of the stream, which is that of the steps too: the host waits for nothing.
     template <has_device_leaves Leaves>
     cuda_list(cuda_backend where, Leaves const& leaves)
         : cuda_list(where.stream, leaves.on_device(), false)
@@ -62,7 +62,6 @@ namespace nearfield
     template <has_device_leaves Leaves>
     static cuda_list mutual(cuda_backend where, Leaves const& leaves)
     {
-      static_cast<void>(leaves.half_interactions()); // which throws
       return cuda_list(where.stream, leaves.on_device(), true);
     }
 
@@ -228,25 +227,37 @@ namespace nearfield
       std::vector<T*> columns_;
     };
 
+    /// Throws nearfield::error unless a step on this stream may run over these leaves.
+    inline void check_leaves(char const* function, cuda_backend where, device_leaves const& leaves,
+                             bool one_set, std::size_t n_targets, std::size_t n_sources)
+    {
+      std::string const name(function);
+      if (leaves.one_set != one_set)
+        throw error(name + ": the tree has " + (leaves.one_set ? "one set" : "two sets") +
+                    " of points, the step is given " + (one_set ? "one set" : "two sets"));
+      if (leaves.target_order.size() != n_targets || leaves.source_order.size() != n_sources)
+        throw error(name + ": the tree has " + std::to_string(leaves.target_order.size()) +
+                    " targets and " + std::to_string(leaves.source_order.size()) +
+                    " sources, found " + std::to_string(n_targets) + " and " +
+                    std::to_string(n_sources) + "; give the points that it was built from");
+      if (where.stream != leaves.stream)
+        throw error(name +
+                    ": the tree was built on another stream; give cuda_backend{tree.stream()}");
+    }
+
     /// The sources of a step over a tree, and its outputs, in the order of the tree.
     template <class T, int Dim, int NQ, int NOut>
     class sorted_set
     {
     public:
-      template <class Leaves, class X, class Q, class Out>
-      sorted_set(cuda_stream stream, Leaves const& leaves, X const& x, Q const& q, Out const& out)
-          : x_(stream, leaves.source_order(), x), q_(stream, leaves.source_order(), q),
-            out_(stream, leaves.target_order(), width_of(out))
+      template <class X, class Q, class Out>
+      sorted_set(device_leaves const& leaves, X const& x, Q const& q, Out const& out)
+          : x_(leaves.stream, leaves.source_order, x), q_(leaves.stream, leaves.source_order, q),
+            out_(leaves.stream, leaves.target_order, width_of(out))
       {}
       [[nodiscard]] soa<T, Dim> x() { return x_.template view<Dim>(); }
       [[nodiscard]] soa<T, NQ> q() { return q_.template view<NQ>(); }
       [[nodiscard]] soa<T, NOut> out() { return out_.template view<NOut>(); }
-      /// Those of the step in between: it overwrites.
-      [[nodiscard]] static near_field_options options(near_field_options options)
-      {
-        options.accumulate = false;
-        return options;
-      }
       template <class Out>
       void deliver(Out const& out, bool accumulate)
       {
@@ -377,49 +388,55 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   /// that. Throws nearfield::error for a tree of two sets, and for columns of other sizes than the tree's.
   template <interaction K, has_device_leaves Leaves, class X, class Q, int NQ, kernel_real T,
             int NOut>
-  void near_field(cuda_backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
-                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
+                                                  Leaves const& leaves, soa<X, K::dim> const& x,
+                                                  soa<Q, NQ> const& q, soa<T, NOut> const& out,
+                                                  near_field_options const& options = {})
   {
     detail::check_one_set("near_field", x, q, out);
+    auto const on_device = leaves.on_device();
+    detail::check_leaves("near_field", where, on_device, true, x.size(), x.size());
     cuda_list const list(where, leaves);
-    detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
-    detail::sorted_set<T, K::dim, NQ, NOut> sorted(where.stream, leaves, x, q, out);
-    near_field(where, k, list, sorted.x(), sorted.q(), sorted.out(), sorted.options(options));
+    detail::sorted_set<T, K::dim, NQ, NOut> sorted(on_device, x, q, out);
+    near_field(where, k, list, sorted.x(), sorted.q(), sorted.out(),
+               {.ranges_may_coincide = options.ranges_may_coincide});
     sorted.deliver(out, options.accumulate);
   }
 
   /// The same with one evaluation per pair. Not deterministic.
   template <interaction K, has_device_leaves Leaves, class X, class Q, int NQ, kernel_real T,
             int NOut>
-  requires detail::has_way_back<K>
-  void near_field_mutual(cuda_backend where, K const& k, Leaves const& leaves,
-                         soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                         near_field_options const& options = {})
+  requires(Leaves::dim == K::dim && detail::has_way_back<K>) void near_field_mutual(
+      cuda_backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
+      soa<Q, NQ> const& q, soa<T, NOut> const& out, near_field_options const& options = {})
   {
     detail::check_one_set("near_field_mutual", x, q, out);
+    auto const on_device = leaves.on_device();
+    detail::check_leaves("near_field_mutual", where, on_device, true, x.size(), x.size());
     auto const list = cuda_list::mutual(where, leaves);
-    detail::check_cuda_list("near_field_mutual", list, true, true, x.size(), x.size());
-    detail::sorted_set<T, K::dim, NQ, NOut> sorted(where.stream, leaves, x, q, out);
+    detail::sorted_set<T, K::dim, NQ, NOut> sorted(on_device, x, q, out);
     near_field_mutual(where, k, list, sorted.x(), sorted.q(), sorted.out(),
-                      sorted.options(options));
+                      {.ranges_may_coincide = options.ranges_may_coincide});
     sorted.deliver(out, options.accumulate);
   }
 
   /// Two sets over their tree in device memory: targets x, sources y with inputs q.
   template <interaction K, has_device_leaves Leaves, class X, class Y, class Q, int NQ,
             kernel_real T, int NOut>
-  void near_field(cuda_backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
-                  soa<Y, K::dim> const& y, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                  near_field_options const& options = {})
+  requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
+                                                  Leaves const& leaves, soa<X, K::dim> const& x,
+                                                  soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
+                                                  soa<T, NOut> const& out,
+                                                  near_field_options const& options = {})
   {
     detail::check_two_sets("near_field", x, y, q, out);
+    auto const on_device = leaves.on_device();
+    detail::check_leaves("near_field", where, on_device, false, x.size(), y.size());
     cuda_list const list(where, leaves);
-    detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
-    detail::sorted_set<T, K::dim, NQ, NOut> sorted(where.stream, leaves, y, q, out);
-    detail::sorted_columns<T> targets(where.stream, leaves.target_order(), x);
+    detail::sorted_set<T, K::dim, NQ, NOut> sorted(on_device, y, q, out);
+    detail::sorted_columns<T> targets(where.stream, on_device.target_order, x);
     near_field(where, k, list, targets.template view<K::dim>(), sorted.x(), sorted.q(),
-               sorted.out(), sorted.options(options));
+               sorted.out(), {.ranges_may_coincide = options.ranges_may_coincide});
     sorted.deliver(out, options.accumulate);
   }
 }

@@ -21,7 +21,8 @@
 ///     nearfield::near_field(nearfield::cuda, nearfield::one_over_r<>{}, tree, x, q, phi);
 ///     tree.rebuild(x);                                                              // the points have moved
 ///
-/// A tree is built, rebuilt and used on one stream, which must outlive it, by one thread at a time.
+/// A tree is built, rebuilt and used on one stream, which must outlive it, by one thread at a time and with the device
+/// that it was built on as the current one.
 
 namespace nearfield
 {
@@ -31,7 +32,12 @@ namespace nearfield
     template <int Dim>
     class device_tree;
 
-    /// Where points come from: columns of float or of double in device memory.
+    // remedy: columns of float or double in device memory
+    template <class X>
+    concept device_coordinate = std::same_as < std::remove_const_t<X>,
+    float > || std::same_as<std::remove_const_t<X>, double>;
+
+    /// Where points come from.
     template <class T, int Dim>
     struct device_positions
     {
@@ -42,10 +48,11 @@ namespace nearfield
   }
 
   /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2) in device memory, their points, and their interaction
-  /// lists; made by build_tree(cuda, ...). What the spans show is valid until the tree is rebuilt. The tree keeps no
-  /// coordinates.
+  /// lists; made by build_tree(cuda, ...). Spans are valid until the next rebuild() or enqueue(). The tree keeps no
+  /// coordinates. To make a tree anew costs more than to rebuild one: it has pinned memory.
   ///
-  /// Beside its leaves and lists it takes 4 bytes per point and, while it is built, 20 more.
+  /// It takes 4 bytes per point, for a leaf about 60, and 12 for a range of its lists (there are 8 to 16 per leaf in each
+  /// list); while it is built, 20 more per point, then 250 per leaf. The tree before is there until the new one is done.
   template <int Dim>
   class NEARFIELD_API cuda_tree
   {
@@ -62,45 +69,52 @@ namespace nearfield
     cuda_tree& operator=(cuda_tree&&) noexcept;
     ~cuda_tree();
 
-    /// The tree of other points, or of the same ones after they moved, with the same options. The host
-    /// waits once or, if the tree has many more leaves or ranges than the last one, twice. Throws what build_tree() throws; the
-    /// tree is then unchanged. Memory comes from the pool (device_array.hpp), which holds that of the last build.
-    template <class X>
+    /// The tree of other points, or of the same ones after they moved, with the same options. The host waits once, or
+    /// up to three times if the tree has many more leaves or ranges than the last one. Throws what build_tree()
+    /// throws; the tree is then unchanged. Memory comes from the pool (device_array.hpp), which holds that of the last
+    /// build.
+    template <detail::device_coordinate X>
     void rebuild(soa<X, Dim> const& points)
     {
       build<std::remove_const_t<X>>({points, {}, true});
     }
     /// The same for two sets.
-    template <class X, class Y>
+    template <detail::device_coordinate X, class Y>
     requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
     void rebuild(soa<X, Dim> const& targets, soa<Y, Dim> const& sources)
     {
       build<std::remove_const_t<X>>({targets, sources, false});
     }
 
-    /// The next rebuild() makes arrays for `factor` times the leaves and ranges of this tree, for enqueue(). Otherwise
-    /// it is a quarter more. Throws nearfield::error for a factor below 1.
+    /// From the next rebuild() on, arrays have room for `factor` times the leaves and ranges of the tree before; without
+    /// it, 1.25. Throws nearfield::error for a factor below 1 or above 1000.
     void reserve(double factor);
 
-    /// As rebuild(), but the host waits for nothing, and what it knows (size() ...) is of the tree before until finish().
-    /// A near field may follow in the stream, and both may be captured in a CUDA graph, for as many points as before:
-    /// nothing that outlasts the call is allocated then. The arrays are those of the last rebuild(). Throws
-    /// nearfield::error for what can be told without looking at the points.
-    template <class X>
+    /// As rebuild(), for as many points as before, but the host waits for nothing, and what it knows (size() ...) is of
+    /// the tree before until finish(). A near field may follow in the stream. The arrays are those of the last
+    /// rebuild(): if they are too short, there are no leaves, near fields are 0, and finish() says so.
+    ///
+    /// Both calls may be captured in a CUDA graph, to be launched in the stream of the tree, once they have run
+    /// without: that loads the kernels. Capture needs memory of nearfield's pools or of a cudaMemPool_t. A graph may
+    /// not be launched after the next rebuild(), or when the tree is gone: capture again.
+    ///
+    /// Throws nearfield::error for what can be told without looking at the points, and for too little memory;
+    /// after the latter there is no tree until rebuild().
+    template <detail::device_coordinate X>
     void enqueue(soa<X, Dim> const& points)
     {
       enqueue<std::remove_const_t<X>>({points, {}, true});
     }
     /// The same for two sets.
-    template <class X, class Y>
+    template <detail::device_coordinate X, class Y>
     requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
     void enqueue(soa<X, Dim> const& targets, soa<Y, Dim> const& sources)
     {
       enqueue<std::remove_const_t<X>>({targets, sources, false});
     }
-    /// Waits for the stream. Throws nearfield::error if the points of the last enqueue(), or launch of its graph, were
-    /// refused, or if their tree has more leaves or ranges than the arrays have room for; then there is no tree until
-    /// the next one. The columns given to enqueue() must still exist.
+    /// Waits for the stream, and learns what the last enqueue(), or launch of its graph, made. Throws nearfield::error
+    /// if its points were refused, or if the arrays are too short; there is no tree then until the next one. The
+    /// columns given to enqueue() must still exist.
     void finish();
 
     /// The number of leaves.
@@ -137,7 +151,7 @@ namespace nearfield
 
     /// What kernels take.
     [[nodiscard]] device_leaves on_device() const;
-    /// A copy in host memory; waits for the stream.
+    /// A copy in host memory; waits for the stream. Throws nearfield::error between enqueue() and finish().
     [[nodiscard]] tree<Dim> on_host() const;
 
   private:
@@ -152,7 +166,7 @@ namespace nearfield
   /// The tree of one set of points, whose coordinates, float or double, are columns in the memory of the current
   /// device. Options and errors are those of build_tree() on the CPU; beside these it throws nearfield::error for 2^31
   /// points or more, too little memory on the device, and if nearfield was built without CUDA.
-  template <class X, int Dim>
+  template <detail::device_coordinate X, int Dim>
   [[nodiscard]] cuda_tree<Dim>
   build_tree(cuda_backend where, soa<X, Dim> const& points,
              std::type_identity_t<tree_options<Dim>> const& options = {})
@@ -162,7 +176,7 @@ namespace nearfield
   }
 
   /// The tree of two sets of points.
-  template <class X, class Y, int Dim>
+  template <detail::device_coordinate X, class Y, int Dim>
   requires std::same_as<std::remove_const_t<X>, std::remove_const_t<Y>>
   [[nodiscard]] cuda_tree<Dim>
   build_tree(cuda_backend where, soa<X, Dim> const& targets, soa<Y, Dim> const& sources,
