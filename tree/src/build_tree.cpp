@@ -1,6 +1,6 @@
 #include <nearfield/tree/build_tree.hpp>
 
-#include "adjacency.hpp"
+#include "cell_interactions.hpp"
 #include "instantiate.hpp"
 #include "interaction_lists.hpp"
 #include "keys.hpp"
@@ -35,20 +35,62 @@ namespace nearfield::detail
       return {leaf_order::morton, max_level<Dim>};
     }
 
+    /// Orders the points of each set by leaf, and finds the leaves.
     template <class T, int Dim>
-    std::vector<keyed_point> sorted_keys(named_positions<T, Dim> const& points,
-                                         cube<Dim> const& root, key_layout const& layout)
+    leaf_set<Dim> make_leaves(strided<T const, Dim> const& targets,
+                              strided<T const, Dim> const* sources,
+                              tree_options<Dim> const& options, key_layout const& layout,
+                              typename tree<Dim>::parts& parts)
     {
-      std::vector<keyed_point> keys = keys_of(points, root, layout);
-      sort_by_key(keys, Dim * layout.level);
-      return keys;
+      sort_scratch scratch;
+      resize_scratch(parts.target_order, targets.size());
+      if (sources) resize_scratch(parts.source_order, sources->size());
+      if (options.level)
+      {
+        std::uint64_t const n_cells = std::uint64_t(1) << (Dim * layout.level);
+        occupied_cells of_targets, of_sources;
+        auto const order = [&](strided<T const, Dim> const& points, std::span<index_type> to,
+                               occupied_cells& cells)
+        {
+          order_by_cell(n_cells, to, cells, scratch,
+                        [&](auto* keys) { write_keys(points, parts.root, layout, keys); });
+        };
+        order(targets, parts.target_order, of_targets);
+        if (sources) order(*sources, parts.source_order, of_sources);
+        return uniform_leaves<Dim>(of_targets, sources ? &of_sources : nullptr, layout);
+      }
+      std::vector<std::uint64_t> target_keys, source_keys;
+      auto const order = [&](strided<T const, Dim> const& points, std::span<index_type> to,
+                             std::vector<std::uint64_t>& keys)
+      {
+        resize_scratch(keys, points.size());
+        write_keys(points, parts.root, layout, keys.data());
+        sort_keys(keys, to, scratch);
+      };
+      order(targets, parts.target_order, target_keys);
+      if (sources) order(*sources, parts.source_order, source_keys);
+      return adaptive_leaves<Dim>(target_keys, source_keys, layout.level,
+                                  static_cast<index_type>(options.max_leaf_size));
     }
 
-    std::vector<index_type> order_of(sorted_points points)
+    template <int Dim>
+    void make_lists(leaf_set<Dim> const& leaves, key_layout const& layout,
+                    typename tree<Dim>::parts& parts)
     {
-      std::vector<index_type> order(points.size());
-      std::ranges::transform(points, order.begin(), &keyed_point::index);
-      return order;
+      boxes const targets{leaves.target_offsets};
+      boxes const sources{parts.one_set ? leaves.target_offsets : leaves.source_offsets};
+      list_writer lists(parts.full, parts.half, sources, parts.one_set, "build_tree",
+                        "a larger max_leaf_size or a lower level");
+      // as uniform and clustered clouds have
+      lists.reserve(Dim == 3 ? 14 : 6);
+      if (layout.order == leaf_order::morton)
+        return list_leaves(leaves, layout.level, targets, lists);
+      // Leaves are the cells of a grid.
+      cell_grid<double, Dim> grid;
+      grid.cells.fill(std::uint32_t(1) << layout.level);
+      grid.reach.fill(1);
+      cell_interactions_scratch scratch;
+      list_cells(grid, leaves.keys, targets, lists, scratch);
     }
   }
 
@@ -62,8 +104,8 @@ namespace nearfield::detail
     named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
     named_positions<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
                                           "sources"};
-    require_valid(targets);
-    require_valid(sources);
+    point_bounds<T, Dim> const target_bounds = valid_bounds(targets);
+    point_bounds<T, Dim> const source_bounds = valid_bounds(sources);
     if (targets.positions.size() + sources.positions.size() >=
         std::numeric_limits<index_type>::max())
       throw error("build_tree: targets and sources have " +
@@ -71,27 +113,12 @@ namespace nearfield::detail
                   " points in total; give fewer than 2^32 - 1");
 
     typename tree<Dim>::parts parts;
-    parts.root = choose_root(options.root, targets, sources);
+    parts.root = choose_root(options.root, targets, target_bounds, sources, source_bounds);
     parts.order = layout.order;
     parts.one_set = one_set;
-
-    std::vector<keyed_point> const target_keys = sorted_keys(targets, parts.root, layout);
-    std::vector<keyed_point> const source_keys = sorted_keys(sources, parts.root, layout);
     leaf_set<Dim> leaves =
-        options.level ? uniform_leaves<Dim>(target_keys, source_keys, layout)
-                      : adaptive_leaves<Dim>(target_keys, source_keys, layout.level,
-                                             static_cast<index_type>(options.max_leaf_size));
-    boxes const target_boxes{leaves.target_offsets};
-    boxes const source_boxes{one_set ? leaves.target_offsets : leaves.source_offsets};
-    parts.target_order = order_of(target_keys);
-    if (!one_set) parts.source_order = order_of(source_keys);
-
-    adjacency const adjacent = layout.order == leaf_order::row_major
-                                   ? row_major_adjacency(leaves, layout.level)
-                                   : morton_adjacency(leaves, layout.level);
-    parts.full = full_list(adjacent, target_boxes, source_boxes);
-    if (one_set) parts.half = half_list(parts.full, target_boxes);
-
+        make_leaves<T>(target_positions, source_positions, options, layout, parts);
+    make_lists(leaves, layout, parts);
     parts.depth = options.level.value_or(0);
     for (leaf_cell<Dim> const& cell : leaves.cells) parts.depth = std::max(parts.depth, cell.level);
     parts.cells = std::move(leaves.cells);

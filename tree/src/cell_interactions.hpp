@@ -1,7 +1,8 @@
 #pragma once
 
+#include "interaction_lists.hpp"
+
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
@@ -25,12 +26,11 @@ namespace nearfield::detail
     std::vector<std::uint32_t> columns;
   };
 
-  /// The interaction lists of the boxes with these ascending keys. In the full list a target box meets every
-  /// other box within reach, once; the half list, made for one set only, holds the ranges after each box.
+  /// The interaction lists of the boxes with these ascending keys: a target box meets every other one within reach,
+  /// once. Uses cells, reach and axes of the grid.
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
-                  boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
-                  interaction_table& half, cell_interactions_scratch& scratch);
+                  boxes const& targets, list_writer& lists, cell_interactions_scratch& scratch);
 
   /// The shifts that those lists index; none for a grid without periodic axes.
   template <class T, int Dim>

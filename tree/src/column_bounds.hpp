@@ -3,6 +3,7 @@
 #include <nearfield/core/soa.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace nearfield::detail
@@ -46,6 +47,13 @@ namespace nearfield::detail
       lower = *std::min_element(lowest, lowest + lanes);
       upper = *std::max_element(highest, highest + lanes);
     }
+  };
+
+  /// The least box around points.
+  template <class T, int Dim>
+  struct point_bounds
+  {
+    std::array<T, Dim> lower, upper;
   };
 
   template <class T>

@@ -1,65 +1,293 @@
 #include "interaction_lists.hpp"
 
+#include "huge_pages.hpp"
+#include "instantiate.hpp"
+
 #include <nearfield/core/error.hpp>
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
 
 namespace nearfield::detail
 {
-  void close_row(interaction_table& table, std::string const& function, std::string const& remedy)
+  list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
+                           bool one_set, char const* function, char const* remedy)
+      : full_(full), half_(half), sources_(sources), one_set_(one_set), function_(function),
+        remedy_(remedy)
   {
-    if (table.ranges.size() > std::numeric_limits<index_type>::max())
-      throw error(function + ": the interaction list has more than 2^32 - 1 ranges; use " + remedy);
-    table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+    for (interaction_table* table : {&full, &half})
+    {
+      table->own.clear();
+      table->ranges.clear();
+      table->offsets.clear();
+      if (table == &half && !one_set) continue;
+      table->own.reserve(sources.size());
+      table->offsets.reserve(sources.size() + std::size_t(1));
+      table->offsets.push_back(0);
+    }
+  }
+
+  void list_writer::reserve(int ranges)
+  {
+    std::size_t const n = sources_.size() * static_cast<std::size_t>(ranges);
+    reserve_huge_pages(full_.ranges, n);
+    if (one_set_) reserve_huge_pages(half_.ranges, n / 2);
+  }
+
+  void list_writer::close(index_type b)
+  {
+    auto const end_row = [&](interaction_table& table)
+    {
+      if (table.ranges.size() > std::numeric_limits<index_type>::max())
+        throw error(std::string(function_) +
+                    ": the interaction list has more than 2^32 - 1 ranges; use " + remedy_);
+      table.own.push_back({sources_.begin(b), sources_.end(b)});
+      table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+    };
+    end_row(full_);
+    if (one_set_)
+    {
+      // The own box lies between the ranges, so none holds points from both sides of it.
+      for (std::size_t r = row_; r < full_.ranges.size(); ++r)
+        if (full_.ranges[r].begin >= sources_.end(b)) half_.ranges.push_back(full_.ranges[r]);
+      end_row(half_);
+    }
+    row_ = full_.ranges.size();
   }
 
   namespace
   {
-    interaction_table table_for(boxes const& sources)
+    constexpr int power_of_3(int exponent)
     {
-      interaction_table table;
-      table.own.reserve(sources.size());
-      for (index_type b = 0; b < sources.size(); ++b)
-        table.own.push_back({sources.begin(b), sources.end(b)});
-      table.offsets.reserve(sources.size() + std::size_t(1));
-      table.offsets.push_back(0);
-      return table;
+      return exponent == 0 ? 1 : 3 * power_of_3(exponent - 1);
     }
-  }
 
-  interaction_table full_list(adjacency const& adjacent, boxes const& targets, boxes const& sources)
-  {
-    interaction_table table = table_for(sources);
-    for (index_type b = 0; b < targets.size(); ++b)
+    /// Cells of one size around a cell have numbers: digit d in base 3 is 0, 1 or 2 for one step down, none, or one step
+    /// up along axis d. The children of a cell have numbers whose bit Dim - 1 - d is set for the upper half of axis d.
+    template <int Dim>
+    struct neighbours
     {
-      std::size_t const row = table.ranges.size();
-      if (targets.count(b) > 0)
-        for (index_type const c : adjacent.of(b))
+      static constexpr int n_cells = power_of_3(Dim);
+      static constexpr int n_children = 1 << Dim;
+      static constexpr int centre = n_cells / 2;
+
+      /// A child of a neighbour, and its number around a child of the centre.
+      struct child
+      {
+        std::uint8_t child, cell;
+      };
+      /// The children that touch, in Morton order.
+      struct children
+      {
+        std::uint8_t n = 0;
+        std::array<child, n_children> each{};
+      };
+
+      static constexpr int upper(int child, int axis) { return child >> (Dim - 1 - axis) & 1; }
+
+      /// of neighbour `cell` around child `c` of the centre
+      static constexpr children around_child(int c, int cell)
+      {
+        children result;
+        for (int x = 0; x < n_children; ++x)
         {
-          if (sources.count(c) == 0) continue;
-          if (table.ranges.size() > row && table.ranges.back().end == sources.begin(c))
-            table.ranges.back().end = sources.end(c);
-          else
-            table.ranges.push_back({sources.begin(c), sources.end(c)});
+          int number = 0, digits = cell;
+          bool touches = true;
+          for (int d = 0, weight = 1; d < Dim; ++d, digits /= 3, weight *= 3)
+          {
+            int const step = 2 * (digits % 3 - 1) + upper(x, d) - upper(c, d);
+            touches &= -1 <= step && step <= 1;
+            number += weight * (step + 1);
+          }
+          if (touches)
+            result.each[result.n++] = {static_cast<std::uint8_t>(x),
+                                       static_cast<std::uint8_t>(number)};
         }
-      close_row(table, "build_tree", "a larger max_leaf_size or a lower level");
-    }
-    return table;
+        return result;
+      }
+
+      /// of neighbour `cell` around the centre, undivided
+      static constexpr children around_centre(int cell)
+      {
+        children result;
+        for (int x = 0; x < n_children; ++x)
+        {
+          bool touches = true;
+          for (int d = 0, digits = cell; d < Dim; ++d, digits /= 3)
+            touches &= digits % 3 == 1 || (digits % 3 == 0) == (upper(x, d) == 1);
+          if (touches)
+            result.each[result.n++] = {static_cast<std::uint8_t>(x),
+                                       static_cast<std::uint8_t>(cell)};
+        }
+        return result;
+      }
+
+      using table = std::array<children, n_cells>;
+      static constexpr std::array<table, n_children> of_children = []
+      {
+        std::array<table, n_children> result{};
+        for (int c = 0; c < n_children; ++c)
+          for (int cell = 0; cell < n_cells; ++cell) result[c][cell] = around_child(c, cell);
+        return result;
+      }();
+      static constexpr table of_centre = []
+      {
+        table result{};
+        for (int cell = 0; cell < n_cells; ++cell) result[cell] = around_centre(cell);
+        return result;
+      }();
+    };
+
+    /// Goes down the tree with the cells of one size around it, which are never searched for: those around a child are
+    /// children of those around its parent. All come in the order of their leaves.
+    template <int Dim>
+    class descent
+    {
+    public:
+      descent(leaf_set<Dim> const& leaves, int key_level, boxes const& targets, list_writer& lists)
+          : leaves_(leaves), key_level_(key_level), targets_(targets), lists_(lists)
+      {}
+
+      void run()
+      {
+        around root;
+        root.n = 1;
+        root.cells[0] = {0, leaves_.size(), around_::centre};
+        visit(root, 0);
+      }
+
+    private:
+      using around_ = neighbours<Dim>;
+
+      /// The leaves [begin, end) in a cell, or one that contains it.
+      struct cell
+      {
+        index_type begin, end;
+        std::uint8_t number;
+      };
+      /// A cell and those around it that hold leaves.
+      struct around
+      {
+        int n = 0;
+        std::array<cell, around_::n_cells> cells;
+      };
+      /// The leaves of child x of a cell are [ends[x], ends[x + 1]).
+      using children = std::array<index_type, around_::n_children + 1>;
+
+      [[nodiscard]] bool is_leaf(cell const& c, int level) const
+      {
+        return leaves_.cells[c.begin].level <= level;
+      }
+
+      [[nodiscard]] children children_of(cell const& c, int level) const
+      {
+        int const shift = Dim * (key_level_ - level - 1);
+        auto const digit = [&](index_type leaf)
+        {
+          return leaves_.keys[leaf] >> shift & (around_::n_children - 1);
+        };
+        children ends;
+        ends.fill(c.end);
+        std::size_t x = 0;
+        if (c.end - c.begin <= 16)
+          for (index_type leaf = c.begin; leaf < c.end; ++leaf)
+            for (std::size_t const to = digit(leaf); x <= to; ++x) ends[x] = leaf;
+        else
+          for (index_type first = c.begin; x < around_::n_children; ++x)
+          {
+            // The comparisons are unpredictable, so no branch depends on them.
+            for (index_type n = c.end - first; n > 0;)
+            {
+              index_type const half = (n + 1) / 2;
+              first += digit(first + half - 1) < x ? half : 0;
+              n -= half;
+            }
+            ends[x] = first;
+          }
+        return ends;
+      }
+
+      /// The middle cell is not empty.
+      void visit(around const& parent, int level)
+      {
+        int const middle = middle_of(parent);
+        if (is_leaf(parent.cells[middle], level)) return list(parent, level);
+        std::array<children, around_::n_cells> ends;
+        for (int i = 0; i < parent.n; ++i)
+          if (!is_leaf(parent.cells[i], level)) ends[i] = children_of(parent.cells[i], level);
+
+        for (int c = 0; c < around_::n_children; ++c)
+        {
+          if (ends[middle][c] == ends[middle][c + 1]) continue;
+          around child;
+          for (int i = 0; i < parent.n; ++i)
+          {
+            cell const& from = parent.cells[i];
+            bool const whole = is_leaf(from, level);
+            auto const& touching = around_::of_children[c][from.number];
+            for (int k = 0; k < touching.n; ++k)
+            {
+              auto const [x, number] = touching.each[k];
+              cell const part = whole ? cell{from.begin, from.end, number}
+                                      : cell{ends[i][x], ends[i][x + 1], number};
+              child.cells[child.n] = part;
+              child.n += part.begin < part.end;
+            }
+          }
+          visit(child, level + 1);
+        }
+      }
+
+      static int middle_of(around const& cells)
+      {
+        int i = 0;
+        while (cells.cells[i].number != around_::centre) ++i;
+        return i;
+      }
+
+      /// The row of the leaf in the middle.
+      void list(around const& cells, int level)
+      {
+        index_type const b = cells.cells[middle_of(cells)].begin;
+        if (targets_.count(b) > 0)
+          for (int i = 0; i < cells.n; ++i)
+            // A larger leaf contains several cells.
+            if (cells.cells[i].number != around_::centre &&
+                (i == 0 || cells.cells[i].begin != cells.cells[i - 1].begin))
+              add(cells.cells[i], level);
+        lists_.close(b);
+      }
+
+      /// The leaves of a cell that touch the one in the middle.
+      void add(cell const& c, int level)
+      {
+        if (is_leaf(c, level)) return lists_.add(c.begin, c.begin + 1);
+        children const ends = children_of(c, level);
+        auto const& touching = around_::of_centre[c.number];
+        for (int k = 0; k < touching.n; ++k)
+          if (int const x = touching.each[k].child; ends[x] < ends[x + 1])
+            add({ends[x], ends[x + 1], c.number}, level + 1);
+      }
+
+      leaf_set<Dim> const& leaves_;
+      int key_level_;
+      boxes targets_;
+      list_writer& lists_;
+    };
   }
 
-  interaction_table half_list(interaction_table const& full, boxes const& points)
+  template <int Dim>
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, boxes const& targets,
+                   list_writer& lists)
   {
-    interaction_table table = table_for(points);
-    table.ranges.reserve(full.ranges.size() / 2);
-    interaction_list const list = full.view();
-    for (index_type b = 0; b < points.size(); ++b)
-    {
-      // The own box lies between the ranges, so none holds points from both sides of it.
-      for (source_range const& range : list.neighbours(b))
-        if (range.begin >= points.end(b)) table.ranges.push_back(range);
-      close_row(table, "build_tree", "a larger max_leaf_size or a lower level");
-    }
-    return table;
+    if (leaves.size() > 0) descent<Dim>(leaves, key_level, targets, lists).run();
   }
+
+#define NEARFIELD_INSTANTIATE(Dim)                                                                 \
+  template void list_leaves(leaf_set<Dim> const&, int, boxes const&, list_writer&);
+  NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -3,28 +3,32 @@
 #include "instantiate.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 namespace nearfield::detail
 {
   namespace
   {
+    using key_span = std::span<std::uint64_t const>;
+
     /// The first position in [begin, end) whose key is not below `key`.
-    index_type lower_bound(sorted_points points, index_type begin, index_type end,
-                           std::uint64_t key)
+    index_type lower_bound(key_span keys, index_type begin, index_type end, std::uint64_t key)
     {
-      auto const found =
-          std::lower_bound(points.begin() + begin, points.begin() + end, key,
-                           [](keyed_point const& p, std::uint64_t k) { return p.key < k; });
-      return static_cast<index_type>(found - points.begin());
+      // The comparisons are unpredictable, so no branch depends on them.
+      for (index_type n = end - begin; n > 0;)
+      {
+        index_type const half = (n + 1) / 2;
+        begin += keys[begin + half - 1] < key ? half : 0;
+        n -= half;
+      }
+      return begin;
     }
 
     template <int Dim>
     class splitter
     {
     public:
-      splitter(sorted_points targets, sorted_points sources, int key_level,
-               index_type max_leaf_size)
+      splitter(key_span targets, key_span sources, int key_level, index_type max_leaf_size)
           : targets_(targets), sources_(sources), key_level_(key_level),
             max_leaf_size_(max_leaf_size)
       {}
@@ -53,7 +57,10 @@ namespace nearfield::detail
         {
           leaf_cell<Dim> cell{decode<Dim>(key, {leaf_order::morton, key_level_}), level};
           for (std::uint32_t& index : cell.index) index >>= key_level_ - level;
-          leaves_.add(cell, key, box.target_end, box.source_end);
+          leaves_.cells.push_back(cell);
+          leaves_.keys.push_back(key);
+          leaves_.target_offsets.push_back(box.target_end);
+          leaves_.source_offsets.push_back(box.source_end);
           return;
         }
         std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - level - 1));
@@ -71,7 +78,7 @@ namespace nearfield::detail
         }
       }
 
-      sorted_points targets_, sources_;
+      key_span targets_, sources_;
       int key_level_;
       index_type max_leaf_size_;
       leaf_set<Dim> leaves_;
@@ -79,33 +86,34 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(sorted_points targets, sorted_points sources,
+  leaf_set<Dim> uniform_leaves(occupied_cells const& targets, occupied_cells const* sources,
                                key_layout const& layout)
   {
-    constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     leaf_set<Dim> leaves;
-    index_type t = 0, s = 0;
-    while (t < targets.size() || s < sources.size())
+    if (sources)
+      unite(targets, *sources, leaves.keys, leaves.target_offsets, leaves.source_offsets);
+    else
     {
-      std::uint64_t const key = std::min(t < targets.size() ? targets[t].key : none,
-                                         s < sources.size() ? sources[s].key : none);
-      while (t < targets.size() && targets[t].key == key) ++t;
-      while (s < sources.size() && sources[s].key == key) ++s;
-      leaves.add({decode<Dim>(key, layout), layout.level}, key, t, s);
+      leaves.keys = targets.keys;
+      leaves.target_offsets = targets.offsets;
     }
+    leaves.cells.reserve(leaves.keys.size());
+    for (std::uint64_t const key : leaves.keys)
+      leaves.cells.push_back({decode<Dim>(key, layout), layout.level});
     return leaves;
   }
 
   template <int Dim>
-  leaf_set<Dim> adaptive_leaves(sorted_points targets, sorted_points sources, int key_level,
+  leaf_set<Dim> adaptive_leaves(key_span targets, key_span sources, int key_level,
                                 index_type max_leaf_size)
   {
     return splitter<Dim>(targets, sources, key_level, max_leaf_size).run();
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template leaf_set<Dim> uniform_leaves(sorted_points, sorted_points, key_layout const&);          \
-  template leaf_set<Dim> adaptive_leaves(sorted_points, sorted_points, int, index_type);
+  template leaf_set<Dim> uniform_leaves(occupied_cells const&, occupied_cells const*,              \
+                                        key_layout const&);                                        \
+  template leaf_set<Dim> adaptive_leaves(key_span, key_span, int, index_type);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }
