@@ -29,7 +29,7 @@ namespace nearfield
       std::vector<std::array<double, 3>> shifts;
 
       detail::sort_scratch sort_scratch;
-      cell_interactions_scratch lists_scratch;
+      cell_rows rows;
     };
 
     namespace
@@ -90,8 +90,8 @@ namespace nearfield
       cell_view<T, Dim> const now = view();
       detail::list_writer lists(data.full, data.half, now.sources, one_set, "cell_list",
                                 "fewer cells_per_cutoff");
-      detail::list_cells(grid, one_set ? data.targets.keys : data.keys, now.targets, lists,
-                         data.lists_scratch);
+      detail::find_rows(grid, one_set ? data.targets.keys : data.keys, data.rows);
+      detail::list_cells(grid, data.rows, 0, data.rows.rows.size(), now.targets, lists);
     }
     catch (...)
     {

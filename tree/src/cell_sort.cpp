@@ -39,7 +39,8 @@ namespace nearfield::detail
     constexpr std::size_t padding = cell_view<T, Dim>::padding;
     sorted.order.resize(n + padding);
     std::fill_n(sorted.order.begin() + static_cast<std::ptrdiff_t>(n), padding, 0);
-    order_by_cell(grid.size(), std::span(sorted.order).first(n), sorted, scratch,
+    this_thread here;
+    order_by_cell(here, grid.size(), std::span(sorted.order).first(n), sorted, scratch,
                   [&](auto* keys)
                   {
                     // copies: as far as the compiler knows, a store to a key could change the grid

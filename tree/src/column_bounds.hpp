@@ -15,6 +15,8 @@ namespace nearfield::detail
     T lower = 0, upper = 0;
     bool is_finite = true;
 
+    column_bounds() = default;
+
     /// Of n values, at least one, by pointer or as a strided column.
     template <class Column>
     column_bounds(Column const x, std::size_t n)

@@ -1,6 +1,9 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
 #include <vector>
 
 namespace nearfield::detail
@@ -9,7 +12,7 @@ namespace nearfield::detail
   /// that small ones take, of which a tree would otherwise spend a quarter of its time.
   void advise_huge_pages(void* memory, std::size_t bytes) noexcept;
 
-  /// vector.reserve(n), in huge pages if it allocates.
+  /// values.reserve(n), in huge pages if it allocates.
   template <class T>
   void reserve_huge_pages(std::vector<T>& values, std::size_t n)
   {
@@ -18,12 +21,33 @@ namespace nearfield::detail
     if (values.empty()) advise_huge_pages(values.data(), n * sizeof(T));
   }
 
-  /// vector.resize(n) of scratch memory: if it allocates, in huge pages and without the values of before.
+  /// Scratch memory in huge pages.
   template <class T>
-  void resize_scratch(std::vector<T>& values, std::size_t n)
+  class scratch_array
   {
-    if (n > values.capacity()) values.clear();
-    reserve_huge_pages(values, n);
-    values.resize(n);
-  }
+    static_assert(std::is_trivial_v<T>);
+
+  public:
+    /// Room for n values, which are not initialised: whoever writes them first pays for their pages.
+    void resize(std::size_t n)
+    {
+      if (n > capacity_)
+      {
+        capacity_ = 0;
+        values_.reset();
+        values_ = std::make_unique_for_overwrite<T[]>(n);
+        capacity_ = n;
+        advise_huge_pages(values_.get(), n * sizeof(T));
+      }
+      size_ = n;
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] T* data() { return values_.get(); }
+    [[nodiscard]] std::span<T const> values() const { return {values_.get(), size_}; }
+
+  private:
+    std::unique_ptr<T[]> values_;
+    std::size_t size_ = 0, capacity_ = 0;
+  };
 }

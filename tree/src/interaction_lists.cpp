@@ -5,11 +5,13 @@
 
 #include <nearfield/core/error.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -30,20 +32,27 @@ namespace nearfield::detail
     }
   }
 
-  void list_writer::reserve(int ranges)
+  void list_writer::reserve(std::size_t ranges)
   {
-    std::size_t const n = sources_.size() * static_cast<std::size_t>(ranges);
-    reserve_huge_pages(full_.ranges, n);
-    if (one_set_) reserve_huge_pages(half_.ranges, n / 2);
+    reserve_huge_pages(full_.ranges, ranges);
+    if (one_set_) reserve_huge_pages(half_.ranges, ranges / 2);
+  }
+
+  namespace
+  {
+    void check_size(std::size_t ranges, char const* function, char const* remedy)
+    {
+      if (ranges > std::numeric_limits<index_type>::max())
+        throw error(std::string(function) +
+                    ": the interaction list has more than 2^32 - 1 ranges; use " + remedy);
+    }
   }
 
   void list_writer::close(index_type b)
   {
     auto const end_row = [&](interaction_table& table)
     {
-      if (table.ranges.size() > std::numeric_limits<index_type>::max())
-        throw error(std::string(function_) +
-                    ": the interaction list has more than 2^32 - 1 ranges; use " + remedy_);
+      check_size(table.ranges.size(), function_, remedy_);
       table.own.push_back({sources_.begin(b), sources_.end(b)});
       table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
     };
@@ -56,6 +65,32 @@ namespace nearfield::detail
       end_row(half_);
     }
     row_ = full_.ranges.size();
+  }
+
+  void join(executor& on, std::span<interaction_table const> pieces, interaction_table& whole,
+            char const* function, char const* remedy)
+  {
+    std::vector<std::size_t> rows{0}, ranges{0};
+    for (interaction_table const& piece : pieces)
+    {
+      rows.push_back(rows.back() + piece.own.size());
+      ranges.push_back(ranges.back() + piece.ranges.size());
+    }
+    check_size(ranges.back(), function, remedy);
+    whole.own.resize(rows.back());
+    whole.offsets.resize(rows.back() + 1);
+    reserve_huge_pages(whole.ranges, ranges.back());
+    whole.ranges.resize(ranges.back());
+    on.run(static_cast<int>(pieces.size()),
+           [&](int p)
+           {
+             interaction_table const& piece = pieces[p];
+             std::ranges::copy(piece.own, whole.own.data() + rows[p]);
+             std::ranges::copy(piece.ranges, whole.ranges.data() + ranges[p]);
+             for (std::size_t b = 0; b < piece.own.size(); ++b)
+               whole.offsets[rows[p] + b + 1] =
+                   static_cast<index_type>(ranges[p] + piece.offsets[b + 1]);
+           });
   }
 
   namespace
@@ -147,8 +182,10 @@ namespace nearfield::detail
     class descent
     {
     public:
-      descent(leaf_set<Dim> const& leaves, int key_level, boxes const& targets, list_writer& lists)
-          : leaves_(leaves), key_level_(key_level), targets_(targets), lists_(lists)
+      descent(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+              boxes const& targets, list_writer& lists)
+          : leaves_(leaves), key_level_(key_level), first_(first), last_(last), targets_(targets),
+            lists_(lists)
       {}
 
       void run()
@@ -216,23 +253,27 @@ namespace nearfield::detail
         int const middle = middle_of(parent);
         if (is_leaf(parent.cells[middle], level)) return list(parent, level);
         std::array<children, around_::n_cells> ends;
+        std::array<bool, around_::n_cells> whole;
         for (int i = 0; i < parent.n; ++i)
-          if (!is_leaf(parent.cells[i], level)) ends[i] = children_of(parent.cells[i], level);
+        {
+          whole[i] = is_leaf(parent.cells[i], level);
+          if (!whole[i]) ends[i] = children_of(parent.cells[i], level);
+        }
 
         for (int c = 0; c < around_::n_children; ++c)
         {
-          if (ends[middle][c] == ends[middle][c + 1]) continue;
+          index_type const begin = ends[middle][c], end = ends[middle][c + 1];
+          if (begin == end || begin >= last_ || end <= first_) continue;
           around child;
           for (int i = 0; i < parent.n; ++i)
           {
             cell const& from = parent.cells[i];
-            bool const whole = is_leaf(from, level);
             auto const& touching = around_::of_children[c][from.number];
             for (int k = 0; k < touching.n; ++k)
             {
               auto const [x, number] = touching.each[k];
-              cell const part = whole ? cell{from.begin, from.end, number}
-                                      : cell{ends[i][x], ends[i][x + 1], number};
+              cell const part = whole[i] ? cell{from.begin, from.end, number}
+                                         : cell{ends[i][x], ends[i][x + 1], number};
               child.cells[child.n] = part;
               child.n += part.begin < part.end;
             }
@@ -274,20 +315,22 @@ namespace nearfield::detail
 
       leaf_set<Dim> const& leaves_;
       int key_level_;
+      index_type first_, last_;
       boxes targets_;
       list_writer& lists_;
     };
   }
 
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level, boxes const& targets,
-                   list_writer& lists)
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   boxes const& targets, list_writer& lists)
   {
-    if (leaves.size() > 0) descent<Dim>(leaves, key_level, targets, lists).run();
+    if (first < last) descent<Dim>(leaves, key_level, first, last, targets, lists).run();
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template void list_leaves(leaf_set<Dim> const&, int, boxes const&, list_writer&);
+  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, boxes const&,       \
+                            list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -5,7 +5,9 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 
 namespace nearfield::detail
 {
@@ -18,8 +20,8 @@ namespace nearfield::detail
     list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
                 bool one_set, char const* function, char const* remedy);
 
-    /// Room for so many ranges in each row of the full list.
-    void reserve(int ranges);
+    /// Room for so many ranges in the full list.
+    void reserve(std::size_t ranges);
 
     /// Adds the sources of the boxes [first, last) to the row, behind those that it has.
     void add(index_type first, index_type last, std::uint16_t shift = 0)
@@ -44,9 +46,13 @@ namespace nearfield::detail
     std::size_t row_ = 0; // where it starts
   };
 
-  /// The interaction lists of leaves of any levels, with Morton keys of `key_level`: a leaf meets those whose closed
-  /// boxes share a point with its own.
+  /// Puts lists of consecutive boxes together, in this order. Throws nearfield::error as list_writer does.
+  void join(executor& on, std::span<interaction_table const> pieces, interaction_table& whole,
+            char const* function, char const* remedy);
+
+  /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
+  /// meets those whose closed boxes share a point with its own.
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level, boxes const& targets,
-                   list_writer& lists);
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   boxes const& targets, list_writer& lists);
 }

@@ -11,8 +11,8 @@ namespace nearfield::detail
   namespace
   {
     template <leaf_order Order, int Dim, class Key, class Column>
-    void encode_all(std::array<Column, Dim> const& x, std::size_t n, cube<Dim> const& root,
-                    int level, Key* keys)
+    void encode_all(std::array<Column, Dim> const& x, std::size_t first, std::size_t end,
+                    cube<Dim> const& root, int level, Key* keys)
     {
       double const width = root.width();
       double const boxes_per_axis = std::ldexp(1., level);
@@ -20,9 +20,9 @@ namespace nearfield::detail
       // One axis at a time, and then the keys: each of the loops vectorises.
       constexpr std::size_t at_once = 256;
       std::array<std::array<std::uint32_t, at_once>, Dim> index;
-      for (std::size_t begin = 0; begin < n; begin += at_once)
+      for (std::size_t begin = first; begin < end; begin += at_once)
       {
-        std::size_t const m = std::min(at_once, n - begin);
+        std::size_t const m = std::min(at_once, end - begin);
         for (int d = 0; d < Dim; ++d)
         {
           Column const column = x[d];
@@ -47,7 +47,8 @@ namespace nearfield::detail
     }
 
     template <leaf_order Order, class Key, class T, int Dim>
-    void encode_all(strided<T const, Dim> const& x, cube<Dim> const& root, int level, Key* keys)
+    void encode_all(strided<T const, Dim> const& x, std::size_t begin, std::size_t end,
+                    cube<Dim> const& root, int level, Key* keys)
     {
       std::array<strided_column<T const>, Dim> columns;
       std::array<T const*, Dim> pointers;
@@ -58,27 +59,27 @@ namespace nearfield::detail
       }
       // the compiler vectorises pointers only
       if (x.stride() == 1)
-        encode_all<Order, Dim>(pointers, x.size(), root, level, keys);
+        encode_all<Order, Dim>(pointers, begin, end, root, level, keys);
       else
-        encode_all<Order, Dim>(columns, x.size(), root, level, keys);
+        encode_all<Order, Dim>(columns, begin, end, root, level, keys);
     }
   }
 
   template <class Key, class T, int Dim>
-  void write_keys(strided<T const, Dim> const& points, cube<Dim> const& root,
-                  key_layout const& layout, Key* keys)
+  void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
+                  cube<Dim> const& root, key_layout const& layout, Key* keys)
   {
     if (layout.order == leaf_order::morton)
-      encode_all<leaf_order::morton>(points, root, layout.level, keys);
+      encode_all<leaf_order::morton>(points, begin, end, root, layout.level, keys);
     else
-      encode_all<leaf_order::row_major>(points, root, layout.level, keys);
+      encode_all<leaf_order::row_major>(points, begin, end, root, layout.level, keys);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void write_keys(strided<T const, Dim> const&, cube<Dim> const&, key_layout const&,      \
-                           std::uint32_t*);                                                        \
-  template void write_keys(strided<T const, Dim> const&, cube<Dim> const&, key_layout const&,      \
-                           std::uint64_t*);
+  template void write_keys(strided<T const, Dim> const&, std::size_t, std::size_t,                 \
+                           cube<Dim> const&, key_layout const&, std::uint32_t*);                   \
+  template void write_keys(strided<T const, Dim> const&, std::size_t, std::size_t,                 \
+                           cube<Dim> const&, key_layout const&, std::uint64_t*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

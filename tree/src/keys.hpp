@@ -4,6 +4,7 @@
 #include <nearfield/tree/build_tree.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace nearfield::detail
@@ -93,8 +94,8 @@ namespace nearfield::detail
     return index;
   }
 
-  /// Writes the key of every point, by index; Key has 32 or 64 bits. A point outside the root gets the nearest box.
+  /// Writes the keys of the points [begin, end), by index; Key has 32 or 64 bits. A point outside the root gets the nearest box.
   template <class Key, class T, int Dim>
-  void write_keys(strided<T const, Dim> const& points, cube<Dim> const& root,
-                  key_layout const& layout, Key* keys);
+  void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
+                  cube<Dim> const& root, key_layout const& layout, Key* keys);
 }

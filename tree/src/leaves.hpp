@@ -26,13 +26,13 @@ namespace nearfield::detail
 
   /// One leaf for every cell that holds points. Without sources there is one set.
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(occupied_cells const& targets, occupied_cells const* sources,
-                               key_layout const& layout);
+  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells const& targets,
+                               occupied_cells const* sources, key_layout const& layout);
 
   /// The largest boxes that hold at most max_leaf_size targets and sources, down to the level of the
   /// (Morton) keys, which ascend.
   template <int Dim>
-  leaf_set<Dim> adaptive_leaves(std::span<std::uint64_t const> targets,
+  leaf_set<Dim> adaptive_leaves(executor& on, std::span<std::uint64_t const> targets,
                                 std::span<std::uint64_t const> sources, int key_level,
                                 index_type max_leaf_size);
 }

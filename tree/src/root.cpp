@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -56,6 +57,27 @@ namespace nearfield::detail
                     "length");
     }
 
+    template <class T>
+    column_bounds<T> bounds_of(executor& on, strided_column<T const> const& column, std::size_t n)
+    {
+      loop_parts const loop = cut(on, n);
+      std::vector<column_bounds<T>> found(loop.parts);
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      strided_column<T const> const some{&column[begin], column.stride};
+                      found[part] = detail::bounds_of(some, end - begin);
+                    });
+      column_bounds<T> all = found[0];
+      for (column_bounds<T> const& part : found)
+      {
+        all.lower = std::min(all.lower, part.lower);
+        all.upper = std::max(all.upper, part.upper);
+        all.is_finite &= part.is_finite;
+      }
+      return all;
+    }
+
     template <int Dim, class Values>
     bool is_inside(Values const& x, cube<Dim> const& root, double limit)
     {
@@ -84,7 +106,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  point_bounds<T, Dim> valid_bounds(named_positions<T, Dim> const& points)
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points)
   {
     std::size_t const n = points.positions.size();
     if (n >= std::numeric_limits<index_type>::max())
@@ -99,7 +121,7 @@ namespace nearfield::detail
       if (column.first == nullptr)
         throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
                     " is null; give " + std::to_string(n) + " values");
-      column_bounds<T> const extent = bounds_of<T>(column, n);
+      column_bounds<T> const extent = bounds_of<T>(on, column, n);
       bounds.lower[d] = extent.lower;
       bounds.upper[d] = extent.upper;
       if (extent.is_finite) continue;
@@ -133,8 +155,8 @@ namespace nearfield::detail
       {
         double const lower = std::min(target_bounds.lower[d], source_bounds.lower[d]);
         double const upper = std::max(target_bounds.upper[d], source_bounds.upper[d]);
-        // Halve first: the sum and the difference of two large numbers may overflow.
-        root.centre[d] = lower / 2 + upper / 2;
+        // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
+        root.centre[d] = lower / 2 + upper / 2 + 0.;
         root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
       }
       // All points at one place: any box around it will do.
@@ -145,7 +167,7 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template point_bounds<T, Dim> valid_bounds(named_positions<T, Dim> const&);                      \
+  template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&);           \
   template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
                                  point_bounds<T, Dim> const&, named_positions<T, Dim> const&,      \
                                  point_bounds<T, Dim> const&);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "column_bounds.hpp"
+#include "parallel.hpp"
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/build_tree.hpp>
@@ -20,7 +21,7 @@ namespace nearfield::detail
   /// The box around the points, [inf, -inf] if there are none. Throws nearfield::error for a null column, 2^32 - 1
   /// points or more, and a coordinate that is not finite.
   template <class T, int Dim>
-  point_bounds<T, Dim> valid_bounds(named_positions<T, Dim> const& points);
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points);
 
   /// The given box, checked, or the cube around the points of both sets, whose bounds these are.
   template <class T, int Dim>

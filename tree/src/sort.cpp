@@ -68,25 +68,24 @@ namespace nearfield::detail
     class key_sorter
     {
     public:
-      key_sorter(std::vector<std::uint64_t>& keys, std::span<index_type> order,
+      key_sorter(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
-          : scratch_(scratch), places_{{{keys.data(), nullptr},
-                                        {scratch.keys_too.data(), order.data()}}}
+          : on_(on), total_(keys.size()),
+            indices_(scratch.indices.data()), places_{{{keys.data(), nullptr},
+                                                       {scratch.keys_too.data(), order.data()}}}
       {}
 
-      /// Sorts the keys [begin, begin + n) of a place.
-      void sort(int from, std::size_t begin, std::size_t n)
+      void run()
       {
-        std::uint64_t const* const keys = places_[from].keys + begin;
-        std::uint64_t differing = 0;
-        for (std::size_t i = 1; i < n; ++i) differing |= keys[0] ^ keys[i];
-        int const bits = bit_width(differing);
-        if (bits == 0)
-          copy(from, begin, n);
-        else if (n <= most_at_once && bits + bit_width(n - 1) <= 64)
-          sort_at_once(from, begin, n, bits);
-        else
-          sort_by_digit(from, begin, n, bits);
+        divide(0, 0, total_);
+        for_each_part(on_, cut(on_, total_),
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
+                        auto range =
+                            std::ranges::lower_bound(ranges_, begin, {}, &key_range::begin);
+                        for (; range != ranges_.end() && range->begin < end; ++range)
+                          sort(range->from, range->begin, range->n);
+                      });
       }
 
     private:
@@ -95,6 +94,59 @@ namespace nearfield::detail
         std::uint64_t* keys;
         index_type* indices;
       };
+
+      /// Keys [begin, begin + n) of a place, which precede all that follow.
+      struct key_range
+      {
+        int from;
+        std::size_t begin, n;
+      };
+
+      /// All workers move keys until there are ranges enough for each of them.
+      void divide(int from, std::size_t begin, std::size_t n)
+      {
+        auto const workers = static_cast<std::size_t>(on_.workers());
+        int bits = 0;
+        if (workers > 1 && n > most_at_once && n > total_ / (4 * workers))
+          bits = differing_bits(on_, from, begin, n);
+        if (bits == 0)
+          ranges_.push_back({from, begin, n});
+        else
+          spread(on_, from, begin, n, bits,
+                 [&](std::size_t first, std::size_t count) { divide(1 - from, first, count); });
+      }
+
+      void sort(int from, std::size_t begin, std::size_t n)
+      {
+        this_thread here;
+        int const bits = differing_bits(here, from, begin, n);
+        if (bits == 0)
+          copy(from, begin, n);
+        else if (n <= most_at_once && bits + bit_width(n - 1) <= 64)
+          sort_at_once(from, begin, n, bits);
+        else
+          spread(here, from, begin, n, bits,
+                 [&](std::size_t first, std::size_t count) { sort(1 - from, first, count); });
+      }
+
+      /// The lowest bits, without which keys are equal.
+      [[nodiscard]] int differing_bits(executor& on, int from, std::size_t begin,
+                                       std::size_t n) const
+      {
+        std::uint64_t const* const keys = places_[from].keys + begin;
+        loop_parts const loop = cut(on, n);
+        std::vector<std::uint64_t> found(loop.parts == 1 ? 0 : loop.parts);
+        std::uint64_t differing = 0;
+        for_each_part(on, loop,
+                      [&](int part, std::size_t first, std::size_t last)
+                      {
+                        std::uint64_t bits = 0;
+                        for (std::size_t i = first; i < last; ++i) bits |= keys[0] ^ keys[i];
+                        (loop.parts == 1 ? differing : found[part]) = bits;
+                      });
+        for (std::uint64_t const bits : found) differing |= bits;
+        return bit_width(differing);
+      }
 
       [[nodiscard]] index_type index(int from, std::size_t i) const
       {
@@ -134,100 +186,135 @@ namespace nearfield::detail
         }
       }
 
-      /// The highest bits that differ first, then each digit by itself.
-      void sort_by_digit(int from, std::size_t begin, std::size_t n, int bits)
+      /// Moves keys to the other place by the highest bits that differ, and calls then(begin, n) for each value of these.
+      template <class Then>
+      void spread(executor& on, int from, std::size_t begin, std::size_t n, int bits,
+                  Then const& then)
       {
         int const digit_bits = std::min({bits, pass_bits, std::max(6, bit_width(n) - 8)});
         int const shift = bits - digit_bits;
         std::uint64_t const mask = low_bits(digit_bits);
-        std::vector<index_type> ends(std::size_t(1) << digit_bits, 0);
-        place const source = places_[from];
-        for (std::size_t i = begin; i < begin + n; ++i) ++ends[source.keys[i] >> shift & mask];
-        auto sum = static_cast<index_type>(begin);
-        for (index_type& end : ends) sum += std::exchange(end, sum);
-
-        if (from == 1 && places_[0].indices == nullptr)
+        std::size_t const n_digits = std::size_t(1) << digit_bits;
+        place const source = places_[from], target = places_[1 - from];
+        loop_parts const loop = cut(on, n, 4 * n_digits);
+        // of part p from p * n_digits
+        std::vector<index_type> ends(n_digits * static_cast<std::size_t>(loop.parts), 0);
+        auto const ends_of = [&](int part)
         {
-          resize_scratch(scratch_.indices, total_);
-          places_[0].indices = scratch_.indices.data();
-        }
-        place const target = places_[1 - from];
-        auto const scatter = [&](auto const& index_of)
-        {
-          for (std::size_t i = begin; i < begin + n; ++i)
-          {
-            std::uint64_t const key = source.keys[i];
-            index_type const at = ends[key >> shift & mask]++;
-            target.keys[at] = key;
-            target.indices[at] = index_of(i);
-          }
+          return ends.data() + n_digits * static_cast<std::size_t>(part);
         };
-        if (source.indices)
-          scatter([&](std::size_t i) { return source.indices[i]; });
-        else
-          scatter([](std::size_t i) { return static_cast<index_type>(i); });
+        for_each_part(on, loop,
+                      [&](int part, std::size_t first, std::size_t last)
+                      {
+                        index_type* const counts = ends_of(part);
+                        for (std::size_t i = begin + first; i < begin + last; ++i)
+                          ++counts[source.keys[i] >> shift & mask];
+                      });
+        auto sum = static_cast<index_type>(begin);
+        for (std::size_t digit = 0; digit < n_digits; ++digit)
+          for (int part = 0; part < loop.parts; ++part)
+            sum += std::exchange(ends_of(part)[digit], sum);
+        for_each_part(on, loop,
+                      [&](int part, std::size_t first, std::size_t last)
+                      {
+                        index_type* const next = ends_of(part);
+                        auto const move = [&](auto const& index_of)
+                        {
+                          for (std::size_t i = begin + first; i < begin + last; ++i)
+                          {
+                            std::uint64_t const key = source.keys[i];
+                            index_type const at = next[key >> shift & mask]++;
+                            target.keys[at] = key;
+                            target.indices[at] = index_of(i);
+                          }
+                        };
+                        if (source.indices)
+                          move([&](std::size_t i) { return source.indices[i]; });
+                        else
+                          move([](std::size_t i) { return static_cast<index_type>(i); });
+                      });
+        // Only the first pass finds keys without indices, and it moves all.
+        if (!source.indices) places_[0].indices = indices_;
 
         std::size_t first = begin;
-        for (index_type const end : ends)
+        for (std::size_t digit = 0; digit < n_digits; ++digit)
         {
-          if (end > first) sort(1 - from, first, end - first);
+          index_type const end = ends_of(loop.parts - 1)[digit];
+          if (end > first) then(first, end - first);
           first = end;
         }
       }
 
-      sort_scratch& scratch_;
+      executor& on_;
+      std::size_t total_;
+      index_type* indices_; // of place 0
       std::array<place, 2> places_;
-      std::size_t total_ = scratch_.keys_too.size();
+      std::vector<key_range> ranges_;
     };
   }
 
-  void sort_keys(std::vector<std::uint64_t>& keys, std::span<index_type> order,
+  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
   {
-    resize_scratch(scratch.keys_too, keys.size());
-    if (!keys.empty()) key_sorter(keys, order, scratch).sort(0, 0, keys.size());
-    keys.swap(scratch.keys_too);
+    scratch.keys_too.resize(keys.size());
+    scratch.indices.resize(keys.size());
+    if (keys.size() > 0) key_sorter(on, keys, order, scratch).run();
+    std::swap(keys, scratch.keys_too);
   }
 
-  void order_by_counting(std::size_t n_cells, std::span<index_type> order, occupied_cells& cells,
-                         sort_scratch& scratch)
+  void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
+                         occupied_cells& cells, sort_scratch& scratch)
   {
     cells.keys.clear();
     cells.offsets.clear();
-    std::size_t const n = order.size();
+    // as many counters as four times the points, at most
+    loop_parts const loop = cut(on, order.size(), std::max(std::size_t(1024), n_cells / 4));
+    scratch.indices.resize(n_cells * static_cast<std::size_t>(loop.parts));
     std::uint32_t const* const cell_of = scratch.cells.data();
-    scratch.indices.assign(n_cells, 0);
-    index_type* const cursors = scratch.indices.data();
-    for (std::size_t i = 0; i < n; ++i) ++cursors[cell_of[i]];
+    auto const cursors_of = [&](int part)
+    {
+      return scratch.indices.data() + n_cells * static_cast<std::size_t>(part);
+    };
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    index_type* const counts = cursors_of(part);
+                    std::fill_n(counts, n_cells, index_type(0));
+                    for (std::size_t i = begin; i < end; ++i) ++counts[cell_of[i]];
+                  });
     index_type sum = 0;
     for (std::size_t c = 0; c < n_cells; ++c)
     {
-      index_type const count = cursors[c];
-      if (count > 0)
-      {
-        cells.keys.push_back(c);
-        cells.offsets.push_back(sum);
-      }
-      cursors[c] = sum;
-      sum += count;
+      index_type const first = sum;
+      for (int part = 0; part < loop.parts; ++part) sum += std::exchange(cursors_of(part)[c], sum);
+      if (sum == first) continue;
+      cells.keys.push_back(c);
+      cells.offsets.push_back(first);
     }
     cells.offsets.push_back(sum);
-    for (std::size_t i = 0; i < n; ++i) order[cursors[cell_of[i]]++] = static_cast<index_type>(i);
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    index_type* const cursors = cursors_of(part);
+                    for (std::size_t i = begin; i < end; ++i)
+                      order[cursors[cell_of[i]]++] = static_cast<index_type>(i);
+                  });
   }
 
-  void order_by_sorting(std::span<index_type> order, occupied_cells& cells, sort_scratch& scratch)
+  void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
+                        sort_scratch& scratch)
   {
     cells.keys.clear();
     cells.offsets.clear();
-    sort_keys(scratch.keys, order, scratch);
-    std::vector<std::uint64_t> const& keys = scratch.keys;
-    for (std::size_t p = 0; p < keys.size(); ++p)
+    sort_keys(on, scratch.keys, order, scratch);
+    std::uint64_t const* const keys = scratch.keys.data();
+    for (std::size_t p = 0; p < order.size(); ++p)
       if (p == 0 || keys[p] != keys[p - 1])
       {
         cells.keys.push_back(keys[p]);
         cells.offsets.push_back(static_cast<index_type>(p));
       }
-    cells.offsets.push_back(static_cast<index_type>(keys.size()));
+    cells.offsets.push_back(static_cast<index_type>(order.size()));
   }
 
   void unite(occupied_cells const& a, occupied_cells const& b, std::vector<std::uint64_t>& keys,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "huge_pages.hpp"
+#include "parallel.hpp"
 
 #include <nearfield/core/boxes.hpp>
 
@@ -16,13 +17,13 @@ namespace nearfield::detail
   /// Scratch memory of the functions below.
   struct sort_scratch
   {
-    std::vector<std::uint64_t> keys, keys_too;
-    std::vector<std::uint32_t> cells;
-    std::vector<index_type> indices;
+    scratch_array<std::uint64_t> keys, keys_too;
+    scratch_array<std::uint32_t> cells;
+    scratch_array<index_type> indices;
   };
 
   /// Sorts keys, stably. order[p] becomes the index that the key at position p had.
-  void sort_keys(std::vector<std::uint64_t>& keys, std::span<index_type> order,
+  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch);
 
   /// The cells that hold points.
@@ -38,30 +39,31 @@ namespace nearfield::detail
              std::vector<index_type>& a_offsets, std::vector<index_type>& b_offsets);
 
   /// The two ways of order_by_cell(): the cells of the points are in scratch.cells, or in scratch.keys.
-  void order_by_counting(std::size_t n_cells, std::span<index_type> order, occupied_cells& cells,
-                         sort_scratch& scratch);
-  void order_by_sorting(std::span<index_type> order, occupied_cells& cells, sort_scratch& scratch);
+  void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
+                         occupied_cells& cells, sort_scratch& scratch);
+  void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
+                        sort_scratch& scratch);
 
   /// Sorts points by cell, stably: order[p] is the index of the point at position p. write(keys) writes the key of
   /// each point, below n_cells, to an array of 32-bit or of 64-bit integers.
   template <class Write>
-  void order_by_cell(std::uint64_t n_cells, std::span<index_type> order, occupied_cells& cells,
-                     sort_scratch& scratch, Write const& write)
+  void order_by_cell(executor& on, std::uint64_t n_cells, std::span<index_type> order,
+                     occupied_cells& cells, sort_scratch& scratch, Write const& write)
   {
     std::size_t const n = order.size();
     // Counting costs 4 bytes per cell, sorting keys 20 per point and more passes.
     if (n_cells <= std::min(4 * std::uint64_t(n) + 1024,
                             std::uint64_t(std::numeric_limits<std::uint32_t>::max())))
     {
-      resize_scratch(scratch.cells, n);
+      scratch.cells.resize(n);
       write(scratch.cells.data());
-      order_by_counting(n_cells, order, cells, scratch);
+      order_by_counting(on, n_cells, order, cells, scratch);
     }
     else
     {
-      resize_scratch(scratch.keys, n);
+      scratch.keys.resize(n);
       write(scratch.keys.data());
-      order_by_sorting(order, cells, scratch);
+      order_by_sorting(on, order, cells, scratch);
     }
   }
 }
