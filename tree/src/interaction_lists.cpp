@@ -185,15 +185,21 @@ namespace nearfield::detail
       descent(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
               boxes const& targets, list_writer& lists)
           : leaves_(leaves), key_level_(key_level), first_(first), last_(last), targets_(targets),
-            lists_(lists)
-      {}
+            lists_(lists), levels_(leaves.keys.size())
+      {
+        for (index_type b = 0; b < leaves.size(); ++b)
+          levels_[b] = static_cast<std::uint8_t>(leaves.cells[b].level);
+      }
 
       void run()
       {
         around root;
         root.n = 1;
         root.cells[0] = {0, leaves_.size(), around_::centre};
-        visit(root, 0);
+        if (is_leaf(root.cells[0], 0))
+          lists_.close(0);
+        else
+          visit(root, 0);
       }
 
     private:
@@ -216,42 +222,49 @@ namespace nearfield::detail
 
       [[nodiscard]] bool is_leaf(cell const& c, int level) const
       {
-        return leaves_.cells[c.begin].level <= level;
+        return c.end - c.begin == 1 && levels_[c.begin] <= level;
       }
 
       [[nodiscard]] children children_of(cell const& c, int level) const
       {
         int const shift = Dim * (key_level_ - level - 1);
-        auto const digit = [&](index_type leaf)
+        auto const child_of = [&](index_type leaf)
         {
           return leaves_.keys[leaf] >> shift & (around_::n_children - 1);
         };
         children ends;
-        ends.fill(c.end);
-        std::size_t x = 0;
-        if (c.end - c.begin <= 16)
+        if (c.end - c.begin < 64)
+        {
+          // A byte for each child, which the product sums up. No branch depends on keys.
+          std::uint64_t counts = 0;
           for (index_type leaf = c.begin; leaf < c.end; ++leaf)
-            for (std::size_t const to = digit(leaf); x <= to; ++x) ends[x] = leaf;
-        else
-          for (index_type first = c.begin; x < around_::n_children; ++x)
+            counts += std::uint64_t(1) << (8 * child_of(leaf));
+          std::uint64_t const sums = counts * 0x0101010101010101;
+          ends[0] = c.begin;
+          for (int x = 0; x < around_::n_children; ++x)
+            ends[x + 1] = c.begin + static_cast<index_type>(sums >> (8 * x) & 255);
+          return ends;
+        }
+        index_type first = c.begin;
+        for (std::size_t x = 0; x < around_::n_children; ++x)
+        {
+          for (index_type n = c.end - first; n > 0;)
           {
-            // The comparisons are unpredictable, so no branch depends on them.
-            for (index_type n = c.end - first; n > 0;)
-            {
-              index_type const half = (n + 1) / 2;
-              first += digit(first + half - 1) < x ? half : 0;
-              n -= half;
-            }
-            ends[x] = first;
+            index_type const half = (n + 1) / 2;
+            first += child_of(first + half - 1) < x ? half : 0;
+            n -= half;
           }
+          ends[x] = first;
+        }
+        ends[around_::n_children] = c.end;
         return ends;
       }
 
-      /// The middle cell is not empty.
+      /// The leaves below the middle cell, which is not empty and no leaf.
       void visit(around const& parent, int level)
       {
-        int const middle = middle_of(parent);
-        if (is_leaf(parent.cells[middle], level)) return list(parent, level);
+        int middle = 0;
+        while (parent.cells[middle].number != around_::centre) ++middle;
         std::array<children, around_::n_cells> ends;
         std::array<bool, around_::n_cells> whole;
         for (int i = 0; i < parent.n; ++i)
@@ -262,44 +275,44 @@ namespace nearfield::detail
 
         for (int c = 0; c < around_::n_children; ++c)
         {
-          index_type const begin = ends[middle][c], end = ends[middle][c + 1];
-          if (begin == end || begin >= last_ || end <= first_) continue;
-          around child;
-          for (int i = 0; i < parent.n; ++i)
+          cell const centre{ends[middle][c], ends[middle][c + 1], around_::centre};
+          if (centre.begin == centre.end || centre.begin >= last_ || centre.end <= first_) continue;
+          auto const for_each = [&](auto const& f)
           {
-            cell const& from = parent.cells[i];
-            auto const& touching = around_::of_children[c][from.number];
-            for (int k = 0; k < touching.n; ++k)
+            for (int i = 0; i < parent.n; ++i)
             {
-              auto const [x, number] = touching.each[k];
-              cell const part = whole[i] ? cell{from.begin, from.end, number}
-                                         : cell{ends[i][x], ends[i][x + 1], number};
-              child.cells[child.n] = part;
-              child.n += part.begin < part.end;
+              cell const& from = parent.cells[i];
+              auto const& touching = around_::of_children[c][from.number];
+              for (int k = 0; k < touching.n; ++k)
+              {
+                auto const [x, number] = touching.each[k];
+                cell const part = whole[i] ? cell{from.begin, from.end, number}
+                                           : cell{ends[i][x], ends[i][x + 1], number};
+                if (part.begin < part.end) f(part);
+              }
             }
+          };
+          if (is_leaf(centre, level + 1))
+          {
+            // A larger leaf contains several cells, which follow each other.
+            index_type before = centre.begin;
+            if (targets_.count(centre.begin) > 0)
+              for_each(
+                  [&](cell const& part)
+                  {
+                    if (part.number == around_::centre || part.begin == before) return;
+                    before = part.begin;
+                    add(part, level + 1);
+                  });
+            lists_.close(centre.begin);
           }
-          visit(child, level + 1);
+          else
+          {
+            around child;
+            for_each([&](cell const& part) { child.cells[child.n++] = part; });
+            visit(child, level + 1);
+          }
         }
-      }
-
-      static int middle_of(around const& cells)
-      {
-        int i = 0;
-        while (cells.cells[i].number != around_::centre) ++i;
-        return i;
-      }
-
-      /// The row of the leaf in the middle.
-      void list(around const& cells, int level)
-      {
-        index_type const b = cells.cells[middle_of(cells)].begin;
-        if (targets_.count(b) > 0)
-          for (int i = 0; i < cells.n; ++i)
-            // A larger leaf contains several cells.
-            if (cells.cells[i].number != around_::centre &&
-                (i == 0 || cells.cells[i].begin != cells.cells[i - 1].begin))
-              add(cells.cells[i], level);
-        lists_.close(b);
       }
 
       /// The leaves of a cell that touch the one in the middle.
@@ -318,6 +331,7 @@ namespace nearfield::detail
       index_type first_, last_;
       boxes targets_;
       list_writer& lists_;
+      std::vector<std::uint8_t> levels_;
     };
   }
 

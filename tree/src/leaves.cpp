@@ -62,14 +62,17 @@ namespace nearfield::detail
         std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - box.level - 1));
         content child{box.level + 1,    box.key,          box.target_begin,
                       box.target_begin, box.source_begin, box.source_begin};
-        for (int c = 0; c < 1 << Dim; ++c, child.key += child_keys)
+        constexpr int last = (1 << Dim) - 1;
+        for (int c = 0; c <= last; ++c, child.key += child_keys)
         {
+          auto const end_in = [&](key_span keys, index_type begin, index_type end)
+          {
+            return c == last ? end : lower_bound(keys, begin, end, child.key + child_keys);
+          };
           child.target_begin = child.target_end;
           child.source_begin = child.source_end;
-          child.target_end =
-              lower_bound(targets_, child.target_begin, box.target_end, child.key + child_keys);
-          child.source_end =
-              lower_bound(sources_, child.source_begin, box.source_end, child.key + child_keys);
+          child.target_end = end_in(targets_, child.target_begin, box.target_end);
+          child.source_end = end_in(sources_, child.source_begin, box.source_end);
           if (child.crowd() > 0) split(child, enough, visit);
         }
       }
