@@ -184,6 +184,29 @@ namespace nearfield::test
     }
   }
 
+  TYPED_TEST(build, sorts_many_points_of_all_scales)
+  {
+    constexpr int dim = TypeParam::dim;
+    random_numbers random(11);
+    points<typename TypeParam::real, dim> points;
+    for (int i = 0; i < 8000; ++i)
+    {
+      // every fourth point in one place, the others ever closer to another
+      std::array<double, dim> x = uniform_point<dim>(random);
+      for (double& coordinate : x)
+        coordinate = i % 4 == 0 ? 0.375 : 0.7 + std::ldexp(coordinate - 0.5, -(i % 23));
+      points.push_back(x);
+    }
+    for (tree_options<dim> const& options :
+         {tree_options<dim>{.max_leaf_size = 16}, tree_options<dim>{.level = max_level<dim>}})
+    {
+      auto const tree = build_tree(points.view(), options);
+      expect_sorted(tree, points, tree.targets(), tree.target_order(),
+                    options.level.value_or(max_level<dim>));
+      expect_leaves_in_order(tree);
+    }
+  }
+
   TYPED_TEST(build, takes_the_cube_around_the_points_as_root)
   {
     auto points = this->along_x({0, 1, 4});

@@ -3,6 +3,7 @@
 #include <nearfield/tree/permutation.hpp>
 
 #include "complains_of.hpp"
+#include "same_tree.hpp"
 #include "tree_cases.hpp"
 
 #include <gtest/gtest.h>
@@ -42,16 +43,6 @@ namespace nearfield::test
       }
     };
 
-    template <int Dim>
-    void expect_equal(tree<Dim> const& a, tree<Dim> const& b)
-    {
-      EXPECT_EQ(a.root(), b.root());
-      EXPECT_TRUE(std::ranges::equal(a.target_order(), b.target_order()));
-      EXPECT_TRUE(std::ranges::equal(a.source_order(), b.source_order()));
-      EXPECT_TRUE(std::ranges::equal(a.targets().offsets, b.targets().offsets));
-      EXPECT_TRUE(std::ranges::equal(a.interactions().ranges, b.interactions().ranges));
-    }
-
     template <class T, int Dim>
     void expect_equal(cell_list<T, Dim> const& a, cell_list<T, Dim> const& b)
     {
@@ -80,11 +71,11 @@ namespace nearfield::test
       auto x_values = this->records(x), y_values = this->records(y);
       auto const x_records = this->in_records(x_values, n),
                  y_records = this->in_records(y_values, n + 3);
-      expect_equal(build_tree(x_records, options), build_tree(x.view(), options));
-      expect_equal(build_tree(x_records, y_records, options),
-                   build_tree(x.view(), y.view(), options));
-      expect_equal(build_tree(x.view(), y_records, options),
-                   build_tree(x.view(), y.view(), options));
+      expect_same_tree(build_tree(x_records, options), build_tree(x.view(), options));
+      expect_same_tree(build_tree(x_records, y_records, options),
+                       build_tree(x.view(), y.view(), options));
+      expect_same_tree(build_tree(x.view(), y_records, options),
+                       build_tree(x.view(), y.view(), options));
     }
   }
 

@@ -1,6 +1,6 @@
 #include <nearfield/tree/build_tree.hpp>
 
-#include "adjacency.hpp"
+#include "cell_interactions.hpp"
 #include "instantiate.hpp"
 #include "interaction_lists.hpp"
 #include "keys.hpp"
@@ -35,35 +35,109 @@ namespace nearfield::detail
       return {leaf_order::morton, max_level<Dim>};
     }
 
+    /// Orders the points of each set by leaf, and finds the leaves.
     template <class T, int Dim>
-    std::vector<keyed_point> sorted_keys(named_positions<T, Dim> const& points,
-                                         cube<Dim> const& root, key_layout const& layout)
+    leaf_set<Dim> make_leaves(executor& on, strided<T const, Dim> const& targets,
+                              strided<T const, Dim> const* sources,
+                              tree_options<Dim> const& options, key_layout const& layout,
+                              typename tree<Dim>::parts& parts)
     {
-      std::vector<keyed_point> keys = keys_of(points, root, layout);
-      sort_by_key(keys, Dim * layout.level);
-      return keys;
+      auto const resize = [](std::vector<index_type>& order, std::size_t n)
+      {
+        reserve_huge_pages(order, n);
+        order.resize(n);
+      };
+      resize(parts.target_order, targets.size());
+      if (sources) resize(parts.source_order, sources->size());
+      auto const write = [&](strided<T const, Dim> const& points, auto* keys)
+      {
+        for_each_part(on, cut(on, points.size()),
+                      [&](int, std::size_t begin, std::size_t end)
+                      { write_keys(points, begin, end, parts.root, layout, keys); });
+      };
+      sort_scratch scratch;
+      if (options.level)
+      {
+        std::uint64_t const n_cells = std::uint64_t(1) << (Dim * layout.level);
+        occupied_cells of_targets, of_sources;
+        auto const sort = [&](strided<T const, Dim> const& points, std::span<index_type> order,
+                              occupied_cells& cells)
+        {
+          order_by_cell(on, n_cells, order, cells, scratch,
+                        [&](auto* keys) { write(points, keys); });
+        };
+        sort(targets, parts.target_order, of_targets);
+        if (sources) sort(*sources, parts.source_order, of_sources);
+        return uniform_leaves<Dim>(on, of_targets, sources ? &of_sources : nullptr, layout);
+      }
+      scratch_array<std::uint64_t> target_keys, source_keys;
+      auto const sort = [&](strided<T const, Dim> const& points, std::span<index_type> order,
+                            scratch_array<std::uint64_t>& keys)
+      {
+        keys.resize(points.size());
+        write(points, keys.data());
+        sort_keys(on, keys, order, scratch);
+      };
+      sort(targets, parts.target_order, target_keys);
+      if (sources) sort(*sources, parts.source_order, source_keys);
+      return adaptive_leaves<Dim>(on, target_keys.values(), source_keys.values(), layout.level,
+                                  static_cast<index_type>(options.max_leaf_size));
     }
 
-    std::vector<index_type> order_of(sorted_points points)
+    template <int Dim>
+    void make_lists(executor& on, leaf_set<Dim> const& leaves, key_layout const& layout,
+                    typename tree<Dim>::parts& parts)
     {
-      std::vector<index_type> order(points.size());
-      std::ranges::transform(points, order.begin(), &keyed_point::index);
-      return order;
+      constexpr char const *function = "build_tree",
+                           *remedy = "a larger max_leaf_size or a lower level";
+      boxes const targets{leaves.target_offsets};
+      boxes const sources{parts.one_set ? leaves.target_offsets : leaves.source_offsets};
+      bool const in_rows = layout.order == leaf_order::row_major;
+      // Then leaves are the cells of a grid.
+      cell_grid<double, Dim> grid;
+      grid.cells.fill(std::uint32_t(1) << layout.level);
+      grid.reach.fill(1);
+      cell_rows rows;
+      if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
+
+      loop_parts const loop = in_rows ? cut(on, rows.rows.size(), 16) : cut(on, leaves.size(), 256);
+      bool const is_one = loop.parts == 1;
+      std::vector<interaction_table> full(is_one ? 0 : loop.parts), half(full.size());
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      list_writer lists(is_one ? parts.full : full[part],
+                                        is_one ? parts.half : half[part], sources, parts.one_set,
+                                        function, remedy);
+                      // as many as uniform and clustered clouds have
+                      lists.reserve(leaves.keys.size() / static_cast<std::size_t>(loop.parts) *
+                                    (Dim == 3 ? 14 : 6));
+                      if (in_rows)
+                        list_cells(grid, rows, begin, end, targets, lists);
+                      else
+                        list_leaves(leaves, layout.level, static_cast<index_type>(begin),
+                                    static_cast<index_type>(end), targets, lists);
+                    });
+      if (is_one) return;
+      join(on, full, parts.full, function, remedy);
+      if (parts.one_set) join(on, half, parts.half, function, remedy);
     }
   }
 
   template <class T, int Dim>
-  tree<Dim> build_tree(strided<T const, Dim> const& target_positions,
+  tree<Dim> build_tree(executor* given, strided<T const, Dim> const& target_positions,
                        strided<T const, Dim> const* source_positions,
                        tree_options<Dim> const& options)
   {
+    this_thread here;
+    executor& on = given ? *given : here;
     key_layout const layout = layout_of(options);
     bool const one_set = source_positions == nullptr;
     named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
     named_positions<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
                                           "sources"};
-    require_valid(targets);
-    require_valid(sources);
+    point_bounds<T, Dim> const target_bounds = valid_bounds(on, targets);
+    point_bounds<T, Dim> const source_bounds = valid_bounds(on, sources);
     if (targets.positions.size() + sources.positions.size() >=
         std::numeric_limits<index_type>::max())
       throw error("build_tree: targets and sources have " +
@@ -71,27 +145,12 @@ namespace nearfield::detail
                   " points in total; give fewer than 2^32 - 1");
 
     typename tree<Dim>::parts parts;
-    parts.root = choose_root(options.root, targets, sources);
+    parts.root = choose_root(options.root, targets, target_bounds, sources, source_bounds);
     parts.order = layout.order;
     parts.one_set = one_set;
-
-    std::vector<keyed_point> const target_keys = sorted_keys(targets, parts.root, layout);
-    std::vector<keyed_point> const source_keys = sorted_keys(sources, parts.root, layout);
     leaf_set<Dim> leaves =
-        options.level ? uniform_leaves<Dim>(target_keys, source_keys, layout)
-                      : adaptive_leaves<Dim>(target_keys, source_keys, layout.level,
-                                             static_cast<index_type>(options.max_leaf_size));
-    boxes const target_boxes{leaves.target_offsets};
-    boxes const source_boxes{one_set ? leaves.target_offsets : leaves.source_offsets};
-    parts.target_order = order_of(target_keys);
-    if (!one_set) parts.source_order = order_of(source_keys);
-
-    adjacency const adjacent = layout.order == leaf_order::row_major
-                                   ? row_major_adjacency(leaves, layout.level)
-                                   : morton_adjacency(leaves, layout.level);
-    parts.full = full_list(adjacent, target_boxes, source_boxes);
-    if (one_set) parts.half = half_list(parts.full, target_boxes);
-
+        make_leaves<T>(on, target_positions, source_positions, options, layout, parts);
+    make_lists(on, leaves, layout, parts);
     parts.depth = options.level.value_or(0);
     for (leaf_cell<Dim> const& cell : leaves.cells) parts.depth = std::max(parts.depth, cell.level);
     parts.cells = std::move(leaves.cells);
@@ -101,8 +160,8 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template tree<Dim> build_tree(strided<T const, Dim> const&, strided<T const, Dim> const*,        \
-                                tree_options<Dim> const&);
+  template tree<Dim> build_tree(executor*, strided<T const, Dim> const&,                           \
+                                strided<T const, Dim> const*, tree_options<Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -1,9 +1,6 @@
 #include "cell_interactions.hpp"
 
 #include "instantiate.hpp"
-#include "interaction_lists.hpp"
-
-#include <nearfield/core/error.hpp>
 
 #include <algorithm>
 
@@ -98,56 +95,43 @@ namespace nearfield::detail
     private:
       std::span<cell_row const> rows_;
     };
+  }
 
-    void append(std::vector<source_range>& ranges, std::size_t first, boxes const& sources,
-                index_type low, index_type high, std::uint16_t shift)
+  template <class T, int Dim>
+  void find_rows(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
+                 cell_rows& found)
+  {
+    std::uint64_t const line = grid.cells[Dim - 1];
+    found.rows.clear();
+    found.columns.resize(keys.size());
+    for (std::size_t b = 0; b < keys.size(); ++b)
     {
-      index_type const begin = sources.offsets[low], end = sources.offsets[high];
-      if (begin == end) return;
-      if (ranges.size() > first && ranges.back().end == begin && ranges.back().shift == shift)
-        ranges.back().end = end;
-      else
-        ranges.push_back({begin, end, 0, shift});
+      std::uint64_t const row = keys[b] / line;
+      found.columns[b] = static_cast<std::uint32_t>(keys[b] - row * line);
+      if (b == 0 || row != found.rows.back().key)
+        found.rows.push_back({row, static_cast<index_type>(b)});
     }
   }
 
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
-                  boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
-                  interaction_table& half, cell_interactions_scratch& scratch)
+  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
+                  std::size_t last, boxes const& targets, list_writer& lists)
   {
     index_type const n = targets.size();
-    std::uint64_t const line = grid.cells[Dim - 1];
     std::int64_t const columns = grid.cells[Dim - 1];
     std::int64_t const reach = grid.reach[Dim - 1];
     bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
-
-    scratch.rows.clear();
-    scratch.columns.resize(n);
-    for (index_type b = 0; b < n; ++b)
-    {
-      std::uint64_t const row = keys[b] / line;
-      scratch.columns[b] = static_cast<std::uint32_t>(keys[b] - row * line);
-      if (b == 0 || row != scratch.rows.back().key) scratch.rows.push_back({row, b});
-    }
-    std::span<cell_row const> const rows = scratch.rows;
+    std::span<cell_row const> const rows = boxes_of.rows;
     row_finder const find(rows);
     auto const end_of = [&](std::size_t r)
     {
       return r + 1 < rows.size() ? rows[r + 1].first_box : n;
     };
 
-    for (interaction_table* table : {&full, &half})
-    {
-      table->own.clear();
-      table->ranges.clear();
-      table->offsets.assign(1, 0);
-    }
-    full.own.reserve(n);
     std::vector<neighbour_row<Dim>> wanted;
     std::vector<index_type> hints;
     std::vector<met_row> met;
-    for (std::size_t r = 0; r < rows.size(); ++r)
+    for (std::size_t r = first; r < last; ++r)
     {
       find_keys(grid, rows[r].key, wanted);
       hints.resize(std::max(hints.size(), wanted.size()), 0);
@@ -164,38 +148,25 @@ namespace nearfield::detail
       }
       for (index_type b = rows[r].first_box; b < end_of(r); ++b)
       {
-        std::int64_t const column = scratch.columns[b];
-        std::size_t const first = full.ranges.size();
-        full.own.push_back({sources.begin(b), sources.end(b)});
+        std::int64_t const column = boxes_of.columns[b];
         for (met_row& row : met)
         {
           std::int64_t const from = column - reach - row.image * columns;
           std::int64_t const to = column + reach - row.image * columns;
-          while (row.low < row.end && scratch.columns[row.low] < from) ++row.low;
+          while (row.low < row.end && boxes_of.columns[row.low] < from) ++row.low;
           if (row.high < row.low) row.high = row.low;
-          while (row.high < row.end && scratch.columns[row.high] <= to) ++row.high;
+          while (row.high < row.end && boxes_of.columns[row.high] <= to) ++row.high;
           if (targets.count(b) == 0) continue;
           if (row.row == r && row.low <= b && b < row.high && row.image == 0)
           {
-            append(full.ranges, first, sources, row.low, b, row.shift);
-            append(full.ranges, first, sources, b + 1, row.high, row.shift);
+            lists.add(row.low, b, row.shift);
+            lists.add(b + 1, row.high, row.shift);
           }
           else
-            append(full.ranges, first, sources, row.low, row.high, row.shift);
+            lists.add(row.low, row.high, row.shift);
         }
-        close_row(full, "cell_list", "fewer cells_per_cutoff");
+        lists.close(b);
       }
-    }
-    if (!one_set) return;
-    half.own.assign(full.own.begin(), full.own.end());
-    for (index_type b = 0; b < n; ++b)
-    {
-      auto const end = full.ranges.begin() + full.offsets[b + 1];
-      auto const after =
-          std::find_if(full.ranges.begin() + full.offsets[b], end,
-                       [&](source_range const& range) { return range.begin >= targets.end(b); });
-      half.ranges.insert(half.ranges.end(), after, end);
-      close_row(half, "cell_list", "fewer cells_per_cutoff");
     }
   }
 
@@ -214,9 +185,9 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template void list_cells(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, boxes const&, \
-                           boxes const&, bool, interaction_table&, interaction_table&,             \
-                           cell_interactions_scratch&);                                            \
+  template void find_rows(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, cell_rows&);   \
+  template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, std::size_t, std::size_t,   \
+                           boxes const&, list_writer&);                                            \
   template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

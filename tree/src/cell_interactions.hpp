@@ -1,7 +1,8 @@
 #pragma once
 
+#include "interaction_lists.hpp"
+
 #include <nearfield/core/boxes.hpp>
-#include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <array>
@@ -18,19 +19,23 @@ namespace nearfield::detail
     index_type first_box;
   };
 
-  /// Scratch memory of list_cells.
-  struct cell_interactions_scratch
+  /// The rows that hold boxes, and the column of each box in its row.
+  struct cell_rows
   {
     std::vector<cell_row> rows;
     std::vector<std::uint32_t> columns;
   };
 
-  /// The interaction lists of the boxes with these ascending keys. In the full list a target box meets every
-  /// other box within reach, once; the half list, made for one set only, holds the ranges after each box.
+  /// Of boxes with these ascending keys.
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
-                  boxes const& targets, boxes const& sources, bool one_set, interaction_table& full,
-                  interaction_table& half, cell_interactions_scratch& scratch);
+  void find_rows(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
+                 cell_rows& found);
+
+  /// The interaction lists of the boxes in rows [first, last): a target box meets every other one within reach, once.
+  /// Uses cells, reach and axes of the grid.
+  template <class T, int Dim>
+  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
+                  std::size_t last, boxes const& targets, list_writer& lists);
 
   /// The shifts that those lists index; none for a grid without periodic axes.
   template <class T, int Dim>

@@ -28,36 +28,12 @@ namespace nearfield
       interaction_table full, half;
       std::vector<std::array<double, 3>> shifts;
 
-      cell_sort_scratch sort_scratch;
-      cell_interactions_scratch lists_scratch;
+      detail::sort_scratch sort_scratch;
+      cell_rows rows;
     };
 
     namespace
     {
-      /// Merges the cells of both sets into one list.
-      template <class T, int Dim>
-      void unite_cells(cell_list_data<T, Dim>& data)
-      {
-        auto const& a = data.targets;
-        auto const& b = data.sources;
-        data.keys.resize(a.keys.size() + b.keys.size());
-        data.keys.erase(std::ranges::set_union(a.keys, b.keys, data.keys.begin()).out,
-                        data.keys.end());
-        auto const spread = [&](sorted_cells<T, Dim> const& set, std::vector<index_type>& offsets)
-        {
-          offsets.clear();
-          std::size_t c = 0;
-          for (std::uint64_t const key : data.keys)
-          {
-            offsets.push_back(set.offsets[c]);
-            c += c < set.keys.size() && set.keys[c] == key;
-          }
-          offsets.push_back(set.offsets.back());
-        };
-        spread(a, data.target_offsets);
-        spread(b, data.source_offsets);
-      }
-
       template <class T, int Dim>
       void require_columns(strided<T const, Dim> const& points, char const* name)
       {
@@ -108,11 +84,14 @@ namespace nearfield
       if (!one_set)
       {
         detail::sort_into_cells(*sources, grid, data.sources, data.sort_scratch);
-        detail::unite_cells(data);
+        detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
+                      data.source_offsets);
       }
       cell_view<T, Dim> const now = view();
-      detail::list_cells(grid, one_set ? data.targets.keys : data.keys, now.targets, now.sources,
-                         one_set, data.full, data.half, data.lists_scratch);
+      detail::list_writer lists(data.full, data.half, now.sources, one_set, "cell_list",
+                                "fewer cells_per_cutoff");
+      detail::find_rows(grid, one_set ? data.targets.keys : data.keys, data.rows);
+      detail::list_cells(grid, data.rows, 0, data.rows.rows.size(), now.targets, lists);
     }
     catch (...)
     {

@@ -3,6 +3,7 @@
 #include <nearfield/core/soa.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 
 namespace nearfield::detail
@@ -13,6 +14,8 @@ namespace nearfield::detail
   {
     T lower = 0, upper = 0;
     bool is_finite = true;
+
+    column_bounds() = default;
 
     /// Of n values, at least one, by pointer or as a strided column.
     template <class Column>
@@ -46,6 +49,13 @@ namespace nearfield::detail
       lower = *std::min_element(lowest, lowest + lanes);
       upper = *std::max_element(highest, highest + lanes);
     }
+  };
+
+  /// The least box around points.
+  template <class T, int Dim>
+  struct point_bounds
+  {
+    std::array<T, Dim> lower, upper;
   };
 
   template <class T>

@@ -1,65 +1,350 @@
 #include "interaction_lists.hpp"
 
+#include "huge_pages.hpp"
+#include "instantiate.hpp"
+
 #include <nearfield/core/error.hpp>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 namespace nearfield::detail
 {
-  void close_row(interaction_table& table, std::string const& function, std::string const& remedy)
+  list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
+                           bool one_set, char const* function, char const* remedy)
+      : full_(full), half_(half), sources_(sources), one_set_(one_set), function_(function),
+        remedy_(remedy)
   {
-    if (table.ranges.size() > std::numeric_limits<index_type>::max())
-      throw error(function + ": the interaction list has more than 2^32 - 1 ranges; use " + remedy);
-    table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+    for (interaction_table* table : {&full, &half})
+    {
+      table->own.clear();
+      table->ranges.clear();
+      table->offsets.clear();
+      if (table == &half && !one_set) continue;
+      table->own.reserve(sources.size());
+      table->offsets.reserve(sources.size() + std::size_t(1));
+      table->offsets.push_back(0);
+    }
+  }
+
+  void list_writer::reserve(std::size_t ranges)
+  {
+    reserve_huge_pages(full_.ranges, ranges);
+    if (one_set_) reserve_huge_pages(half_.ranges, ranges / 2);
   }
 
   namespace
   {
-    interaction_table table_for(boxes const& sources)
+    void check_size(std::size_t ranges, char const* function, char const* remedy)
     {
-      interaction_table table;
-      table.own.reserve(sources.size());
-      for (index_type b = 0; b < sources.size(); ++b)
-        table.own.push_back({sources.begin(b), sources.end(b)});
-      table.offsets.reserve(sources.size() + std::size_t(1));
-      table.offsets.push_back(0);
-      return table;
+      if (ranges > std::numeric_limits<index_type>::max())
+        throw error(std::string(function) +
+                    ": the interaction list has more than 2^32 - 1 ranges; use " + remedy);
     }
   }
 
-  interaction_table full_list(adjacency const& adjacent, boxes const& targets, boxes const& sources)
+  void list_writer::close(index_type b)
   {
-    interaction_table table = table_for(sources);
-    for (index_type b = 0; b < targets.size(); ++b)
+    auto const end_row = [&](interaction_table& table)
     {
-      std::size_t const row = table.ranges.size();
-      if (targets.count(b) > 0)
-        for (index_type const c : adjacent.of(b))
-        {
-          if (sources.count(c) == 0) continue;
-          if (table.ranges.size() > row && table.ranges.back().end == sources.begin(c))
-            table.ranges.back().end = sources.end(c);
-          else
-            table.ranges.push_back({sources.begin(c), sources.end(c)});
-        }
-      close_row(table, "build_tree", "a larger max_leaf_size or a lower level");
-    }
-    return table;
-  }
-
-  interaction_table half_list(interaction_table const& full, boxes const& points)
-  {
-    interaction_table table = table_for(points);
-    table.ranges.reserve(full.ranges.size() / 2);
-    interaction_list const list = full.view();
-    for (index_type b = 0; b < points.size(); ++b)
+      check_size(table.ranges.size(), function_, remedy_);
+      table.own.push_back({sources_.begin(b), sources_.end(b)});
+      table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+    };
+    end_row(full_);
+    if (one_set_)
     {
       // The own box lies between the ranges, so none holds points from both sides of it.
-      for (source_range const& range : list.neighbours(b))
-        if (range.begin >= points.end(b)) table.ranges.push_back(range);
-      close_row(table, "build_tree", "a larger max_leaf_size or a lower level");
+      for (std::size_t r = row_; r < full_.ranges.size(); ++r)
+        if (full_.ranges[r].begin >= sources_.end(b)) half_.ranges.push_back(full_.ranges[r]);
+      end_row(half_);
     }
-    return table;
+    row_ = full_.ranges.size();
   }
+
+  void join(executor& on, std::span<interaction_table const> pieces, interaction_table& whole,
+            char const* function, char const* remedy)
+  {
+    std::vector<std::size_t> rows{0}, ranges{0};
+    for (interaction_table const& piece : pieces)
+    {
+      rows.push_back(rows.back() + piece.own.size());
+      ranges.push_back(ranges.back() + piece.ranges.size());
+    }
+    check_size(ranges.back(), function, remedy);
+    whole.own.resize(rows.back());
+    whole.offsets.resize(rows.back() + 1);
+    reserve_huge_pages(whole.ranges, ranges.back());
+    whole.ranges.resize(ranges.back());
+    on.run(static_cast<int>(pieces.size()),
+           [&](int p)
+           {
+             interaction_table const& piece = pieces[p];
+             std::ranges::copy(piece.own, whole.own.data() + rows[p]);
+             std::ranges::copy(piece.ranges, whole.ranges.data() + ranges[p]);
+             for (std::size_t b = 0; b < piece.own.size(); ++b)
+               whole.offsets[rows[p] + b + 1] =
+                   static_cast<index_type>(ranges[p] + piece.offsets[b + 1]);
+           });
+  }
+
+  namespace
+  {
+    constexpr int power_of_3(int exponent)
+    {
+      return exponent == 0 ? 1 : 3 * power_of_3(exponent - 1);
+    }
+
+    /// Cells of one size around a cell have numbers: digit d in base 3 is 0, 1 or 2 for one step down, none, or one step
+    /// up along axis d. The children of a cell have numbers whose bit Dim - 1 - d is set for the upper half of axis d.
+    template <int Dim>
+    struct neighbours
+    {
+      static constexpr int n_cells = power_of_3(Dim);
+      static constexpr int n_children = 1 << Dim;
+      static constexpr int centre = n_cells / 2;
+
+      /// A child of a neighbour, and its number around a child of the centre.
+      struct child
+      {
+        std::uint8_t child, cell;
+      };
+      /// The children that touch, in Morton order.
+      struct children
+      {
+        std::uint8_t n = 0;
+        std::array<child, n_children> each{};
+      };
+
+      static constexpr int upper(int child, int axis) { return child >> (Dim - 1 - axis) & 1; }
+
+      /// of neighbour `cell` around child `c` of the centre
+      static constexpr children around_child(int c, int cell)
+      {
+        children result;
+        for (int x = 0; x < n_children; ++x)
+        {
+          int number = 0, digits = cell;
+          bool touches = true;
+          for (int d = 0, weight = 1; d < Dim; ++d, digits /= 3, weight *= 3)
+          {
+            int const step = 2 * (digits % 3 - 1) + upper(x, d) - upper(c, d);
+            touches &= -1 <= step && step <= 1;
+            number += weight * (step + 1);
+          }
+          if (touches)
+            result.each[result.n++] = {static_cast<std::uint8_t>(x),
+                                       static_cast<std::uint8_t>(number)};
+        }
+        return result;
+      }
+
+      /// of neighbour `cell` around the centre, undivided
+      static constexpr children around_centre(int cell)
+      {
+        children result;
+        for (int x = 0; x < n_children; ++x)
+        {
+          bool touches = true;
+          for (int d = 0, digits = cell; d < Dim; ++d, digits /= 3)
+            touches &= digits % 3 == 1 || (digits % 3 == 0) == (upper(x, d) == 1);
+          if (touches)
+            result.each[result.n++] = {static_cast<std::uint8_t>(x),
+                                       static_cast<std::uint8_t>(cell)};
+        }
+        return result;
+      }
+
+      using table = std::array<children, n_cells>;
+      static constexpr std::array<table, n_children> of_children = []
+      {
+        std::array<table, n_children> result{};
+        for (int c = 0; c < n_children; ++c)
+          for (int cell = 0; cell < n_cells; ++cell) result[c][cell] = around_child(c, cell);
+        return result;
+      }();
+      static constexpr table of_centre = []
+      {
+        table result{};
+        for (int cell = 0; cell < n_cells; ++cell) result[cell] = around_centre(cell);
+        return result;
+      }();
+    };
+
+    /// Goes down the tree with the cells of one size around it, which are never searched for: those around a child are
+    /// children of those around its parent. All come in the order of their leaves.
+    template <int Dim>
+    class descent
+    {
+    public:
+      descent(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+              boxes const& targets, list_writer& lists)
+          : leaves_(leaves), key_level_(key_level), first_(first), last_(last), targets_(targets),
+            lists_(lists), levels_(leaves.keys.size())
+      {
+        for (index_type b = 0; b < leaves.size(); ++b)
+          levels_[b] = static_cast<std::uint8_t>(leaves.cells[b].level);
+      }
+
+      void run()
+      {
+        around root;
+        root.n = 1;
+        root.cells[0] = {0, leaves_.size(), around_::centre};
+        if (is_leaf(root.cells[0], 0))
+          lists_.close(0);
+        else
+          visit(root, 0);
+      }
+
+    private:
+      using around_ = neighbours<Dim>;
+
+      /// The leaves [begin, end) in a cell, or one that contains it.
+      struct cell
+      {
+        index_type begin, end;
+        std::uint8_t number;
+      };
+      /// A cell and those around it that hold leaves.
+      struct around
+      {
+        int n = 0;
+        std::array<cell, around_::n_cells> cells;
+      };
+      /// The leaves of child x of a cell are [ends[x], ends[x + 1]).
+      using children = std::array<index_type, around_::n_children + 1>;
+
+      [[nodiscard]] bool is_leaf(cell const& c, int level) const
+      {
+        return c.end - c.begin == 1 && levels_[c.begin] <= level;
+      }
+
+      [[nodiscard]] children children_of(cell const& c, int level) const
+      {
+        int const shift = Dim * (key_level_ - level - 1);
+        auto const child_of = [&](index_type leaf)
+        {
+          return leaves_.keys[leaf] >> shift & (around_::n_children - 1);
+        };
+        children ends;
+        if (c.end - c.begin < 64)
+        {
+          // A byte for each child, which the product sums up. No branch depends on keys.
+          std::uint64_t counts = 0;
+          for (index_type leaf = c.begin; leaf < c.end; ++leaf)
+            counts += std::uint64_t(1) << (8 * child_of(leaf));
+          std::uint64_t const sums = counts * 0x0101010101010101;
+          ends[0] = c.begin;
+          for (int x = 0; x < around_::n_children; ++x)
+            ends[x + 1] = c.begin + static_cast<index_type>(sums >> (8 * x) & 255);
+          return ends;
+        }
+        index_type first = c.begin;
+        for (std::size_t x = 0; x < around_::n_children; ++x)
+        {
+          for (index_type n = c.end - first; n > 0;)
+          {
+            index_type const half = (n + 1) / 2;
+            first += child_of(first + half - 1) < x ? half : 0;
+            n -= half;
+          }
+          ends[x] = first;
+        }
+        ends[around_::n_children] = c.end;
+        return ends;
+      }
+
+      /// The leaves below the middle cell, which is not empty and no leaf.
+      void visit(around const& parent, int level)
+      {
+        int middle = 0;
+        while (parent.cells[middle].number != around_::centre) ++middle;
+        std::array<children, around_::n_cells> ends;
+        std::array<bool, around_::n_cells> whole;
+        for (int i = 0; i < parent.n; ++i)
+        {
+          whole[i] = is_leaf(parent.cells[i], level);
+          if (!whole[i]) ends[i] = children_of(parent.cells[i], level);
+        }
+
+        for (int c = 0; c < around_::n_children; ++c)
+        {
+          cell const centre{ends[middle][c], ends[middle][c + 1], around_::centre};
+          if (centre.begin == centre.end || centre.begin >= last_ || centre.end <= first_) continue;
+          auto const for_each = [&](auto const& f)
+          {
+            for (int i = 0; i < parent.n; ++i)
+            {
+              cell const& from = parent.cells[i];
+              auto const& touching = around_::of_children[c][from.number];
+              for (int k = 0; k < touching.n; ++k)
+              {
+                auto const [x, number] = touching.each[k];
+                cell const part = whole[i] ? cell{from.begin, from.end, number}
+                                           : cell{ends[i][x], ends[i][x + 1], number};
+                if (part.begin < part.end) f(part);
+              }
+            }
+          };
+          if (is_leaf(centre, level + 1))
+          {
+            // A larger leaf contains several cells, which follow each other.
+            index_type before = centre.begin;
+            if (targets_.count(centre.begin) > 0)
+              for_each(
+                  [&](cell const& part)
+                  {
+                    if (part.number == around_::centre || part.begin == before) return;
+                    before = part.begin;
+                    add(part, level + 1);
+                  });
+            lists_.close(centre.begin);
+          }
+          else
+          {
+            around child;
+            for_each([&](cell const& part) { child.cells[child.n++] = part; });
+            visit(child, level + 1);
+          }
+        }
+      }
+
+      /// The leaves of a cell that touch the one in the middle.
+      void add(cell const& c, int level)
+      {
+        if (is_leaf(c, level)) return lists_.add(c.begin, c.begin + 1);
+        children const ends = children_of(c, level);
+        auto const& touching = around_::of_centre[c.number];
+        for (int k = 0; k < touching.n; ++k)
+          if (int const x = touching.each[k].child; ends[x] < ends[x + 1])
+            add({ends[x], ends[x + 1], c.number}, level + 1);
+      }
+
+      leaf_set<Dim> const& leaves_;
+      int key_level_;
+      index_type first_, last_;
+      boxes targets_;
+      list_writer& lists_;
+      std::vector<std::uint8_t> levels_;
+    };
+  }
+
+  template <int Dim>
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   boxes const& targets, list_writer& lists)
+  {
+    if (first < last) descent<Dim>(leaves, key_level, first, last, targets, lists).run();
+  }
+
+#define NEARFIELD_INSTANTIATE(Dim)                                                                 \
+  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, boxes const&,       \
+                            list_writer&);
+  NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
 }

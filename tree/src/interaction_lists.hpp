@@ -1,21 +1,58 @@
 #pragma once
 
-#include "adjacency.hpp"
+#include "leaves.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
-#include <string>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
 namespace nearfield::detail
 {
-  /// Ends the row of a box. Throws nearfield::error when there are too many ranges, naming the function and the remedy.
-  void close_row(interaction_table& table, std::string const& function, std::string const& remedy);
+  /// Writes the interaction lists of boxes, row by row. The half list, made for one set only, holds the ranges of
+  /// the full one that lie after each box.
+  class list_writer
+  {
+  public:
+    /// Empties the tables. An error names the function and the remedy.
+    list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
+                bool one_set, char const* function, char const* remedy);
 
-  /// The own boxes, and the source ranges of adjacent leaves with consecutive ones merged.
-  interaction_table full_list(adjacency const& adjacent, boxes const& targets,
-                              boxes const& sources);
+    /// Room for so many ranges in the full list.
+    void reserve(std::size_t ranges);
 
-  /// The ranges of a full list of one set that lie after their box.
-  interaction_table half_list(interaction_table const& full, boxes const& points);
+    /// Adds the sources of the boxes [first, last) to the row, behind those that it has.
+    void add(index_type first, index_type last, std::uint16_t shift = 0)
+    {
+      index_type const begin = sources_.offsets[first], end = sources_.offsets[last];
+      if (begin == end) return;
+      auto& ranges = full_.ranges;
+      if (ranges.size() > row_ && ranges.back().end == begin && ranges.back().shift == shift)
+        ranges.back().end = end;
+      else
+        ranges.push_back({begin, end, 0, shift});
+    }
+
+    /// Ends the row of box b, the one after the last. Throws nearfield::error if there are too many ranges.
+    void close(index_type b);
+
+  private:
+    interaction_table &full_, &half_;
+    boxes sources_;
+    bool one_set_;
+    char const *function_, *remedy_;
+    std::size_t row_ = 0; // where it starts
+  };
+
+  /// Puts lists of consecutive boxes together, in this order. Throws nearfield::error as list_writer does.
+  void join(executor& on, std::span<interaction_table const> pieces, interaction_table& whole,
+            char const* function, char const* remedy);
+
+  /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
+  /// meets those whose closed boxes share a point with its own.
+  template <int Dim>
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   boxes const& targets, list_writer& lists);
 }

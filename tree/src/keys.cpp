@@ -2,48 +2,84 @@
 
 #include "instantiate.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 
 namespace nearfield::detail
 {
   namespace
   {
-    template <leaf_order Order, class T, int Dim>
-    std::vector<keyed_point> encode_all(strided<T const, Dim> x, cube<Dim> const& root, int level)
+    template <leaf_order Order, int Dim, class Key, class Column>
+    void encode_all(std::array<Column, Dim> const& x, std::size_t first, std::size_t end,
+                    cube<Dim> const& root, int level, Key* keys)
     {
       double const width = root.width();
       double const boxes_per_axis = std::ldexp(1., level);
       double const last = boxes_per_axis - 1;
-      std::vector<keyed_point> result(x.size());
-      for (std::size_t i = 0; i < x.size(); ++i)
+      // One axis at a time, and then the keys: each of the loops vectorises.
+      constexpr std::size_t at_once = 256;
+      std::array<std::array<std::uint32_t, at_once>, Dim> index;
+      for (std::size_t begin = first; begin < end; begin += at_once)
       {
-        std::array<std::uint32_t, Dim> index;
+        std::size_t const m = std::min(at_once, end - begin);
         for (int d = 0; d < Dim; ++d)
         {
-          double const place =
-              (static_cast<double>(x[d][i]) - root.lower(d)) / width * boxes_per_axis;
-          // Truncation is floor, since a place below zero is clamped.
-          double const clamped = place > 0 ? (place < last ? place : last) : 0;
-          index[d] = static_cast<std::uint32_t>(clamped);
+          Column const column = x[d];
+          double const lower = root.lower(d);
+          for (std::size_t i = 0; i < m; ++i)
+          {
+            double const place =
+                (static_cast<double>(column[begin + i]) - lower) / width * boxes_per_axis;
+            double const above = place > 0 ? place : 0;
+            double const inside = above < last ? above : last;
+            // Truncation is floor, since nothing is below zero. Vectors convert to signed integers only.
+            index[d][i] = static_cast<std::uint32_t>(static_cast<std::int32_t>(inside));
+          }
         }
-        result[i] = {encode<Order, Dim>(index, level), static_cast<index_type>(i)};
+        for (std::size_t i = 0; i < m; ++i)
+        {
+          std::array<std::uint32_t, Dim> at;
+          for (int d = 0; d < Dim; ++d) at[d] = index[d][i];
+          keys[begin + i] = static_cast<Key>(encode<Order, Dim>(at, level));
+        }
       }
-      return result;
+    }
+
+    template <leaf_order Order, class Key, class T, int Dim>
+    void encode_all(strided<T const, Dim> const& x, std::size_t begin, std::size_t end,
+                    cube<Dim> const& root, int level, Key* keys)
+    {
+      std::array<strided_column<T const>, Dim> columns;
+      std::array<T const*, Dim> pointers;
+      for (int d = 0; d < Dim; ++d)
+      {
+        columns[d] = x[d];
+        pointers[d] = x[d].first;
+      }
+      // the compiler vectorises pointers only
+      if (x.stride() == 1)
+        encode_all<Order, Dim>(pointers, begin, end, root, level, keys);
+      else
+        encode_all<Order, Dim>(columns, begin, end, root, level, keys);
     }
   }
 
-  template <class T, int Dim>
-  std::vector<keyed_point> keys_of(named_positions<T, Dim> const& points, cube<Dim> const& root,
-                                   key_layout const& layout)
+  template <class Key, class T, int Dim>
+  void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
+                  cube<Dim> const& root, key_layout const& layout, Key* keys)
   {
     if (layout.order == leaf_order::morton)
-      return encode_all<leaf_order::morton>(points.positions, root, layout.level);
-    return encode_all<leaf_order::row_major>(points.positions, root, layout.level);
+      encode_all<leaf_order::morton>(points, begin, end, root, layout.level, keys);
+    else
+      encode_all<leaf_order::row_major>(points, begin, end, root, layout.level, keys);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::vector<keyed_point> keys_of(named_positions<T, Dim> const&, cube<Dim> const&,      \
-                                            key_layout const&);
+  template void write_keys(strided<T const, Dim> const&, std::size_t, std::size_t,                 \
+                           cube<Dim> const&, key_layout const&, std::uint32_t*);                   \
+  template void write_keys(strided<T const, Dim> const&, std::size_t, std::size_t,                 \
+                           cube<Dim> const&, key_layout const&, std::uint64_t*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -1,13 +1,11 @@
 #pragma once
 
-#include "root.hpp"
-#include "sort.hpp"
-
+#include <nearfield/core/soa.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
-#include <vector>
 
 namespace nearfield::detail
 {
@@ -96,8 +94,8 @@ namespace nearfield::detail
     return index;
   }
 
-  /// The key of every point, by index. A point outside the root gets the nearest box.
-  template <class T, int Dim>
-  std::vector<keyed_point> keys_of(named_positions<T, Dim> const& points, cube<Dim> const& root,
-                                   key_layout const& layout);
+  /// Writes the keys of the points [begin, end), by index; Key has 32 or 64 bits. A point outside the root gets the nearest box.
+  template <class Key, class T, int Dim>
+  void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
+                  cube<Dim> const& root, key_layout const& layout, Key* keys);
 }

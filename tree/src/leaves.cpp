@@ -3,109 +3,158 @@
 #include "instantiate.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <utility>
 
 namespace nearfield::detail
 {
   namespace
   {
+    using key_span = std::span<std::uint64_t const>;
+
     /// The first position in [begin, end) whose key is not below `key`.
-    index_type lower_bound(sorted_points points, index_type begin, index_type end,
-                           std::uint64_t key)
+    index_type lower_bound(key_span keys, index_type begin, index_type end, std::uint64_t key)
     {
-      auto const found =
-          std::lower_bound(points.begin() + begin, points.begin() + end, key,
-                           [](keyed_point const& p, std::uint64_t k) { return p.key < k; });
-      return static_cast<index_type>(found - points.begin());
+      // The comparisons are unpredictable, so no branch depends on them.
+      for (index_type n = end - begin; n > 0;)
+      {
+        index_type const half = (n + 1) / 2;
+        begin += keys[begin + half - 1] < key ? half : 0;
+        n -= half;
+      }
+      return begin;
     }
+
+    /// A box, and the points that it holds.
+    struct content
+    {
+      int level;
+      std::uint64_t key; // the smallest one; its children have consecutive intervals of keys
+      index_type target_begin, target_end, source_begin, source_end;
+
+      [[nodiscard]] index_type crowd() const
+      {
+        return std::max(target_end - target_begin, source_end - source_begin);
+      }
+    };
 
     template <int Dim>
     class splitter
     {
     public:
-      splitter(sorted_points targets, sorted_points sources, int key_level,
-               index_type max_leaf_size)
+      splitter(key_span targets, key_span sources, int key_level, index_type max_leaf_size)
           : targets_(targets), sources_(sources), key_level_(key_level),
             max_leaf_size_(max_leaf_size)
       {}
 
-      leaf_set<Dim> run()
+      [[nodiscard]] content root() const
       {
-        if (!targets_.empty() || !sources_.empty())
-          split(0, 0,
-                {0, static_cast<index_type>(targets_.size()), 0,
-                 static_cast<index_type>(sources_.size())});
-        return std::move(leaves_);
+        return {0, 0,
+                0, static_cast<index_type>(targets_.size()),
+                0, static_cast<index_type>(sources_.size())};
+      }
+
+      /// Calls leaf(box) for each leaf in the box, and for each larger box in it with at most `enough` points.
+      template <class Visit>
+      void split(content const& box, index_type enough, Visit const& visit) const
+      {
+        if (box.level == key_level_ || box.crowd() <= std::max(max_leaf_size_, enough))
+          return visit(box);
+        std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - box.level - 1));
+        content child{box.level + 1,    box.key,          box.target_begin,
+                      box.target_begin, box.source_begin, box.source_begin};
+        constexpr int last = (1 << Dim) - 1;
+        for (int c = 0; c <= last; ++c, child.key += child_keys)
+        {
+          auto const end_in = [&](key_span keys, index_type begin, index_type end)
+          {
+            return c == last ? end : lower_bound(keys, begin, end, child.key + child_keys);
+          };
+          child.target_begin = child.target_end;
+          child.source_begin = child.source_end;
+          child.target_end = end_in(targets_, child.target_begin, box.target_end);
+          child.source_end = end_in(sources_, child.source_begin, box.source_end);
+          if (child.crowd() > 0) split(child, enough, visit);
+        }
       }
 
     private:
-      struct content
-      {
-        index_type target_begin, target_end, source_begin, source_end;
-      };
-
-      // `key` is the smallest one of the box; its children have consecutive key intervals.
-      void split(int level, std::uint64_t key, content const& box)
-      {
-        index_type const n_targets = box.target_end - box.target_begin;
-        index_type const n_sources = box.source_end - box.source_begin;
-        if (level == key_level_ || std::max(n_targets, n_sources) <= max_leaf_size_)
-        {
-          leaf_cell<Dim> cell{decode<Dim>(key, {leaf_order::morton, key_level_}), level};
-          for (std::uint32_t& index : cell.index) index >>= key_level_ - level;
-          leaves_.add(cell, key, box.target_end, box.source_end);
-          return;
-        }
-        std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - level - 1));
-        content child{box.target_begin, box.target_begin, box.source_begin, box.source_begin};
-        for (int c = 0; c < 1 << Dim; ++c, key += child_keys)
-        {
-          child.target_begin = child.target_end;
-          child.source_begin = child.source_end;
-          child.target_end =
-              lower_bound(targets_, child.target_begin, box.target_end, key + child_keys);
-          child.source_end =
-              lower_bound(sources_, child.source_begin, box.source_end, key + child_keys);
-          if (child.target_end != child.target_begin || child.source_end != child.source_begin)
-            split(level + 1, key, child);
-        }
-      }
-
-      sorted_points targets_, sources_;
+      key_span targets_, sources_;
       int key_level_;
       index_type max_leaf_size_;
-      leaf_set<Dim> leaves_;
     };
   }
 
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(sorted_points targets, sorted_points sources,
-                               key_layout const& layout)
+  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells const& targets,
+                               occupied_cells const* sources, key_layout const& layout)
   {
-    constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
     leaf_set<Dim> leaves;
-    index_type t = 0, s = 0;
-    while (t < targets.size() || s < sources.size())
+    if (sources)
+      unite(targets, *sources, leaves.keys, leaves.target_offsets, leaves.source_offsets);
+    else
     {
-      std::uint64_t const key = std::min(t < targets.size() ? targets[t].key : none,
-                                         s < sources.size() ? sources[s].key : none);
-      while (t < targets.size() && targets[t].key == key) ++t;
-      while (s < sources.size() && sources[s].key == key) ++s;
-      leaves.add({decode<Dim>(key, layout), layout.level}, key, t, s);
+      leaves.keys = targets.keys;
+      leaves.target_offsets = targets.offsets;
     }
+    leaves.cells.resize(leaves.keys.size());
+    for_each_part(on, cut(on, leaves.keys.size()),
+                  [&](int, std::size_t begin, std::size_t end)
+                  {
+                    for (std::size_t b = begin; b < end; ++b)
+                      leaves.cells[b] = {decode<Dim>(leaves.keys[b], layout), layout.level};
+                  });
     return leaves;
   }
 
   template <int Dim>
-  leaf_set<Dim> adaptive_leaves(sorted_points targets, sorted_points sources, int key_level,
+  leaf_set<Dim> adaptive_leaves(executor& on, key_span targets, key_span sources, int key_level,
                                 index_type max_leaf_size)
   {
-    return splitter<Dim>(targets, sources, key_level, max_leaf_size).run();
+    splitter<Dim> const boxes(targets, sources, key_level, max_leaf_size);
+    // boxes enough for all workers, and then their leaves
+    content const root = boxes.root();
+    std::vector<content> large;
+    index_type const enough =
+        on.workers() > 1 ? root.crowd() / static_cast<index_type>(8 * on.workers()) : root.crowd();
+    if (root.crowd() > 0)
+      boxes.split(root, enough, [&](content const& box) { large.push_back(box); });
+    loop_parts const loop = cut(on, large.size(), 1);
+    std::vector<leaf_set<Dim>> found(loop.parts);
+    for_each_part(
+        on, loop,
+        [&](int part, std::size_t begin, std::size_t end)
+        {
+          leaf_set<Dim>& leaves = found[part];
+          auto const add = [&](content const& box)
+          {
+            leaf_cell<Dim> cell{decode<Dim>(box.key, {leaf_order::morton, key_level}), box.level};
+            for (std::uint32_t& index : cell.index) index >>= key_level - box.level;
+            leaves.cells.push_back(cell);
+            leaves.keys.push_back(box.key);
+            leaves.target_offsets.push_back(box.target_end);
+            leaves.source_offsets.push_back(box.source_end);
+          };
+          for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
+        });
+    leaf_set<Dim>& leaves = found[0];
+    for (std::size_t part = 1; part < found.size(); ++part)
+    {
+      auto const append = [](auto& to, auto const& from, int first)
+      {
+        to.insert(to.end(), from.begin() + first, from.end());
+      };
+      append(leaves.cells, found[part].cells, 0);
+      append(leaves.keys, found[part].keys, 0);
+      append(leaves.target_offsets, found[part].target_offsets, 1);
+      append(leaves.source_offsets, found[part].source_offsets, 1);
+    }
+    return std::move(leaves);
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template leaf_set<Dim> uniform_leaves(sorted_points, sorted_points, key_layout const&);          \
-  template leaf_set<Dim> adaptive_leaves(sorted_points, sorted_points, int, index_type);
+  template leaf_set<Dim> uniform_leaves(executor&, occupied_cells const&, occupied_cells const*,   \
+                                        key_layout const&);                                        \
+  template leaf_set<Dim> adaptive_leaves(executor&, key_span, key_span, int, index_type);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

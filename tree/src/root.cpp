@@ -1,6 +1,5 @@
 #include "root.hpp"
 
-#include "column_bounds.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -11,11 +10,20 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace nearfield::detail
 {
   namespace
   {
+    template <class T, int Dim>
+    std::array<double, Dim> point_of(strided<T const, Dim> const& x, std::size_t i)
+    {
+      std::array<double, Dim> point;
+      for (int d = 0; d < Dim; ++d) point[d] = x[d][i];
+      return point;
+    }
+
     template <class Values>
     std::string tuple_of(Values const& values)
     {
@@ -30,6 +38,14 @@ namespace nearfield::detail
       return "centre " + tuple_of(root.centre) + " and half width " + number_text(root.half_width);
     }
 
+    /// "point 3 of targets at (1, 2, nan)"
+    template <class T, int Dim>
+    std::string describe(named_positions<T, Dim> const& points, std::size_t i)
+    {
+      return "point " + std::to_string(i) + " of " + points.name + " at " +
+             tuple_of(point_of(points.positions, i));
+    }
+
     template <int Dim>
     void require_valid(cube<Dim> const& root)
     {
@@ -41,80 +57,95 @@ namespace nearfield::detail
                     "length");
     }
 
+    template <class T>
+    column_bounds<T> bounds_of(executor& on, strided_column<T const> const& column, std::size_t n)
+    {
+      loop_parts const loop = cut(on, n);
+      std::vector<column_bounds<T>> found(loop.parts);
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      strided_column<T const> const some{&column[begin], column.stride};
+                      found[part] = detail::bounds_of(some, end - begin);
+                    });
+      column_bounds<T> all = found[0];
+      for (column_bounds<T> const& part : found)
+      {
+        all.lower = std::min(all.lower, part.lower);
+        all.upper = std::max(all.upper, part.upper);
+        all.is_finite &= part.is_finite;
+      }
+      return all;
+    }
+
+    template <int Dim, class Values>
+    bool is_inside(Values const& x, cube<Dim> const& root, double limit)
+    {
+      bool inside = true;
+      for (int d = 0; d < Dim; ++d)
+        inside &= std::abs(static_cast<double>(x[d]) - root.centre[d]) <= limit;
+      return inside;
+    }
+
     template <class T, int Dim>
-    void require_inside(named_positions<T, Dim> const& points, cube<Dim> const& root)
+    void require_inside(named_positions<T, Dim> const& points, point_bounds<T, Dim> const& bounds,
+                        cube<Dim> const& root)
     {
       double const limit =
           root.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
       auto const& x = points.positions;
+      // Differences are rounded, but keep their order: between the bounds all points are inside.
+      if (x.size() == 0 ||
+          (is_inside(bounds.lower, root, limit) && is_inside(bounds.upper, root, limit)))
+        return;
       for (std::size_t i = 0; i < x.size(); ++i)
-      {
-        bool inside = true;
-        for (int d = 0; d < Dim; ++d)
-          inside &= std::abs(static_cast<double>(x[d][i]) - root.centre[d]) <= limit;
-        if (inside) continue;
-        throw error("build_tree: " + describe(points, i) + " lies outside the root of " +
-                    describe(root) + "; give a root that holds every point");
-      }
-    }
-
-    struct interval
-    {
-      double lower = std::numeric_limits<double>::infinity();
-      double upper = -std::numeric_limits<double>::infinity();
-    };
-
-    template <class T>
-    void extend(interval& extent, strided_column<T const> const& column, std::size_t n)
-    {
-      if (n == 0) return;
-      auto const bounds = bounds_of<T>(column, n);
-      extent.lower = std::min(extent.lower, static_cast<double>(bounds.lower));
-      extent.upper = std::max(extent.upper, static_cast<double>(bounds.upper));
+        if (!is_inside(point_of(x, i), root, limit))
+          throw error("build_tree: " + describe(points, i) + " lies outside the root of " +
+                      describe(root) + "; give a root that holds every point");
     }
   }
 
   template <class T, int Dim>
-  std::string describe(named_positions<T, Dim> const& points, std::size_t i)
-  {
-    std::array<double, Dim> x;
-    for (int d = 0; d < Dim; ++d) x[d] = points.positions[d][i];
-    return "point " + std::to_string(i) + " of " + points.name + " at " + tuple_of(x);
-  }
-
-  template <class T, int Dim>
-  void require_valid(named_positions<T, Dim> const& points)
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points)
   {
     std::size_t const n = points.positions.size();
     if (n >= std::numeric_limits<index_type>::max())
       throw error(std::string("build_tree: ") + points.name + " has " + std::to_string(n) +
                   " points; give fewer than 2^32 - 1");
-    for (int d = 0; d < Dim; ++d)
+    point_bounds<T, Dim> bounds;
+    bounds.lower.fill(std::numeric_limits<T>::infinity());
+    bounds.upper.fill(-std::numeric_limits<T>::infinity());
+    for (int d = 0; n > 0 && d < Dim; ++d)
     {
       auto const column = points.positions[d];
-      if (n > 0 && column.first == nullptr)
+      if (column.first == nullptr)
         throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
                     " is null; give " + std::to_string(n) + " values");
-      if (n == 0 || bounds_of<T>(column, n).is_finite) continue;
+      column_bounds<T> const extent = bounds_of<T>(on, column, n);
+      bounds.lower[d] = extent.lower;
+      bounds.upper[d] = extent.upper;
+      if (extent.is_finite) continue;
       std::size_t i = 0;
       while (std::isfinite(column[i])) ++i;
       throw error("build_tree: " + describe(points, i) +
                   " is not finite; remove it or correct the coordinates");
     }
+    return bounds;
   }
 
   template <class T, int Dim>
-  cube<Dim> choose_root(std::optional<cube<Dim>> const& given,
-                        named_positions<T, Dim> const& targets,
-                        named_positions<T, Dim> const& sources)
+  cube<Dim>
+  choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
+              point_bounds<T, Dim> const& target_bounds, named_positions<T, Dim> const& sources,
+              point_bounds<T, Dim> const& source_bounds)
   {
     cube<Dim> root;
     if (given)
     {
       root = *given;
       require_valid(root);
-      require_inside(targets, root);
-      require_inside(sources, root);
+      require_inside(targets, target_bounds, root);
+      require_inside(sources, source_bounds, root);
       return root;
     }
     if (targets.positions.size() + sources.positions.size() > 0)
@@ -122,12 +153,11 @@ namespace nearfield::detail
       root.half_width = 0;
       for (int d = 0; d < Dim; ++d)
       {
-        interval extent;
-        extend(extent, targets.positions[d], targets.positions.size());
-        extend(extent, sources.positions[d], sources.positions.size());
-        // Halve first: the sum and the difference of two large numbers may overflow.
-        root.centre[d] = extent.lower / 2 + extent.upper / 2;
-        root.half_width = std::max(root.half_width, extent.upper / 2 - extent.lower / 2);
+        double const lower = std::min(target_bounds.lower[d], source_bounds.lower[d]);
+        double const upper = std::max(target_bounds.upper[d], source_bounds.upper[d]);
+        // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
+        root.centre[d] = lower / 2 + upper / 2 + 0.;
+        root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
       }
       // All points at one place: any box around it will do.
       if (root.half_width == 0) root.half_width = 1;
@@ -137,10 +167,10 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template std::string describe(named_positions<T, Dim> const&, std::size_t);                      \
-  template void require_valid(named_positions<T, Dim> const&);                                     \
+  template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&);           \
   template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
-                                 named_positions<T, Dim> const&);
+                                 point_bounds<T, Dim> const&, named_positions<T, Dim> const&,      \
+                                 point_bounds<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -1,11 +1,12 @@
 #pragma once
 
+#include "column_bounds.hpp"
+#include "parallel.hpp"
+
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
-#include <cstddef>
 #include <optional>
-#include <string>
 
 namespace nearfield::detail
 {
@@ -17,18 +18,15 @@ namespace nearfield::detail
     char const* name;
   };
 
-  /// "point 3 of targets at (1, 2, nan)"
+  /// The box around the points, [inf, -inf] if there are none. Throws nearfield::error for a null column, 2^32 - 1
+  /// points or more, and a coordinate that is not finite.
   template <class T, int Dim>
-  std::string describe(named_positions<T, Dim> const& points, std::size_t i);
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points);
 
-  /// Throws nearfield::error for a null column, 2^32 - 1 points or more, and a
-  /// coordinate that is not finite.
+  /// The given box, checked, or the cube around the points of both sets, whose bounds these are.
   template <class T, int Dim>
-  void require_valid(named_positions<T, Dim> const& points);
-
-  /// The given box, checked, or the cube around all points of both sets.
-  template <class T, int Dim>
-  cube<Dim> choose_root(std::optional<cube<Dim>> const& given,
-                        named_positions<T, Dim> const& targets,
-                        named_positions<T, Dim> const& sources);
+  cube<Dim>
+  choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
+              point_bounds<T, Dim> const& target_bounds, named_positions<T, Dim> const& sources,
+              point_bounds<T, Dim> const& source_bounds);
 }

@@ -1,55 +1,339 @@
 #include "sort.hpp"
 
-#include <algorithm>
 #include <array>
-#include <cstddef>
+#include <bit>
+#include <numeric>
 #include <utility>
 
 namespace nearfield::detail
 {
   namespace
   {
-    // For 10^6 points, 8 to 13 bits take the same time on an AVX-512 EPYC; elsewhere a few scatter
-    // streams ask less of the TLB.
-    constexpr int digit_bits = 8;
-    constexpr std::size_t n_digits = std::size_t(1) << digit_bits;
-    using histogram = std::array<std::size_t, n_digits>;
+    // One pass into 2^12 streams, whose last cache lines fit the second-level cache, leaves 250 of 10^6 keys to each.
+    constexpr int pass_bits = 12;
+    // So many keys and their scratch fit there too.
+    constexpr std::size_t most_at_once = 4096;
+    // Insertion sort beats std::sort below.
+    constexpr std::ptrdiff_t few = 16;
 
-    std::size_t digit(std::uint64_t key, int pass)
+    int bit_width(std::uint64_t value)
     {
-      return (key >> (pass * digit_bits)) & (n_digits - 1);
+      return static_cast<int>(std::bit_width(value)); // in C++20 it was of the type of the value
     }
 
-    std::vector<histogram> count_digits(std::vector<keyed_point> const& points, int passes)
+    std::uint64_t low_bits(int n)
     {
-      std::vector<histogram> counts(passes, histogram{});
-      for (keyed_point const& point : points)
-        for (int pass = 0; pass < passes; ++pass) ++counts[pass][digit(point.key, pass)];
-      return counts;
+      return n == 64 ? ~std::uint64_t(0) : (std::uint64_t(1) << n) - 1;
     }
+
+    void insertion_sort(std::uint64_t* values, std::size_t n)
+    {
+      for (std::size_t i = 1; i < n; ++i)
+      {
+        std::uint64_t const value = values[i];
+        std::size_t j = i;
+        for (; j > 0 && values[j - 1] > value; --j) values[j] = values[j - 1];
+        values[j] = value;
+      }
+    }
+
+    /// Sorts at most most_at_once values below 2^bits, by one counting pass and insertion.
+    void sort_values(std::uint64_t* values, std::size_t n, int bits)
+    {
+      if (n <= few) return insertion_sort(values, n);
+      int const digit_bits = std::min(bits, bit_width(n - 1));
+      int const shift = bits - digit_bits;
+      std::array<std::uint16_t, most_at_once> ends;
+      std::array<std::uint64_t, most_at_once> sorted;
+      std::size_t const n_digits = std::size_t(1) << digit_bits;
+      std::fill_n(ends.begin(), n_digits, std::uint16_t(0));
+      for (std::size_t i = 0; i < n; ++i) ++ends[values[i] >> shift];
+      std::uint16_t sum = 0;
+      bool is_crowded = false;
+      for (std::size_t d = 0; d < n_digits; ++d)
+      {
+        is_crowded |= ends[d] > few;
+        sum = static_cast<std::uint16_t>(sum + std::exchange(ends[d], sum));
+      }
+      for (std::size_t i = 0; i < n; ++i) sorted[ends[values[i] >> shift]++] = values[i];
+      if (is_crowded)
+        for (std::size_t d = 0, begin = 0; d < n_digits; begin = ends[d++])
+          if (ends[d] - begin > few) std::sort(&sorted[begin], &sorted[ends[d]]);
+      insertion_sort(sorted.data(), n);
+      std::copy_n(sorted.begin(), n, values);
+    }
+
+    /// Keys and their indices, in two places between which passes move them. In place 0 they are as the caller
+    /// gave them, at first without indices; sorted, they are in place 1.
+    class key_sorter
+    {
+    public:
+      key_sorter(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+                 sort_scratch& scratch)
+          : on_(on), total_(keys.size()),
+            indices_(scratch.indices.data()), places_{{{keys.data(), nullptr},
+                                                       {scratch.keys_too.data(), order.data()}}}
+      {}
+
+      void run()
+      {
+        divide(0, 0, total_);
+        for_each_part(on_, cut(on_, total_),
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
+                        auto range =
+                            std::ranges::lower_bound(ranges_, begin, {}, &key_range::begin);
+                        for (; range != ranges_.end() && range->begin < end; ++range)
+                          sort(range->from, range->begin, range->n);
+                      });
+      }
+
+    private:
+      struct place
+      {
+        std::uint64_t* keys;
+        index_type* indices;
+      };
+
+      /// Keys [begin, begin + n) of a place, which precede all that follow.
+      struct key_range
+      {
+        int from;
+        std::size_t begin, n;
+      };
+
+      /// All workers move keys until there are ranges enough for each of them.
+      void divide(int from, std::size_t begin, std::size_t n)
+      {
+        auto const workers = static_cast<std::size_t>(on_.workers());
+        int bits = 0;
+        if (workers > 1 && n > most_at_once && n > total_ / (4 * workers))
+          bits = differing_bits(on_, from, begin, n);
+        if (bits == 0)
+          ranges_.push_back({from, begin, n});
+        else
+          spread(on_, from, begin, n, bits,
+                 [&](std::size_t first, std::size_t count) { divide(1 - from, first, count); });
+      }
+
+      void sort(int from, std::size_t begin, std::size_t n)
+      {
+        this_thread here;
+        int const bits = differing_bits(here, from, begin, n);
+        if (bits == 0)
+          copy(from, begin, n);
+        else if (n <= most_at_once && bits + bit_width(n - 1) <= 64)
+          sort_at_once(from, begin, n, bits);
+        else
+          spread(here, from, begin, n, bits,
+                 [&](std::size_t first, std::size_t count) { sort(1 - from, first, count); });
+      }
+
+      /// The lowest bits, without which keys are equal.
+      [[nodiscard]] int differing_bits(executor& on, int from, std::size_t begin,
+                                       std::size_t n) const
+      {
+        std::uint64_t const* const keys = places_[from].keys + begin;
+        loop_parts const loop = cut(on, n);
+        std::vector<std::uint64_t> found(loop.parts == 1 ? 0 : loop.parts);
+        std::uint64_t differing = 0;
+        for_each_part(on, loop,
+                      [&](int part, std::size_t first, std::size_t last)
+                      {
+                        std::uint64_t bits = 0;
+                        for (std::size_t i = first; i < last; ++i) bits |= keys[0] ^ keys[i];
+                        (loop.parts == 1 ? differing : found[part]) = bits;
+                      });
+        for (std::uint64_t const bits : found) differing |= bits;
+        return bit_width(differing);
+      }
+
+      [[nodiscard]] index_type index(int from, std::size_t i) const
+      {
+        index_type const* const indices = places_[from].indices;
+        return indices ? indices[i] : static_cast<index_type>(i);
+      }
+
+      void copy(int from, std::size_t begin, std::size_t n)
+      {
+        if (from == 1) return;
+        for (std::size_t i = begin; i < begin + n; ++i)
+        {
+          places_[1].keys[i] = places_[0].keys[i];
+          places_[1].indices[i] = index(0, i);
+        }
+      }
+
+      /// Keys differ in the lowest `bits` bits only. With the place of a key in the bits below, no two are equal,
+      /// and nothing else needs to move.
+      void sort_at_once(int from, std::size_t begin, std::size_t n, int bits)
+      {
+        std::array<std::uint64_t, most_at_once> values;
+        std::array<index_type, most_at_once> indices;
+        std::uint64_t const* const keys = places_[from].keys + begin;
+        int const place_bits = bit_width(n - 1);
+        std::uint64_t const mask = low_bits(bits), common = keys[0] & ~mask;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+          values[i] = (keys[i] & mask) << place_bits | i;
+          indices[i] = index(from, begin + i);
+        }
+        sort_values(values.data(), n, bits + place_bits);
+        for (std::size_t i = 0; i < n; ++i)
+        {
+          places_[1].keys[begin + i] = common | values[i] >> place_bits;
+          places_[1].indices[begin + i] = indices[values[i] & low_bits(place_bits)];
+        }
+      }
+
+      /// Moves keys to the other place by the highest bits that differ, and calls then(begin, n) for each value of these.
+      template <class Then>
+      void spread(executor& on, int from, std::size_t begin, std::size_t n, int bits,
+                  Then const& then)
+      {
+        int const digit_bits = std::min({bits, pass_bits, std::max(6, bit_width(n) - 8)});
+        int const shift = bits - digit_bits;
+        std::uint64_t const mask = low_bits(digit_bits);
+        std::size_t const n_digits = std::size_t(1) << digit_bits;
+        place const source = places_[from], target = places_[1 - from];
+        loop_parts const loop = cut(on, n, 4 * n_digits);
+        // of part p from p * n_digits
+        std::vector<index_type> ends(n_digits * static_cast<std::size_t>(loop.parts), 0);
+        auto const ends_of = [&](int part)
+        {
+          return ends.data() + n_digits * static_cast<std::size_t>(part);
+        };
+        for_each_part(on, loop,
+                      [&](int part, std::size_t first, std::size_t last)
+                      {
+                        index_type* const counts = ends_of(part);
+                        for (std::size_t i = begin + first; i < begin + last; ++i)
+                          ++counts[source.keys[i] >> shift & mask];
+                      });
+        auto sum = static_cast<index_type>(begin);
+        for (std::size_t digit = 0; digit < n_digits; ++digit)
+          for (int part = 0; part < loop.parts; ++part)
+            sum += std::exchange(ends_of(part)[digit], sum);
+        for_each_part(on, loop,
+                      [&](int part, std::size_t first, std::size_t last)
+                      {
+                        index_type* const next = ends_of(part);
+                        auto const move = [&](auto const& index_of)
+                        {
+                          for (std::size_t i = begin + first; i < begin + last; ++i)
+                          {
+                            std::uint64_t const key = source.keys[i];
+                            index_type const at = next[key >> shift & mask]++;
+                            target.keys[at] = key;
+                            target.indices[at] = index_of(i);
+                          }
+                        };
+                        if (source.indices)
+                          move([&](std::size_t i) { return source.indices[i]; });
+                        else
+                          move([](std::size_t i) { return static_cast<index_type>(i); });
+                      });
+        // Only the first pass finds keys without indices, and it moves all.
+        if (!source.indices) places_[0].indices = indices_;
+
+        std::size_t first = begin;
+        for (std::size_t digit = 0; digit < n_digits; ++digit)
+        {
+          index_type const end = ends_of(loop.parts - 1)[digit];
+          if (end > first) then(first, end - first);
+          first = end;
+        }
+      }
+
+      executor& on_;
+      std::size_t total_;
+      index_type* indices_; // of place 0
+      std::array<place, 2> places_;
+      std::vector<key_range> ranges_;
+    };
   }
 
-  void sort_by_key(std::vector<keyed_point>& points, int key_bits)
+  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+                 sort_scratch& scratch)
   {
-    std::vector<keyed_point> scratch;
-    sort_by_key(points, scratch, key_bits);
+    scratch.keys_too.resize(keys.size());
+    scratch.indices.resize(keys.size());
+    if (keys.size() > 0) key_sorter(on, keys, order, scratch).run();
+    std::swap(keys, scratch.keys_too);
   }
 
-  void sort_by_key(std::vector<keyed_point>& points, std::vector<keyed_point>& scratch,
-                   int key_bits)
+  void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
+                         occupied_cells& cells, sort_scratch& scratch)
   {
-    int const passes = (key_bits + digit_bits - 1) / digit_bits;
-    std::vector<histogram> counts = count_digits(points, passes);
-    for (int pass = 0; pass < passes; ++pass)
+    cells.keys.clear();
+    cells.offsets.clear();
+    // as many counters as four times the points, at most
+    loop_parts const loop = cut(on, order.size(), std::max(std::size_t(1024), n_cells / 4));
+    scratch.indices.resize(n_cells * static_cast<std::size_t>(loop.parts));
+    std::uint32_t const* const cell_of = scratch.cells.data();
+    auto const cursors_of = [&](int part)
     {
-      // Clustered and small clouds have digits that all points share.
-      if (points.empty() || counts[pass][digit(points[0].key, pass)] == points.size()) continue;
-      scratch.resize(points.size());
-      std::size_t sum = 0;
-      for (std::size_t& count : counts[pass]) sum += std::exchange(count, sum);
-      for (keyed_point const& point : points)
-        scratch[counts[pass][digit(point.key, pass)]++] = point;
-      points.swap(scratch);
+      return scratch.indices.data() + n_cells * static_cast<std::size_t>(part);
+    };
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    index_type* const counts = cursors_of(part);
+                    std::fill_n(counts, n_cells, index_type(0));
+                    for (std::size_t i = begin; i < end; ++i) ++counts[cell_of[i]];
+                  });
+    index_type sum = 0;
+    for (std::size_t c = 0; c < n_cells; ++c)
+    {
+      index_type const first = sum;
+      for (int part = 0; part < loop.parts; ++part) sum += std::exchange(cursors_of(part)[c], sum);
+      if (sum == first) continue;
+      cells.keys.push_back(c);
+      cells.offsets.push_back(first);
     }
+    cells.offsets.push_back(sum);
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    index_type* const cursors = cursors_of(part);
+                    for (std::size_t i = begin; i < end; ++i)
+                      order[cursors[cell_of[i]]++] = static_cast<index_type>(i);
+                  });
+  }
+
+  void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
+                        sort_scratch& scratch)
+  {
+    cells.keys.clear();
+    cells.offsets.clear();
+    sort_keys(on, scratch.keys, order, scratch);
+    std::uint64_t const* const keys = scratch.keys.data();
+    for (std::size_t p = 0; p < order.size(); ++p)
+      if (p == 0 || keys[p] != keys[p - 1])
+      {
+        cells.keys.push_back(keys[p]);
+        cells.offsets.push_back(static_cast<index_type>(p));
+      }
+    cells.offsets.push_back(static_cast<index_type>(order.size()));
+  }
+
+  void unite(occupied_cells const& a, occupied_cells const& b, std::vector<std::uint64_t>& keys,
+             std::vector<index_type>& a_offsets, std::vector<index_type>& b_offsets)
+  {
+    keys.resize(a.keys.size() + b.keys.size());
+    keys.erase(std::ranges::set_union(a.keys, b.keys, keys.begin()).out, keys.end());
+    auto const spread = [&](occupied_cells const& set, std::vector<index_type>& offsets)
+    {
+      offsets.clear();
+      std::size_t c = 0;
+      for (std::uint64_t const key : keys)
+      {
+        offsets.push_back(set.offsets[c]);
+        c += c < set.keys.size() && set.keys[c] == key;
+      }
+      offsets.push_back(set.offsets.back());
+    };
+    spread(a, a_offsets);
+    spread(b, b_offsets);
   }
 }

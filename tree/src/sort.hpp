@@ -1,22 +1,69 @@
 #pragma once
 
+#include "huge_pages.hpp"
+#include "parallel.hpp"
+
 #include <nearfield/core/boxes.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <span>
 #include <vector>
 
 namespace nearfield::detail
 {
-  /// A point and the key of its box.
-  struct keyed_point
+  /// Scratch memory of the functions below.
+  struct sort_scratch
   {
-    std::uint64_t key;
-    index_type index;
+    scratch_array<std::uint64_t> keys, keys_too;
+    scratch_array<std::uint32_t> cells;
+    scratch_array<index_type> indices;
   };
 
-  /// Sorts by the lowest key_bits bits of the keys, stably. The higher bits must be zero.
-  void sort_by_key(std::vector<keyed_point>& points, int key_bits);
-  /// The same with scratch memory passed in, for repeated sorting.
-  void sort_by_key(std::vector<keyed_point>& points, std::vector<keyed_point>& scratch,
-                   int key_bits);
+  /// Sorts keys, stably. order[p] becomes the index that the key at position p had.
+  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+                 sort_scratch& scratch);
+
+  /// The cells that hold points.
+  struct occupied_cells
+  {
+    std::vector<std::uint64_t> keys; ///< ascending
+    /// cell c holds the positions [offsets[c], offsets[c + 1]) of the order
+    std::vector<index_type> offsets;
+  };
+
+  /// The cells of two sets as one list: a cell without points of a set is empty there.
+  void unite(occupied_cells const& a, occupied_cells const& b, std::vector<std::uint64_t>& keys,
+             std::vector<index_type>& a_offsets, std::vector<index_type>& b_offsets);
+
+  /// The two ways of order_by_cell(): the cells of the points are in scratch.cells, or in scratch.keys.
+  void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
+                         occupied_cells& cells, sort_scratch& scratch);
+  void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
+                        sort_scratch& scratch);
+
+  /// Sorts points by cell, stably: order[p] is the index of the point at position p. write(keys) writes the key of
+  /// each point, below n_cells, to an array of 32-bit or of 64-bit integers.
+  template <class Write>
+  void order_by_cell(executor& on, std::uint64_t n_cells, std::span<index_type> order,
+                     occupied_cells& cells, sort_scratch& scratch, Write const& write)
+  {
+    std::size_t const n = order.size();
+    // Counting costs 4 bytes per cell, sorting keys 20 per point and more passes.
+    if (n_cells <= std::min(4 * std::uint64_t(n) + 1024,
+                            std::uint64_t(std::numeric_limits<std::uint32_t>::max())))
+    {
+      scratch.cells.resize(n);
+      write(scratch.cells.data());
+      order_by_counting(on, n_cells, order, cells, scratch);
+    }
+    else
+    {
+      scratch.keys.resize(n);
+      write(scratch.keys.data());
+      order_by_sorting(on, order, cells, scratch);
+    }
+  }
 }

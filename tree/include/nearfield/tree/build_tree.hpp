@@ -2,6 +2,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
 
 #include <array>
@@ -178,19 +179,19 @@ namespace nearfield
 
   namespace detail
   {
-    /// Null sources: the targets are the sources too.
+    /// Null sources: the targets are the sources too. Without an executor this thread works alone.
     template <class T, int Dim>
-    NEARFIELD_API tree<Dim> build_tree(strided<T const, Dim> const& targets,
+    NEARFIELD_API tree<Dim> build_tree(executor* given, strided<T const, Dim> const& targets,
                                        strided<T const, Dim> const* sources,
                                        tree_options<Dim> const& options);
 
-    extern template tree<2> build_tree(strided<float const, 2> const&,
+    extern template tree<2> build_tree(executor*, strided<float const, 2> const&,
                                        strided<float const, 2> const*, tree_options<2> const&);
-    extern template tree<3> build_tree(strided<float const, 3> const&,
+    extern template tree<3> build_tree(executor*, strided<float const, 3> const&,
                                        strided<float const, 3> const*, tree_options<3> const&);
-    extern template tree<2> build_tree(strided<double const, 2> const&,
+    extern template tree<2> build_tree(executor*, strided<double const, 2> const&,
                                        strided<double const, 2> const*, tree_options<2> const&);
-    extern template tree<3> build_tree(strided<double const, 3> const&,
+    extern template tree<3> build_tree(executor*, strided<double const, 3> const&,
                                        strided<double const, 3> const*, tree_options<3> const&);
 
     // remedy: soa or strided, with two or three columns of float or double
@@ -218,7 +219,7 @@ namespace nearfield
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. Time O(N + leaves), scratch memory 32 bytes per point.
+  /// into the outermost box. Time O(N + leaves), scratch memory 20 bytes per point at most.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
   /// whose centre or width is not finite or whose half width is not positive, a level outside
@@ -228,8 +229,8 @@ namespace nearfield
   [[nodiscard]] tree<X::n_columns> build_tree(X const& points,
                                               tree_options<X::n_columns> const& options = {})
   {
-    return detail::build_tree<value_of<X>, X::n_columns>(detail::positions_of(points), nullptr,
-                                                         options);
+    return detail::build_tree<value_of<X>, X::n_columns>(nullptr, detail::positions_of(points),
+                                                         nullptr, options);
   }
 
   /// The tree of two sets of points: the targets and the sources of a leaf share its box. A box
@@ -241,7 +242,28 @@ namespace nearfield
                                                   tree_options<X::n_columns> const& options = {})
   {
     auto const of_sources = detail::positions_of(sources);
-    return detail::build_tree<value_of<X>, X::n_columns>(detail::positions_of(targets), &of_sources,
+    return detail::build_tree<value_of<X>, X::n_columns>(nullptr, detail::positions_of(targets),
+                                                         &of_sources, options);
+  }
+
+  /// The same tree, to the bit, made by all workers of an executor. What they throw, and an error of a point, comes
+  /// out once, and there is no tree.
+  template <detail::tree_coordinates X>
+  [[nodiscard]] tree<X::n_columns> build_tree(executor& on, X const& points,
+                                              tree_options<X::n_columns> const& options = {})
+  {
+    return detail::build_tree<value_of<X>, X::n_columns>(&on, detail::positions_of(points), nullptr,
                                                          options);
+  }
+
+  /// The same for two sets of points.
+  template <detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+      [[nodiscard]] tree<X::n_columns> build_tree(executor& on, X const& targets, Y const& sources,
+                                                  tree_options<X::n_columns> const& options = {})
+  {
+    auto const of_sources = detail::positions_of(sources);
+    return detail::build_tree<value_of<X>, X::n_columns>(&on, detail::positions_of(targets),
+                                                         &of_sources, options);
   }
 }

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nearfield/core/config.hpp>
+
+#include <functional>
+
+namespace nearfield
+{
+  /// Threads that run the parts of a loop: derive from it to lend a function those of your program.
+  ///
+  ///     struct serial : nearfield::executor
+  ///     {
+  ///       int workers() const override { return 1; }
+  ///       void run(int n, std::function<void(int)> const& f) override { for (int p = 0; p < n; ++p) f(p); }
+  ///     };
+  class NEARFIELD_API executor
+  {
+  public:
+    virtual ~executor() = default;
+
+    /// How many calls may run at once, at least 1. Functions cut loops by it, and give the same bits for any number.
+    [[nodiscard]] virtual int workers() const = 0;
+
+    /// Calls f(0) ... f(n - 1), each once, in any order, on any threads, several at once, and returns when all have
+    /// ended; what they wrote is then visible to the caller. If calls throw, the others may be left out, and run()
+    /// throws one of the exceptions when none is running any more. Calls do not call run().
+    virtual void run(int n, std::function<void(int)> const& f) = 0;
+  };
+}

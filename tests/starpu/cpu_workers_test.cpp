@@ -1,0 +1,68 @@
+#include <nearfield/starpu/cpu_workers.hpp>
+
+#include "complains_of.hpp"
+#include "one_runtime.hpp"
+#include "points.hpp"
+
+#include <nearfield/tree/build_tree.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+namespace nearfield::test
+{
+  TEST(starpu_cpu_workers, run_each_part_once)
+  {
+    starpu::cpu_workers on(one_runtime());
+    EXPECT_GE(on.workers(), 1);
+    for (int const n : {0, 1, 3, 200})
+    {
+      std::vector<int> calls(n, 0);
+      on.run(n, [&](int part) { ++calls[part]; });
+      EXPECT_EQ(std::ranges::count(calls, 1), n);
+    }
+  }
+
+  TEST(starpu_cpu_workers, build_the_tree_of_one_thread)
+  {
+    starpu::cpu_workers on(one_runtime());
+    auto const points = make_points<double, 3>(cloud::plummer, 20'000);
+    auto const sources = make_points<double, 3>(cloud::uniform, 9'000);
+    for (tree_options<3> const& options : {tree_options<3>{}, tree_options<3>{.level = 3}})
+    {
+      auto const one = build_tree(points.view(), sources.view(), options);
+      auto const other = build_tree(on, points.view(), sources.view(), options);
+      EXPECT_EQ(other.root(), one.root());
+      EXPECT_TRUE(std::ranges::equal(other.target_order(), one.target_order()));
+      EXPECT_TRUE(std::ranges::equal(other.source_order(), one.source_order()));
+      EXPECT_TRUE(std::ranges::equal(other.targets().offsets, one.targets().offsets));
+      EXPECT_TRUE(std::ranges::equal(other.interactions().ranges, one.interactions().ranges));
+    }
+  }
+
+  TEST(starpu_cpu_workers, rethrow_what_a_part_throws)
+  {
+    starpu::cpu_workers on(one_runtime());
+    EXPECT_THROW(on.run(100,
+                        [](int part)
+                        {
+                          if (part % 7 == 3) throw std::out_of_range("part");
+                        }),
+                 std::out_of_range);
+    std::atomic<int> calls = 0;
+    on.run(10, [&](int) { ++calls; });
+    EXPECT_EQ(calls, 10) << "the next loop is whole";
+  }
+
+  TEST(starpu_cpu_workers, refuse_a_call_of_a_worker)
+  {
+    starpu::cpu_workers on(one_runtime());
+    EXPECT_THAT([&] { on.run(2, [&](int) { on.run(2, [](int) {}); }); },
+                ::testing::ThrowsMessage<error>(::testing::HasSubstr("from a StarPU worker")));
+  }
+}

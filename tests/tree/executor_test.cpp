@@ -1,0 +1,167 @@
+#include <nearfield/tree/build_tree.hpp>
+
+#include "same_tree.hpp"
+#include "tree_cases.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/core/executor.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    /// Runs the last part first, on this thread.
+    class backwards : public executor
+    {
+    public:
+      explicit backwards(int workers) : workers_(workers) {}
+      [[nodiscard]] int workers() const override { return workers_; }
+      void run(int n, std::function<void(int)> const& f) override
+      {
+        ++loops;
+        for (int p = n; p-- > 0;)
+        {
+          if (loops == failing_loop && p == n / 2) throw std::bad_alloc();
+          f(p);
+        }
+      }
+
+      int loops = 0;
+      int failing_loop = -1;
+
+    private:
+      int workers_;
+    };
+
+    /// A thread for each part.
+    class threads : public executor
+    {
+    public:
+      explicit threads(int workers) : workers_(workers) {}
+      [[nodiscard]] int workers() const override { return workers_; }
+      void run(int n, std::function<void(int)> const& f) override
+      {
+        std::exception_ptr first;
+        std::mutex mutex;
+        std::vector<std::thread> running;
+        for (int p = 0; p < n; ++p)
+          running.emplace_back(
+              [&, p]
+              {
+                try
+                {
+                  f(p);
+                }
+                catch (...)
+                {
+                  std::lock_guard const lock(mutex);
+                  first = std::current_exception();
+                }
+              });
+        for (std::thread& thread : running) thread.join();
+        if (first) std::rethrow_exception(first);
+      }
+
+    private:
+      int workers_;
+    };
+
+    /// The ways to cut, also of a root so large that all points have the same first digits.
+    template <int Dim>
+    std::vector<tree_options<Dim>> ways_to_cut()
+    {
+      cube<Dim> large;
+      large.half_width = 1000;
+      return {{.max_leaf_size = 8},
+              {.max_leaf_size = 30, .root = large},
+              {.level = 4},
+              {.level = 3, .order = leaf_order::morton},
+              {.level = max_level<Dim>}};
+    }
+  }
+
+  template <class Coordinates>
+  struct on_executor : ::testing::Test
+  {};
+  TYPED_TEST_SUITE(on_executor, all_coordinates, coordinate_names);
+
+  TYPED_TEST(on_executor, trees_are_those_of_one_thread)
+  {
+    using real = typename TypeParam::real;
+    auto const sources = make_points<real, TypeParam::dim>(cloud::uniform, 9'000, 3);
+    for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::coincident})
+    {
+      auto const points = make_points<real, TypeParam::dim>(shape, 20'000);
+      for (auto const& options : ways_to_cut<TypeParam::dim>())
+      {
+        SCOPED_TRACE(name_of(shape) + std::string(", level ") +
+                     std::to_string(options.level.value_or(-1)));
+        auto const one = build_tree(points.view(), options);
+        auto const two = build_tree(points.view(), sources.view(), options);
+        for (int const workers : {1, 2, 3, 7})
+        {
+          backwards on(workers);
+          expect_same_tree(build_tree(on, points.view(), options), one);
+          expect_same_tree(build_tree(on, points.view(), sources.view(), options), two);
+          if (workers > 1)
+          {
+            EXPECT_GT(on.loops, 6) << "it did the work";
+          }
+        }
+        threads on(3);
+        expect_same_tree(build_tree(on, points.view(), options), one);
+        if (this->HasFatalFailure()) return;
+      }
+    }
+  }
+
+  TYPED_TEST(on_executor, what_a_part_throws_comes_out)
+  {
+    auto const points =
+        make_points<typename TypeParam::real, TypeParam::dim>(cloud::plummer, 9'000);
+    for (auto const& options : ways_to_cut<TypeParam::dim>())
+    {
+      backwards all(4);
+      (void)build_tree(all, points.view(), options);
+      for (int loop = 1; loop <= all.loops; ++loop)
+      {
+        backwards on(4);
+        on.failing_loop = loop;
+        EXPECT_THROW((void)build_tree(on, points.view(), options), std::bad_alloc);
+        EXPECT_EQ(on.loops, loop) << "nothing follows";
+      }
+    }
+  }
+
+  TYPED_TEST(on_executor, errors_name_the_first_bad_point)
+  {
+    using real = typename TypeParam::real;
+    auto points = make_points<real, TypeParam::dim>(cloud::uniform, 9'000);
+    backwards on(4);
+    EXPECT_THAT([&] { (void)build_tree(on, points.view(), {.level = -1}); },
+                ::testing::ThrowsMessage<error>(::testing::HasSubstr("level is -1")));
+    cube<TypeParam::dim> root;
+    root.half_width = 0.75;
+    EXPECT_THAT([&] { (void)build_tree(on, points.view(), {.root = root}); },
+                ::testing::ThrowsMessage<error>(::testing::HasSubstr("lies outside the root")));
+    for (std::size_t const i : {8'500, 300})
+    {
+      points.columns[1][i] = std::numeric_limits<real>::quiet_NaN();
+      EXPECT_THAT([&] { (void)build_tree(on, points.view()); },
+                  ::testing::ThrowsMessage<error>(
+                      ::testing::HasSubstr("point " + std::to_string(i) + " of points")));
+    }
+  }
+}
