@@ -32,8 +32,8 @@ namespace nearfield::app
     }
   }
 
-  void print_summary(run_options const& options, point_set const& targets,
-                     point_set const* sources, run_result const& result)
+  void print_summary(run_options const& options, point_set const& targets, point_set const* sources,
+                     run_result const& result)
   {
     constexpr auto general = std::chars_format::general;
     std::cout << "points        " << targets.size();
