@@ -94,7 +94,8 @@ namespace nearfield::app
       run->add_option("--box", written.box,
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
       run->add_option("--columns", written.columns,
-                      "the columns of INPUT, left to right: x y z, q or q1 q2 ..., _ to skip");
+                      "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, _ "
+                      "to skip");
       run->add_option("--source-columns", written.source_columns,
                       "those of --sources; default: as --columns, if the extension is the same");
       run->add_option("--atom-style", options.atom_style,

@@ -14,16 +14,15 @@ namespace nearfield::app
     volatile std::sig_atomic_t caught = 0;
 
     // async-signal-safe
-    void restore(int signal)
+    void restore()
     {
-      for (std::size_t s = 0; s < signals.size(); ++s)
-        if (signals[s] == signal) ::sigaction(signal, &before[s], nullptr);
+      for (std::size_t s = 0; s < signals.size(); ++s) ::sigaction(signals[s], &before[s], nullptr);
     }
 
     void on_signal(int signal)
     {
       caught = signal;
-      restore(signal);
+      restore();
     }
   }
 
@@ -33,7 +32,9 @@ namespace nearfield::app
     struct sigaction action = {};
     action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
+    // one at a time, so that the second meets what the first has restored
     sigemptyset(&action.sa_mask);
+    for (int const signal : signals) sigaddset(&action.sa_mask, signal);
     for (std::size_t s = 0; s < signals.size(); ++s)
     {
       ::sigaction(signals[s], nullptr, &before[s]);
@@ -43,7 +44,7 @@ namespace nearfield::app
 
   stop_request::~stop_request()
   {
-    for (int const signal : signals) restore(signal);
+    restore();
   }
 
   bool stop_request::received()
@@ -54,7 +55,7 @@ namespace nearfield::app
   void stop_request::pass_on()
   {
     if (caught == 0) return;
-    restore(caught);
+    restore();
     ::raise(caught);
   }
 }

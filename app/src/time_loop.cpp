@@ -9,8 +9,13 @@
 #include "stop_request.hpp"
 #include "summary.hpp"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
 
 namespace nearfield::app
 {
@@ -159,7 +164,67 @@ namespace nearfield::app
       throw error("step " + std::to_string(k) + ": " + e.what(), e.kind(), e.code());
     }
 
-    void print_loop(run_options const& options, time_loop_result const& result, double seconds,
+    template <class F>
+    void timed(double& seconds, F&& f)
+    {
+      auto const start = std::chrono::steady_clock::now();
+      f();
+      seconds += seconds_since(start);
+    }
+
+    // Takes the steps, until a signal comes, and writes the frames.
+    time_loop_result advance(run_options const& options, named_points& of, cut_options const& cut,
+                             std::optional<frame_files>& frames, write_options const& how)
+    {
+      motion_options const& motion = *options.motion;
+      point_set& points = of.points;
+      auto const masses = take_masses(motion.force, of);
+      auto const runtime = keep_running(options.step);
+      time_loop_result result;
+      auto const write_frame = [&](std::uint64_t k)
+      {
+        if (!frames || !frames->has_frame(k)) return;
+        timed(result.write_seconds,
+              [&] { frames->write(k, static_cast<double>(k) * motion.dt, points, how); });
+        result.frames = frames->size();
+      };
+      auto const conserved_now = [&](conserved& to)
+      {
+        timed(result.energy_seconds, [&] { to = conserved_of(options, points, masses); });
+      };
+
+      acceleration field(options, of, cut, masses);
+      std::optional<leapfrog> loop;
+      in_step(0,
+              [&]
+              {
+                loop.emplace(
+                    points, [&](point_set& moved) { field(moved); }, motion.dt);
+                write_frame(0);
+              });
+      conserved_now(result.at_first);
+      double const before = field.seconds();
+      progress_bar progress(motion.steps);
+      while (result.steps < motion.steps && !stop_request::received())
+      {
+        std::uint64_t const k = result.steps + 1;
+        in_step(k,
+                [&]
+                {
+                  timed(result.step_seconds, [&] { loop->step(); });
+                  result.steps = k;
+                  write_frame(k);
+                });
+        progress.show(k);
+      }
+      result.interrupted = result.steps < motion.steps;
+      result.move_seconds = result.step_seconds - (field.seconds() - before);
+      conserved_now(result.at_last);
+      result.last = field.report();
+      return result;
+    }
+
+    void print_loop(run_options const& options, time_loop_result const& result,
                     std::optional<frame_files> const& frames)
     {
       constexpr auto general = std::chars_format::general;
@@ -170,8 +235,11 @@ namespace nearfield::app
       motion_options const& motion = *options.motion;
       std::cout << "moved         " << name_of(motion.force) << ", " << result.steps;
       if (result.interrupted) std::cout << " of " << motion.steps;
-      std::cout << (motion.steps == 1 ? " step of " : " steps of ") << number_text(motion.dt)
-                << ": " << three_digits(static_cast<double>(result.steps) / seconds) << " steps/s\n"
+      std::cout << (motion.steps == 1 ? " step of " : " steps of ") << number_text(motion.dt);
+      if (result.steps > 0)
+        std::cout << ": " << three_digits(static_cast<double>(result.steps) / result.step_seconds)
+                  << " steps/s";
+      std::cout << "\n"
                 << "seconds       tree " << three_digits(result.last.tree_seconds)
                 << ", near field " << three_digits(result.last.step.seconds) << ", move "
                 << three_digits(result.move_seconds) << ", write "
@@ -190,77 +258,26 @@ namespace nearfield::app
   exit_status run_steps(run_options const& options, named_points&& of, cut_options const& cut,
                         double read_seconds)
   {
-    motion_options const& motion = *options.motion;
     point_set& points = of.points;
-    auto const masses = take_masses(motion.force, of);
     points.output_names.clear();
     for (int d = 0; d < points.dim; ++d) points.output_names.push_back(std::string("a") + "xyz"[d]);
-    // FMA's header of a box, which points may leave
-    points.box.reset();
     write_options const how{.precision = options.precision == precision::f32 ? file_precision::f32
                                                                              : file_precision::f64};
     std::optional<frame_files> frames;
-    if (motion.frames) frames.emplace(*options.output, *motion.frames, motion.steps);
-
-    time_loop_result result;
-    auto const timed = [](double& seconds, auto&& f)
-    {
-      auto const start = std::chrono::steady_clock::now();
-      f();
-      seconds += seconds_since(start);
-    };
-    auto const write_frame = [&](std::uint64_t k)
-    {
-      if (frames && frames->has_frame(k))
-        timed(result.write_seconds,
-              [&] { frames->write(k, static_cast<double>(k) * motion.dt, points, how); });
-    };
+    if (options.motion->frames)
+      frames.emplace(*options.output, *options.motion->frames, options.motion->steps);
 
     stop_request const stop;
-    double loop_seconds = 0;
-    {
-      auto const runtime = keep_running(options.step);
-      acceleration field(options, of, cut, masses);
-      std::optional<leapfrog> motion_of;
-      in_step(0,
-              [&]
-              {
-                motion_of.emplace(
-                    points, [&](point_set& moved) { field(moved); }, motion.dt);
-                write_frame(0);
-              });
-      timed(result.energy_seconds,
-            [&] { result.at_first = conserved_of(options, points, masses); });
-      progress_bar progress(motion.steps);
-      double const before = field.seconds();
-      while (result.steps < motion.steps && !stop.received())
-      {
-        std::uint64_t const k = result.steps + 1;
-        in_step(k,
-                [&]
-                {
-                  timed(loop_seconds, [&] { motion_of->step(); });
-                  result.steps = k;
-                  write_frame(k);
-                });
-        progress.show(k);
-      }
-      result.interrupted = result.steps < motion.steps;
-      result.move_seconds = loop_seconds - (field.seconds() - before);
-      timed(result.energy_seconds, [&] { result.at_last = conserved_of(options, points, masses); });
-      result.last = field.report();
-    }
-    if (frames) result.frames = frames->size();
-    print_summary(options, points, nullptr, result.last);
-    print_loop(options, result, loop_seconds, frames);
-
+    auto result = advance(options, of, cut, frames, how);
     output_files files;
     if (options.output)
       timed(result.write_seconds,
             [&] { files.write(*options.output, format_points(*options.output, points, how)); });
+    print_summary(options, points, nullptr, result.last);
+    print_loop(options, result, frames);
     if (options.json) files.write(*options.json, json_of(options, points, result, read_seconds));
     files.commit("written       ");
-    if (result.interrupted) stop.pass_on();
+    if (result.interrupted) stop_request::pass_on();
     return success;
   }
 }

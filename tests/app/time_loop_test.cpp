@@ -387,7 +387,8 @@ TEST(time_loop, a_value_that_is_not_finite_ends_it_with_step_and_point)
 // On the calling thread and, where it is built, in StarPU, which catches signals itself.
 TEST(time_loop, an_interrupt_ends_it_after_a_step_with_complete_files)
 {
-  for (auto const& where : {std::vector<std::string>{"--workers", "0"}, {"--gpus", "0"}})
+  for (auto const& [where, signal] : std::vector<std::pair<std::vector<std::string>, int>>{
+           {{"--workers", "0"}, SIGINT}, {{"--gpus", "0"}, SIGINT}, {{"--gpus", "0"}, SIGTERM}})
   {
     temporary_folder const folder;
     write_points(folder / "a.csv", cluster(3, 200, false));
@@ -401,9 +402,9 @@ TEST(time_loop, an_interrupt_ends_it_after_a_step_with_complete_files)
     while (!std::filesystem::exists(folder / "o_0000000003.csv") &&
            std::chrono::steady_clock::now() < last)
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    running.send(SIGINT);
+    running.send(signal);
     auto const end = running.wait_at_most(std::chrono::seconds(60));
-    EXPECT_EQ(end.signal, SIGINT) << end.status << end.out << end.err;
+    EXPECT_EQ(end.signal, signal) << end.status << end.out << end.err;
     EXPECT_THAT(end.out, testing::HasSubstr("interrupted   by a signal"));
     auto const json = read_json(folder / "o.json");
     EXPECT_EQ(json.at("interrupted"), "true");
@@ -413,6 +414,26 @@ TEST(time_loop, an_interrupt_ends_it_after_a_step_with_complete_files)
     EXPECT_EQ(static_cast<std::size_t>(folder.n_files()), frames + 3);
     EXPECT_EQ(read_points(folder / "o.csv").size(), 200u);
   }
+}
+
+TEST(time_loop, a_second_signal_ends_it_at_once)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", cluster(3, 8000, false));
+  program const running(motion(folder / "a.csv", "gravity", 1000, 1e-4,
+                               {"--output", (folder / "o.csv").string(), "--frames", "1", "--level",
+                                "0", "--backend", "scalar", "--workers", "0"}));
+  auto const last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::filesystem::exists(folder / "o_000000.csv") &&
+         std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  running.send(SIGINT);
+  running.send(SIGTERM);
+  auto const end = running.wait_at_most(std::chrono::seconds(60));
+  EXPECT_EQ(end.signal, SIGTERM) << end.status << end.out << end.err;
+  EXPECT_EQ(end.out, "");
+  EXPECT_FALSE(std::filesystem::exists(folder / "o.csv"));
+  EXPECT_EQ(read_points(folder / "o_000000.csv").size(), 8000u);
 }
 
 TEST(time_loop, json_has_every_key)
