@@ -262,6 +262,21 @@ TEST(time_loop, goes_on_from_its_output_to_the_bit)
             whole.points);
 }
 
+TEST(time_loop, leads_back_with_reversed_velocities)
+{
+  temporary_folder const folder;
+  auto const start = cluster(3, 60, true);
+  write_points(folder / "a.csv", start);
+  std::vector<std::string> const options{"--level", "0", "--param", "eps=0.2"};
+  auto there = move(folder, "a.csv", "charges", 40, 0.01, options).points;
+  EXPECT_GT(std::abs(there.positions[0][0] - start.positions[0][0]), 1e-3);
+  for (auto& column : there.velocities)
+    for (double& v : column) v = -v;
+  write_points(folder / "b.csv", there);
+  auto const back = move(folder, "b.csv", "charges", 40, 0.01, options).points;
+  expect_near(back.positions, start.positions, 1e-11);
+}
+
 TEST(time_loop, a_circular_orbit_of_two)
 {
   temporary_folder const folder;
