@@ -88,13 +88,12 @@ namespace nearfield::app
       return box;
     }
 
-    double parse_radius(std::string const& text)
+    double parse_positive(std::string const& text, char const* option, char const* expected)
     {
-      char const* const expected = "a positive, finite length";
-      double const radius = parse_number(text, "--radius", expected);
-      if (!(radius > 0) || !std::isfinite(radius))
-        throw error("--radius: found '" + text + "', expected " + expected);
-      return radius;
+      double const value = parse_number(text, option, expected);
+      if (!(value > 0) || !std::isfinite(value))
+        throw error(std::string(option) + ": found '" + text + "', expected " + expected);
+      return value;
     }
 
     std::vector<double> parse_periodic(std::string const& text, int dim)
@@ -122,6 +121,16 @@ namespace nearfield::app
     run_options options = written.options;
     options.precision = choose_precision(written.precision);
     options.step.backend = choose_backend(written.backend);
+    if (!written.force.empty())
+    {
+      options.motion = {
+          .force = choose<force>(written.force, "--move",
+                                 {{"gravity", force::gravity}, {"charges", force::charges}}),
+          .steps = written.steps,
+          .dt = parse_positive(written.dt, "--dt", "a positive, finite time"),
+          .frames = written.frames};
+      options.interaction.name = "r_over_r3"; // whose sums are the forces of both
+    }
     for (std::string const& parameter : written.parameters)
     {
       auto const equals = parameter.find('=');
@@ -165,7 +174,7 @@ namespace nearfield::app
       throw error("--cells-per-cutoff: found " + std::to_string(options.cells_per_cutoff) +
                   ", expected 1 to " + std::to_string(max_cells_per_cutoff) +
                   ": more cells cost more than they save; leave it out for the default");
-    options.radius = parse_radius(written.radius);
+    options.radius = parse_positive(written.radius, "--radius", "a positive, finite length");
     if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
     if (!written.columns.empty()) options.columns = split(written.columns);
     return options;

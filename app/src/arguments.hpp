@@ -2,6 +2,8 @@
 
 #include "options.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +13,9 @@ namespace nearfield::app
   struct written_run
   {
     std::string precision = "f64", backend = "auto", box, columns, source_columns;
+    std::string force, dt; // empty: not written
+    std::uint64_t steps = 0;
+    std::optional<std::uint64_t> frames = std::nullopt;
     std::vector<std::string> parameters;
     run_options options;
   };

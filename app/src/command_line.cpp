@@ -2,6 +2,7 @@
 #include "commands.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 
 // included only here: it takes seconds to compile
 #include <CLI/CLI.hpp>
@@ -39,6 +40,9 @@ namespace nearfield::app
         if (!is_number || (least > 0 && digits == "0"))
           return "found '" + text + "', expected a whole number, " + std::to_string(least) +
                  " or more";
+        if (!nearfield::detail::read_number<std::uint64_t>(digits))
+          return "found '" + text +
+                 "', expected a number below 2^64"; // CLI11 takes the largest there is
         text = digits;
         return std::string();
       };
@@ -48,14 +52,16 @@ namespace nearfield::app
     void add_run(CLI::App& program, written_run& written)
     {
       run_options& options = written.options;
-      auto* run = program.add_subcommand("run", "The near field of the points of a file");
+      auto* run = program.add_subcommand("run", "The near field of the points of a file; with "
+                                                "--move, a time loop that moves them");
       run->add_option("INPUT", options.input,
                       "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz")
           ->required();
-      run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
-      run->add_option("--interaction", options.interaction.name,
-                      "one of those that 'nearfield info' lists")
-          ->capture_default_str();
+      auto* sources = run->add_option("--sources", options.sources,
+                                      "a file of sources; INPUT holds the targets");
+      auto* interaction = run->add_option("--interaction", options.interaction.name,
+                                          "one of those that 'nearfield info' lists")
+                              ->capture_default_str();
       run->add_option("--param", written.parameters,
                       "NAME=VALUE, such as sigma=0.5; repeat the option for further parameters")
           ->allow_extra_args(false); // one value each: the next word may be INPUT
@@ -88,17 +94,40 @@ namespace nearfield::app
       run->add_option("--box", written.box,
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
       run->add_option("--columns", written.columns,
-                      "the columns of INPUT, left to right: x y z, q or q1 q2 ..., _ to skip");
+                      "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, _ "
+                      "to skip");
       run->add_option("--source-columns", written.source_columns,
                       "those of --sources; default: as --columns, if the extension is the same");
       run->add_option("--atom-style", options.atom_style,
                       "LAMMPS atom style, for a file without a style comment");
-      run->add_option("--check", options.check,
-                      "compare this many targets with plain sums in long double")
-          ->transform(whole_number(1));
-      run->add_option("--output", options.output,
-                      "positions, inputs, outputs: .csv .fma .bfma .vtu");
+      auto* check = run->add_option("--check", options.check,
+                                    "compare this many targets with plain sums in long double")
+                        ->transform(whole_number(1));
+      auto* output = run->add_option("--output", options.output,
+                                     "positions, velocities, inputs, outputs: .csv .fma .bfma .vtu "
+                                     ".xyz; with --move, the last state");
       run->add_option("--json", options.json, "counts, times and the check");
+
+      auto* move =
+          run->add_option(
+                 "--move", written.force,
+                 "gravity: the inputs are masses; charges: of masses 1 or column m; --param "
+                 "eps=... softens both; velocities: columns vx, vy, vz, or 0")
+              ->excludes(sources)
+              ->excludes(interaction)
+              ->excludes(check);
+      auto* steps =
+          run->add_option("--steps", written.steps, "how many leapfrog steps --move takes")
+              ->transform(whole_number(1))
+              ->needs(move);
+      auto* dt = run->add_option("--dt", written.dt, "the time of a step")->needs(move);
+      move->needs(steps)->needs(dt);
+      run->add_option("--frames", written.frames,
+                      "write every so many steps a frame beside --output: NAME_000000.vtu ..., and "
+                      "NAME.pvd, which lists them for ParaView")
+          ->transform(whole_number(1))
+          ->needs(move)
+          ->needs(output);
     }
 
     void add_search(CLI::App& program, written_search& written)

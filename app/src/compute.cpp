@@ -81,6 +81,12 @@ namespace nearfield::app
     }
   }
 
+  std::shared_ptr<void> keep_running(execution_options const& step)
+  {
+    if (step.workers == 0 || !starpu_is_built_in) return nullptr;
+    return std::make_shared<session>(step);
+  }
+
   template <class T>
   run_result compute(named_points const& targets, named_points const* sources,
                      interaction_choice const& interaction, cut_options const& cut,

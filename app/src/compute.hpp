@@ -5,6 +5,7 @@
 #include "step.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,9 @@ namespace nearfield::app
     step_report step;
     std::optional<check_report> check;
   };
+
+  /// Keeps StarPU running between steps, if these options run steps there; otherwise does nothing.
+  std::shared_ptr<void> keep_running(execution_options const& step);
 
   /// The near field of the points in precision T: builds the tree, runs the step, checks n_check targets.
   template <class T>

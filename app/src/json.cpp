@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 namespace nearfield::app
 {
@@ -69,6 +70,46 @@ namespace nearfield::app
               {"passed", check.passed()}};
     }
 
+    json array_of(std::vector<double> const& values)
+    {
+      json array = json::array();
+      for (double const value : values) array.push_back(number(value));
+      return array;
+    }
+
+    json of_run(run_options const& options, point_set const& targets, point_set const* sources,
+                run_result const& result, double read_seconds)
+    {
+      json parameters = json::object(), tasks = json::array();
+      for (auto const& [name, value] : options.interaction.parameters)
+        parameters[name] = number(value);
+      for (worker_tasks const& of : result.step.tasks)
+        tasks.push_back(
+            {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
+      return {{"program", program()},
+              {"input", utf8(options.input.string())},
+              {"points", targets.size()},
+              {"sources", sources ? sources->size() : targets.size()},
+              {"dim", targets.dim},
+              {"interaction", options.interaction.name},
+              {"parameters", parameters},
+              {"precision", name_of(options.precision)},
+              {"backend", name_of(options.step.backend)},
+              {"leaves", result.leaves},
+              {"depth", result.depth},
+              {"max_leaf", result.max_leaf},
+              {"interactions", result.interactions},
+              {"seconds",
+               {{"read", number(read_seconds)},
+                {"tree", number(result.tree_seconds)},
+                {"near_field", number(result.step.seconds)}}},
+              {"workers", result.step.workers},
+              {"gpus", result.step.gpus},
+              {"tasks", tasks},
+              {"not_finite", result.not_finite},
+              {"check", result.check ? json_of(*result.check) : json()}};
+    }
+
     json json_of(demo_row const& row)
     {
       json value{{"backend", row.backend}, {"precision", row.precision}};
@@ -107,34 +148,28 @@ namespace nearfield::app
   std::string json_of(run_options const& options, point_set const& targets,
                       point_set const* sources, run_result const& result, double read_seconds)
   {
-    json parameters = json::object(), tasks = json::array();
-    for (auto const& [name, value] : options.interaction.parameters)
-      parameters[name] = number(value);
-    for (worker_tasks const& of : result.step.tasks)
-      tasks.push_back(
-          {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
-    return text_of({{"program", program()},
-                    {"input", utf8(options.input.string())},
-                    {"points", targets.size()},
-                    {"sources", sources ? sources->size() : targets.size()},
-                    {"dim", targets.dim},
-                    {"interaction", options.interaction.name},
-                    {"parameters", parameters},
-                    {"precision", name_of(options.precision)},
-                    {"backend", name_of(options.step.backend)},
-                    {"leaves", result.leaves},
-                    {"depth", result.depth},
-                    {"max_leaf", result.max_leaf},
-                    {"interactions", result.interactions},
-                    {"seconds",
-                     {{"read", number(read_seconds)},
-                      {"tree", number(result.tree_seconds)},
-                      {"near_field", number(result.step.seconds)}}},
-                    {"workers", result.step.workers},
-                    {"gpus", result.step.gpus},
-                    {"tasks", tasks},
-                    {"not_finite", result.not_finite},
-                    {"check", result.check ? json_of(*result.check) : json()}});
+    return text_of(of_run(options, targets, sources, result, read_seconds));
+  }
+
+  std::string json_of(run_options const& options, point_set const& points,
+                      time_loop_result const& result, double read_seconds)
+  {
+    json value = of_run(options, points, nullptr, result.last, read_seconds);
+    auto& seconds = value["seconds"];
+    seconds["move"] = number(result.move_seconds);
+    seconds["write"] = number(result.write_seconds);
+    seconds["energy"] = number(result.energy_seconds);
+    value["move"] = name_of(options.motion->force);
+    value["dt"] = number(options.motion->dt);
+    value["steps"] = result.steps;
+    value["interrupted"] = result.interrupted;
+    value["frames"] = result.frames;
+    auto const& [first, last] = std::tie(result.at_first, result.at_last);
+    value["energy"] = first.energy && last.energy
+                          ? json{{"first", number(*first.energy)}, {"last", number(*last.energy)}}
+                          : json();
+    value["momentum"] = {{"first", array_of(first.momentum)}, {"last", array_of(last.momentum)}};
+    return text_of(value);
   }
 
   std::string json_of(search_options const& options, int dim, search_result const& result,

@@ -3,6 +3,7 @@
 #include "compute.hpp"
 #include "demo.hpp"
 #include "search_result.hpp"
+#include "time_loop.hpp"
 
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace nearfield::app
 {
   std::string json_of(run_options const& options, point_set const& targets,
                       point_set const* sources, run_result const& result, double read_seconds);
+
+  std::string json_of(run_options const& options, point_set const& points,
+                      time_loop_result const& result, double read_seconds);
 
   std::string json_of(search_options const& options, int dim, search_result const& result,
                       double read_seconds);

@@ -31,6 +31,23 @@ namespace nearfield::app
     table  ///< the same, and rows of fixed width with the neighbours
   };
 
+  /// What moves the points.
+  enum class force
+  {
+    gravity, ///< a_i = sum_j m_j (x_j - x_i) / |x_j - x_i|^3
+    charges  ///< a_i = q_i / m_i sum_j q_j (x_i - x_j) / |x_i - x_j|^3
+  };
+
+  /// A time loop.
+  struct motion_options
+  {
+    app::force force = force::gravity;
+    std::uint64_t steps = 1;
+    double dt = 0; ///< positive
+    /// the steps from one frame to the next; none: no frames
+    std::optional<std::uint64_t> frames = std::nullopt;
+  };
+
   /// An interaction as given on the command line.
   struct interaction_choice
   {
@@ -62,6 +79,8 @@ namespace nearfield::app
     std::filesystem::path input;
     std::optional<std::filesystem::path> sources = std::nullopt;
     interaction_choice interaction = {};
+    /// none: points at rest
+    std::optional<motion_options> motion = std::nullopt;
     /// 0: as the file says
     int dim = 0;
     app::precision precision = precision::f64;
@@ -117,6 +136,11 @@ namespace nearfield::app
   inline char const* name_of(precision p)
   {
     return p == precision::f32 ? "f32" : "f64";
+  }
+
+  inline char const* name_of(force f)
+  {
+    return f == force::gravity ? "gravity" : "charges";
   }
 
   inline char const* name_of(backend b)

@@ -2,8 +2,11 @@
 #include "compute.hpp"
 #include "devices.hpp"
 #include "files.hpp"
+#include "frames.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
+#include "summary.hpp"
+#include "time_loop.hpp"
 
 #include <nearfield/core/where.hpp>
 #include <nearfield/io/points.hpp>
@@ -41,19 +44,30 @@ namespace nearfield::app
       {
         check_writable_format(*options.output);
         check_output("--output", *options.output, {options.input, options.sources});
+        if (options.motion && !can_hold_velocities(*options.output))
+          throw error("--output: " + options.output->string() +
+                      " cannot hold velocities; give .csv, .vtu or .xyz");
       }
       if (options.json)
         check_output("--json", *options.json, {options.input, options.sources, options.output});
+      if (options.motion && options.motion->frames)
+      {
+        std::vector<std::filesystem::path> others{options.input};
+        if (options.json) others.push_back(*options.json);
+        frame_files(*options.output, *options.motion->frames, options.motion->steps).check(others);
+      }
       if (options.step.backend != backend::scalar) (void)selected_isa();
     }
 
-    // The box of --box, otherwise that of the file; with two files only if they have the same one.
+    // The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
+    // file says nothing of points that move.
     std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
                                            point_set const* sources)
     {
       auto const dim = static_cast<std::size_t>(targets.dim);
       if (options.box.empty())
-        return sources && sources->box != targets.box ? std::nullopt : targets.box;
+        return options.motion || (sources && sources->box != targets.box) ? std::nullopt
+                                                                          : targets.box;
       if (options.box.size() != dim + 1)
         throw error("--box: found " + std::to_string(options.box.size()) +
                     (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
@@ -92,50 +106,6 @@ namespace nearfield::app
                 << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
                 << "other units of length or of the inputs" << std::endl;
     }
-
-    // "avx512", "scalar" or "cuda". A step has one back-end, so all its tasks have the same.
-    std::string implementation(run_options const& options, step_report const& step)
-    {
-      if (!step.tasks.empty()) return step.tasks.front().implementation;
-      backend const asked = options.step.backend;
-      return asked == backend::automatic || asked == backend::simd
-                 ? std::string(nearfield::name_of(selected_isa()))
-                 : name_of(asked);
-    }
-
-    std::string describe_step(run_options const& options, run_result const& result)
-    {
-      std::string text = name_of(options.step.backend);
-      if (auto const how = implementation(options, result.step); how != text)
-        text += " (" + how + ")";
-      auto const count = [](int n, std::string const& what)
-      {
-        return ", " + std::to_string(n) + " " + what + (n == 1 ? "" : "s");
-      };
-      text += std::string(", ") + name_of(options.precision) + count(result.step.workers, "worker");
-      return result.step.gpus > 0 ? text + count(result.step.gpus, "GPU") : text;
-    }
-
-    void print_summary(run_options const& options, point_set const& targets,
-                       point_set const* sources, run_result const& result)
-    {
-      constexpr auto general = std::chars_format::general;
-      std::cout << "points        " << targets.size();
-      if (sources) std::cout << " targets, " << sources->size() << " sources";
-      std::cout << ", " << targets.dim << "D\n"
-                << "tree          " << result.leaves << " leaves, depth " << result.depth
-                << ", at most " << result.max_leaf << " points per leaf, " << result.interactions
-                << " interactions\n"
-                << "near field    " << describe_step(options, result) << ": "
-                << number_text(result.step.seconds, general, 3) << " s\n";
-      if (!result.step.worker_limit.empty())
-        std::cout << "              " << result.step.worker_limit << "\n";
-      if (result.check)
-        std::cout << "check         " << result.check->targets << " targets, max relative error "
-                  << number_text(result.check->max_relative_error, general, 3) << ", limit "
-                  << number_text(result.check->limit, general, 3) << ": "
-                  << (result.check->passed() ? "PASS" : "FAIL") << "\n";
-    }
   }
 
   exit_status run(run_options const& options)
@@ -149,11 +119,19 @@ namespace nearfield::app
       sources = read(options, *options.sources, targets.points.dim, options.source_columns);
     double const read_seconds = seconds_since(start);
 
+    if (options.output && !can_hold_velocities(*options.output) &&
+        !(targets.points.velocities.empty() && targets.points.masses.empty()))
+      throw error("--output: " + options.output->string() +
+                  " cannot hold the velocities or masses of " + targets.name +
+                  "; give .csv, .vtu or .xyz");
+
     named_points const* const other = sources ? &*sources : nullptr;
     point_set const* const other_points = sources ? &sources->points : nullptr;
     cut_options const cut{.level = options.level,
                           .max_leaf_size = options.max_leaf_size,
                           .box = choose_box(options, targets.points, other_points)};
+    if (options.motion) return run_steps(options, std::move(targets), cut, read_seconds);
+
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
     auto result = compute_in(targets, other, options.interaction, cut, options.step, options.check);

@@ -16,7 +16,7 @@ namespace nearfield
     struct column_map
     {
       std::vector<std::string> names;
-      std::vector<std::size_t> positions, inputs, outputs;
+      std::vector<std::size_t> positions, velocities, masses, inputs, outputs;
       std::vector<std::string> input_names, output_names;
     };
 
@@ -36,17 +36,19 @@ namespace nearfield
     bool is_output(std::string_view name)
     {
       return number_of(name, "phi") != 0 || number_of(name, "gx") != 0 ||
-             number_of(name, "gy") != 0 || number_of(name, "gz") != 0;
+             number_of(name, "gy") != 0 || number_of(name, "gz") != 0 || name == "ax" ||
+             name == "ay" || name == "az";
     }
 
-    bool is_known(std::string_view name)
+    // x vx -> 0, y vy -> 1, z vz -> 2; absent for other names
+    std::size_t axis_of(std::string_view name, std::string_view prefix)
     {
-      return name == "_" || name == "x" || name == "y" || name == "z" ||
-             number_of(name, "q") != 0 || is_output(name);
+      if (!name.starts_with(prefix) || name.size() != prefix.size() + 1) return absent;
+      return std::string_view("xyz").find(name.back()); // npos is `absent`
     }
 
     std::string const known_names =
-        "x y z, q or q1 q2 ..., phi or phi1 phi2 ..., gx gy gz, _ to skip";
+        "x y z, vx vy vz, m, q or q1 q2 ..., phi or phi1 phi2 ..., gx gy gz, ax ay az, _ to skip";
 
     // `fail(found, expected)` throws
     template <class Fail>
@@ -56,18 +58,22 @@ namespace nearfield
         fail(count_of(names.size(), "column"), "at most " + std::to_string(max_values_per_point));
       column_map map;
       map.names = names;
-      std::size_t axes[3] = {absent, absent, absent};
+      std::size_t axes[3] = {absent, absent, absent}, velocities[3] = {absent, absent, absent};
       std::vector<std::size_t> inputs;
       std::set<std::string_view> seen;
       for (std::size_t c = 0; c < names.size(); ++c)
       {
         auto const& name = names[c];
-        if (!is_known(name)) fail("column " + in_quotes(name), known_names);
+        if (!is_column_name(name)) fail("column " + in_quotes(name), known_names);
         if (name == "_") continue;
         if (!seen.insert(name).second)
           fail("column " + in_quotes(name) + " twice", "each name once");
-        if (name.size() == 1 && name[0] >= 'x')
-          axes[name[0] - 'x'] = c;
+        if (auto const axis = axis_of(name, ""); axis != absent)
+          axes[axis] = c;
+        else if (auto const component = axis_of(name, "v"); component != absent)
+          velocities[component] = c;
+        else if (name == "m")
+          map.masses = {c};
         else if (number_of(name, "q") != 0)
           inputs.push_back(c);
         else
@@ -85,6 +91,13 @@ namespace nearfield
              std::to_string(dim) + " as requested" +
                  (dim == 2 ? " (rename z to _ to skip it)" : ""));
       map.positions.assign(axes, axes + found);
+      for (int axis = 0; axis < 3; ++axis)
+        if (velocities[axis] != absent) map.velocities.push_back(velocities[axis]);
+      if (!map.velocities.empty() &&
+          (map.velocities.size() != map.positions.size() || map.velocities[0] != velocities[0] ||
+           map.velocities[1] != velocities[1]))
+        fail(count_of(map.velocities.size(), "column") + " of velocities",
+             found == 2 ? "vx and vy, or none" : "vx, vy and vz, or none");
 
       std::stable_sort(inputs.begin(), inputs.end(),
                        [&](auto a, auto b)
@@ -250,13 +263,14 @@ namespace nearfield
         line = trimmed(line.substr(1));
         if (line.empty()) return;
         split(line, delimiter_of(line), fields_);
-        if (std::all_of(fields_.begin(), fields_.end(), is_known)) use_names(fields_);
+        if (std::all_of(fields_.begin(), fields_.end(), is_column_name)) use_names(fields_);
       }
 
       void start()
       {
         points_.dim = static_cast<int>(map_->positions.size());
         points_.positions.resize(map_->positions.size());
+        points_.velocities.resize(map_->velocities.size());
         points_.inputs.resize(map_->inputs.size());
         points_.outputs.resize(map_->outputs.size());
         points_.input_names = map_->input_names;
@@ -287,6 +301,11 @@ namespace nearfield
         for (std::size_t a = 0; a < map_->positions.size(); ++a)
           points_.positions[a].push_back(read_finite(fields_[map_->positions[a]], where,
                                                      std::string_view("xyz").substr(a, 1)));
+        for (std::size_t a = 0; a < map_->velocities.size(); ++a)
+          points_.velocities[a].push_back(
+              read_finite(fields_[map_->velocities[a]], where, map_->names[map_->velocities[a]]));
+        for (std::size_t const c : map_->masses)
+          points_.masses.push_back(read_finite(fields_[c], where, "m"));
         for (std::size_t k = 0; k < map_->inputs.size(); ++k)
           points_.inputs[k].push_back(
               read_finite(fields_[map_->inputs[k]], where, map_->input_names[k]));
@@ -303,6 +322,12 @@ namespace nearfield
       std::vector<std::string_view> fields_;
       point_set points_;
     };
+  }
+
+  bool detail::io::is_column_name(std::string_view name)
+  {
+    return name == "_" || name == "m" || axis_of(name, "") != absent ||
+           axis_of(name, "v") != absent || number_of(name, "q") != 0 || is_output(name);
   }
 
   point_set parse_columns(std::string_view content, std::string const& name,

@@ -54,6 +54,11 @@ namespace nearfield
       throw error("point_set.positions: found " + std::to_string(points.positions.size()) +
                   " columns, expected dim = " + std::to_string(points.dim));
     check_columns(points.positions, points.size(), "positions", true);
+    if (!points.velocities.empty() && points.velocities.size() != points.positions.size())
+      throw error("point_set.velocities: found " + std::to_string(points.velocities.size()) +
+                  " columns, expected dim = " + std::to_string(points.dim) + ", or none");
+    check_columns(points.velocities, points.size(), "velocities", true);
+    if (!points.masses.empty()) check_columns({points.masses}, points.size(), "masses", true);
     check_columns(points.inputs, points.size(), "inputs", true);
     check_columns(points.outputs, points.size(), "outputs", false);
     check_names(points.input_names, points.inputs.size(), "input_names");
@@ -75,6 +80,9 @@ namespace nearfield
   {
     std::vector<std::string> names{"x", "y"};
     if (points.dim == 3) names.push_back("z");
+    for (std::size_t d = 0; d < points.velocities.size(); ++d)
+      names.push_back(std::string("v") + "xyz"[d]);
+    if (!points.masses.empty()) names.emplace_back("m");
     append(names, points.input_names, points.inputs.size(), "q");
     append(names, points.output_names, points.outputs.size(), "phi");
     return names;

@@ -1,5 +1,6 @@
 #include "fma.hpp"
 #include "text.hpp"
+#include "xyz.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -77,7 +78,12 @@ namespace nearfield
           return read_fma(content, name, options, true);
         };
       if (is_one_of(".pqr")) return parse_pqr;
-      if (is_one_of(".csv", ".tsv", ".txt", ".dat", ".xyz")) return parse_columns;
+      if (is_one_of(".csv", ".tsv", ".txt", ".dat")) return parse_columns;
+      if (is_one_of(".xyz"))
+        return [](auto content, auto const& name, auto const& options)
+        {
+          return (is_xyz(content) ? parse_xyz : parse_columns)(content, name, options);
+        };
       if (is_one_of(".data", ".lmp", ".lammps") || path.filename().string().starts_with("data."))
         return parse_lammps;
       return nullptr;

@@ -88,6 +88,8 @@ namespace nearfield::detail::io
     }
 
     [[nodiscard]] std::size_t line() const { return line_; }
+    /// What follows the last line that next() has got.
+    [[nodiscard]] std::string_view rest() const { return rest_; }
 
   private:
     std::string_view rest_;
@@ -129,6 +131,9 @@ namespace nearfield::detail::io
 
   /// Throws nearfield::error unless options.dim is 0, 2 or 3.
   void check_dim(read_options const& options);
+
+  /// Whether a column of text may have that name: x, vx, m, q, phi, gx, ax, _ ...
+  bool is_column_name(std::string_view name);
 
   /// Adds the points of a format with three coordinates to `points`. With options.dim = 2 all z must be
   /// equal.

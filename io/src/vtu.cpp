@@ -1,5 +1,6 @@
 #include <nearfield/io/points.hpp>
 
+#include "text.hpp"
 #include "write.hpp"
 
 #include <algorithm>
@@ -99,15 +100,15 @@ namespace nearfield
       append_array(out, "Points", 3, xyz);
       out += "      </Points>\n      <PointData>\n";
 
-      auto const names = column_names(points);
-      std::size_t k = dim;
-      for (auto const* columns : {&points.inputs, &points.outputs})
-        for (auto const& column : *columns)
-        {
-          std::vector<Real> values(n);
-          for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<Real>(column[i]);
-          append_array(out, names[k++], 1, values);
-        }
+      for (auto const& field : detail::io::fields_of(points))
+      {
+        std::vector<Real> values;
+        values.reserve(n * static_cast<std::size_t>(field.n_components()));
+        for (std::size_t i = 0; i < n; ++i)
+          for (int c = 0; c < field.n_components(); ++c)
+            values.push_back(static_cast<Real>(field(i, c)));
+        append_array(out, field.name, field.n_components(), values);
+      }
       out += "      </PointData>\n";
     }
 
@@ -145,5 +146,15 @@ namespace nearfield
     append_vertices(out, points.size());
     out += "    </Piece>\n  </UnstructuredGrid>\n</VTKFile>\n";
     return out;
+  }
+
+  std::string format_pvd(std::vector<pvd_entry> const& entries)
+  {
+    std::string out = "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n"
+                      "  <Collection>\n";
+    for (pvd_entry const& entry : entries)
+      out += "    <DataSet timestep=\"" + detail::number_text(entry.time) +
+             "\" part=\"0\" file=\"" + escaped(entry.file) + "\"/>\n";
+    return out + "  </Collection>\n</VTKFile>\n";
   }
 }

@@ -10,20 +10,13 @@
 #include <cstring>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 namespace nearfield
 {
   namespace
   {
     using namespace detail::io;
-
-    std::vector<double const*> all_columns(point_set const& points)
-    {
-      std::vector<double const*> columns;
-      for (auto const* group : {&points.positions, &points.inputs, &points.outputs})
-        for (auto const& column : *group) columns.push_back(column.data());
-      return columns;
-    }
 
     // The box of a file: that of the set, or the cube around its points, rounded to the precision of the
     // file. If rounding moves points out of it, it is enlarged.
@@ -81,8 +74,11 @@ namespace nearfield
         }
     }
 
-    void check_count(point_set const& points)
+    void check_columns_of_fma(point_set const& points)
     {
+      if (!points.velocities.empty() || !points.masses.empty())
+        throw error("point_set: found velocities or masses, which an FMA file cannot hold; write "
+                    ".csv, .vtu or .xyz, or leave them out");
       auto const n = points.positions.size() + points.inputs.size() + points.outputs.size();
       if (n > max_values_per_point)
         throw error("point_set: found " + std::to_string(n) + " columns, expected at most " +
@@ -155,9 +151,49 @@ namespace nearfield
       if (extension == ".bfma") return format_bfma;
       if (extension == ".csv") return format_csv;
       if (extension == ".vtu") return format_vtu;
+      if (extension == ".xyz") return format_xyz;
       throw error(printable(path.string()) + ": found extension " + in_quotes(extension) +
-                  ", expected .fma .bfma .csv .vtu");
+                  ", expected .fma .bfma .csv .vtu .xyz");
     }
+  }
+
+  std::vector<double const*> detail::io::all_columns(point_set const& points)
+  {
+    std::vector<double const*> columns;
+    auto const append = [&](std::vector<std::vector<double>> const& group)
+    {
+      for (auto const& column : group) columns.push_back(column.data());
+    };
+    append(points.positions);
+    append(points.velocities);
+    if (!points.masses.empty()) columns.push_back(points.masses.data());
+    append(points.inputs);
+    append(points.outputs);
+    return columns;
+  }
+
+  std::vector<detail::io::field> detail::io::fields_of(point_set const& points)
+  {
+    static constexpr std::pair<char, char const*> vectors[] = {
+        {'v', "velocity"}, {'g', "gradient"}, {'a', "acceleration"}};
+    auto const names = column_names(points);
+    auto const columns = all_columns(points);
+    auto const dim = points.positions.size();
+    std::vector<field> fields;
+    for (std::size_t c = dim; c < columns.size();)
+    {
+      field next{names[c], {columns[c]}};
+      for (auto const& [prefix, name] : vectors)
+      {
+        std::size_t n = 0;
+        while (n < dim && c + n < columns.size() && names[c + n] == std::string{prefix, "xyz"[n]})
+          ++n;
+        if (n == dim) next = {name, {columns.begin() + c, columns.begin() + c + n}};
+      }
+      c += next.columns.size();
+      fields.push_back(std::move(next));
+    }
+    return fields;
   }
 
   void detail::io::check_writable(point_set const& points, write_options const& options)
@@ -178,14 +214,14 @@ namespace nearfield
   std::string format_fma(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
-    check_count(points);
+    check_columns_of_fma(points);
     return options.precision == file_precision::f32 ? fma<float>(points) : fma<double>(points);
   }
 
   std::string format_bfma(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
-    check_count(points);
+    check_columns_of_fma(points);
     return options.precision == file_precision::f32 ? bfma<float>(points) : bfma<double>(points);
   }
 
@@ -199,6 +235,12 @@ namespace nearfield
                             write_options const& options)
   {
     return formatter_for(path)(points, options);
+  }
+
+  bool can_hold_velocities(std::filesystem::path const& path)
+  {
+    auto const format = formatter_for(path);
+    return format != format_fma && format != format_bfma;
   }
 
   void check_writable_format(std::filesystem::path const& path)

@@ -206,7 +206,7 @@ namespace
       {"empty_argument", "a.csv", good, {"--json", ""}, "--json: found an empty argument"},
       {"workers", "a.csv", good, {"--workers", "100000"}, "workers"},
       // places to write
-      {"output_extension", "a.csv", good, {"--output", "FOLDER/b.xyz"}, "b.xyz: found extension"},
+      {"output_extension", "a.csv", good, {"--output", "FOLDER/b.png"}, "b.png: found extension"},
       {"output_in_no_folder",
        "a.csv",
        good,

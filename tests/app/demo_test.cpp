@@ -29,7 +29,9 @@ namespace
 
     EXPECT_EQ(std::distance(std::filesystem::directory_iterator(out), {}), 3);
     EXPECT_TRUE(read_text(out / "near_field.png").starts_with("\x89PNG\r\n\x1a\n"));
-    EXPECT_THAT(read_text(out / "near_field.vtu"), testing::HasSubstr("Name=\"phi\""));
+    EXPECT_THAT(read_text(out / "near_field.vtu"),
+                testing::AllOf(testing::HasSubstr("Name=\"phi\""),
+                               testing::HasSubstr("Name=\"gradient\" NumberOfComponents=\"3\"")));
     auto const json = read_json(out / "near_field.json");
     EXPECT_EQ(json.at("points"), points);
     EXPECT_EQ(json.at("rows.0.backend"), "scalar");

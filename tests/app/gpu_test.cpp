@@ -264,3 +264,30 @@ TEST(on_a_gpu, the_demo_has_its_rows)
 #endif
   }
 }
+
+TEST(time_loop_on_a_gpu, moves_points_as_the_cpu_does)
+{
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 5000, 3);
+  auto const moved = [&](std::vector<std::string> const& where)
+  {
+    std::vector<std::string> arguments{"run",      (folder / "a.bfma").string(),
+                                       "--move",   "charges",
+                                       "--steps",  "10",
+                                       "--dt",     "0.001",
+                                       "--param",  "eps=0.1",
+                                       "--level",  "2",
+                                       "--output", (folder / "out.csv").string()};
+    arguments.insert(arguments.end(), where.begin(), where.end());
+    expect_success(run_program(arguments));
+    return read_points(folder / "out.csv").positions;
+  };
+  auto const expected = moved({"--backend", "simd", "--workers", "0"});
+  for (auto way : ways_to_a_gpu())
+  {
+    way.insert(way.end(), {"--backend", "cuda"});
+    auto const got = moved(way);
+    for (std::size_t d = 0; d < 3; ++d)
+      for (std::size_t i = 0; i < 5000; ++i) ASSERT_NEAR(got[d][i], expected[d][i], 1e-9) << way[0];
+  }
+}

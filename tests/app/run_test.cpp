@@ -413,7 +413,7 @@ TEST(run, every_format_that_is_written)
 {
   temporary_folder const folder;
   write_points(folder / "a.csv", random_points(3, 50, 7));
-  for (auto const* name : {"b.fma", "b.bfma", "b.csv", "b.vtu"})
+  for (auto const* name : {"b.fma", "b.bfma", "b.csv", "b.vtu", "b.xyz"})
     expect_success(
         run_program({"run", (folder / "a.csv").string(), "--output", (folder / name).string()}));
   expect_same_values(read_points(folder / "b.fma"), read_points(folder / "b.csv"));

@@ -1,6 +1,6 @@
 #include "target.hpp"
 
-// The first byte chooses the dimension asked for and whether names are given.
+// The first byte chooses the dimension asked for, whether names are given, and columns or XYZ.
 extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size)
 {
   if (size == 0) return 0;
@@ -8,5 +8,9 @@ extern "C" int LLVMFuzzerTestOneInput(std::uint8_t const* data, std::size_t size
   if (data[0] & 16) options.columns = {"x", "_", "y", "q", "phi"};
   return nearfield::fuzz::run(data + 1, size - 1,
                               [&](auto content, auto const& name)
-                              { return nearfield::parse_columns(content, name, options); });
+                              {
+                                return (data[0] & 32
+                                            ? nearfield::parse_xyz
+                                            : nearfield::parse_columns)(content, name, options);
+                              });
 }

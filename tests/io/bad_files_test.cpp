@@ -336,6 +336,28 @@ INSTANTIATE_TEST_SUITE_P(
                  "x y z"},
         bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "x y z"}));
 
+INSTANTIATE_TEST_SUITE_P(
+    velocities, bad_files,
+    testing::Values(
+        bad_file{parse_columns, "x y vx\n1 2 3\n", "line 1", "1 column of velocities", "vx and vy"},
+        bad_file{parse_columns, "x y vx vz\n1 2 3 4\n", "line 1", "2 columns of", "vx and vy"},
+        bad_file{parse_columns, "x y z vx vy\n1 2 3 4 5\n", "line 1", "2 columns", "vx, vy and vz"},
+        bad_file{parse_columns, "x y vx vx\n1 2 3 4\n", "line 1", "column 'vx' twice", "once"},
+        bad_file{parse_columns, "x y vx vy\n1 2 3 inf\n", "line 2", "'inf' for vy", "finite"},
+        bad_file{parse_columns, "x y m\n1 2 nan\n", "line 2", "'nan' for m", "finite"}));
+
+INSTANTIATE_TEST_SUITE_P(
+    xyz, bad_files,
+    testing::Values(
+        bad_file{parse_xyz, "two\n\n", "line 1", "'two'", "the number of points"},
+        bad_file{parse_xyz, "-1\n\n", "line 1", "'-1'", "the number of points"},
+        bad_file{parse_xyz, "2\n\nH 1 2 3\n", "line 1", "2 as the number", "1, that of the rows"},
+        bad_file{parse_xyz, "1\n\nH 1 2\n", "line 3", "3 fields", "4"},
+        bad_file{parse_xyz, "1\n\nH 1 2 x\n", "line 3", "'x' for z", "a number"},
+        bad_file{parse_xyz, "1\nProperties=pos:R\n1 2 3\n", "line 2", "'pos:R'", "pos:R:3"},
+        bad_file{parse_xyz, "1\nProperties=pos:R:0\n\n", "line 2", "pos:R:0", "pos:R:3"},
+        bad_file{parse_xyz, "1\nProperties=pos:R:9999\n\n", "line 2", "pos:R:9999", "pos:R:3"}));
+
 // Where names are given, only a row of names is skipped as a header.
 INSTANTIATE_TEST_SUITE_P(
     columns_with_names, bad_files,

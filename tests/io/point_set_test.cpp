@@ -52,6 +52,16 @@ INSTANTIATE_TEST_SUITE_P(
                             "point_set.inputs[0]: found 4"},
                     mistake{"nan", [](point_set& p) { p.positions[1][3] = std::nan(""); },
                             "point_set.positions[1]: found nan at point 3"},
+                    mistake{"velocities",
+                            [](point_set& p) {
+                              p.velocities = {{1}, {2}};
+                            },
+                            "point_set.velocities: found 2 columns, expected dim = 3, or none"},
+                    mistake{"masses",
+                            [](point_set& p) {
+                              p.masses = {1, 2};
+                            },
+                            "point_set.masses[0]: found 2"},
                     mistake{"names",
                             [](point_set& p) {
                               p.output_names = {"a", "b"};

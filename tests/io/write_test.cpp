@@ -188,7 +188,7 @@ TEST(write, bad_points_leave_no_file)
   temporary_folder const folder;
   auto points = awkward_points(3, 2, 1, 0);
   points.inputs[0][1] = 1e300;
-  for (auto const* name : {"a.fma", "a.bfma", "a.csv", "a.vtu"})
+  for (auto const* name : {"a.fma", "a.bfma", "a.csv", "a.vtu", "a.xyz"})
     EXPECT_THAT(message_of([&] { write_points(folder / name, points, {file_precision::f32}); }),
                 testing::AllOf(testing::HasSubstr("for q at point 1"), testing::HasSubstr("f64")))
         << name;
@@ -204,7 +204,7 @@ TEST(write, an_unknown_extension_is_refused_with_those_that_there_are)
   {
     auto const path = folder / name;
     auto const expected = testing::AllOf(testing::StartsWith(path.string() + ": "),
-                                         testing::HasSubstr("expected .fma .bfma .csv .vtu"));
+                                         testing::HasSubstr("expected .fma .bfma .csv .vtu .xyz"));
     EXPECT_THAT(message_of([&] { write_points(path, awkward_points(2, 1, 0, 0)); }), expected);
     EXPECT_THAT(message_of([&] { check_writable_format(path); }), expected);
   }
@@ -232,4 +232,73 @@ TEST(write, a_value_beyond_f32_is_shown_in_short)
   point_set const points{.positions = {{0, 1e300}, {0, 0}, {0, 0}}};
   EXPECT_THAT(message_of([&] { format_csv(points, {file_precision::f32}); }),
               testing::HasSubstr("found 1e+300 for x at point 1, expected"));
+}
+
+namespace
+{
+  point_set moving_points(int dim)
+  {
+    auto points = awkward_points(dim, 20, 1, static_cast<std::size_t>(dim) + 1);
+    points.velocities = awkward_points(dim, 21, 0, 0).positions;
+    for (auto& column : points.velocities) column.pop_back();
+    points.masses = points.inputs[0];
+    points.input_names = {"q"};
+    points.output_names = {"phi", "ax", "ay", "az"};
+    if (dim == 2) points.output_names.pop_back();
+    return points;
+  }
+}
+
+TEST(write, velocities_and_masses_come_back)
+{
+  temporary_folder const folder;
+  for (int const dim : {2, 3})
+  {
+    auto const points = moving_points(dim);
+    write_points(folder / "a.csv", points);
+    EXPECT_EQ(read_points(folder / "a.csv"), points);
+  }
+  EXPECT_TRUE(read_text(folder / "a.csv").starts_with("x,y,z,vx,vy,vz,m,q,phi,ax,ay,az\n"));
+}
+
+TEST(write, an_fma_file_has_no_place_for_velocities)
+{
+  auto points = awkward_points(3, 2, 1, 0);
+  points.masses = {1, 2};
+  EXPECT_THAT(message_of([&] { format_fma(points); }), testing::HasSubstr("found velocities or"));
+  EXPECT_THAT(message_of([&] { format_bfma(points); }), testing::HasSubstr("write .csv, .vtu"));
+  for (auto const* name : {"a.csv", "a.VTU", "a.xyz"}) EXPECT_TRUE(can_hold_velocities(name));
+  for (auto const* name : {"a.fma", "a.bfma"}) EXPECT_FALSE(can_hold_velocities(name));
+  EXPECT_THROW(can_hold_velocities("a.png"), error);
+}
+
+// In 2D too, so that glyphs and streamlines take them.
+TEST(write, vtu_has_vectors_of_three_components)
+{
+  point_set const points{.dim = 2,
+                         .positions = {{1}, {2}},
+                         .velocities = {{3}, {4}},
+                         .outputs = {{5}, {6}, {7}, {8}, {9}, {1}},
+                         .output_names = {"gx", "gy", "ax", "ay", "gx", "b"}};
+  auto const text = format_vtu(points, {file_precision::f32});
+  auto const has_array = [&](std::string const& name, int n, std::string const& data)
+  {
+    EXPECT_THAT(text, testing::HasSubstr("Name=\"" + name + "\" NumberOfComponents=\"" +
+                                         std::to_string(n) + "\" format=\"binary\">" + data));
+  };
+  has_array("velocity", 3, "DAAAAAAAAAAAAEBAAACAQAAAAAA="); // 3 4 0
+  has_array("gradient", 3, "DAAAAAAAAAAAAKBAAADAQAAAAAA="); // 5 6 0
+  has_array("acceleration", 3, "DAAAAAAAAAAAAOBAAAAAQQAAAAA=");
+  has_array("gx", 1, "BAAAAAAAAAAAABBB"); // without gy
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("Name=\"gy\"")));
+}
+
+TEST(write, pvd_lists_files_and_times)
+{
+  EXPECT_EQ(format_pvd({{0, "a_000000.vtu"}, {0.25, "a&\"<_000001.vtu"}}),
+            "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n"
+            "  <Collection>\n"
+            "    <DataSet timestep=\"0\" part=\"0\" file=\"a_000000.vtu\"/>\n"
+            "    <DataSet timestep=\"0.25\" part=\"0\" file=\"a&amp;&quot;&lt;_000001.vtu\"/>\n"
+            "  </Collection>\n</VTKFile>\n");
 }

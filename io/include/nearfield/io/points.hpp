@@ -24,14 +24,18 @@ namespace nearfield
     friend bool operator==(bounding_box const&, bounding_box const&) = default;
   };
 
-  /// The points of a file, one column of `size()` values per coordinate, input and output, in the
-  /// order of the file.
+  /// The points of a file, one column of `size()` values per coordinate, component of the velocity, input and
+  /// output, in the order of the file.
   struct point_set
   {
     /// 2 or 3
     int dim = 3;
     /// dim columns
     std::vector<std::vector<double>> positions = {};
+    /// dim columns, or none
+    std::vector<std::vector<double>> velocities = {};
+    /// one per point, or none
+    std::vector<double> masses = {};
     /// charges, masses ...: one column each, or none
     std::vector<std::vector<double>> inputs = {};
     /// potentials, forces ...: one column each, or none
@@ -50,12 +54,13 @@ namespace nearfield
   };
 
   /// Throws nearfield::error unless `points` has dim = 2 or 3 columns of positions, columns of one length,
-  /// finite positions and inputs, names for all or none of the inputs, the same for outputs, and, if it has a
-  /// box, dim finite coordinates of its centre and a positive finite half width.
+  /// finite positions, velocities, masses and inputs, as many velocities as positions or none, names for all or
+  /// none of the inputs, the same for outputs, and, if it has a box, dim finite coordinates of its centre and a
+  /// positive finite half width.
   NEARFIELD_API void check(point_set const& points);
 
-  /// The column names for a file's header line: x y [z], then inputs, then outputs. Unnamed inputs are q, or
-  /// q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
+  /// The column names for a file's header line: x y [z], then vx vy [vz] and m if there are velocities and masses,
+  /// then inputs, then outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 
   /// What the file itself does not say.
@@ -64,8 +69,9 @@ namespace nearfield
     /// 2 or 3; 0: as the file says. A format with three coordinates (PQR, LAMMPS) can be read in 2D if all z
     /// are equal; any other mismatch is an error.
     int dim = 0;
-    /// The columns of a CSV or white-space file from left to right: x y z for positions, q or
-    /// q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz for outputs, _ for a column to skip.
+    /// The columns of a CSV or white-space file from left to right: x y z for positions, vx vy vz for velocities,
+    /// m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for outputs, _ for a
+    /// column to skip.
     /// Empty: the names of the file's header line; without one, x y [z] and inputs.
     /// If given, a first row without numbers is skipped as a header. It must then have a name above each
     /// column that is read: a word that begins with a letter or _, other than NA, null, inf and the like.
@@ -75,7 +81,8 @@ namespace nearfield
   };
 
   /// Reads the points of `path`. Its name gives the format: .fma (text), .bfma (binary), .pqr,
-  /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns).
+  /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns). An .xyz whose first line is a
+  /// number alone is (extended) XYZ.
   ///
   /// Points and columns are in the order of the file. Positions and inputs must be finite. Text files are
   /// ASCII or UTF-8, with lines ending in LF, CR LF or CR. Numbers are decimal and may have a Fortran exponent
@@ -113,6 +120,14 @@ namespace nearfield
   NEARFIELD_API point_set parse_columns(std::string_view content, std::string const& name,
                                         read_options const& options = {});
 
+  /// Reads one frame of XYZ: a line with the number of points, one with `Properties=name:type:count:...`, a row per
+  /// point. pos are positions, velo velocities, mass masses, charge is the input q; names of columns as in CSV are
+  /// what they are there, with gradient for gx gy gz and acceleration for ax ay az; other properties are skipped.
+  /// Without `Properties=` rows are a symbol, x, y and z. Names in `options.columns` come first. Source of the
+  /// format: the extended XYZ of libAtoms and ASE.
+  NEARFIELD_API point_set parse_xyz(std::string_view content, std::string const& name,
+                                    read_options const& options = {});
+
   /// The floating-point type whose values a file holds.
   enum class file_precision
   {
@@ -127,12 +142,12 @@ namespace nearfield
   };
 
   /// Writes `points` to `path` in the format of its extension: .fma (FMA v2 text), .bfma (FMA v2 binary),
-  /// .csv, .vtu (ParaView).
+  /// .csv, .vtu (ParaView), .xyz (extended XYZ).
   ///
   /// The file appears under its name only when it is complete (see atomic_file). Outputs may be nan, inf or
   /// -inf; text files spell them so, and read_points reads them back. Throws nearfield::error if the points
   /// fail check(), a value or the box of an FMA file exceeds the range of the precision, an FMA file would have
-  /// more than 4096 columns, the extension is unknown, or the file cannot be written.
+  /// more than 4096 columns, or velocities or masses, the extension is unknown, or the file cannot be written.
   NEARFIELD_API void write_points(std::filesystem::path const& path, point_set const& points,
                                   write_options const& options = {});
 
@@ -146,6 +161,10 @@ namespace nearfield
   /// computation.
   NEARFIELD_API void check_writable_format(std::filesystem::path const& path);
 
+  /// Whether files of that name can hold velocities and masses: those of the FMA formats cannot. Throws
+  /// nearfield::error unless write_points knows the extension.
+  NEARFIELD_API bool can_hold_velocities(std::filesystem::path const& path);
+
   /// FMA v2 text: a line `sizeof_real nrec dim n_inputs`; a line with N, the half width and the dim
   /// coordinates of the centre; a line per point of nrec = dim + inputs + outputs values, in the shortest
   /// decimals that read back to the same value. The box is points.box, enlarged if rounding to f32 requires
@@ -155,11 +174,27 @@ namespace nearfield
   /// FMA v2 binary: the same header and values, little-endian, without padding.
   NEARFIELD_API std::string format_bfma(point_set const& points, write_options const& options = {});
 
-  /// CSV: a line with the column names, then a row per point: positions, inputs, outputs, in the shortest
-  /// decimals that read back to the same value.
+  /// CSV: a line with the column names, then a row per point: positions, velocities, masses, inputs, outputs, in
+  /// the shortest decimals that read back to the same value.
   NEARFIELD_API std::string format_csv(point_set const& points, write_options const& options = {});
 
-  /// VTK XML unstructured grid: one vertex cell per point; inputs and outputs are point data; inline base64. In
-  /// 2D z is 0.
+  /// VTK XML unstructured grid: one vertex cell per point; all other columns are point data; inline base64. In
+  /// 2D z is 0. Columns that are the components of a vector are one array of three components: velocities,
+  /// `velocity`; gx gy [gz], `gradient`; ax ay [az], `acceleration`.
   NEARFIELD_API std::string format_vtu(point_set const& points, write_options const& options = {});
+
+  /// Extended XYZ: the number of points; a line `Properties=pos:R:3:...`; a row per point, separated by blanks, in
+  /// the shortest decimals that read back to the same value. The columns are those of VTU, with the names velo and
+  /// mass for velocities and masses; vectors have three components.
+  NEARFIELD_API std::string format_xyz(point_set const& points, write_options const& options = {});
+
+  /// A file of a collection, and its time.
+  struct pvd_entry
+  {
+    double time = 0;  ///< finite
+    std::string file; ///< its name, relative to the collection's directory
+  };
+
+  /// A PVD collection: ParaView opens it as the files in the order of their times.
+  NEARFIELD_API std::string format_pvd(std::vector<pvd_entry> const& entries);
 }

@@ -1,0 +1,55 @@
+#include "summary.hpp"
+
+#include <nearfield/core/where.hpp>
+
+#include <iostream>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    // "avx512", "scalar" or "cuda". A step has one back-end, so all its tasks have the same.
+    std::string implementation(run_options const& options, step_report const& step)
+    {
+      if (!step.tasks.empty()) return step.tasks.front().implementation;
+      backend const asked = options.step.backend;
+      return asked == backend::automatic || asked == backend::simd
+                 ? std::string(nearfield::name_of(selected_isa()))
+                 : name_of(asked);
+    }
+
+    std::string describe_step(run_options const& options, run_result const& result)
+    {
+      std::string text = name_of(options.step.backend);
+      if (auto const how = implementation(options, result.step); how != text)
+        text += " (" + how + ")";
+      auto const count = [](int n, std::string const& what)
+      {
+        return ", " + std::to_string(n) + " " + what + (n == 1 ? "" : "s");
+      };
+      text += std::string(", ") + name_of(options.precision) + count(result.step.workers, "worker");
+      return result.step.gpus > 0 ? text + count(result.step.gpus, "GPU") : text;
+    }
+  }
+
+  void print_summary(run_options const& options, point_set const& targets, point_set const* sources,
+                     run_result const& result)
+  {
+    constexpr auto general = std::chars_format::general;
+    std::cout << "points        " << targets.size();
+    if (sources) std::cout << " targets, " << sources->size() << " sources";
+    std::cout << ", " << targets.dim << "D\n"
+              << "tree          " << result.leaves << " leaves, depth " << result.depth
+              << ", at most " << result.max_leaf << " points per leaf, " << result.interactions
+              << " interactions\n"
+              << "near field    " << describe_step(options, result) << ": "
+              << number_text(result.step.seconds, general, 3) << " s\n";
+    if (!result.step.worker_limit.empty())
+      std::cout << "              " << result.step.worker_limit << "\n";
+    if (result.check)
+      std::cout << "check         " << result.check->targets << " targets, max relative error "
+                << number_text(result.check->max_relative_error, general, 3) << ", limit "
+                << number_text(result.check->limit, general, 3) << ": "
+                << (result.check->passed() ? "PASS" : "FAIL") << "\n";
+  }
+}

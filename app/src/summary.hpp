@@ -1,0 +1,13 @@
+#pragma once
+
+#include "compute.hpp"
+#include "options.hpp"
+
+#include <nearfield/io/points.hpp>
+
+namespace nearfield::app
+{
+  /// Prints points, tree, near field and check of a run. Null sources: the targets are the sources.
+  void print_summary(run_options const& options, point_set const& targets, point_set const* sources,
+                     run_result const& result);
+}

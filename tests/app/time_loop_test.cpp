@@ -1,0 +1,532 @@
+// The time loop of `nearfield run --move`, against a serial leapfrog of this file's own.
+#include "program.hpp"
+#include "read_json.hpp"
+
+#include "points.hpp"
+
+#include <nearfield/io/points.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  using columns = std::vector<std::vector<double>>;
+
+  struct final_state
+  {
+    ending end;
+    point_set points;
+    json_values json;
+  };
+
+  std::vector<std::string> motion(std::filesystem::path const& input, std::string const& force,
+                                  int steps, double dt, std::vector<std::string> const& options)
+  {
+    std::vector<std::string> arguments{"run",  input.string(),    "--move",
+                                       force,  "--steps",         std::to_string(steps),
+                                       "--dt", std::to_string(dt)};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    return arguments;
+  }
+
+  // Moves the points of `input`, which is in `folder`, on this thread if `options` do not say where.
+  final_state move(temporary_folder const& folder, std::string const& input,
+                   std::string const& force, int steps, double dt, std::vector<std::string> options)
+  {
+    options.insert(options.end(), {"--output", (folder / "out.csv").string(), "--json",
+                                   (folder / "out.json").string()});
+    if (std::find(options.begin(), options.end(), "--workers") == options.end())
+      options.insert(options.end(), {"--workers", "0"});
+    final_state result;
+    result.end = run_program(motion(folder / input, force, steps, dt, options));
+    expect_success(result.end);
+    result.points = read_points(folder / "out.csv");
+    result.json = read_json(folder / "out.json");
+    return result;
+  }
+
+  // Points that move slowly, with inputs between 0.5 and 1, of alternating signs if they are charges.
+  point_set cluster(int dim, std::size_t n, bool charges)
+  {
+    random_numbers random(11);
+    auto const all = [&](double lower, double upper)
+    {
+      columns result(static_cast<std::size_t>(dim), std::vector<double>(n));
+      for (auto& column : result)
+        for (double& value : column) value = random.uniform(lower, upper);
+      return result;
+    };
+    point_set points{.dim = dim, .positions = all(-1, 1), .velocities = all(-0.2, 0.2)};
+    points.inputs = {all(0.5, 1)[0]};
+    points.input_names = {"q"};
+    if (!charges) return points;
+    points.masses = all(1, 3)[0];
+    for (std::size_t i = 0; i < n; i += 2) points.inputs[0][i] *= -1;
+    return points;
+  }
+
+  // The reference: all pairs, or those whose boxes, of 4 an axis in [-1, 1], touch.
+  struct reference
+  {
+    point_set points;
+    bool is_gravity;
+    double eps;
+    bool near_only = false;
+    columns a = {};
+
+    [[nodiscard]] double mass(std::size_t i) const
+    {
+      if (is_gravity) return points.inputs[0][i];
+      return points.masses.empty() ? 1 : points.masses[i];
+    }
+
+    void accelerate()
+    {
+      auto const& q = points.inputs[0];
+      a.assign(points.positions.size(), std::vector<double>(points.size()));
+      for (std::size_t i = 0; i < points.size(); ++i)
+        for (std::size_t j = 0; j < points.size(); ++j)
+        {
+          double r2 = eps * eps;
+          bool touch = true;
+          for (auto const& x : points.positions)
+          {
+            r2 += (x[i] - x[j]) * (x[i] - x[j]);
+            touch = touch && std::abs(box(x[i]) - box(x[j])) <= 1;
+          }
+          if (i == j || r2 == 0 || (near_only && !touch)) continue;
+          double const f = (is_gravity ? -q[j] : q[i] * q[j] / mass(i)) / (r2 * std::sqrt(r2));
+          for (std::size_t d = 0; d < a.size(); ++d)
+            a[d][i] += f * (points.positions[d][i] - points.positions[d][j]);
+        }
+    }
+
+    static double box(double x) { return std::min(3.0, std::floor((x + 1) * 2)); }
+
+    void run(int steps, double dt)
+    {
+      auto const add = [](double h, columns const& rates, columns& to)
+      {
+        for (std::size_t d = 0; d < to.size(); ++d)
+          for (std::size_t i = 0; i < to[d].size(); ++i) to[d][i] += h * rates[d][i];
+      };
+      accelerate();
+      for (int k = 0; k < steps; ++k)
+      {
+        add(dt / 2, a, points.velocities);
+        add(dt, points.velocities, points.positions);
+        accelerate();
+        add(dt / 2, a, points.velocities);
+      }
+    }
+
+    [[nodiscard]] double energy() const
+    {
+      double sum = 0;
+      auto const& q = points.inputs[0];
+      for (std::size_t i = 0; i < points.size(); ++i)
+      {
+        for (auto const& v : points.velocities) sum += mass(i) * v[i] * v[i] / 2;
+        for (std::size_t j = 0; j < i; ++j)
+        {
+          double r2 = eps * eps;
+          for (auto const& x : points.positions) r2 += (x[i] - x[j]) * (x[i] - x[j]);
+          sum += (is_gravity ? -1 : 1) * q[i] * q[j] / std::sqrt(r2);
+        }
+      }
+      return sum;
+    }
+  };
+
+  void expect_near(columns const& got, columns const& expected, double tolerance)
+  {
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t d = 0; d < got.size(); ++d)
+      for (std::size_t i = 0; i < got[d].size(); ++i)
+        ASSERT_NEAR(got[d][i], expected[d][i], tolerance) << "point " << i << ", axis " << d;
+  }
+}
+
+class in_two_and_three : public testing::TestWithParam<int>
+{};
+INSTANTIATE_TEST_SUITE_P(dim, in_two_and_three, testing::Values(2, 3));
+
+TEST_P(in_two_and_three, trajectories_and_energies_are_those_of_the_reference)
+{
+  temporary_folder const folder;
+  for (auto const* force : {"gravity", "charges"})
+    for (auto const* eps : {"0", "0.3"})
+    {
+      bool const is_gravity = std::string(force) == "gravity";
+      reference serial{cluster(GetParam(), 40, !is_gravity), is_gravity, std::stod(eps)};
+      write_points(folder / "a.csv", serial.points);
+      double const first = serial.energy();
+      // without softening they soon meet, and rounding grows
+      int const steps = serial.eps == 0 ? 10 : 60;
+      double const dt = serial.eps == 0 ? 0.0005 : 0.005;
+      serial.run(steps, dt);
+      auto const got = move(folder, "a.csv", force, steps, dt,
+                            {"--level", serial.eps == 0 ? "0" : "1", // all pairs both
+                             "--param", std::string("eps=") + eps});
+      expect_near(got.points.positions, serial.points.positions, 1e-11);
+      expect_near(got.points.velocities, serial.points.velocities, 1e-10);
+      expect_near(got.points.outputs, serial.a, 1e-7);
+      EXPECT_NEAR(std::stod(got.json.at("energy.first")), first, 1e-11) << force << eps;
+      EXPECT_NEAR(std::stod(got.json.at("energy.last")), serial.energy(), 1e-9) << force << eps;
+      double const drift = serial.energy() - first;
+      EXPECT_NE(drift, 0);
+      EXPECT_NEAR(std::stod(got.json.at("energy.last")) - std::stod(got.json.at("energy.first")),
+                  drift, 1e-9);
+      for (int d = 0; d < GetParam(); ++d)
+      {
+        double sum = 0;
+        for (std::size_t i = 0; i < serial.points.size(); ++i)
+          sum += serial.mass(i) * cluster(GetParam(), 40, !is_gravity).velocities[d][i];
+        for (auto const* when : {"first.", "last."})
+          EXPECT_NEAR(std::stod(got.json.at(std::string("momentum.") + when + std::to_string(d))),
+                      sum, 1e-11);
+      }
+    }
+}
+
+TEST(time_loop, near_field_of_a_tree_of_the_present_positions)
+{
+  temporary_folder const folder;
+  reference serial{cluster(3, 300, true), false, 0.2, true};
+  // the root of each step is the box around the corners, which stay
+  for (std::size_t d = 0; d < 3; ++d)
+  {
+    for (double& x : serial.points.positions[d]) x *= 0.8;
+    for (std::size_t i = 0; i < 2; ++i)
+    {
+      serial.points.positions[d][i] = i == 0 ? -1 : 1;
+      serial.points.velocities[d][i] = 0;
+    }
+  }
+  serial.points.masses[0] = serial.points.masses[1] = 1e30;
+  write_points(folder / "a.csv", serial.points);
+  auto const start = serial.points;
+  serial.run(20, 0.01);
+  std::vector<std::vector<std::string>> ways{{"--workers", "0"},
+                                             {"--workers", "0", "--backend", "scalar"}};
+#if NEARFIELD_APP_HAS_STARPU
+  ways.push_back({"--workers", "2"});
+#endif
+  for (auto options : ways)
+  {
+    options.insert(options.end(), {"--level", "2", "--param", "eps=0.2"});
+    auto const got = move(folder, "a.csv", "charges", 20, 0.01, options);
+    expect_near(got.points.positions, serial.points.positions, 1e-10);
+    EXPECT_EQ(got.json.at("energy"), "null");
+    EXPECT_EQ(got.json.at("steps"), "20");
+    if (options[1] == "2")
+    {
+      int tasks = 0;
+      for (int w = 0; got.json.contains("tasks." + std::to_string(w) + ".tasks"); ++w)
+        tasks += std::stoi(got.json.at("tasks." + std::to_string(w) + ".tasks"));
+      EXPECT_GE(tasks, 21); // of all steps, and of the accelerations at first
+    }
+  }
+  // points do cross borders of boxes
+  serial.near_only = false;
+  serial.points = start;
+  serial.run(20, 0.01);
+  EXPECT_GT(
+      std::abs(serial.points.positions[0][5] - read_points(folder / "out.csv").positions[0][5]),
+      1e-6);
+}
+
+TEST(time_loop, f32_rounds_the_sums_only)
+{
+  temporary_folder const folder;
+  reference serial{cluster(3, 40, false), true, 0.3};
+  write_points(folder / "a.csv", serial.points);
+  serial.run(20, 0.01);
+  auto const got = move(folder, "a.csv", "gravity", 20, 0.01,
+                        {"--level", "0", "--param", "eps=0.3", "--precision", "f32"});
+  expect_near(got.points.positions, serial.points.positions, 1e-5);
+}
+
+TEST(time_loop, goes_on_from_its_output_to_the_bit)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", cluster(3, 100, true));
+  auto const whole = move(folder, "a.csv", "charges", 10, 0.01, {"--max-leaf-size", "10"});
+  move(folder, "a.csv", "charges", 4, 0.01, {"--max-leaf-size", "10"});
+  std::filesystem::rename(folder / "out.csv", folder / "b.csv");
+  EXPECT_EQ(move(folder, "b.csv", "charges", 6, 0.01, {"--max-leaf-size", "10"}).points,
+            whole.points);
+}
+
+TEST(time_loop, leads_back_with_reversed_velocities)
+{
+  temporary_folder const folder;
+  auto const start = cluster(3, 60, true);
+  write_points(folder / "a.csv", start);
+  std::vector<std::string> const options{"--level", "0", "--param", "eps=0.2"};
+  auto there = move(folder, "a.csv", "charges", 40, 0.01, options).points;
+  EXPECT_GT(std::abs(there.positions[0][0] - start.positions[0][0]), 1e-3);
+  for (auto& column : there.velocities)
+    for (double& v : column) v = -v;
+  write_points(folder / "b.csv", there);
+  auto const back = move(folder, "b.csv", "charges", 40, 0.01, options).points;
+  expect_near(back.positions, start.positions, 1e-11);
+}
+
+TEST(time_loop, a_circular_orbit_of_two)
+{
+  temporary_folder const folder;
+  // at distance 2 around masses 1 each: v = 1/2, a period of 4 pi
+  write_text(folder / "a.csv", "x,y,m,vx,vy\n1,0,1,0,0.5\n-1,0,1,0,-0.5\n");
+  auto const got = move(folder, "a.csv", "gravity", 1000, 0.012566370614, {}).points;
+  expect_near(got.positions, {{1, -1}, {0, 0}}, 1e-3);
+  expect_near(got.velocities, {{0, 0}, {0.5, -0.5}}, 1e-3);
+  EXPECT_TRUE(read_text(folder / "out.csv").starts_with("x,y,vx,vy,m,ax,ay\n")) << "input order";
+}
+
+TEST(time_loop, columns_of_the_output)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "m,q,z,y,x,phi\n2,1,0,0,0,9\n4,-3,0,0,2,9\n");
+  auto const got = move(folder, "a.csv", "charges", 1, 0.5, {}).points;
+  EXPECT_TRUE(read_text(folder / "out.csv").starts_with("x,y,z,vx,vy,vz,m,q,ax,ay,az\n"));
+  EXPECT_EQ(got.masses, (std::vector<double>{2, 4}));
+  // a = q_i / m_i q_j r / r^3: 3/8 and -3/16; x += dt^2 a / 2
+  EXPECT_NEAR(got.positions[0][0], 0.375 / 8, 1e-15);
+  EXPECT_NEAR(got.positions[0][1], 2 - 0.1875 / 8, 1e-15);
+  // masses 1 without a column m
+  write_text(folder / "a.csv", "x,y,z,q\n0,0,0,1\n2,0,0,-3\n");
+  EXPECT_NEAR(move(folder, "a.csv", "charges", 1, 0.5, {}).points.positions[0][0], 0.75 / 8, 1e-15);
+}
+
+TEST(time_loop, points_at_one_place_and_single_points)
+{
+  temporary_folder const folder;
+  std::string equal = "x,y,z,q,vx,vy,vz\n";
+  for (int i = 0; i < 100; ++i) equal += "1,2,3,4,1,0,-1\n";
+  write_text(folder / "equal.csv", equal);
+  write_text(folder / "one.csv", "x,y,z,q,vx,vy,vz\n1,2,3,4,1,0,-1\n");
+  write_text(folder / "none.csv", "x,y,z,q\n");
+  for (auto const* name : {"equal.csv", "one.csv"})
+    for (auto const* eps : {"eps=0", "eps=0.5"})
+    {
+      auto const got = move(folder, name, "gravity", 4, 0.25, {"--param", eps}).points;
+      EXPECT_EQ(got.positions[0], std::vector<double>(got.size(), 2));
+      EXPECT_EQ(got.positions[2], std::vector<double>(got.size(), 2));
+    }
+  EXPECT_EQ(move(folder, "none.csv", "gravity", 2, 1, {"--level", "0"}).points.size(), 0u);
+}
+
+TEST(time_loop, points_leave_the_box_of_their_file)
+{
+  temporary_folder const folder;
+  auto points = cluster(3, 20, false);
+  points.velocities.clear();
+  points.box = bounding_box{{0, 0, 0}, 1};
+  points.inputs[0].assign(20, -1);
+  write_points(folder / "a.fma", points);
+  auto const got = move(folder, "a.fma", "charges", 20, 0.1, {"--param", "eps=0.1"}).points;
+  EXPECT_GT(*std::max_element(got.positions[0].begin(), got.positions[0].end()), 1.1);
+  expect_refusal(run_program(motion(folder / "a.fma", "charges", 20, 0.1,
+                                    {"--param", "eps=0.1", "--box", "0,0,0,1", "--workers", "0"})),
+                 "step [0-9]+: .*a.fma: point [0-9]+ has [xyz] = .*outside the box");
+}
+
+TEST(time_loop, frames_of_every_format)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", cluster(3, 20, false));
+  for (std::string const extension : {"vtu", "csv", "xyz"})
+  {
+    std::filesystem::create_directory(folder / extension);
+    auto const file = [&](std::string const& name)
+    {
+      return folder / (extension + "/" + name);
+    };
+    auto const end = run_program(
+        motion(folder / "a.csv", "gravity", 7, 0.25,
+               {"--output", file("o." + extension).string(), "--frames", "3", "--workers", "0"}));
+    expect_success(end);
+    EXPECT_THAT(end.out, testing::HasSubstr("frames        3, the first"));
+    std::set<std::string> names, expected{"o.", "o_000000.", "o_000003.", "o_000006."};
+    for (auto const& entry : std::filesystem::directory_iterator(folder / extension))
+      if (entry.path().extension() != ".pvd") names.insert(entry.path().stem().string() + ".");
+    EXPECT_EQ(names, expected);
+    EXPECT_EQ(std::filesystem::exists(file("o.pvd")), extension == "vtu");
+    if (extension == "vtu") continue;
+    auto const start = read_points(folder / "a.csv");
+    EXPECT_EQ(read_points(file("o_000000." + extension)).positions, start.positions);
+    EXPECT_EQ(read_points(file("o_000000." + extension)).velocities, start.velocities);
+    expect_success(
+        run_program(motion(folder / "a.csv", "gravity", 6, 0.25,
+                           {"--output", file("p." + extension).string(), "--workers", "0"})));
+    EXPECT_EQ(read_text(file("o_000006." + extension)), read_text(file("p." + extension)));
+  }
+  EXPECT_EQ(read_text(folder / "vtu/o.pvd"),
+            format_pvd({{0, "o_000000.vtu"}, {0.75, "o_000003.vtu"}, {1.5, "o_000006.vtu"}}));
+  auto const vtu = read_text(folder / "vtu/o_000003.vtu");
+  for (auto const* vector : {"velocity", "acceleration"})
+    EXPECT_THAT(
+        vtu, testing::HasSubstr(std::string("Name=\"") + vector + "\" NumberOfComponents=\"3\""));
+  EXPECT_THAT(vtu, testing::EndsWith("</VTKFile>\n"));
+}
+
+TEST(time_loop, a_value_that_is_not_finite_ends_it_with_step_and_point)
+{
+  temporary_folder const folder;
+  // in f32, where 1 / r^3 overflows after two steps
+  write_text(folder / "a.csv", "x,y,z,q,vx,vy,vz\n5,0,0,0,0,0,0\n0,0,0,1e-30,0,0,0\n"
+                               "2.00000000000001,0,0,1e-30,-1,0,0\n");
+  auto const options = [&](std::string const& stem)
+  {
+    return std::vector<std::string>{"--output",    (folder / (stem + ".vtu")).string(),
+                                    "--json",      (folder / (stem + ".json")).string(),
+                                    "--frames",    "1",
+                                    "--workers",   "0",
+                                    "--precision", "f32"};
+  };
+  expect_refusal(run_program(motion(folder / "a.csv", "gravity", 9, 1, options("o"))),
+                 "nearfield: step 2: .*a.csv: point 1 has the acceleration [-a-z]* along x; give");
+  EXPECT_EQ(folder.n_files(), 4); // a.csv, two frames, and their list
+  EXPECT_EQ(read_text(folder / "o.pvd"), format_pvd({{0, "o_000000.vtu"}, {1, "o_000001.vtu"}}));
+  EXPECT_THAT(read_text(folder / "o_000001.vtu"), testing::EndsWith("</VTKFile>\n"));
+  write_text(folder / "b.csv", "x,y,z,q,vx,vy,vz\n0,0,0,1,1e308,0,0\n");
+  expect_refusal(run_program(motion(folder / "b.csv", "gravity", 9, 1, {"--workers", "0"})),
+                 "step 2: .*b.csv: point 0 has the coordinate inf along x");
+}
+
+// On the calling thread and, where it is built, in StarPU, which catches signals itself.
+TEST(time_loop, an_interrupt_ends_it_after_a_step_with_complete_files)
+{
+  for (auto const& [where, signal] : std::vector<std::pair<std::vector<std::string>, int>>{
+           {{"--workers", "0"}, SIGINT}, {{"--gpus", "0"}, SIGINT}, {{"--gpus", "0"}, SIGTERM}})
+  {
+    temporary_folder const folder;
+    write_points(folder / "a.csv", cluster(3, 200, false));
+    std::vector<std::string> options{"--output", (folder / "o.csv").string(),
+                                     "--json",   (folder / "o.json").string(),
+                                     "--frames", "3",
+                                     "--param",  "eps=0.1"};
+    options.insert(options.end(), where.begin(), where.end());
+    program const running(motion(folder / "a.csv", "gravity", 1000000000, 1e-4, options));
+    auto const last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!std::filesystem::exists(folder / "o_0000000003.csv") &&
+           std::chrono::steady_clock::now() < last)
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    running.send(signal);
+    auto const end = running.wait_at_most(std::chrono::seconds(60));
+    EXPECT_EQ(end.signal, signal) << end.status << end.out << end.err;
+    EXPECT_THAT(end.out, testing::HasSubstr("interrupted   by a signal"));
+    auto const json = read_json(folder / "o.json");
+    EXPECT_EQ(json.at("interrupted"), "true");
+    auto const steps = std::stoul(json.at("steps")), frames = std::stoul(json.at("frames"));
+    EXPECT_GE(steps, 3u);
+    EXPECT_EQ(frames, steps / 3 + 1);
+    EXPECT_EQ(static_cast<std::size_t>(folder.n_files()), frames + 3);
+    EXPECT_EQ(read_points(folder / "o.csv").size(), 200u);
+  }
+}
+
+TEST(time_loop, a_second_signal_ends_it_at_once)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", cluster(3, 8000, false));
+  program const running(motion(folder / "a.csv", "gravity", 1000, 1e-4,
+                               {"--output", (folder / "o.csv").string(), "--frames", "1", "--level",
+                                "0", "--backend", "scalar", "--workers", "0"}));
+  auto const last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::filesystem::exists(folder / "o_000000.csv") &&
+         std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  running.send(SIGINT);
+  running.send(SIGTERM);
+  auto const end = running.wait_at_most(std::chrono::seconds(60));
+  EXPECT_EQ(end.signal, SIGTERM) << end.status << end.out << end.err;
+  EXPECT_EQ(end.out, "");
+  EXPECT_FALSE(std::filesystem::exists(folder / "o.csv"));
+  EXPECT_EQ(read_points(folder / "o_000000.csv").size(), 8000u);
+}
+
+TEST(time_loop, json_has_every_key)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", cluster(2, 30, true));
+  auto const [end, points, json] =
+      move(folder, "a.csv", "charges", 3, 0.125, {"--level", "0", "--frames", "2"});
+  for (auto const* stage : {"read", "tree", "near_field", "move", "write", "energy"})
+    EXPECT_GE(std::stod(json.at(std::string("seconds.") + stage)), 0) << stage;
+  EXPECT_EQ(json.at("move"), "charges");
+  EXPECT_EQ(json.at("dt"), "0.125");
+  EXPECT_EQ(json.at("steps"), "3");
+  EXPECT_EQ(json.at("frames"), "2");
+  EXPECT_EQ(json.at("interrupted"), "false");
+  EXPECT_EQ(json.at("interaction"), "r_over_r3");
+  EXPECT_TRUE(json.contains("energy.first") && json.contains("momentum.last.1"));
+  EXPECT_THAT(end.out, testing::HasSubstr("moved         charges, 3 steps of 0.125: "));
+  EXPECT_THAT(end.out, testing::HasSubstr("energy        "));
+}
+
+TEST(time_loop, mistakes)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "x,y,z,q,m\n0,0,0,1,1\n1,0,0,2,0\n");
+  write_text(folder / "b.csv", "x,y,z,q\n0,0,0,1\n1,0,0,-2\n");
+  write_text(folder / "c.csv", "x,y,z,q1,q2\n0,0,0,1,1\n1,0,0,2,0\n");
+  write_text(folder / "d.csv", "x,y,z\n0,0,0\n");
+  auto const refused = [&](std::string const& line, std::string const& expected)
+  {
+    std::istringstream words(line);
+    std::vector<std::string> arguments{"run"};
+    for (std::string word; words >> word;)
+    {
+      if (auto const at = word.find("FOLDER"); at != word.npos)
+        word.replace(at, 6, folder.path().string());
+      arguments.push_back(word);
+    }
+    expect_refusal(run_program(arguments), expected);
+    EXPECT_EQ(folder.n_files(), 4) << line;
+  };
+  std::string const good = "FOLDER/b.csv --steps 1 --dt 1 --move charges ";
+  refused("FOLDER/b.csv --move charges --dt 1", "--move requires --steps");
+  refused("FOLDER/b.csv --move charges --steps 1", "--move requires --dt");
+  refused("FOLDER/b.csv --steps 1", "--steps requires --move");
+  refused("FOLDER/b.csv --dt 1", "--dt requires --move");
+  refused(good + "--frames 1", "--frames requires --output");
+  refused(good + "--frames 0 --output FOLDER/o.csv", "--frames: found '0'");
+  refused(good + "--sources FOLDER/a.csv", "--sources excludes --move");
+  refused(good + "--interaction log_r", "--interaction excludes --move");
+  refused(good + "--check 1", "--check excludes --move");
+  refused("FOLDER/b.csv --steps 0 --dt 1 --move charges", "--steps: found '0'");
+  refused("FOLDER/b.csv --steps 18446744073709551616 --dt 1 --move charges", "below 2.64");
+  for (std::string const dt : {"0", "nan", "inf", "-1", "x"})
+    refused("FOLDER/b.csv --steps 1 --move charges --dt=" + dt,
+            "--dt: found '" + dt + "', expected a positive, finite time");
+  refused("FOLDER/b.csv --steps 1 --dt 1 --move wind", "--move: found 'wind', .*gravity, charges");
+  refused(good + "--param sigma=1", "r_over_r3 has no parameter 'sigma'");
+  refused(good + "--output FOLDER/o.fma", "--output: .*o.fma cannot hold velocities");
+  refused("FOLDER/a.csv --output FOLDER/o.bfma", "--output: .*o.bfma cannot hold .*of .*a.csv");
+  // masses and charges
+  refused("FOLDER/a.csv --steps 1 --dt 1 --move charges",
+          "a.csv: point 1 has the mass 0; give a p");
+  refused("FOLDER/a.csv --steps 1 --dt 1 --move gravity", "found 1 input columns beside masses");
+  refused("FOLDER/b.csv --steps 1 --dt 1 --move gravity", "b.csv: point 1 has the mass -2; give 0");
+  refused("FOLDER/c.csv --steps 1 --dt 1 --move gravity",
+          "c.csv: found 2 input columns, expected m");
+  refused("FOLDER/d.csv --steps 1 --dt 1 --move charges",
+          "d.csv: found 0 input columns, expected o");
+  // frames that would overwrite
+  refused(good + "--output FOLDER/o.vtu --frames 1 --json FOLDER/o.pvd", "--frames: .*is also");
+  refused(good + "--output FOLDER/o.vtu --frames 1 --json FOLDER/o_000001.vtu",
+          "--frames: .*o_000001.vtu is also");
+  std::filesystem::create_symlink(folder / "b.csv", folder / "o_000001.csv");
+  std::filesystem::remove(folder / "d.csv"); // four files again
+  refused(good + "--output FOLDER/o.csv --frames 1", "--frames: .*o_000001.csv is also .*b.csv");
+  expect_success(run_program(
+      motion(folder / "b.csv", "charges", 2, 1,
+             {"--output", (folder / "o.csv").string(), "--frames", "2", "--workers", "0"})));
+}
