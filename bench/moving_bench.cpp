@@ -46,10 +46,9 @@ namespace
         bench::fail(state, "not the tree of one core");
     }
     else
-      for (auto _ : state)
-        benchmark::DoNotOptimize(nf::build_tree(points.positions(), options));
-    state.counters["points/s"] =
-        benchmark::Counter(static_cast<double>(n * state.iterations()), benchmark::Counter::kIsRate);
+      for (auto _ : state) benchmark::DoNotOptimize(nf::build_tree(points.positions(), options));
+    state.counters["points/s"] = benchmark::Counter(static_cast<double>(n * state.iterations()),
+                                                    benchmark::Counter::kIsRate);
   }
 
   template <class T>
