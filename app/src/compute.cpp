@@ -48,8 +48,9 @@ namespace nearfield::app
     {
       run_result result;
       bool const is_on_gpu = is_on_gpu_alone(step);
-      if (is_on_gpu)
-        static_cast<void>(free_gpu_memory()); // starts CUDA, as StarPU is started, before the clock
+      // what starts StarPU or CUDA does so before the clock
+      auto const builder = is_on_gpu ? nullptr : tree_builder(step);
+      if (is_on_gpu) load_tree_kernels<T, Dim>();
       auto const start = std::chrono::steady_clock::now();
       auto const describe = [&](auto const& leaves)
       {
@@ -64,6 +65,7 @@ namespace nearfield::app
                                [&]
                                {
                                  auto made = make_problem<T, Dim>(targets, sources, cut);
+                                 made.builder = builder;
                                  if (is_on_gpu)
                                    describe(points.emplace(made).leaves());
                                  else

@@ -6,6 +6,7 @@
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
 
+#include <array>
 #include <optional>
 
 namespace nearfield::app
@@ -34,6 +35,17 @@ namespace nearfield::app
     std::optional<device_columns<T, Dim>> sources_;
     std::optional<cuda_tree<Dim>> leaves_;
   };
+
+  /// Starts CUDA, and loads the kernels that build trees.
+  template <class T, int Dim>
+  void load_tree_kernels()
+  {
+    std::array<T, 1> const zero{};
+    std::array<T const*, Dim> columns;
+    columns.fill(zero.data());
+    device_columns<T, Dim> const x(soa<T const, Dim>(columns, 1));
+    static_cast<void>(build_tree(cuda, x.view(), {.max_leaf_size = 1}));
+  }
 
   /// The near field on the first GPU, driven by the calling thread. The time includes the upload of the inputs and the
   /// download.

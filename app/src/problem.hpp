@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -77,13 +78,17 @@ namespace nearfield::app
     /// one column per input of the sources
     std::vector<column<T>> inputs;
     tree_options<Dim> cut;
+    std::shared_ptr<executor> builder; ///< of the tree; null: the calling thread
 
     /// Built by the first call: a run on a GPU alone builds its tree there.
     [[nodiscard]] tree<Dim> const& leaves() const
     {
-      if (!leaves_)
-        leaves_ = sources ? build_tree(targets.view(), sources->view(), cut)
-                          : build_tree(targets.view(), cut);
+      auto const build = [this](auto&... on)
+      {
+        return sources ? build_tree(on..., targets.view(), sources->view(), cut)
+                       : build_tree(on..., targets.view(), cut);
+      };
+      if (!leaves_) leaves_ = builder ? build(*builder) : build();
       return *leaves_;
     }
     [[nodiscard]] soa<T const, Dim> source_view() const

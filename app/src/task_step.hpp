@@ -9,11 +9,14 @@
 #include <nearfield/search/radius_search.hpp>
 
 #if defined(NEARFIELD_WITH_STARPU)
+#include <nearfield/starpu/cpu_workers.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/radius_search.hpp>
 
 #include <cstdlib>
 #endif
+
+#include <memory>
 
 namespace nearfield::app
 {
@@ -35,6 +38,15 @@ namespace nearfield::app
   private:
     starpu::runtime runtime_;
   };
+
+  /// What builds the tree of a step: StarPU's CPU workers, running as long as this lives. Null: the calling thread.
+  inline std::shared_ptr<executor> tree_builder(execution_options const& options)
+  {
+    if (options.workers == 0) return nullptr;
+    session const running(options);
+    return running.workers() > 0 ? std::make_shared<starpu::cpu_workers>(running.runtime())
+                                 : nullptr;
+  }
 
   /// "StarPU 1.3.10"
   inline std::string starpu_name()
@@ -107,6 +119,11 @@ namespace nearfield::app
     explicit session(execution_options const&) {}
     [[nodiscard]] int workers() const { return 0; }
   };
+
+  inline std::shared_ptr<executor> tree_builder(execution_options const&)
+  {
+    return nullptr;
+  }
 
   inline std::string starpu_name()
   {
