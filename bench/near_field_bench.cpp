@@ -171,9 +171,15 @@ namespace
         add<nf::val_grad_one_over_r<3>, double>(which);
       }
     for (bool const adaptive : {false, true})
-      benchmark::RegisterBenchmark(adaptive ? "tree/1e6/f64/adaptive" : "tree/1e6/f64/uniform",
+    {
+      std::string const form = adaptive ? "adaptive" : "uniform";
+      benchmark::RegisterBenchmark(("tree/1e6/f32/" + form).c_str(),
+                                   [=](auto& state) { build<float>(state, adaptive); })
+          ->Unit(benchmark::kMillisecond);
+      benchmark::RegisterBenchmark(("tree/1e6/f64/" + form).c_str(),
                                    [=](auto& state) { build<double>(state, adaptive); })
           ->Unit(benchmark::kMillisecond);
+    }
     return true;
   }();
 }

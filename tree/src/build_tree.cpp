@@ -109,9 +109,9 @@ namespace nearfield::detail
                       list_writer lists(is_one ? parts.full : full[part],
                                         is_one ? parts.half : half[part], sources, parts.one_set,
                                         function, remedy);
-                      // as many as uniform and clustered clouds have
-                      lists.reserve(leaves.keys.size() / static_cast<std::size_t>(loop.parts) *
-                                    (Dim == 3 ? 14 : 6));
+                      // as many ranges as uniform and clustered clouds have
+                      std::size_t const leaves_here = leaves.keys.size() / loop.parts + 1;
+                      lists.reserve(leaves_here, leaves_here * (Dim == 3 ? 14 : 6));
                       if (in_rows)
                         list_cells(grid, rows, begin, end, targets, lists);
                       else

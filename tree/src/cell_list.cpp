@@ -90,6 +90,7 @@ namespace nearfield
       cell_view<T, Dim> const now = view();
       detail::list_writer lists(data.full, data.half, now.sources, one_set, "cell_list",
                                 "fewer cells_per_cutoff");
+      lists.reserve(now.targets.size(), 0);
       detail::find_rows(grid, one_set ? data.targets.keys : data.keys, data.rows);
       detail::list_cells(grid, data.rows, 0, data.rows.rows.size(), now.targets, lists);
     }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace nearfield::detail
@@ -24,18 +25,19 @@ namespace nearfield::detail
     {
       table->own.clear();
       table->ranges.clear();
-      table->offsets.clear();
-      if (table == &half && !one_set) continue;
-      table->own.reserve(sources.size());
-      table->offsets.reserve(sources.size() + std::size_t(1));
-      table->offsets.push_back(0);
+      table->offsets.assign(table == &full || one_set ? 1 : 0, 0);
     }
   }
 
-  void list_writer::reserve(std::size_t ranges)
+  void list_writer::reserve(std::size_t rows, std::size_t ranges)
   {
-    reserve_huge_pages(full_.ranges, ranges);
-    if (one_set_) reserve_huge_pages(half_.ranges, ranges / 2);
+    for (interaction_table* table : {&full_, &half_})
+    {
+      if (table == &half_ && !one_set_) continue;
+      table->own.reserve(rows);
+      table->offsets.reserve(rows + 1);
+      reserve_huge_pages(table->ranges, table == &full_ ? ranges : ranges / 2);
+    }
   }
 
   namespace
@@ -67,7 +69,7 @@ namespace nearfield::detail
     row_ = full_.ranges.size();
   }
 
-  void join(executor& on, std::span<interaction_table const> pieces, interaction_table& whole,
+  void join(executor& on, std::span<interaction_table> pieces, interaction_table& whole,
             char const* function, char const* remedy)
   {
     std::vector<std::size_t> rows{0}, ranges{0};
@@ -84,7 +86,7 @@ namespace nearfield::detail
     on.run(static_cast<int>(pieces.size()),
            [&](int p)
            {
-             interaction_table const& piece = pieces[p];
+             interaction_table const piece = std::move(pieces[p]);
              std::ranges::copy(piece.own, whole.own.data() + rows[p]);
              std::ranges::copy(piece.ranges, whole.ranges.data() + ranges[p]);
              for (std::size_t b = 0; b < piece.own.size(); ++b)

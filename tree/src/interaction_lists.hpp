@@ -20,8 +20,8 @@ namespace nearfield::detail
     list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
                 bool one_set, char const* function, char const* remedy);
 
-    /// Room for so many ranges in the full list.
-    void reserve(std::size_t ranges);
+    /// Room for so many rows, and ranges in the full list.
+    void reserve(std::size_t rows, std::size_t ranges);
 
     /// Adds the sources of the boxes [first, last) to the row, behind those that it has.
     void add(index_type first, index_type last, std::uint16_t shift = 0)
@@ -46,8 +46,8 @@ namespace nearfield::detail
     std::size_t row_ = 0; // where it starts
   };
 
-  /// Puts lists of consecutive boxes together, in this order. Throws nearfield::error as list_writer does.
-  void join(executor& on, std::span<interaction_table const> pieces, interaction_table& whole,
+  /// Moves lists of consecutive boxes together, in this order. Throws nearfield::error as list_writer does.
+  void join(executor& on, std::span<interaction_table> pieces, interaction_table& whole,
             char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf

@@ -114,8 +114,9 @@ namespace nearfield::detail
     // boxes enough for all workers, and then their leaves
     content const root = boxes.root();
     std::vector<content> large;
+    int const parts = cut(on, root.crowd()).parts;
     index_type const enough =
-        on.workers() > 1 ? root.crowd() / static_cast<index_type>(8 * on.workers()) : root.crowd();
+        parts > 1 ? root.crowd() / static_cast<index_type>(8 * parts) : root.crowd();
     if (root.crowd() > 0)
       boxes.split(root, enough, [&](content const& box) { large.push_back(box); });
     loop_parts const loop = cut(on, large.size(), 1);
@@ -137,17 +138,21 @@ namespace nearfield::detail
           for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
         });
     leaf_set<Dim>& leaves = found[0];
-    for (std::size_t part = 1; part < found.size(); ++part)
+    auto const append = [&](auto member, std::size_t first)
     {
-      auto const append = [](auto& to, auto const& from, int first)
+      std::size_t n = 0;
+      for (leaf_set<Dim> const& part : found) n += (part.*member).size();
+      (leaves.*member).reserve(n);
+      for (std::size_t part = 1; part < found.size(); ++part)
       {
-        to.insert(to.end(), from.begin() + first, from.end());
-      };
-      append(leaves.cells, found[part].cells, 0);
-      append(leaves.keys, found[part].keys, 0);
-      append(leaves.target_offsets, found[part].target_offsets, 1);
-      append(leaves.source_offsets, found[part].source_offsets, 1);
-    }
+        auto const more = std::span(found[part].*member).subspan(first);
+        (leaves.*member).insert((leaves.*member).end(), more.begin(), more.end());
+      }
+    };
+    append(&leaf_set<Dim>::cells, 0);
+    append(&leaf_set<Dim>::keys, 0);
+    append(&leaf_set<Dim>::target_offsets, 1);
+    append(&leaf_set<Dim>::source_offsets, 1);
     return std::move(leaves);
   }
 

@@ -105,10 +105,16 @@ namespace nearfield::detail
       /// All workers move keys until there are ranges enough for each of them.
       void divide(int from, std::size_t begin, std::size_t n)
       {
-        auto const workers = static_cast<std::size_t>(on_.workers());
+        loop_parts const loop = cut(on_, n);
         int bits = 0;
-        if (workers > 1 && n > most_at_once && n > total_ / (4 * workers))
-          bits = differing_bits(on_, from, begin, n);
+        if (loop.parts > 1 && n > total_ / (4 * static_cast<std::size_t>(loop.parts)))
+        {
+          std::vector<std::uint64_t> differing(static_cast<std::size_t>(loop.parts));
+          for_each_part(on_, loop,
+                        [&](int part, std::size_t first, std::size_t last)
+                        { differing[part] = differing_bits(from, begin, first, last); });
+          for (std::uint64_t const part : differing) bits = std::max(bits, bit_width(part));
+        }
         if (bits == 0)
           ranges_.push_back({from, begin, n});
         else
@@ -119,7 +125,7 @@ namespace nearfield::detail
       void sort(int from, std::size_t begin, std::size_t n)
       {
         this_thread here;
-        int const bits = differing_bits(here, from, begin, n);
+        int const bits = bit_width(differing_bits(from, begin, 0, n));
         if (bits == 0)
           copy(from, begin, n);
         else if (n <= most_at_once && bits + bit_width(n - 1) <= 64)
@@ -129,23 +135,14 @@ namespace nearfield::detail
                  [&](std::size_t first, std::size_t count) { sort(1 - from, first, count); });
       }
 
-      /// The lowest bits, without which keys are equal.
-      [[nodiscard]] int differing_bits(executor& on, int from, std::size_t begin,
-                                       std::size_t n) const
+      /// The bits in which keys [first, last) behind `begin` differ from the one there.
+      [[nodiscard]] std::uint64_t differing_bits(int from, std::size_t begin, std::size_t first,
+                                                 std::size_t last) const
       {
         std::uint64_t const* const keys = places_[from].keys + begin;
-        loop_parts const loop = cut(on, n);
-        std::vector<std::uint64_t> found(loop.parts == 1 ? 0 : loop.parts);
-        std::uint64_t differing = 0;
-        for_each_part(on, loop,
-                      [&](int part, std::size_t first, std::size_t last)
-                      {
-                        std::uint64_t bits = 0;
-                        for (std::size_t i = first; i < last; ++i) bits |= keys[0] ^ keys[i];
-                        (loop.parts == 1 ? differing : found[part]) = bits;
-                      });
-        for (std::uint64_t const bits : found) differing |= bits;
-        return bit_width(differing);
+        std::uint64_t bits = 0;
+        for (std::size_t i = first; i < last; ++i) bits |= keys[0] ^ keys[i];
+        return bits;
       }
 
       [[nodiscard]] index_type index(int from, std::size_t i) const
@@ -265,8 +262,6 @@ namespace nearfield::detail
   void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
                          occupied_cells& cells, sort_scratch& scratch)
   {
-    cells.keys.clear();
-    cells.offsets.clear();
     // as many counters as four times the points, at most
     loop_parts const loop = cut(on, order.size(), std::max(std::size_t(1024), n_cells / 4));
     scratch.indices.resize(n_cells * static_cast<std::size_t>(loop.parts));
@@ -282,16 +277,44 @@ namespace nearfield::detail
                     std::fill_n(counts, n_cells, index_type(0));
                     for (std::size_t i = begin; i < end; ++i) ++counts[cell_of[i]];
                   });
-    index_type sum = 0;
-    for (std::size_t c = 0; c < n_cells; ++c)
-    {
-      index_type const first = sum;
-      for (int part = 0; part < loop.parts; ++part) sum += std::exchange(cursors_of(part)[c], sum);
-      if (sum == first) continue;
-      cells.keys.push_back(c);
-      cells.offsets.push_back(first);
-    }
-    cells.offsets.push_back(sum);
+    // Counters become the places of points: sums of ranges of cells first, then the cells in each.
+    loop_parts const ranges = cut(on, n_cells);
+    std::vector<index_type> first_point(ranges.parts + std::size_t(1), 0);
+    std::vector<std::size_t> first_cell(first_point.size(), 0);
+    for_each_part(on, ranges,
+                  [&](int range, std::size_t begin, std::size_t end)
+                  {
+                    index_type points = 0;
+                    std::size_t occupied = 0;
+                    for (std::size_t c = begin; c < end; ++c)
+                    {
+                      index_type const before = points;
+                      for (int part = 0; part < loop.parts; ++part) points += cursors_of(part)[c];
+                      occupied += points > before;
+                    }
+                    first_point[range + std::size_t(1)] = points;
+                    first_cell[range + std::size_t(1)] = occupied;
+                  });
+    std::partial_sum(first_point.begin(), first_point.end(), first_point.begin());
+    std::partial_sum(first_cell.begin(), first_cell.end(), first_cell.begin());
+    cells.keys.resize(first_cell.back());
+    cells.offsets.resize(first_cell.back() + 1);
+    cells.offsets.back() = first_point.back();
+    for_each_part(on, ranges,
+                  [&](int range, std::size_t begin, std::size_t end)
+                  {
+                    index_type points = first_point[range];
+                    std::size_t occupied = first_cell[range];
+                    for (std::size_t c = begin; c < end; ++c)
+                    {
+                      index_type const before = points;
+                      for (int part = 0; part < loop.parts; ++part)
+                        points += std::exchange(cursors_of(part)[c], points);
+                      if (points == before) continue;
+                      cells.keys[occupied] = c;
+                      cells.offsets[occupied++] = before;
+                    }
+                  });
     for_each_part(on, loop,
                   [&](int part, std::size_t begin, std::size_t end)
                   {
