@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Prints the tables of "Points that move" in docs/performance.md.
+
+    bench/moving_table.py moving.json moving_cuda.json
+
+Figures are medians over the repetitions of one run.
+"""
+
+import argparse
+import json
+import re
+
+STAGES = ("bounds", "keys", "sort", "levels", "leaves", "neighbours", "rows", "lists", "items")
+
+
+def read(path):
+    """{row name: its median entry or, without repetitions, its only one}"""
+    with open(path) as file:
+        content = json.load(file)
+    rows = {}
+    for entry in content["benchmarks"]:
+        name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time|real_time)", "", entry["run_name"])
+        if entry.get("error_occurred"):
+            raise SystemExit(f"{path}: {name}: {entry['error_message']}")
+        if entry["run_type"] == "iteration" or entry["aggregate_name"] == "median":
+            rows[name.removeprefix("moving/")] = entry
+    return rows
+
+
+def table(head, rows):
+    print("| " + " | ".join(head) + " |")
+    print("|---|" + "---:|" * (len(head) - 1))
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+    print()
+
+
+def cores(rows):
+    names = sorted({name.rsplit("/", 1)[0] for name in rows})
+    lines = []
+    for name in names:
+        serial, workers = rows[name + "/serial"], rows[name + "/workers"]
+        _, precision, cloud, _, cut = name.split("/")
+        lines.append([f"{cloud}, {cut.replace('_', ' ')}, {precision}", f"{serial['real_time']:.1f}",
+                      f"{workers['real_time']:.1f}", f"{serial['real_time'] / workers['real_time']:.2f}"])
+    table(["1e6 points, ms", "one core", f"{workers['workers']:.0f} workers", "ratio"], lines)
+
+
+def gpu(rows):
+    lines = []
+    for name, row in rows.items():
+        if name.startswith("tree/"):
+            _, precision, cloud, n = name.split("/")
+            lines.append([f"{cloud}, {precision}", f"{int(n):,}", f"{row['leaves']:,.0f}"] +
+                         [f"{row[stage + '_ms']:.3f}" for stage in STAGES[:-1]] +
+                         [f"{row['host_ms']:.3f}", f"{row['items_ms']:.3f}", f"{row['bytes_per_point']:.0f}"])
+    table(["cloud", "points", "leaves", *STAGES[:-1], "all", "items", "bytes per point"], lines)
+    table(["step of 2.1e6 points", "ms", "pairs/s"],
+          [[name.removeprefix("step/").removesuffix("/2097152").replace("/", ", "), f"{row['median_ms']:.2f}",
+            f"{row['pairs/s'] / 1e12:.2f} T"] for name, row in rows.items() if name.startswith("step/")])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("moving")
+    parser.add_argument("moving_cuda")
+    arguments = parser.parse_args()
+    cores(read(arguments.moving))
+    gpu(read(arguments.moving_cuda))
+
+
+if __name__ == "__main__":
+    main()
