@@ -147,19 +147,6 @@ namespace
     }
   }
 
-  template <class T>
-  void build(benchmark::State& state, bool adaptive)
-  {
-    bench::cloud<T, 3> const points(1'000'000);
-    for (auto _ : state)
-    {
-      if (adaptive)
-        benchmark::DoNotOptimize(nf::build_tree(points.positions(), {.max_leaf_size = 64}));
-      else
-        benchmark::DoNotOptimize(nf::build_tree(points.positions(), {.level = level}));
-    }
-  }
-
   bool const registered = []
   {
     for (nf::isa const which : nf::available_isas())
@@ -170,16 +157,6 @@ namespace
         add<nf::val_grad_one_over_r<3>, float>(which);
         add<nf::val_grad_one_over_r<3>, double>(which);
       }
-    for (bool const adaptive : {false, true})
-    {
-      std::string const form = adaptive ? "adaptive" : "uniform";
-      benchmark::RegisterBenchmark(("tree/1e6/f32/" + form).c_str(),
-                                   [=](auto& state) { build<float>(state, adaptive); })
-          ->Unit(benchmark::kMillisecond);
-      benchmark::RegisterBenchmark(("tree/1e6/f64/" + form).c_str(),
-                                   [=](auto& state) { build<double>(state, adaptive); })
-          ->Unit(benchmark::kMillisecond);
-    }
     return true;
   }();
 }
