@@ -28,7 +28,7 @@ mkdir "$work"
 declare -A sanitized=(
   [memcheck cuda_search_test]='-*large_lists*:*repeats_to_the_bit*'
   [racecheck cuda_lists_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:cuda_list.*'
-  [racecheck cuda_tree_gpu_test]='cuda_tree_of/float3d.random_clouds*:cuda_tree_of/double2d.one_set*:*/float2d.two_sets*'
+  [racecheck cuda_tree_gpu_test]='cuda_tree_of/float3d.a_leaf_may*:cuda_tree_of/double2d.coordinates*:*/float3d.a_rebuilt*'
   [racecheck near_field_gpu_test]='*gaussian_3d_f64*'
   [racecheck p2p_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:own_interaction.*'
   [racecheck cuda_device_memory_gpu_test]='*is_that_of_the_caller*'
