@@ -94,9 +94,10 @@ namespace nearfield::app
   double virial(point_set const& points, std::span<double const> masses)
   {
     double sum = 0;
+    // about a point of the set: the forces add up to zero but for rounding, which a far origin would multiply
     for (std::size_t d = 0; d < points.positions.size(); ++d)
       for (std::size_t i = 0; i < points.size(); ++i)
-        sum += masses[i] * points.positions[d][i] * points.outputs[d][i];
+        sum += masses[i] * (points.positions[d][i] - points.positions[d][0]) * points.outputs[d][i];
     return sum;
   }
 }

@@ -38,7 +38,13 @@ namespace nearfield::app
         points.input_names = {"m"};
         points.masses = {};
       }
-      if (points.inputs.size() != 1 || (is_gravity && !points.masses.empty()))
+      if (is_gravity && !points.inputs.empty() && !points.masses.empty())
+        throw error(
+            of.name +
+                ": found columns q and m, and each may be the masses of --move gravity; skip one "
+                "by --columns",
+            error_kind::invalid_data);
+      if (points.inputs.size() != 1)
         throw error(of.name + ": found " + std::to_string(points.inputs.size()) + " input columns" +
                         (points.masses.empty() ? "" : " beside masses") + ", expected " +
                         (is_gravity ? "masses, as the column q or m, for --move gravity"
@@ -268,8 +274,11 @@ namespace nearfield::app
     if (options.motion->frames)
       frames.emplace(*options.output, *options.motion->frames, options.motion->steps);
 
-    stop_request const stop;
-    auto result = advance(options, of, cut, frames, how);
+    auto result = [&]
+    {
+      stop_request const stop; // not while the last state is written: a signal ends that at once
+      return advance(options, of, cut, frames, how);
+    }();
     output_files files;
     if (options.output)
       timed(result.write_seconds,

@@ -513,7 +513,7 @@ TEST(time_loop, mistakes)
   // masses and charges
   refused("FOLDER/a.csv --steps 1 --dt 1 --move charges",
           "a.csv: point 1 has the mass 0; give a p");
-  refused("FOLDER/a.csv --steps 1 --dt 1 --move gravity", "found 1 input columns beside masses");
+  refused("FOLDER/a.csv --steps 1 --dt 1 --move gravity", "found columns q and m");
   refused("FOLDER/b.csv --steps 1 --dt 1 --move gravity", "b.csv: point 1 has the mass -2; give 0");
   refused("FOLDER/c.csv --steps 1 --dt 1 --move gravity",
           "c.csv: found 2 input columns, expected m");

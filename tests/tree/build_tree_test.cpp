@@ -207,6 +207,26 @@ namespace nearfield::test
     }
   }
 
+  // As many points as are sorted at once, most of them in the last boxes.
+  TYPED_TEST(build, sorts_4096_points_that_crowd_at_the_end)
+  {
+    constexpr int dim = TypeParam::dim;
+    points<typename TypeParam::real, dim> points;
+    for (int i = 0; i < 4096; ++i)
+    {
+      std::array<double, dim> x;
+      x.fill(i < 100 ? 0.009 * i : 1 - 1e-7 * (i % 2));
+      points.push_back(x);
+    }
+    for (tree_options<dim> const& options :
+         {tree_options<dim>{.max_leaf_size = 16}, tree_options<dim>{.level = max_level<dim>}})
+    {
+      auto const tree = build_tree(points.view(), options);
+      expect_sorted(tree, points, tree.targets(), tree.target_order(),
+                    options.level.value_or(max_level<dim>));
+    }
+  }
+
   TYPED_TEST(build, takes_the_cube_around_the_points_as_root)
   {
     auto points = this->along_x({0, 1, 4});

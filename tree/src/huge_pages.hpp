@@ -33,7 +33,7 @@ namespace nearfield::detail
     {
       if (n > capacity_)
       {
-        capacity_ = 0;
+        size_ = capacity_ = 0;
         values_.reset();
         values_ = std::make_unique_for_overwrite<T[]>(n);
         capacity_ = n;

@@ -18,7 +18,7 @@ namespace nearfield::detail
     std::vector<leaf_cell<Dim>> cells;
     /// the smallest key of each, in the layout of the points
     std::vector<std::uint64_t> keys;
-    /// as boxes::offsets; of the sources only if there are two sets
+    /// as boxes::offsets; those of the sources are zeros if there is one set
     std::vector<index_type> target_offsets{0}, source_offsets{0};
 
     [[nodiscard]] index_type size() const { return static_cast<index_type>(cells.size()); }

@@ -58,7 +58,7 @@ namespace nearfield::detail
       for (std::size_t i = 0; i < n; ++i) sorted[ends[values[i] >> shift]++] = values[i];
       if (is_crowded)
         for (std::size_t d = 0, begin = 0; d < n_digits; begin = ends[d++])
-          if (ends[d] - begin > few) std::sort(&sorted[begin], &sorted[ends[d]]);
+          if (ends[d] - begin > few) std::sort(sorted.data() + begin, sorted.data() + ends[d]);
       insertion_sort(sorted.data(), n);
       std::copy_n(sorted.begin(), n, values);
     }
