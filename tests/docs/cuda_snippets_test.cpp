@@ -9,6 +9,11 @@
 #include <nearfield/tree/permutation.hpp>
 // [cuda_step]
 
+// [moving_points]
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/tree/cuda_tree.hpp>
+// [moving_points]
+
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/kernels/lennard_jones.hpp>
 #include <nearfield/p2p/near_field.hpp>
@@ -57,6 +62,45 @@ namespace
     nf::near_field(nf::scalar, nf::one_over_r<>{}, tree, nf::soa{x, y, z}, nf::soa{q},
                    nf::soa{expected});
     for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * expected[i]);
+  }
+
+  TEST(docs, moving_points)
+  {
+    std::size_t const n = 3000;
+    int const n_steps = 3;
+    auto x = nf::test::values(n, 1);
+    auto const y = nf::test::values(n, 2), z = nf::test::values(n, 3), q = nf::test::values(n, 4);
+    nf::device_columns<double, 3> points(nf::soa<double const, 3>{x, y, z});
+    nf::device_columns<double, 1> const charges(nf::soa<double const, 1>{q});
+    nf::device_columns<double, 1> sums(n);
+    std::vector<double> phi(n), expected(n);
+    int n_moves = 0;
+    // compares the sums, then moves the points along x
+    auto const move = [&](nf::device_columns<double, 3>& to, nf::device_columns<double, 1>& of)
+    {
+      of.copy_to(nf::soa{phi});
+      nf::near_field(nf::scalar, nf::one_over_r<>{},
+                     nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64}), nf::soa{x, y, z},
+                     nf::soa{q}, nf::soa{expected});
+      for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * expected[i]);
+      for (std::size_t i = 0; i < n; ++i) x[i] += 0.1 * y[i];
+      to = nf::device_columns<double, 3>(nf::soa<double const, 3>{x, y, z});
+      ++n_moves;
+    };
+    // clang-format off
+    // [moving_points]
+
+    auto tree = nf::build_tree(nf::cuda, points.view(), {.max_leaf_size = 64});
+    for (int step = 0; step < n_steps; ++step)
+    {
+      nf::near_field(nf::cuda, nf::one_over_r<>{}, tree, points.view(), charges.view(), sums.view());  // sums =
+      move(points, sums);                          // your integrator, a kernel in the same stream
+      tree.rebuild(points.view());
+    }
+    // [moving_points]
+    // clang-format on
+    EXPECT_EQ(n_moves, 3);
+    EXPECT_EQ(tree.size(), nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64}).size());
   }
 
   TEST(docs, own_device_memory)
