@@ -70,8 +70,9 @@ namespace
     int const n_steps = 3;
     auto x = nf::test::values(n, 1);
     auto const y = nf::test::values(n, 2), z = nf::test::values(n, 3), q = nf::test::values(n, 4);
-    nf::device_columns<double, 3> points(nf::soa<double const, 3>{x, y, z});
-    nf::device_columns<double, 1> const charges(nf::soa<double const, 1>{q});
+    auto const& now = x;
+    nf::device_columns<double, 3> points(nf::soa{now, y, z});
+    nf::device_columns<double, 1> const charges(nf::soa{q});
     nf::device_columns<double, 1> sums(n);
     std::vector<double> phi(n), expected(n);
     int n_moves = 0;
@@ -80,11 +81,11 @@ namespace
     {
       of.copy_to(nf::soa{phi});
       nf::near_field(nf::scalar, nf::one_over_r<>{},
-                     nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64}), nf::soa{x, y, z},
+                     nf::build_tree(nf::soa{now, y, z}, {.max_leaf_size = 64}), nf::soa{now, y, z},
                      nf::soa{q}, nf::soa{expected});
       for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(phi[i], expected[i], 1e-12 * expected[i]);
       for (std::size_t i = 0; i < n; ++i) x[i] += 0.1 * y[i];
-      to = nf::device_columns<double, 3>(nf::soa<double const, 3>{x, y, z});
+      to = nf::device_columns<double, 3>(nf::soa{now, y, z});
       ++n_moves;
     };
     // clang-format off
@@ -100,7 +101,7 @@ namespace
     // [moving_points]
     // clang-format on
     EXPECT_EQ(n_moves, 3);
-    EXPECT_EQ(tree.size(), nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 64}).size());
+    EXPECT_EQ(tree.size(), nf::build_tree(nf::soa{now, y, z}, {.max_leaf_size = 64}).size());
   }
 
   TEST(docs, own_device_memory)
