@@ -7,7 +7,9 @@
 #include <sstream>
 #include <string>
 
+#include <malloc.h>
 #include <sched.h>
+#include <sys/resource.h>
 
 namespace nearfield::app
 {
@@ -110,6 +112,15 @@ namespace nearfield::app
         least = std::min(least, left_in_all(mount / "memory", path, of_version_1));
     }
     return least;
+  }
+
+  void spare_address_space()
+  {
+#if defined(M_ARENA_MAX) // glibc
+    rlimit space{};
+    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+      mallopt(M_ARENA_MAX, 1);
+#endif
   }
 
   std::uint64_t peak_memory()

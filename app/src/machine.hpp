@@ -17,6 +17,10 @@ namespace nearfield::app
   /// as available. The largest std::uint64_t if unknown. `root` is the directory of proc and sys.
   std::uint64_t available_memory(std::filesystem::path const& root = "/");
 
+  /// Where address space is limited (`ulimit -v`), all threads share one heap from now on: each would otherwise
+  /// reserve 64 MiB or more.
+  void spare_address_space();
+
   /// The peak resident memory of this process in bytes; 0 if unknown.
   std::uint64_t peak_memory();
 }

@@ -1,5 +1,6 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "machine.hpp"
 
 #include <nearfield/io/atomic_file.hpp>
 
@@ -33,6 +34,7 @@ int main(int argc, char** argv)
 try
 {
   hold_standard_streams();
+  nearfield::app::spare_address_space();
   nearfield::remove_temporaries_on_signal();
   int const status = nearfield::app::run_command(argc, argv);
   nearfield::app::flush_output();

@@ -160,11 +160,12 @@ TEST(energy, kinetic_energy_momentum_and_virial)
   point_set const points{.dim = 2,
                          .positions = {{1, 2}, {3, 5}},
                          .velocities = {{1, 3}, {-2, 4}},
-                         .outputs = {{1, -1}, {2, 0.5}}};
+                         .outputs = {{1, -1}, {2, 1.5}}};
   std::vector<double> const masses{2, 4};
   EXPECT_EQ(kinetic_energy(points, masses), (2 * 5 + 4 * 25) / 2.0);
   EXPECT_EQ(momentum(points, masses), (std::vector<double>{14, 12}));
-  EXPECT_EQ(virial(points, masses), 2 * (1 + 6) + 4 * (-2 + 2.5));
+  // about the first point
+  EXPECT_EQ(virial(points, masses), 4 * (-1 + 2 * 1.5));
 }
 
 TEST(progress, says_how_far_how_fast_and_how_long)
