@@ -83,12 +83,12 @@ namespace nearfield::app
     /// Built by the first call: a run on a GPU alone builds its tree there.
     [[nodiscard]] tree<Dim> const& leaves() const
     {
-      auto const build = [this](auto&... on)
+      auto const made = [this](auto&... on)
       {
         return sources ? build_tree(on..., targets.view(), sources->view(), cut)
                        : build_tree(on..., targets.view(), cut);
       };
-      if (!leaves_) leaves_ = builder ? build(*builder) : build();
+      if (!leaves_) leaves_ = builder ? made(*builder) : made();
       return *leaves_;
     }
     [[nodiscard]] soa<T const, Dim> source_view() const
