@@ -8,7 +8,6 @@
 #include "run.hpp"
 #include "starpu_runtime.hpp"
 
-#include <nearfield/starpu/cpu_workers.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <benchmark/benchmark.h>

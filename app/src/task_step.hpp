@@ -9,7 +9,6 @@
 #include <nearfield/search/radius_search.hpp>
 
 #if defined(NEARFIELD_WITH_STARPU)
-#include <nearfield/starpu/cpu_workers.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/radius_search.hpp>
 

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/cpu_workers.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include "complains_of.hpp"
 #include "one_runtime.hpp"

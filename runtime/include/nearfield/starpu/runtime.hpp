@@ -1,7 +1,9 @@
 #pragma once
 
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/executor.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -73,6 +75,27 @@ namespace nearfield::starpu
     /// as does every function of this library that waits for tasks. Destructors cannot throw: StarPU aborts
     /// if a worker destroys a handle, a near_field, pair_slabs or the last runtime.
     void wait();
+  };
+
+  /// StarPU's CPU workers as an executor: each part of a loop is a task.
+  ///
+  ///     nearfield::starpu::cpu_workers on(starpu);
+  ///     auto const tree = nearfield::build_tree(on, nearfield::soa{x, y, z});
+  class NEARFIELD_API cpu_workers final : public executor
+  {
+  public:
+    /// Keeps StarPU running.
+    explicit cpu_workers(runtime const& starpu) : starpu_(starpu) {}
+
+    /// The number of CPU workers, at least 1.
+    [[nodiscard]] int workers() const override;
+
+    /// Waits for its own tasks only. Throws nearfield::error if there is no CPU worker, if a worker calls it, and if
+    /// memory for the tasks is missing.
+    void run(int n, std::function<void(int)> const& f) override;
+
+  private:
+    runtime starpu_;
   };
 
   /// The version of the StarPU library in use, such as "1.3.10".
