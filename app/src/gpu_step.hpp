@@ -36,15 +36,18 @@ namespace nearfield::app
     std::optional<cuda_tree<Dim>> leaves_;
   };
 
-  /// Starts CUDA, and loads the kernels that build trees.
+  /// Starts CUDA, and loads the kernels that build trees; once in a process, for a loop of steps calls it in each.
   template <class T, int Dim>
   void load_tree_kernels()
   {
+    static bool is_loaded = false;
+    if (is_loaded) return;
     std::array<T, 1> const zero{};
     std::array<T const*, Dim> columns;
     columns.fill(zero.data());
     device_columns<T, Dim> const x(soa<T const, Dim>(columns, 1));
     static_cast<void>(build_tree(cuda, x.view(), {.max_leaf_size = 1}));
+    is_loaded = true;
   }
 
   /// The near field on the first GPU, driven by the calling thread. The time includes the upload of the inputs and the

@@ -75,6 +75,19 @@ namespace nearfield::test
       }
     }
 
+    /// Trees whose keys are those of the last level: adaptive, and uniform.
+    template <class T, int Dim>
+    void expect_sorted_to_the_last_level(points<T, Dim> const& points)
+    {
+      for (tree_options<Dim> const& options :
+           {tree_options<Dim>{.max_leaf_size = 16}, tree_options<Dim>{.level = max_level<Dim>}})
+      {
+        auto const tree = build_tree(points.view(), options);
+        expect_sorted(tree, points, tree.targets(), tree.target_order(), max_level<Dim>);
+        expect_leaves_in_order(tree);
+      }
+    }
+
     /// No leaf could be larger, none should be smaller.
     template <class T, int Dim>
     void expect_cut_as_needed(tree<Dim> const& tree, std::vector<points<T, Dim> const*> const& sets,
@@ -197,14 +210,7 @@ namespace nearfield::test
         coordinate = i % 4 == 0 ? 0.375 : 0.7 + std::ldexp(coordinate - 0.5, -(i % 23));
       points.push_back(x);
     }
-    for (tree_options<dim> const& options :
-         {tree_options<dim>{.max_leaf_size = 16}, tree_options<dim>{.level = max_level<dim>}})
-    {
-      auto const tree = build_tree(points.view(), options);
-      expect_sorted(tree, points, tree.targets(), tree.target_order(),
-                    options.level.value_or(max_level<dim>));
-      expect_leaves_in_order(tree);
-    }
+    expect_sorted_to_the_last_level(points);
   }
 
   // As many points as are sorted at once, most of them in the last boxes.
@@ -218,13 +224,7 @@ namespace nearfield::test
       x.fill(i < 100 ? 0.009 * i : 1 - 1e-7 * (i % 2));
       points.push_back(x);
     }
-    for (tree_options<dim> const& options :
-         {tree_options<dim>{.max_leaf_size = 16}, tree_options<dim>{.level = max_level<dim>}})
-    {
-      auto const tree = build_tree(points.view(), options);
-      expect_sorted(tree, points, tree.targets(), tree.target_order(),
-                    options.level.value_or(max_level<dim>));
-    }
+    expect_sorted_to_the_last_level(points);
   }
 
   TYPED_TEST(build, takes_the_cube_around_the_points_as_root)

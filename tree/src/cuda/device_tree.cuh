@@ -98,7 +98,7 @@ namespace nearfield::detail
   {
   public:
     device_tree(cuda_stream stream, tree_options<Dim> const& options)
-        : stream_((require_gpu(), stream)), options_(options), built_("build_tree: pinned memory"),
+        : stream_((check(options), stream)), options_(options), built_("build_tree: pinned memory"),
           enqueued_("build_tree: pinned memory")
     {}
 
@@ -124,10 +124,12 @@ namespace nearfield::detail
     void limit(device_leaves& leaves) const;
 
   private:
-    static void require_gpu()
+    static void check(tree_options<Dim> const& options)
     {
       if (auto const problem = cuda_problem(); !problem.empty())
         throw error("build_tree: " + problem, error_kind::not_available);
+      // the CPU's errors, for a tree without points
+      static_cast<void>(nearfield::build_tree(soa<float const, Dim>(), options));
     }
 
     using sets = std::array<sorted_keys, 2>; ///< targets, sources

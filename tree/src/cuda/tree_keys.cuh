@@ -114,10 +114,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void check_positions(device_positions<T, Dim> const& points, tree_options<Dim> const& options)
+  void check_positions(device_positions<T, Dim> const& points)
   {
-    // without points: the options
-    static_cast<void>(nearfield::build_tree(soa<T const, Dim>(), options));
     std::size_t const total = points.targets.size() + points.sources.size();
     if (total >= std::size_t(1) << 31)
       throw error("build_tree: found " + std::to_string(total) +
@@ -191,7 +189,7 @@ namespace nearfield::detail
   template <class T>
   void device_tree<Dim>::build(device_positions<T, Dim> const& points)
   {
-    check_positions(points, options_);
+    check_positions(points);
     tree_tables<Dim> tables;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
     device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
@@ -213,7 +211,7 @@ namespace nearfield::detail
   template <class T>
   void device_tree<Dim>::enqueue(device_positions<T, Dim> const& points)
   {
-    check_positions(points, options_);
+    check_positions(points);
     if (points.one_set != one_set_ || points.targets.size() != tables_.n_targets ||
         points.sources.size() != tables_.n_sources)
       throw error("cuda_tree::enqueue: found other numbers of points than the tree was built for; "

@@ -51,8 +51,9 @@ namespace nearfield
   /// lists; made by build_tree(cuda, ...). Spans are valid until the next rebuild() or enqueue(). The tree keeps no
   /// coordinates. To make a tree anew costs more than to rebuild one: it has pinned memory.
   ///
-  /// It takes 4 bytes per point, for a leaf about 60, and 12 for a range of its lists (there are 8 to 16 per leaf in each
-  /// list); while it is built, 20 more per point, then 250 per leaf. The tree before is there until the new one is done.
+  /// It takes 4 bytes per point, about 50 per leaf, and 12 for a range of its lists (in 3D, 13 or so per leaf in the full
+  /// one, half as many in the half one); while it is built, 20 more per point, then 270 per leaf. The tree before is
+  /// there until the new one is done.
   template <int Dim>
   class NEARFIELD_API cuda_tree
   {
