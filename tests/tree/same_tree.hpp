@@ -20,7 +20,9 @@ namespace nearfield::test
   void expect_same_tree(tree<Dim> const& a, tree<Dim> const& b)
   {
     EXPECT_EQ(a.root(), b.root());
+    EXPECT_EQ(a.order(), b.order());
     EXPECT_EQ(a.depth(), b.depth());
+    ASSERT_EQ(a.has_one_set(), b.has_one_set());
     ASSERT_EQ(a.size(), b.size());
     for (index_type leaf = 0; leaf < a.size(); ++leaf) ASSERT_EQ(a.cell(leaf), b.cell(leaf));
     EXPECT_TRUE(std::ranges::equal(a.target_order(), b.target_order()));
