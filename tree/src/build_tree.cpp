@@ -11,7 +11,9 @@
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
+#include <cstdint>
 #include <limits>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -98,7 +100,13 @@ namespace nearfield::detail
       grid.cells.fill(std::uint32_t(1) << layout.level);
       grid.reach.fill(1);
       cell_rows rows;
-      if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
+      std::vector<std::uint8_t> levels;
+      levels.reserve(in_rows ? 0 : leaves.cells.size());
+      if (in_rows)
+        find_rows(grid, std::span(leaves.keys), rows);
+      else
+        for (leaf_cell<Dim> const& cell : leaves.cells)
+          levels.push_back(static_cast<std::uint8_t>(cell.level));
 
       loop_parts const loop = in_rows ? cut(on, rows.rows.size(), 16) : cut(on, leaves.size(), 256);
       bool const is_one = loop.parts == 1;
@@ -115,7 +123,7 @@ namespace nearfield::detail
                       if (in_rows)
                         list_cells(grid, rows, begin, end, targets, lists);
                       else
-                        list_leaves(leaves, layout.level, static_cast<index_type>(begin),
+                        list_leaves(leaves, levels, layout.level, static_cast<index_type>(begin),
                                     static_cast<index_type>(end), targets, lists);
                     });
       if (is_one) return;

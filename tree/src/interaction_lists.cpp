@@ -184,14 +184,11 @@ namespace nearfield::detail
     class descent
     {
     public:
-      descent(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
-              boxes const& targets, list_writer& lists)
-          : leaves_(leaves), key_level_(key_level), first_(first), last_(last), targets_(targets),
-            lists_(lists), levels_(leaves.keys.size())
-      {
-        for (index_type b = 0; b < leaves.size(); ++b)
-          levels_[b] = static_cast<std::uint8_t>(leaves.cells[b].level);
-      }
+      descent(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
+              index_type first, index_type last, boxes const& targets, list_writer& lists)
+          : leaves_(leaves), levels_(levels), key_level_(key_level), first_(first), last_(last),
+            targets_(targets), lists_(lists)
+      {}
 
       void run()
       {
@@ -329,24 +326,24 @@ namespace nearfield::detail
       }
 
       leaf_set<Dim> const& leaves_;
+      std::span<std::uint8_t const> levels_; // side by side, for the cache
       int key_level_;
       index_type first_, last_;
       boxes targets_;
       list_writer& lists_;
-      std::vector<std::uint8_t> levels_;
     };
   }
 
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
-                   boxes const& targets, list_writer& lists)
+  void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
+                   index_type first, index_type last, boxes const& targets, list_writer& lists)
   {
-    if (first < last) descent<Dim>(leaves, key_level, first, last, targets, lists).run();
+    if (first < last) descent<Dim>(leaves, levels, key_level, first, last, targets, lists).run();
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, boxes const&,       \
-                            list_writer&);
+  template void list_leaves(leaf_set<Dim> const&, std::span<std::uint8_t const>, int, index_type,  \
+                            index_type, boxes const&, list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -51,8 +51,8 @@ namespace nearfield::detail
             char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
-  /// meets those whose closed boxes share a point with its own.
+  /// meets those whose closed boxes share a point with its own. `levels` are those of the leaves' cells.
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
-                   boxes const& targets, list_writer& lists);
+  void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
+                   index_type first, index_type last, boxes const& targets, list_writer& lists);
 }
