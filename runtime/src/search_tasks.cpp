@@ -52,8 +52,7 @@ namespace nearfield::starpu::detail
     starpu_codelet& codelet_of(search_work what, bool is_scalar)
     {
       static char const* const names[] = {"radius_search_count", "radius_search_fill",
-                                          "radius_search_sort", "radius_search_reduce",
-                                          "cpu_workers_loop"};
+                                          "radius_search_sort", "radius_search_reduce"};
       char const* const name = names[static_cast<int>(what)];
       return registered<search_codelet>(
           {.name = name,
@@ -74,7 +73,7 @@ namespace nearfield::starpu::detail
                     std::uint64_t candidates, std::function<void(std::size_t)> const& work)
   {
     if (n == 0) return;
-    check_may_wait(what == search_work::loop ? "cpu_workers" : "radius_search");
+    check_may_wait("radius_search");
     shared_run run;
     run.work = &work;
     std::size_t const n_tasks = std::min(n, most_tasks());

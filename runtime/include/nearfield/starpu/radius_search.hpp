@@ -45,14 +45,13 @@ namespace nearfield::starpu
 
 namespace nearfield::starpu::detail
 {
-  /// The kinds of search tasks, and parts of a loop of cpu_workers. Each has a codelet and a performance model.
+  /// The kinds of search tasks. Each has a codelet and a performance model.
   enum class search_work
   {
     count,
     fill,
     sort,
-    reduce,
-    loop
+    reduce
   };
 
   /// What the tasks run. Throws nearfield::error for backend cuda.

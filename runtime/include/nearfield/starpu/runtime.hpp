@@ -77,7 +77,9 @@ namespace nearfield::starpu
     void wait();
   };
 
-  /// StarPU's CPU workers as an executor: each part of a loop is a task.
+  /// StarPU's CPU workers as an executor: tasks take the parts of a loop, and so does a worker that calls run(), in a
+  /// codelet of yours. It never waits for a task that has not started, so workers that are busy with other tasks
+  /// cannot block it.
   ///
   ///     nearfield::starpu::cpu_workers on(starpu);
   ///     auto const tree = nearfield::build_tree(on, nearfield::soa{x, y, z});
@@ -90,8 +92,7 @@ namespace nearfield::starpu
     /// The number of CPU workers, at least 1.
     [[nodiscard]] int workers() const override;
 
-    /// Waits for its own tasks only. Throws nearfield::error if there is no CPU worker, if a worker calls it, and if
-    /// memory for the tasks is missing.
+    /// Throws nearfield::error if no worker calls it and there is no CPU worker or no memory for a task.
     void run(int n, std::function<void(int)> const& f) override;
 
   private:
