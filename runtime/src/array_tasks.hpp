@@ -1,24 +1,12 @@
 #pragma once
 
-#include "p2p_buffers.hpp"
 #include "p2p_codelet.hpp"
+#include "p2p_sides.hpp"
 
 #include <span>
 
 namespace nearfield::starpu::detail
 {
-  /// What a P2P task on arrays computes, with its buffers by role.
-  enum class array_form
-  {
-    /// x, q, out: out_i += sum_{j != i} K(x_i - x_j) q_j, with one evaluation per pair if K has a mutual form
-    inner,
-    /// x, y, q, out: out_i += sum_j K(x_i - y_j) q_j, targets x and sources y
-    outer,
-    /// x, y, x_q, y_q, x_out, y_out: both directions of outer with one evaluation per pair,
-    /// x_out_i += sum_j K(x_i - y_j) y_q_j and y_out_j += sum_i K(y_j - x_i) x_q_i
-    outer_mutual
-  };
-
   /// The codelet of tasks on arrays.
   template <class T>
   class array_tasks : public p2p_codelet<T>

@@ -1,12 +1,7 @@
 #include "list_tasks.hpp"
 
-#include "columns.hpp"
-#include "p2p_codelet.hpp"
-
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/p2p/cuda_job.hpp>
-#include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -18,111 +13,31 @@ namespace nearfield::starpu::detail
   namespace
   {
     using nearfield::detail::task_head;
-    using nearfield::detail::task_list_view;
 
-    /// The buffers of a task. They may be in GPU memory: only addresses are computed.
+    /// What the buffers of a task hold. They may be in GPU memory: only addresses are computed.
     template <class T>
-    struct list_buffers
+    list_data<T> list_of_buffers(pair_form form, interaction_shape const& k,
+                                 p2p_argument const& argument, void** buffers)
     {
-      interaction_shape const& k;
-      task_head const& head;
-      task_list_view list;
-      int n_rhs;
-      columns<T> out, halo; ///< of all right-hand sides
-      void **x, **q;        ///< by source buffer
-
-      list_buffers(pair_form form, interaction_shape const& shape, p2p_argument const& argument,
-                   void** buffers)
-          : k(shape), head(*argument.head),
-            list(head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0]))),
-            n_rhs(argument.n_rhs), out(buffers[1], n_rhs * k.n_out)
-      {
-        bool const has_halo = form == pair_form::mutual;
-        if (has_halo) halo = columns<T>(buffers[2], n_rhs * k.n_out);
-        x = buffers + (has_halo ? 3 : 2);
-        q = x + std::max(head.n_sources, head.target_buffer + 1);
-      }
-
-      [[nodiscard]] T const* x_column(index_type buffer, int d) const
-      {
-        return columns<T const>(x[buffer], k.dim)[d];
-      }
-      /// The inputs of a source buffer; columns as out and halo have them.
-      [[nodiscard]] columns<T const> inputs(index_type buffer) const
-      {
-        return {q[buffer], n_rhs * k.n_in};
-      }
-      [[nodiscard]] std::size_t n_out_values() const
-      {
-        return std::size_t(out.n) * static_cast<std::size_t>(n_rhs * k.n_out);
-      }
-      [[nodiscard]] std::size_t n_halo_values() const
-      {
-        return std::size_t(halo.n) * static_cast<std::size_t>(n_rhs * k.n_out);
-      }
-
-      /// Sets what CPU and GPU jobs have in common.
-      template <class Job>
-      void set_common(Job& job, p2p_argument const& argument) const
-      {
-        static_cast<list_view&>(job) = list;
-        job.n_rhs = n_rhs;
-        job.own_is_self = head.target_buffer < head.n_sources;
-        job.ranges_may_coincide = argument.ranges_may_coincide;
-      }
-    };
-
-    template <class T>
-    void run_on_cpu(p2p_function<T> kernel, p2p_argument const& argument,
-                    list_buffers<T> const& data)
-    {
-      interaction_shape const& k = data.k;
-      bool const has_halo = data.halo.first != nullptr;
-      std::fill_n(data.out.first, data.n_out_values(), T(0));
-      if (has_halo) std::fill_n(data.halo.first, data.n_halo_values(), T(0));
-      std::span<source_set const> const sets(data.list.sets, data.head.n_sets);
-      inline_vector<T const*, 16> target_x;
-      inline_vector<T*, 16> target_out;
-      std::vector<T const*> source_x, source_q;
-      std::vector<T*> source_out;
-      for (int d = 0; d < k.dim; ++d)
-        target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
-      source_x.reserve(sets.size() * static_cast<std::size_t>(k.dim));
-      source_q.reserve(sets.size() * static_cast<std::size_t>(data.n_rhs * k.n_in));
-      if (has_halo)
-        source_out.reserve(sets.size() * static_cast<std::size_t>(data.n_rhs * k.n_out));
-      for (source_set const& set : sets)
-        for (int d = 0; d < k.dim; ++d)
-          source_x.push_back(data.x_column(set.allocation, d) + set.begin);
-
-      p2p_job<T> job;
-      data.set_common(job, argument);
-      job.last_box = data.head.n_boxes;
-      job.tests_for_zero = argument.tests_for_zero;
-      job.target_x = target_x.data();
-      job.source_x = source_x.data();
-      for (int o = 0; o < data.n_rhs * k.n_out; ++o) target_out.push_back(data.out[o]);
-      for (source_set const& set : sets)
-      {
-        for (int i = 0; i < data.n_rhs * k.n_in; ++i)
-          source_q.push_back(data.inputs(set.allocation)[i] + set.begin);
-        if (has_halo) // set 0 is the group itself
-          for (int o = 0; o < data.n_rhs * k.n_out; ++o)
-            source_out.push_back(&set == sets.data() ? data.out[o] : data.halo[o] + set.halo);
-      }
-      job.target_out = target_out.data();
-      job.source_q = source_q.data();
-      if (has_halo)
-      {
-        job.target_q = source_q.data();
-        job.source_out = source_out.data();
-      }
-      kernel(argument.k, job);
+      task_head const& head = *argument.head;
+      bool const has_halo = form == pair_form::mutual;
+      list_data<T> data{k,
+                        head,
+                        {head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0]))},
+                        argument.n_rhs};
+      void** next = buffers + 1;
+      data.out = {*next++, data.n_rhs * k.n_out};
+      if (has_halo) data.halo = {*next++, data.n_rhs * k.n_out};
+      for (index_type b = 0; b < std::max(head.n_sources, head.target_buffer + 1); ++b)
+        data.x.push_back({*next++, k.dim});
+      for (index_type b = 0; b < head.n_sources; ++b)
+        data.q.push_back({*next++, data.n_rhs * k.n_in});
+      return data;
     }
 
     template <class T>
     void launch(char const* operation, cuda_function<T> kernel, p2p_argument const& argument,
-                list_buffers<T> const& data, cuda_stream stream)
+                list_data<T> const& data, cuda_stream stream)
     {
       interaction_shape const& k = data.k;
       bool const has_halo = data.halo.first != nullptr;
@@ -133,9 +48,9 @@ namespace nearfield::starpu::detail
       inline_vector<T const*, std::size_t(most_source_allocations) * 3> source_x, source_q;
       inline_vector<T const*, 16> target_x;
       for (int d = 0; d < k.dim; ++d)
-        target_x.push_back(data.x_column(data.head.target_buffer, d) + data.head.target_begin);
+        target_x.push_back(data.x[data.head.target_buffer][d] + data.head.target_begin);
       for (index_type b = 0; b < data.head.n_sources; ++b)
-        for (int d = 0; d < k.dim; ++d) source_x.push_back(data.x_column(b, d));
+        for (int d = 0; d < k.dim; ++d) source_x.push_back(data.x[b][d]);
 
       cuda_job<T> job;
       data.set_common(job, argument);
@@ -151,14 +66,14 @@ namespace nearfield::starpu::detail
       inline_vector<T const*, 16> target_q;
       inline_vector<T*, 16> target_out, halo_out;
       for (index_type b = 0; b < data.head.n_sources; ++b)
-        for (int i = 0; i < data.n_rhs * k.n_in; ++i) source_q.push_back(data.inputs(b)[i]);
+        for (int i = 0; i < data.n_rhs * k.n_in; ++i) source_q.push_back(data.q[b][i]);
       for (int o = 0; o < data.n_rhs * k.n_out; ++o) target_out.push_back(data.out[o]);
       job.source_q = source_q.data();
       job.target_out = target_out.data();
       if (has_halo)
       {
         for (int i = 0; i < data.n_rhs * k.n_in; ++i)
-          target_q.push_back(data.inputs(data.head.target_buffer)[i] + data.head.target_begin);
+          target_q.push_back(data.q[data.head.target_buffer][i] + data.head.target_begin);
         for (int o = 0; o < data.n_rhs * k.n_out; ++o) halo_out.push_back(data.halo[o]);
         job.target_q = target_q.data();
         job.halo_out = halo_out.data();
@@ -179,7 +94,7 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<p2p_argument const&>(task.argument);
-        list_buffers<T> const data(form_, this->shape(), argument, task.buffers);
+        auto const data = list_of_buffers<T>(form_, this->shape(), argument, task.buffers);
         bool const is_mutual = form_ == pair_form::mutual;
         if (task.on == implementation::cuda)
         {
@@ -190,12 +105,57 @@ namespace nearfield::starpu::detail
         else
         {
           p2p_kernels<T> const& kernels = this->cpu_kernels(task.on);
-          run_on_cpu(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
+          run_list(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
         }
       }
 
       pair_form form_;
     };
+  }
+
+  template <class T>
+  void run_list(p2p_function<T> kernel, p2p_argument const& argument, list_data<T> const& data)
+  {
+    interaction_shape const& k = data.k;
+    bool const has_halo = data.halo.first != nullptr;
+    std::fill_n(data.out.first, data.n_out_values(), T(0));
+    if (has_halo) std::fill_n(data.halo.first, data.n_halo_values(), T(0));
+    std::span<source_set const> const sets(data.list.sets, data.head.n_sets);
+    inline_vector<T const*, 16> target_x;
+    inline_vector<T*, 16> target_out;
+    std::vector<T const*> source_x, source_q;
+    std::vector<T*> source_out;
+    for (int d = 0; d < k.dim; ++d)
+      target_x.push_back(data.x[data.head.target_buffer][d] + data.head.target_begin);
+    source_x.reserve(sets.size() * static_cast<std::size_t>(k.dim));
+    source_q.reserve(sets.size() * static_cast<std::size_t>(data.n_rhs * k.n_in));
+    if (has_halo) source_out.reserve(sets.size() * static_cast<std::size_t>(data.n_rhs * k.n_out));
+    for (source_set const& set : sets)
+      for (int d = 0; d < k.dim; ++d) source_x.push_back(data.x[set.allocation][d] + set.begin);
+
+    p2p_job<T> job;
+    data.set_common(job, argument);
+    job.last_box = data.head.n_boxes;
+    job.tests_for_zero = argument.tests_for_zero;
+    job.target_x = target_x.data();
+    job.source_x = source_x.data();
+    for (int o = 0; o < data.n_rhs * k.n_out; ++o) target_out.push_back(data.out[o]);
+    for (source_set const& set : sets)
+    {
+      for (int i = 0; i < data.n_rhs * k.n_in; ++i)
+        source_q.push_back(data.q[set.allocation][i] + set.begin);
+      if (has_halo) // set 0 is the group itself
+        for (int o = 0; o < data.n_rhs * k.n_out; ++o)
+          source_out.push_back(&set == sets.data() ? data.out[o] : data.halo[o] + set.halo);
+    }
+    job.target_out = target_out.data();
+    job.source_q = source_q.data();
+    if (has_halo)
+    {
+      job.target_q = source_q.data();
+      job.source_out = source_out.data();
+    }
+    kernel(argument.k, job);
   }
 
   template <class T>
@@ -205,6 +165,8 @@ namespace nearfield::starpu::detail
         form == pair_form::mutual ? "p2p_mutual_group" : "p2p_gather", k, backends, form);
   }
 
+  template void run_list(p2p_function<float>, p2p_argument const&, list_data<float> const&);
+  template void run_list(p2p_function<double>, p2p_argument const&, list_data<double> const&);
   template starpu_codelet& list_codelet(pair_form, kernel_type<float> const&, backend_set);
   template starpu_codelet& list_codelet(pair_form, kernel_type<double> const&, backend_set);
 }

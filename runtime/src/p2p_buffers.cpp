@@ -81,6 +81,7 @@ namespace nearfield::starpu::detail
   void p2p_buffers::choose_layout(layout const& expected)
   {
     int const n = static_cast<int>(buffers_.size());
+    overwrites_ = expected.overwrites;
     is_packed_ = n == expected.roles;
     if (is_packed_) return;
     int const of_values = n - expected.coordinates;
@@ -183,7 +184,8 @@ namespace nearfield::starpu::detail
       return;
     }
     bool const adds = (buffer.mode & STARPU_RW) == STARPU_RW || (buffer.mode & STARPU_REDUX) != 0;
-    if (!adds)
+    bool const writes = overwrites_ && (buffer.mode & STARPU_W) != 0;
+    if (!adds && !writes)
       throw error(std::string(codelet_) + ": " + what +
                   " is not accessed as STARPU_RW, STARPU_RW | STARPU_COMMUTE or STARPU_REDUX, but "
                   "the task adds to it");

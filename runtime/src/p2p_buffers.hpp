@@ -41,9 +41,10 @@ namespace nearfield::starpu::detail
     /// The number of buffers that a task may have.
     struct layout
     {
-      int roles = 0;       ///< if packed
-      int coordinates = 0; ///< columns of coordinates, on both sides
-      int values = 0;      ///< columns of inputs and outputs per right-hand side, on both sides
+      int roles = 0;           ///< if packed
+      int coordinates = 0;     ///< columns of coordinates, on both sides
+      int values = 0;          ///< columns of inputs and outputs per right-hand side, on both sides
+      bool overwrites = false; ///< the task writes its outputs and does not add to them
     };
 
     /// The buffers of the task that this thread runs. Throws nearfield::error if their number fits neither
@@ -86,7 +87,8 @@ namespace nearfield::starpu::detail
     role coordinates(char const* what, int n_columns, std::size_t size_of_real);
     /// Takes the next role, inputs or outputs of n points with n_columns per right-hand side. Throws
     /// nearfield::error for sizes that do not match, inputs not accessed as STARPU_R, outputs not accessed as
-    /// STARPU_RW or STARPU_REDUX, and outputs that share memory with another role.
+    /// STARPU_RW or STARPU_REDUX (STARPU_W if the task overwrites them), and outputs that share memory with another
+    /// role.
     role values(char const* what, int n_columns, std::size_t size_of_real, index_type n,
                 bool is_output);
 
@@ -105,6 +107,7 @@ namespace nearfield::starpu::detail
     std::span<p2p_handles const> roles_;
     std::size_t next_ = 0, next_role_ = 0;
     bool is_packed_ = true;
+    bool overwrites_ = false;
     int n_rhs_ = 1; ///< if not packed
   };
 }

@@ -86,9 +86,9 @@ namespace nearfield::starpu::detail
                      [&] { default_ = detail::argument_of(type_.by_default(), nullptr); });
       return default_;
     }
-    if (task.cl_arg_size != sizeof(p2p_argument))
+    if (task.cl_arg_size != argument_size())
       fail("the task's argument has " + std::to_string(task.cl_arg_size) + " bytes, that of " +
-           std::string(type_.name) + " has " + std::to_string(sizeof(p2p_argument)) +
+           std::string(type_.name) + " has " + std::to_string(argument_size()) +
            "; pass STARPU_CL_ARGS_NFREE, p2p.argument(), p2p.argument_size()");
     auto const& argument = *static_cast<p2p_argument const*>(task.cl_arg);
     if (argument.type != type_.type)

@@ -60,6 +60,8 @@ namespace nearfield::starpu::detail
     p2p_codelet(description const& what, kernel_type<T> const& k);
 
     [[nodiscard]] p2p_argument const& argument_of(starpu_task const& task) const final;
+    /// Of what derives from p2p_argument and is the argument of this codelet.
+    [[nodiscard]] virtual std::size_t argument_size() const { return sizeof(p2p_argument); }
 
     [[nodiscard]] interaction_shape const& shape() const { return type_; }
     [[nodiscard]] p2p_kernels<T> const& cpu_kernels(implementation on) const

@@ -29,14 +29,8 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
-        int const n_columns = argument.from.columns().width();
-        columns<T> const chunk(task.buffers[0], n_columns);
-        for (int c = 0; c < n_columns; ++c)
-        {
-          auto const from = argument.from[c];
-          T* const to = chunk[c];
-          for (index_type i = 0; i < chunk.n; ++i) to[i] = from[argument.order[i]];
-        }
+        gather_columns(argument.from, argument.order,
+                       columns<T>(task.buffers[0], argument.from.columns().width()), 0);
       }
     };
 
@@ -49,28 +43,9 @@ namespace nearfield::starpu::detail
       {
         auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
         int const n_columns = argument.to.columns().width();
-        columns<T const> const out(task.buffers[0], n_columns);
-        std::vector<T> with_halos(argument.pieces.empty() ? 0 : out.n);
-        for (int c = 0; c < n_columns; ++c)
-        {
-          T const* sums = out[c];
-          if (!with_halos.empty())
-          {
-            std::copy_n(sums, out.n, with_halos.begin());
-            sums = with_halos.data();
-          }
-          for (auto const& piece : argument.pieces)
-          {
-            T const* const halo = columns<T const>(task.buffers[1 + piece.halo], n_columns)[c];
-            for (index_type i = 0; i < piece.size; ++i)
-              with_halos[piece.begin + i] += halo[piece.halo_begin + i];
-          }
-          auto const to = argument.to[c];
-          if (argument.accumulate)
-            for (index_type i = 0; i < out.n; ++i) to[argument.order[i]] += sums[i];
-          else
-            for (index_type i = 0; i < out.n; ++i) to[argument.order[i]] = sums[i];
-        }
+        deliver_group(argument, columns<T const>(task.buffers[0], n_columns),
+                      [&](std::size_t halo)
+                      { return columns<T const>(task.buffers[1 + halo], n_columns); });
       }
     };
   }

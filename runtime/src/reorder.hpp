@@ -1,11 +1,15 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "columns.hpp"
 #include "plan.hpp"
 
 #include <nearfield/core/soa.hpp>
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
+#include <vector>
 
 /// \file
 /// Tasks that copy between the caller's arrays, in the caller's order, and the data of a step, in tree order.
@@ -13,6 +17,19 @@
 
 namespace nearfield::starpu::detail
 {
+  /// to(begin + i, c) = from[c][order[i]]
+  template <class T>
+  void gather_columns(strided<T const, run_time_columns> const& from,
+                      std::span<index_type const> order, columns<T> const& to, index_type begin)
+  {
+    for (int c = 0; c < from.columns().width(); ++c)
+    {
+      auto const column = from[c];
+      T* const out = to[c] + begin;
+      for (std::size_t i = 0; i < order.size(); ++i) out[i] = column[order[i]];
+    }
+  }
+
   /// chunk(i, c) = from[c][order[i]]
   template <class T>
   struct collect_argument : task_argument
@@ -34,6 +51,34 @@ namespace nearfield::starpu::detail
     std::span<nearfield::detail::halo_piece const> pieces;
     bool accumulate = false;
   };
+
+  /// Does so on the calling thread; halos(h) are the columns of halo h.
+  template <class T, class Halos>
+  void deliver_group(deliver_argument<T> const& what, columns<T const> const& out,
+                     Halos const& halos)
+  {
+    std::vector<T> with_halos(what.pieces.empty() ? 0 : out.n);
+    for (int c = 0; c < what.to.columns().width(); ++c)
+    {
+      T const* sums = out[c];
+      if (!with_halos.empty())
+      {
+        std::copy_n(sums, out.n, with_halos.begin());
+        sums = with_halos.data();
+      }
+      for (auto const& piece : what.pieces)
+      {
+        T const* const halo = columns<T const>(halos(piece.halo))[c];
+        for (index_type i = 0; i < piece.size; ++i)
+          with_halos[piece.begin + i] += halo[piece.halo_begin + i];
+      }
+      auto const to = what.to[c];
+      if (what.accumulate)
+        for (index_type i = 0; i < out.n; ++i) to[what.order[i]] += sums[i];
+      else
+        for (index_type i = 0; i < out.n; ++i) to[what.order[i]] = sums[i];
+    }
+  }
 
   /// Buffers: out, then the halos that reach it.
   template <class T>

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <string>
 #include <utility>
@@ -23,6 +24,13 @@ namespace nearfield::starpu::detail
       return starpu_task_create();
     }
 
+    /// StarPU frees it with the task.
+    void* memory_of_task(std::size_t bytes)
+    {
+      if (void* const memory = std::malloc(bytes)) return memory;
+      throw error("StarPU: no memory for a task; use fewer tasks at a time",
+                  error_kind::out_of_memory);
+    }
   }
 
   /// The state of an owned task's callback. StarPU frees its memory with the task.
@@ -109,12 +117,8 @@ namespace nearfield::starpu::detail
 
   void task::set_owner(std::shared_ptr<monitor> owner)
   {
-    void* const memory = std::malloc(sizeof(owned_callback));
-    if (!memory)
-      throw error("StarPU: no memory for a task; use fewer tasks at a time",
-                  error_kind::out_of_memory);
-    callback_ =
-        new (memory) owned_callback{std::move(owner), task_->callback_func, task_->callback_arg};
+    callback_ = new (memory_of_task(sizeof(owned_callback)))
+        owned_callback{std::move(owner), task_->callback_func, task_->callback_arg};
     task_->callback_func = &owned_callback::call;
     task_->callback_arg = callback_;
     task_->callback_arg_free = 1;
@@ -133,6 +137,14 @@ namespace nearfield::starpu::detail
   {
     task_->cl_arg = argument;
     task_->cl_arg_size = size;
+  }
+
+  void task::copy_argument(void const* argument, std::size_t size)
+  {
+    void* const copy = memory_of_task(size);
+    std::memcpy(copy, argument, size);
+    set_argument(copy, size);
+    task_->cl_arg_free = 1;
   }
 
   void task::check_worker() const

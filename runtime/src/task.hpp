@@ -5,7 +5,9 @@
 
 #include <starpu.h>
 
+#include <cstddef>
 #include <memory>
+#include <type_traits>
 
 namespace nearfield::starpu::detail
 {
@@ -30,6 +32,10 @@ namespace nearfield::starpu::detail
     void set_owner(std::shared_ptr<monitor> owner);
     /// The argument must live until the task has ended.
     void set_argument(void* argument, std::size_t size);
+    /// A copy, which lives as long as the task.
+    template <class Argument>
+    requires std::is_trivially_copyable_v<Argument>
+    void set_argument_copy(Argument const& argument) { copy_argument(&argument, sizeof(argument)); }
 
     /// Throws nearfield::error if no worker, or not the one in the options, can run the task.
     void submit();
@@ -37,6 +43,7 @@ namespace nearfield::starpu::detail
   private:
     /// Throws nearfield::error if no worker, or not the one in the options, can run the task.
     void check_worker() const;
+    void copy_argument(void const* argument, std::size_t size);
 
     starpu_task* task_;
     unsigned n_ = 0;

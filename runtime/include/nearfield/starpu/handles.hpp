@@ -108,6 +108,7 @@ namespace nearfield::starpu
 
       [[nodiscard]] std::size_t size() const { return size_; }
       [[nodiscard]] T const* data() const { return size_ > N ? all_.data() : first_; }
+      T const& operator[](std::size_t k) const { return data()[k]; }
       [[nodiscard]] T const* begin() const { return data(); }
       [[nodiscard]] T const* end() const { return data() + size_; }
 
