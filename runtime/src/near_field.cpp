@@ -1,5 +1,6 @@
 #include <nearfield/starpu/near_field.hpp>
 
+#include "any_step.hpp"
 #include "environment.hpp"
 #include "fit_memory.hpp"
 #include "gpu_memory.hpp"
@@ -26,12 +27,6 @@ namespace nearfield::starpu::detail
   {
     constexpr int first_of_all = std::numeric_limits<int>::max(); // a priority
 
-    backend choose_backend(runtime const& starpu, interaction_shape const& k, backend wanted)
-    {
-      bool const can_use_gpus = k.has_cuda && starpu.n_gpus() > 0;
-      return wanted == backend::automatic && can_use_gpus ? backend::cuda : wanted;
-    }
-
     pair_form choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
                           pair_form wanted, backend where)
     {
@@ -43,11 +38,7 @@ namespace nearfield::starpu::detail
             cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out, n_rhs);
         return can_be_mutual && pays ? pair_form::mutual : pair_form::one_sided;
       }
-      if (wanted == pair_form::mutual && !can_be_mutual)
-        throw error("near_field: form mutual, but " +
-                    (groups.has_one_set ? std::string(k.name) + " has no mutual form"
-                                        : std::string("the tree has two sets")) +
-                    "; take form one_sided");
+      check_form(groups.has_one_set, k, wanted);
       return wanted;
     }
 
@@ -94,10 +85,116 @@ namespace nearfield::starpu::detail
     }
   }
 
-  /// What a near_field is made of.
+  /// A step over the caller's columns.
   template <class T>
-  struct step
+  class step final : public any_step<T>
   {
+  public:
+    step(runtime const& s, leaf_groups_view const& groups, kernel<T> const& interaction,
+         step_columns<T> const& of_caller, step_options const& options)
+        : starpu(s), delivery(options.delivery),
+          where(choose_backend(s, *interaction.type, options.backend)),
+          form_(choose_form(groups, *interaction.type, of_caller.n_rhs, options.form, where)),
+          group_codelet(list_codelet(form_, *interaction.type, where)), k(interaction),
+          columns(of_caller)
+    {
+      check_may_wait("near_field"); // its destructor waits
+      check_arguments(groups, columns);
+      plan = make_plan(groups, columns, form_, where);
+
+      source_x.add(plan.source_chunks, columns.sources().view(), groups.source_order, &watch);
+      for (collected& q : source_q)
+        q.add(plan.source_chunks, columns.q.view(), groups.source_order, &watch);
+      if (!columns.has_one_set)
+        target_x.add(plan.target_chunks, columns.x.view(), groups.target_order, &watch);
+
+      std::size_t const n_out = columns.out.columns.size();
+      p2p_argument argument = argument_of(k, &watch);
+      argument.n_rhs = columns.n_rhs;
+      for (auto& group : plan.groups)
+      {
+        auto const n = group.targets.size();
+        list.push_back(handle::of(group.list.data(), group.list.size()));
+        out.push_back(handle::of_size<T>(n_out * n));
+        if (form_ == pair_form::mutual)
+          halo.push_back(handle::of_size<T>(n_out * std::max<index_type>(1, group.halo_size)));
+        argument.work = group.interactions * columns.n_rhs;
+        argument.head = &group.head;
+        arguments.push_back(argument);
+        deliveries.push_back({{&watch},
+                              columns.out.view(),
+                              groups.target_order.subspan(group.targets.begin, n),
+                              group.pieces,
+                              options.accumulate});
+      }
+      is_written.resize(plan.groups.size());
+    }
+
+    void submit() override
+    {
+      check_address_space(4, 2 * n_tasks()); // one of a group computes, one delivers
+      if (positions_changed_)
+      {
+        source_x.submit();
+        target_x.submit();
+        positions_changed_ = false;
+      }
+      if (inputs_changed_)
+      {
+        // tasks of the last step read the other set
+        int const next = 1 - newest_q;
+        source_q[next].submit();
+        newest_q = next;
+        is_collected[next] = true;
+        inputs_changed_ = false;
+      }
+      // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
+      int priority = static_cast<int>(n_tasks());
+      for (std::size_t const g : plan.by_priority) submit_group(g, priority--);
+      if (delivery == delivery_choice::every_step) submit_deliveries();
+    }
+
+    void deliver() override
+    {
+      if (delivery != delivery_choice::on_request) return;
+      check_address_space(4, n_tasks());
+      submit_deliveries();
+    }
+
+    void wait() override
+    {
+      for (std::size_t g = 0; g < n_tasks(); ++g)
+        if (is_written[g]) // StarPU aborts when data is read that no task has written
+          wait_for_writers(out[g], "out");
+      watch.rethrow();
+    }
+
+    void wait_for_inputs() override
+    {
+      for (int const set : {0, 1})
+        if (is_collected[set])
+          for (handle const& chunk : source_q[set].chunks) wait_for_writers(chunk, "q");
+    }
+
+    void positions_changed() override
+    {
+      if (!arguments.empty() && !arguments[0].ranges_may_coincide)
+      {
+        wait();
+        for (auto& argument : arguments) argument.ranges_may_coincide = true;
+      }
+      positions_changed_ = true;
+    }
+
+    void inputs_changed() override { inputs_changed_ = true; }
+    [[nodiscard]] pair_form form() const override { return form_; }
+    [[nodiscard]] std::size_t n_tasks() const override { return plan.groups.size(); }
+    [[nodiscard]] std::vector<worker_tasks> statistics() const override
+    {
+      return statistics_of(watch, *k.type);
+    }
+
+  private:
     /// Chunks of some columns, and the tasks that gather them from the caller's.
     struct collected
     {
@@ -129,50 +226,10 @@ namespace nearfield::starpu::detail
       }
     };
 
-    step(runtime const& s, leaf_groups_view const& groups, kernel<T> const& interaction,
-         step_columns<T> const& of_caller, step_options const& options)
-        : starpu(s), delivery(options.delivery),
-          where(choose_backend(s, *interaction.type, options.backend)),
-          form(choose_form(groups, *interaction.type, of_caller.n_rhs, options.form, where)),
-          group_codelet(list_codelet(form, *interaction.type, where)), k(interaction),
-          columns(of_caller)
-    {
-      check_may_wait("near_field"); // its destructor waits
-      check_arguments(groups, columns);
-      plan = make_plan(groups, columns, form, where);
-
-      source_x.add(plan.source_chunks, columns.sources().view(), groups.source_order, &watch);
-      for (collected& q : source_q)
-        q.add(plan.source_chunks, columns.q.view(), groups.source_order, &watch);
-      if (!columns.has_one_set)
-        target_x.add(plan.target_chunks, columns.x.view(), groups.target_order, &watch);
-
-      std::size_t const n_out = columns.out.columns.size();
-      p2p_argument argument = argument_of(k, &watch);
-      argument.n_rhs = columns.n_rhs;
-      for (auto& group : plan.groups)
-      {
-        auto const n = group.targets.size();
-        list.push_back(handle::of(group.list.data(), group.list.size()));
-        out.push_back(handle::of_size<T>(n_out * n));
-        if (form == pair_form::mutual)
-          halo.push_back(handle::of_size<T>(n_out * std::max<index_type>(1, group.halo_size)));
-        argument.work = group.interactions * columns.n_rhs;
-        argument.head = &group.head;
-        arguments.push_back(argument);
-        deliveries.push_back({{&watch},
-                              columns.out.view(),
-                              groups.target_order.subspan(group.targets.begin, n),
-                              group.pieces,
-                              options.accumulate});
-      }
-      is_written.resize(plan.groups.size());
-    }
-
     void submit_group(std::size_t g, int priority)
     {
       auto const& group = plan.groups[g];
-      bool const is_mutual = form == pair_form::mutual;
+      bool const is_mutual = form_ == pair_form::mutual;
       bool const has_targets_apart = !columns.has_one_set;
       auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
       task one(group_codelet, 2 + is_mutual + has_targets_apart + 2 * n_sources);
@@ -189,7 +246,7 @@ namespace nearfield::starpu::detail
       is_written[g] = true;
     }
 
-    void deliver()
+    void submit_deliveries()
     {
       for (std::size_t g = 0; g < plan.groups.size(); ++g)
       {
@@ -208,14 +265,14 @@ namespace nearfield::starpu::detail
     monitor watch;
     delivery_choice delivery;
     backend where;
-    pair_form form;
+    pair_form form_;
     starpu_codelet& group_codelet;
     kernel<T> k;
     step_columns<T> columns;
     nearfield::detail::step_plan plan;
     std::vector<deliver_argument<T>> deliveries;
     std::vector<p2p_argument> arguments;
-    bool positions_changed = true, inputs_changed = true;
+    bool positions_changed_ = true, inputs_changed_ = true;
     std::vector<bool> is_written; ///< by group: out, by a task that has been submitted
     int newest_q = 1;             ///< which of the two sets of inputs is that of the last step
     std::array<bool, 2> is_collected{};
@@ -240,89 +297,47 @@ namespace nearfield::starpu
   template <kernel_real T>
   void near_field<T>::submit()
   {
-    detail::step<T>& step = *step_;
-    detail::check_address_space(4, 2 * n_tasks()); // one of a group computes, one delivers
-    if (step.positions_changed)
-    {
-      step.source_x.submit();
-      step.target_x.submit();
-      step.positions_changed = false;
-    }
-    if (step.inputs_changed)
-    {
-      // tasks of the last step read the other set
-      int const next = 1 - step.newest_q;
-      step.source_q[next].submit();
-      step.newest_q = next;
-      step.is_collected[next] = true;
-      step.inputs_changed = false;
-    }
-    // larger ones first; where a scheduler knows priorities, sums are delivered while they are in cache
-    int priority = static_cast<int>(n_tasks());
-    for (std::size_t const g : step.plan.by_priority) step.submit_group(g, priority--);
-    if (step.delivery == delivery_choice::every_step) step.deliver();
+    step_->submit();
   }
-
   template <kernel_real T>
   void near_field<T>::deliver()
   {
-    if (step_->delivery != delivery_choice::on_request) return;
-    detail::check_address_space(4, n_tasks());
     step_->deliver();
   }
-
   template <kernel_real T>
   void near_field<T>::wait()
   {
-    for (std::size_t g = 0; g < n_tasks(); ++g)
-      if (step_->is_written[g]) // StarPU aborts when data is read that no task has written
-        detail::wait_for_writers(step_->out[g], "out");
-    step_->watch.rethrow();
+    step_->wait();
   }
-
   template <kernel_real T>
   void near_field<T>::wait_for_inputs()
   {
-    for (int const set : {0, 1})
-      if (step_->is_collected[set])
-        for (handle const& chunk : step_->source_q[set].chunks)
-          detail::wait_for_writers(chunk, "q");
+    step_->wait_for_inputs();
   }
-
   template <kernel_real T>
   void near_field<T>::positions_changed()
   {
-    auto& arguments = step_->arguments;
-    if (!arguments.empty() && !arguments[0].ranges_may_coincide)
-    {
-      wait();
-      for (auto& argument : arguments) argument.ranges_may_coincide = true;
-    }
-    step_->positions_changed = true;
+    step_->positions_changed();
   }
-
   template <kernel_real T>
   void near_field<T>::inputs_changed()
   {
-    step_->inputs_changed = true;
+    step_->inputs_changed();
   }
-
   template <kernel_real T>
   pair_form near_field<T>::form() const
   {
-    return step_->form;
+    return step_->form();
   }
-
   template <kernel_real T>
   std::size_t near_field<T>::n_tasks() const
   {
-    return step_->plan.groups.size();
+    return step_->n_tasks();
   }
-
   template <kernel_real T>
   std::vector<worker_tasks> near_field<T>::statistics() const
   {
-    return detail::statistics_of(step_->watch, *step_->k.type);
+    return step_->statistics();
   }
 
   template class near_field<float>;

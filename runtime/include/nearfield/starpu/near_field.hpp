@@ -3,9 +3,11 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
 #include <nearfield/starpu/runtime.hpp>
 #include <nearfield/starpu/tasks.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <concepts>
 #include <cstddef>
@@ -34,7 +36,7 @@ namespace nearfield::starpu
     pair_form form = pair_form::automatic;
     /// automatic: GPUs where the runtime has some, else CPUs
     nearfield::backend backend = nearfield::backend::automatic;
-    /// when results go to the caller's columns
+    /// when results go to the caller's columns; a step over a moving_tree leaves them in its handles
     delivery_choice delivery = delivery_choice::every_step;
   };
 }
@@ -79,11 +81,55 @@ namespace nearfield::starpu::detail
   };
 
   template <class T>
-  struct step;
+  class any_step;
+  template <class T, int Dim>
+  class moving_points;
 }
 
 namespace nearfield::starpu
 {
+  template <kernel_real T>
+  class near_field;
+
+  /// The octree or quadtree of points that move. Their positions are data of your task graph, written by tasks of yours;
+  /// a near field over this tree is a task that builds the tree from them where it runs, on a GPU or on all CPU
+  /// workers, unless that has been done since positions_changed(). So positions, tree and outputs stay on the device,
+  /// and the thread that submits waits for nothing:
+  ///
+  ///     nearfield::starpu::moving_tree<double, 3> tree(starpu, {x, y, z}, {.max_leaf_size = 64});
+  ///     nearfield::starpu::near_field step{tree, nearfield::grad_one_over_r<>{}, {m}, {ax, ay, az}};
+  ///     for (...)
+  ///     {
+  ///       step.submit();
+  ///       starpu_task_insert(&kick_and_drift, STARPU_R, ax, ..., STARPU_RW, x, ..., 0);
+  ///       tree.positions_changed();
+  ///     }
+  ///     step.wait();
+  ///
+  /// Handles are those of p2p tasks: for n points Dim vectors of n values, or one of Dim * n. They must outlive the steps
+  /// over the tree. Leaves, their order and lists are those of build_tree(), and so are the errors, which wait() of the
+  /// step throws. One thread at a time may call its functions and submit() of its steps.
+  template <kernel_real T, int Dim>
+  class NEARFIELD_API moving_tree
+  {
+  public:
+    /// One set, whose points are targets and sources. Throws nearfield::error for options that build_tree() refuses.
+    moving_tree(runtime const& starpu, column_handles const& points,
+                tree_options<Dim> const& options = {});
+    /// Two sets.
+    moving_tree(runtime const& starpu, column_handles const& targets, column_handles const& sources,
+                tree_options<Dim> const& options = {});
+
+    /// Steps that are submitted from now on build the tree anew, of the positions that the tasks submitted before have
+    /// written by then.
+    void positions_changed();
+
+  private:
+    friend class near_field<T>;
+    runtime starpu_;
+    std::shared_ptr<detail::moving_points<T, Dim>> points_; ///< also held by tasks
+  };
+
   /// The near field over the leaves of a tree, or over the cells of an open cell list, as StarPU tasks.
   ///
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
@@ -102,6 +148,8 @@ namespace nearfield::starpu
   /// and write out between submit() and wait(), q only until wait_for_inputs(). One thread at a time may call the
   /// functions of one step. Several steps may run at once, but not two that write the same columns: StarPU does not
   /// know of the caller's arrays, so wait() for one before the other is submitted.
+  ///
+  /// Over a moving_tree, inputs and outputs are handles as the positions are.
   ///
   /// T is float or double. Only the constructors know the type of the interaction, so a function that takes a
   /// near_field<double>& takes steps of all interactions.
@@ -133,6 +181,17 @@ namespace nearfield::starpu
         : near_field(starpu, groups.view(),
                      detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q, X, Y>>(k),
                      {false, nearfield::detail::right_hand_sides<K>(q, out), x, y, q, out}, options)
+    {}
+
+    /// Over points that move, whose handles the tree has: q and out are n_in and n_out vectors for each right-hand side,
+    /// or one with all columns. A step is one task, which reads positions and q, and writes
+    /// out or, to accumulate, adds to it; it runs on a GPU, or on a CPU worker that the others help. On a GPU the tree
+    /// decides in each step which form pays, if that is automatic. Throws nearfield::error for handles that
+    /// p2p_tasks::insert_inner() or insert_outer() would refuse, and as above for form and backend.
+    template <interaction K, class Isa = detail::isa_of_file>
+    near_field(moving_tree<T, K::dim> const& tree, K const& k, column_handles const& q,
+               column_handles const& out, step_options const& options = {})
+        : near_field(tree, detail::kernel_of<T>(k), q, out, options)
     {}
 
     near_field(near_field const&) = delete;
@@ -173,14 +232,15 @@ namespace nearfield::starpu
 
     /// The next submit() reads the caller's positions again. The tree stays as it is: pairs are those of
     /// the leaves in which the points were when it was built. The first call waits for the steps under
-    /// way; from then on pairs of different leaves are tested for distance zero too.
+    /// way; from then on pairs of different leaves are tested for distance zero too. Over a moving_tree it is
+    /// that tree's positions_changed().
     void positions_changed();
 
     /// The next submit() reads the caller's inputs again. There is room for those of two steps: gathering them
-    /// waits for the P2P tasks of the last step but one.
+    /// waits for the P2P tasks of the last step but one. Over a moving_tree every step reads its inputs.
     void inputs_changed();
 
-    /// one_sided or mutual
+    /// one_sided or mutual; automatic if a GPU decides in each step
     [[nodiscard]] pair_form form() const;
     /// P2P tasks in one step
     [[nodiscard]] std::size_t n_tasks() const;
@@ -191,8 +251,11 @@ namespace nearfield::starpu
   private:
     near_field(runtime const& starpu, leaf_groups_view const& groups, detail::kernel<T> const& k,
                detail::step_columns<T> const& columns, step_options const& options);
+    template <int Dim>
+    near_field(moving_tree<T, Dim> const& tree, detail::kernel<T> const& k, column_handles const& q,
+               column_handles const& out, step_options const& options);
 
-    std::unique_ptr<detail::step<T>> step_;
+    std::unique_ptr<detail::any_step<T>> step_;
   };
 
   /// One set of points, with one or several right-hand sides.
@@ -205,6 +268,15 @@ namespace nearfield::starpu
   near_field(runtime const&, leaf_groups<K::dim> const&, K const&, X const&, Y const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<typename Out::value_type>;
 
+  /// Points that move.
+  template <kernel_real T, int Dim, interaction K>
+  near_field(moving_tree<T, Dim> const&, K const&, column_handles const&, column_handles const&,
+             step_options const& = {}) -> near_field<T>;
+
+  extern template class moving_tree<float, 2>;
+  extern template class moving_tree<float, 3>;
+  extern template class moving_tree<double, 2>;
+  extern template class moving_tree<double, 3>;
   extern template class near_field<float>;
   extern template class near_field<double>;
 }

@@ -1,0 +1,58 @@
+#include "moving_points.hpp"
+
+#include <starpu.h>
+
+namespace nearfield::starpu::detail
+{
+  template <class T, int Dim>
+  moving_points<T, Dim>::moving_points(column_handles const& targets,
+                                       std::optional<column_handles> const& sources,
+                                       tree_options<Dim> const& options)
+      : x(targets), y(sources), options_(options), gpu_trees_(STARPU_NMAXWORKERS)
+  {
+    static_cast<void>(build_tree(soa<T const, Dim>(), options)); // throws for wrong options
+  }
+
+  template <class T, int Dim>
+  std::shared_ptr<tree<Dim> const>
+  moving_points<T, Dim>::on_host(executor& on, std::uint64_t wanted,
+                                 points_of_task<T, Dim> const& points)
+  {
+    // steps over one tree may run at once; their workers help the one that builds it only through `on`
+    std::lock_guard const lock(mutex_);
+    if (host_round_ != wanted)
+    {
+      host_tree_ = std::make_shared<tree<Dim> const>(
+          points.has_one_set ? build_tree(on, points.targets, options_)
+                             : build_tree(on, points.targets, points.sources, options_));
+      host_round_ = wanted;
+    }
+    return host_tree_;
+  }
+
+  template <class T, int Dim>
+  cuda_tree<Dim> const& moving_points<T, Dim>::on_gpu(cuda_stream stream, std::uint64_t wanted,
+                                                      points_of_task<T, Dim> const& points)
+  {
+    auto& mine = gpu_trees_[static_cast<std::size_t>(starpu_worker_get_id())];
+    if (mine.round == wanted) return *mine.tree;
+    if (!mine.tree)
+    {
+      cuda_backend const where{stream};
+      mine.tree = std::make_unique<cuda_tree<Dim>>(
+          points.has_one_set ? build_tree(where, points.targets, options_)
+                             : build_tree(where, points.targets, points.sources, options_));
+    }
+    else if (points.has_one_set)
+      mine.tree->rebuild(points.targets);
+    else
+      mine.tree->rebuild(points.targets, points.sources);
+    mine.round = wanted;
+    return *mine.tree;
+  }
+
+  template class moving_points<float, 2>;
+  template class moving_points<float, 3>;
+  template class moving_points<double, 2>;
+  template class moving_points<double, 3>;
+}

@@ -1,0 +1,279 @@
+// Near fields over a tree whose points are moved by tasks of the caller's graph.
+
+#include "complains_of.hpp"
+#include "environment.hpp"
+#include "own_graph.hpp"
+
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/starpu/near_field.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu::handle;
+  using testing::AllOf;
+  using testing::HasSubstr;
+  using testing::ThrowsMessage;
+
+  template <class T>
+  void move(std::vector<T*> const& x, std::size_t n)
+  {
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t d = 0; d < x.size(); ++d)
+        x[d][i] += T(0.125) * std::sin(T(9) * x[(d + 1) % x.size()][i] + T(d));
+  }
+
+  /// The caller's task: moves the points of its buffers.
+  template <class T>
+  struct mover : starpu_codelet
+  {
+    mover()
+    {
+      starpu_codelet_init(this);
+      name = "move";
+      nbuffers = STARPU_VARIABLE_NBUFFERS;
+      cpu_funcs[0] = [](void** buffers, void*)
+      {
+        std::vector<T*> x;
+        for (int d = 0; d < starpu_task_get_current()->nbuffers; ++d)
+          x.push_back(reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffers[d])));
+        move(x, STARPU_VECTOR_GET_NX(buffers[0]));
+      };
+    }
+    void submit(std::vector<handle> const& x)
+    {
+      starpu_task* const task = starpu_task_create();
+      task->cl = this;
+      task->nbuffers = static_cast<int>(x.size());
+      for (std::size_t d = 0; d < x.size(); ++d)
+      {
+        STARPU_TASK_SET_HANDLE(task, x[d], d);
+        task->modes[d] = STARPU_RW;
+      }
+      starpu::check(starpu_task_submit(task), "starpu_task_submit");
+    }
+  };
+
+  template <class T, int N>
+  std::vector<T*> pointers(points<T, N>& of)
+  {
+    std::vector<T*> columns;
+    for (auto& column : of.columns) columns.push_back(column.data());
+    return columns;
+  }
+
+  template <class K, class T>
+  struct of_type
+  {
+    using interaction = K;
+    using real = T;
+  };
+
+  template <class Type>
+  struct starpu_moving_step : testing::Test
+  {};
+  using types =
+      testing::Types<of_type<one_over_r<3>, double>, of_type<val_grad_one_over_r<3>, float>,
+                     of_type<one_over_r<2>, float>, of_type<gaussian<3>, double>>;
+  TYPED_TEST_SUITE(starpu_moving_step, types);
+
+  TYPED_TEST(starpu_moving_step, follows_points_that_a_task_moves)
+  {
+    using K = typename TypeParam::interaction;
+    using T = typename TypeParam::real;
+    for (pair_form const form : {pair_form::automatic, pair_form::one_sided, pair_form::mutual})
+      for (tree_options<K::dim> const& options :
+           {tree_options<K::dim>{.max_leaf_size = 30}, tree_options<K::dim>{.level = 3}})
+      {
+        own_columns<K, T> p(1300);
+        auto x = p.x;
+        mover<T> moves;
+        starpu::moving_tree<T, K::dim> tree(one_runtime(), p.hx, options);
+        starpu::near_field step{tree, K(), p.hq, p.hout, {.form = form}};
+        for (int time = 0; time < 4; ++time)
+        {
+          step.submit();
+          moves.submit(p.hx);
+          tree.positions_changed();
+          if (time > 0) move(pointers(x), x.size());
+        }
+        step.wait();
+        p.hout.clear(); // brings the outputs to the caller's arrays
+        auto const leaves = build_tree(x.view(), options);
+        EXPECT_LE(error_of(writable(p.out), reference_near_field(K(), leaves, x, x, p.q.view())),
+                  tolerance<T>);
+      }
+  }
+
+  TYPED_TEST(starpu_moving_step, has_two_sets_and_adds_to_what_is_there)
+  {
+    using K = typename TypeParam::interaction;
+    using T = typename TypeParam::real;
+    own_columns<K, T> targets(1200, 1), sources(1700, 5);
+    auto y = sources.x;
+    mover<T> moves;
+    tree_options<K::dim> const options{.max_leaf_size = 25};
+    starpu::moving_tree<T, K::dim> tree(one_runtime(), targets.hx, sources.hx, options);
+    starpu::near_field step{tree, K(), sources.hq, targets.hout, {.accumulate = true}};
+    step.submit();
+    moves.submit(sources.hx);
+    step.positions_changed();
+    step.submit();
+    step.wait();
+
+    auto const sums = [&]
+    {
+      auto const leaves = build_tree(targets.x.view(), y.view(), options);
+      return reference_near_field(K(), leaves, targets.x, y, sources.q.view());
+    };
+    auto const before = sums();
+    move(pointers(y), y.size());
+    EXPECT_LE(targets.error(before + sums()), tolerance<T>);
+  }
+
+#if !defined(NEARFIELD_TEST_CUDA)
+  TEST(starpu_moving_step_bits, are_those_of_one_thread)
+  {
+    using K = grad_one_over_r<3>;
+    own_columns<K, double> p(4000);
+    starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
+    starpu::near_field step{tree, K(), p.hq, p.hout, {.form = pair_form::one_sided}};
+    step.submit();
+    step.wait();
+    p.hout.clear();
+    auto expected = make_columns<double, 3>(p.x.size(), 0.);
+    near_field(simd, K(), build_tree(p.x.view()), p.x.view(), p.q.view(), writable(expected));
+    for (int d = 0; d < 3; ++d) EXPECT_EQ(p.out.columns[d], expected.columns[d]);
+  }
+#endif
+
+  TEST(starpu_moving_steps, share_a_tree_and_take_several_right_hand_sides)
+  {
+    std::size_t const n = 1500;
+    auto x = make_points<double, 3>(cloud::plummer, n);
+    auto const q = make_inputs<double, 3>(n);
+    std::vector<double> packed_x, packed_q, potentials(3 * n), gradients(9 * n);
+    for (auto const& column : x.columns)
+      packed_x.insert(packed_x.end(), column.begin(), column.end());
+    for (auto const& column : q.columns)
+      packed_q.insert(packed_q.end(), column.begin(), column.end());
+    handle const hx = handle::of(packed_x.data(), packed_x.size()),
+                 hq = handle::of(packed_q.data(), packed_q.size());
+    {
+      handle const phi = handle::of(potentials.data(), potentials.size()),
+                   grad = handle::of(gradients.data(), gradients.size());
+      starpu::moving_tree<double, 3> tree(one_runtime(), hx, {.max_leaf_size = 20});
+      starpu::near_field potential{tree, one_over_r<>(), hq, phi};
+      starpu::near_field gradient{tree, grad_one_over_r<>(), hq, grad};
+      for (int time = 0; time < 3; ++time)
+      {
+        potential.submit();
+        gradient.submit();
+        tree.positions_changed(); // though they have not
+      }
+      potential.wait();
+      gradient.wait();
+    }
+    auto const leaves = build_tree(x.view(), {.max_leaf_size = 20});
+    for (std::size_t k = 0; k < 3; ++k)
+    {
+      soa<double const, 1> const inputs(q.columns[k]);
+      std::array<double*, 3> of_gradient;
+      for (std::size_t d = 0; d < 3; ++d) of_gradient[d] = gradients.data() + (3 * k + d) * n;
+      EXPECT_LE(error_of(soa<double, 1>({potentials.data() + k * n}, n),
+                         reference_near_field(one_over_r<>(), leaves, x, x, inputs)),
+                tolerance<double>);
+      EXPECT_LE(error_of(soa<double, 3>(of_gradient, n),
+                         reference_near_field(grad_one_over_r<>(), leaves, x, x, inputs)),
+                tolerance<double>);
+    }
+  }
+
+  TEST(starpu_moving_steps, name_the_step_and_the_point_that_is_not_finite)
+  {
+    using K = one_over_r<3>;
+    own_columns<K, double> p(500);
+    starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
+    starpu::near_field step{tree, K(), p.hq, p.hout};
+    auto const set = [&](double value)
+    {
+      starpu::check(starpu_data_acquire(p.hx[1], STARPU_RW), "starpu_data_acquire");
+      p.x.columns[1][77] = value;
+      starpu_data_release(p.hx[1]);
+      tree.positions_changed();
+    };
+    double const good = p.x.columns[1][77];
+    for (int time = 0; time < 3; ++time) step.submit();
+    set(std::numeric_limits<double>::quiet_NaN());
+    step.submit();
+    EXPECT_THAT([&] { step.wait(); },
+                ThrowsMessage<error>(AllOf(HasSubstr("step 3"), HasSubstr("point 77"))));
+    set(good);
+    step.submit();
+    step.wait();
+    p.hout.clear();
+    EXPECT_LE(error_of(writable(p.out),
+                       reference_near_field(K(), build_tree(p.x.view()), p.x, p.x, p.q.view())),
+              tolerance<double>);
+  }
+
+  TEST(starpu_moving_steps, refuse_points_outside_a_given_root)
+  {
+    using K = one_over_r<3>;
+    own_columns<K, double> p(300);
+    starpu::moving_tree<double, 3> tree(
+        one_runtime(), p.hx, {.root = cube<3>{.centre = {0.5, 0.5, 0.5}, .half_width = 0.125}});
+    starpu::near_field step{tree, K(), p.hq, p.hout};
+    step.submit();
+    EXPECT_THAT([&] { step.wait(); }, complains_of("root"));
+  }
+
+  TEST(starpu_moving_steps, take_no_points_and_one)
+  {
+    using K = one_over_r<3>;
+    for (std::size_t const n : {std::size_t(0), std::size_t(1)})
+    {
+      own_columns<K, double> p(n);
+      starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
+      starpu::near_field step{tree, K(), p.hq, p.hout};
+      step.submit();
+      step.wait();
+      p.hout.clear();
+      if (n == 1)
+      {
+        EXPECT_EQ(p.out.columns[0][0], 0.);
+      }
+    }
+  }
+
+  TEST(starpu_moving_steps, refuse_what_does_not_fit)
+  {
+    using K = one_over_r<3>;
+    own_columns<K, double> p(300), other(301);
+    starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
+    EXPECT_THAT([&] { starpu::near_field(tree, K(), other.hq, p.hout); }, complains_of("300"));
+    EXPECT_THAT([&] { starpu::near_field(tree, K(), p.hq, p.hq); }, complains_of("memory"));
+    EXPECT_THAT(
+        [&] {
+          starpu::near_field(tree, K(), p.hq, {p.hout[0], p.hq[0]});
+        },
+        complains_of("found 6 buffers"));
+    using tree_type = starpu::moving_tree<double, 3>;
+    EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.max_leaf_size = 0}); },
+                complains_of("max_leaf_size"));
+    starpu::moving_tree<double, 3> both(one_runtime(), p.hx, other.hx);
+    EXPECT_THAT([&]
+                { starpu::near_field(both, K(), other.hq, p.hout, {.form = pair_form::mutual}); },
+                complains_of("two sets"));
+  }
+}
