@@ -94,7 +94,7 @@ namespace nearfield::detail
   step_plan plan_for_gpus(planner plan, leaf_groups_view groups, point_bytes const& point,
                           gpu_memory const& memory)
   {
-    step_plan result = plan(groups, true, default_chunks);
+    step_plan result = plan(groups, true, default_chunks, nullptr);
     if (memory.bytes <= 0 || step_bytes(result, point) <= usable_bytes(memory)) return result;
     largest_task largest(result, point);
     double least = largest.bytes; // over plans whose tasks can be launched
@@ -111,7 +111,7 @@ namespace nearfield::detail
       // groups much smaller than a chunk reach fewer chunks, and a launch takes at most most_source_allocations
       first_leaf = halved(std::move(first_leaf), 8 * n_chunks);
       groups.first_leaf = first_leaf;
-      result = plan(groups, true, n_chunks);
+      result = plan(groups, true, n_chunks, nullptr);
       largest = largest_task(result, point);
       if (largest.can_be_launched()) least = std::min(least, largest.bytes);
     }

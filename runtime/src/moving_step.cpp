@@ -251,8 +251,8 @@ namespace nearfield::starpu::detail
           round_ = 0;
           tree_ = points->on_host(on, argument.round, given.points);
           auto const groups = group_leaves(*tree_);
-          plan_ = is_mutual ? nearfield::detail::plan_mutual(groups.view(), false, 1)
-                            : nearfield::detail::plan_gather(groups.view(), false, 1);
+          plan_ = is_mutual ? nearfield::detail::plan_mutual(groups.view(), false, 1, &on)
+                            : nearfield::detail::plan_gather(groups.view(), false, 1, &on);
           gather(on, given.y(), tree_->source_order(), sources_.resize(given.n_sources(), Dim));
           if (!has_one_set())
             gather(on, given.x(), tree_->target_order(), targets_.resize(given.n_targets(), Dim));

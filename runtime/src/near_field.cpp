@@ -70,7 +70,8 @@ namespace nearfield::starpu::detail
       nearfield::detail::planner const plan = form == pair_form::mutual
                                                   ? &nearfield::detail::plan_mutual
                                                   : &nearfield::detail::plan_gather;
-      if (where != backend::cuda) return plan(groups, false, nearfield::detail::default_chunks);
+      if (where != backend::cuda)
+        return plan(groups, false, nearfield::detail::default_chunks, nullptr);
       auto const bytes = [](auto const& of)
       {
         return static_cast<double>(of.columns.size() * sizeof(T));

@@ -102,6 +102,24 @@ namespace nearfield::detail
       list.range_offsets.push_back(static_cast<index_type>(list.ranges.size()));
     }
 
+    /// Makes the plan of each group: of_group(g, group) sets it.
+    template <class F>
+    void plan_each(step_plan& plan, leaf_groups_view const& groups, executor* on, F const& of_group)
+    {
+      std::size_t const n = groups.first_leaf.size() - 1;
+      plan.groups.resize(n);
+      auto const one = [&](int g)
+      {
+        auto const group = static_cast<std::size_t>(g);
+        plan.groups[group].targets = points_of(groups.targets, groups, group);
+        of_group(group, plan.groups[group]);
+      };
+      if (on)
+        on->run(static_cast<int>(n), one);
+      else
+        for (std::size_t g = 0; g < n; ++g) one(static_cast<int>(g));
+    }
+
     void finish(step_plan& plan)
     {
       plan.by_priority.resize(plan.groups.size());
@@ -150,14 +168,13 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks)
+  step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
+                        executor* on)
   {
     step_plan plan = plan_groups(groups, n_chunks);
-    for (std::size_t g = 0; g + 1 < groups.first_leaf.size(); ++g)
+    auto const of_group = [&](std::size_t g, group_plan& group)
     {
-      group_plan group;
-      group.targets = points_of(groups.targets, groups, g);
-      if (group.targets.size() == 0) continue;
+      if (group.targets.size() == 0) return;
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       std::vector<source_range> own;
@@ -180,8 +197,9 @@ namespace nearfield::detail
       task_list const& list = builder.list;
       pack(groups, group, builder,
            for_gpus ? gather_items(list.targets(), list.list()) : cuda_items{});
-      plan.groups.push_back(std::move(group));
-    }
+    };
+    plan_each(plan, groups, on, of_group);
+    std::erase_if(plan.groups, [](group_plan const& group) { return group.targets.size() == 0; });
     finish(plan);
     return plan;
   }
@@ -260,19 +278,18 @@ namespace nearfield::detail
     }
   }
 
-  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks)
+  step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
+                        executor* on)
   {
     step_plan plan = plan_groups(groups, n_chunks);
-    std::vector<std::vector<point_interval>> halos;
-    for (std::size_t g = 0; g + 1 < groups.first_leaf.size(); ++g)
+    std::vector<std::vector<point_interval>> halos(groups.first_leaf.size() - 1);
+    auto const of_group = [&](std::size_t g, group_plan& group)
     {
-      group_plan group;
-      group.targets = points_of(groups.targets, groups, g);
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       task_list& list = builder.list;
-      halos.push_back(cut_at_chunks(halo_of(groups, g, n_chunks), plan.source_chunks));
-      std::vector<point_interval> const& halo = halos.back();
+      std::vector<point_interval> const& halo = halos[g] =
+          cut_at_chunks(halo_of(groups, g, n_chunks), plan.source_chunks);
 
       list.sets.push_back({list.head.target_buffer, list.head.target_begin, 0});
       for (point_interval const& interval : halo)
@@ -313,8 +330,8 @@ namespace nearfield::detail
       }
       pack(groups, group, builder,
            for_gpus ? mutual_items(list.targets(), list.list()) : cuda_items{});
-      plan.groups.push_back(std::move(group));
-    }
+    };
+    plan_each(plan, groups, on, of_group);
     for (std::size_t g = 0; g < halos.size(); ++g) hand_out_halo(plan, g, halos[g]);
     finish(plan);
     return plan;

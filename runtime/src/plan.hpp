@@ -3,6 +3,7 @@
 #include "task_list.hpp"
 
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 
 #include <cstddef>
@@ -62,17 +63,19 @@ namespace nearfield::detail
   inline constexpr std::size_t default_chunks = 16;
 
   /// With for_gpus, lists also get the work items of GPU kernels. Sources and targets are cut into at most
-  /// n_chunks chunks each.
-  using planner = step_plan (*)(leaf_groups_view const& groups, bool for_gpus,
-                                std::size_t n_chunks);
+  /// n_chunks chunks each. Groups are planned on the threads of `on`, or on the calling one if that is null.
+  using planner = step_plan (*)(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
+                                executor* on);
 
   /// One task per group: its targets read all sources they meet. No two tasks write the same output.
   NEARFIELD_API step_plan plan_gather(leaf_groups_view const& groups, bool for_gpus,
-                                      std::size_t n_chunks = default_chunks);
+                                      std::size_t n_chunks = default_chunks,
+                                      executor* on = nullptr);
 
   /// One task per group: its pairs of the half list. Contributions to sources outside the group go to the
   /// task's halo; the group that owns these points adds them in a fixed order. Throws nearfield::error if, for
   /// GPUs, a group has 2^31 points or more, or reaches as many.
   NEARFIELD_API step_plan plan_mutual(leaf_groups_view const& groups, bool for_gpus,
-                                      std::size_t n_chunks = default_chunks);
+                                      std::size_t n_chunks = default_chunks,
+                                      executor* on = nullptr);
 }

@@ -68,7 +68,7 @@ namespace
       for (planner const plan : both_forms)
       {
         gpu_memory const memory{150 * mebibyte, 4};
-        auto const whole = plan(c.groups.view(), true, nearfield::detail::default_chunks);
+        auto const whole = plan(c.groups.view(), true, nearfield::detail::default_chunks, nullptr);
         ASSERT_GT(4 * largest_task(whole), memory.bytes) << "this test would show nothing";
         auto const planned = plan_for_gpus(plan, c.groups.view(), heavy, memory);
         EXPECT_LT(4 * largest_task(planned), memory.bytes) << name_of(shape);
