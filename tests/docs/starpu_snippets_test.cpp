@@ -83,6 +83,83 @@ namespace
     for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(gx[i], expected[i], 1e-12 * largest);
   }
 
+  void kick_and_drift(void** buffers, void*)
+  {
+    auto const column = [&](int b)
+    {
+      return reinterpret_cast<double*>(STARPU_VECTOR_GET_PTR(buffers[b]));
+    };
+    for (std::size_t i = 0; i < STARPU_VECTOR_GET_NX(buffers[0]); ++i)
+      for (int d = 0; d < 3; ++d)
+      {
+        column(3 + d)[i] -= 1e-6 * column(d)[i];
+        column(6 + d)[i] += 0.5 * column(3 + d)[i];
+      }
+  }
+
+  TEST(docs, points_that_move)
+  {
+    using nf::starpu::handle;
+    std::size_t const n = 700;
+    int const n_steps = 3;
+    std::vector<double> m(n, 1.), a[3], v[3], position[3];
+    for (int d = 0; d < 3; ++d)
+    {
+      a[d].resize(n);
+      v[d].resize(n);
+      position[d] = nf::test::values(n, d + 1);
+    }
+    auto expected_x = position[0], expected_y = position[1], expected_z = position[2];
+    nf::starpu::runtime const starpu;
+    starpu_codelet integrate;
+    starpu_codelet_init(&integrate);
+    integrate.cpu_funcs[0] = &kick_and_drift;
+    integrate.nbuffers = 9;
+    for (int b = 0; b < 9; ++b) integrate.modes[b] = b < 3 ? STARPU_R : STARPU_RW;
+    {
+      auto const of = [](auto& column)
+      {
+        return handle::of(column.data(), column.size());
+      };
+      handle const masses = of(m), ax = of(a[0]), ay = of(a[1]), az = of(a[2]), vx = of(v[0]),
+                   vy = of(v[1]), vz = of(v[2]), x = of(position[0]), y = of(position[1]),
+                   z = of(position[2]);
+      // clang-format off
+      // [points_that_move]
+      // x, y, z, masses, ax, ay, az, vx, vy, vz: handles of the columns of all points
+      nf::starpu::moving_tree<double, 3> tree(starpu, {x, y, z}, {.max_leaf_size = 64});
+      nf::starpu::near_field step{tree, nf::grad_one_over_r<>{}, {masses}, {ax, ay, az}};
+      for (int time = 0; time < n_steps; ++time)
+      {
+        step.submit();
+        starpu_task_insert(&integrate, STARPU_R, ax.get(), STARPU_R, ay.get(), STARPU_R, az.get(),
+                           STARPU_RW, vx.get(), STARPU_RW, vy.get(), STARPU_RW, vz.get(),
+                           STARPU_RW, x.get(), STARPU_RW, y.get(), STARPU_RW, z.get(), 0);
+        tree.positions_changed();
+      }
+      step.wait();                                   // nothing before has waited
+      // [points_that_move]
+      // clang-format on
+    }
+
+    std::vector<double> gx(n), gy(n), gz(n), v_of[3];
+    for (auto& column : v_of) column.resize(n);
+    for (int time = 0; time < n_steps; ++time)
+    {
+      auto const leaves = nf::build_tree(nf::soa{expected_x, expected_y, expected_z});
+      nf::near_field(nf::scalar, nf::grad_one_over_r<>{}, leaves,
+                     nf::soa{expected_x, expected_y, expected_z}, nf::soa{m}, nf::soa{gx, gy, gz});
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        double const g[] = {gx[i], gy[i], gz[i]};
+        double* const at[] = {&expected_x[i], &expected_y[i], &expected_z[i]};
+        for (int d = 0; d < 3; ++d) *at[d] += 0.5 * (v_of[d][i] -= 1e-6 * g[d]);
+      }
+    }
+    for (std::size_t i = 0; i < n; ++i) EXPECT_NEAR(position[0][i], expected_x[i], 1e-9);
+    EXPECT_NE(position[0], nf::test::values(n, 1));
+  }
+
   TEST(docs, own_graph)
   {
     using nf::starpu::handle;

@@ -3,6 +3,7 @@
 #include "complains_of.hpp"
 #include "environment.hpp"
 #include "own_graph.hpp"
+#include "point_mover.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/starpu/near_field.hpp>
@@ -10,7 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -24,53 +25,6 @@ namespace
   using testing::AllOf;
   using testing::HasSubstr;
   using testing::ThrowsMessage;
-
-  template <class T>
-  void move(std::vector<T*> const& x, std::size_t n)
-  {
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t d = 0; d < x.size(); ++d)
-        x[d][i] += T(0.125) * std::sin(T(9) * x[(d + 1) % x.size()][i] + T(d));
-  }
-
-  /// The caller's task: moves the points of its buffers.
-  template <class T>
-  struct mover : starpu_codelet
-  {
-    mover()
-    {
-      starpu_codelet_init(this);
-      name = "move";
-      nbuffers = STARPU_VARIABLE_NBUFFERS;
-      cpu_funcs[0] = [](void** buffers, void*)
-      {
-        std::vector<T*> x;
-        for (int d = 0; d < starpu_task_get_current()->nbuffers; ++d)
-          x.push_back(reinterpret_cast<T*>(STARPU_VECTOR_GET_PTR(buffers[d])));
-        move(x, STARPU_VECTOR_GET_NX(buffers[0]));
-      };
-    }
-    void submit(std::vector<handle> const& x)
-    {
-      starpu_task* const task = starpu_task_create();
-      task->cl = this;
-      task->nbuffers = static_cast<int>(x.size());
-      for (std::size_t d = 0; d < x.size(); ++d)
-      {
-        STARPU_TASK_SET_HANDLE(task, x[d], d);
-        task->modes[d] = STARPU_RW;
-      }
-      starpu::check(starpu_task_submit(task), "starpu_task_submit");
-    }
-  };
-
-  template <class T, int N>
-  std::vector<T*> pointers(points<T, N>& of)
-  {
-    std::vector<T*> columns;
-    for (auto& column : of.columns) columns.push_back(column.data());
-    return columns;
-  }
 
   template <class K, class T>
   struct of_type
@@ -96,22 +50,25 @@ namespace
            {tree_options<K::dim>{.max_leaf_size = 30}, tree_options<K::dim>{.level = 3}})
       {
         own_columns<K, T> p(1300);
-        auto x = p.x;
-        mover<T> moves;
+        auto const before = p.x;
+        point_mover<T> moves;
         starpu::moving_tree<T, K::dim> tree(one_runtime(), p.hx, options);
         starpu::near_field step{tree, K(), p.hq, p.hout, {.form = form}};
         for (int time = 0; time < 4; ++time)
         {
-          step.submit();
-          moves.submit(p.hx);
+          if (time > 0) moves.submit(p.hx);
           tree.positions_changed();
-          if (time > 0) move(pointers(x), x.size());
+          step.submit();
         }
         step.wait();
-        p.hout.clear(); // brings the outputs to the caller's arrays
-        auto const leaves = build_tree(x.view(), options);
-        EXPECT_LE(error_of(writable(p.out), reference_near_field(K(), leaves, x, x, p.q.view())),
-                  tolerance<T>);
+        EXPECT_EQ(step.n_tasks(), 1u);
+        p.hx.clear(); // brings positions and outputs to the caller's arrays
+        p.hout.clear();
+        EXPECT_NE(p.x.columns, before.columns);
+        auto const leaves = build_tree(p.x.view(), options);
+        EXPECT_LE(
+            error_of(writable(p.out), reference_near_field(K(), leaves, p.x, p.x, p.q.view())),
+            tolerance<T>);
       }
   }
 
@@ -120,9 +77,14 @@ namespace
     using K = typename TypeParam::interaction;
     using T = typename TypeParam::real;
     own_columns<K, T> targets(1200, 1), sources(1700, 5);
-    auto y = sources.x;
-    mover<T> moves;
+    point_mover<T> moves;
     tree_options<K::dim> const options{.max_leaf_size = 25};
+    auto const sums = [&]
+    {
+      auto const leaves = build_tree(targets.x.view(), sources.x.view(), options);
+      return reference_near_field(K(), leaves, targets.x, sources.x, sources.q.view());
+    };
+    auto const of_first_step = sums();
     starpu::moving_tree<T, K::dim> tree(one_runtime(), targets.hx, sources.hx, options);
     starpu::near_field step{tree, K(), sources.hq, targets.hout, {.accumulate = true}};
     step.submit();
@@ -130,15 +92,8 @@ namespace
     step.positions_changed();
     step.submit();
     step.wait();
-
-    auto const sums = [&]
-    {
-      auto const leaves = build_tree(targets.x.view(), y.view(), options);
-      return reference_near_field(K(), leaves, targets.x, y, sources.q.view());
-    };
-    auto const before = sums();
-    move(pointers(y), y.size());
-    EXPECT_LE(targets.error(before + sums()), tolerance<T>);
+    sources.hx.clear();
+    EXPECT_LE(targets.error(of_first_step + sums()), tolerance<T>);
   }
 
 #if !defined(NEARFIELD_TEST_CUDA)
@@ -154,6 +109,32 @@ namespace
     auto expected = make_columns<double, 3>(p.x.size(), 0.);
     near_field(simd, K(), build_tree(p.x.view()), p.x.view(), p.q.view(), writable(expected));
     for (int d = 0; d < 3; ++d) EXPECT_EQ(p.out.columns[d], expected.columns[d]);
+  }
+#endif
+
+#if defined(NEARFIELD_TEST_CUDA)
+  TEST(starpu_moving_steps, run_on_gpus_alone)
+  {
+    using K = one_over_r<3>;
+    own_columns<K, double> p(3000);
+    point_mover<double> moves;
+    starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
+    starpu::near_field step{tree, K(), p.hq, p.hout};
+    for (int time = 0; time < 20; ++time)
+    {
+      step.submit();
+      moves.submit(p.hx);
+      tree.positions_changed();
+    }
+    step.wait();
+    std::uint64_t n_tasks = 0;
+    for (auto const& ran : step.statistics())
+    {
+      EXPECT_EQ(ran.implementation, "cuda");
+      n_tasks += ran.tasks;
+    }
+    EXPECT_EQ(n_tasks, 20u);
+    EXPECT_EQ(step.form(), pair_form::automatic);
   }
 #endif
 
