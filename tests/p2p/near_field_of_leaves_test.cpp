@@ -11,6 +11,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace nearfield::test
@@ -94,6 +95,60 @@ namespace nearfield::test
                       near_field(simd, k, tree.targets(), tree.interactions(), on.sorted_x.view(),
                                  on.sorted_y.view(), on.sorted_q.view(), on.sums.view(), options);
                     });
+  }
+
+  namespace
+  {
+    /// The last part first, on this thread.
+    class backwards : public executor
+    {
+    public:
+      [[nodiscard]] int workers() const override { return 5; }
+      void run(int n, std::function<void(int)> const& f) override
+      {
+        most_parts = std::max(most_parts, n);
+        while (n-- > 0) f(n);
+      }
+      int most_parts = 0;
+    };
+  }
+
+  TEST(near_field_of_leaves, has_the_bits_of_one_thread_on_those_of_an_executor)
+  {
+    auto const x = make_points<double, 3>(cloud::plummer, 70'000, 1);
+    auto const y = make_points<double, 3>(cloud::uniform, 5000, 2);
+    auto const one_set = build_tree(y.view(), {.max_leaf_size = 30}),
+               two_sets = build_tree(x.view(), y.view(), {.max_leaf_size = 30});
+    auto const q = some_values<double, 1>(y.size());
+    backwards on;
+    for (bool const accumulate : {false, true})
+    {
+      std::vector<double> expected(y.size(), 3.), out = expected;
+      near_field(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{expected},
+                 {.accumulate = accumulate});
+      near_field(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{out},
+                 {.accumulate = accumulate, .on = &on});
+      EXPECT_EQ(out, expected);
+      expected.assign(x.size(), 3.);
+      out = expected;
+      near_field(simd, one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{expected},
+                 {.accumulate = accumulate});
+      near_field(simd, one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{out},
+                 {.accumulate = accumulate, .on = &on});
+      EXPECT_EQ(out, expected);
+    }
+    EXPECT_GT(on.most_parts, 5);
+    auto const none = build_tree(soa<double const, 3>());
+    near_field(simd, one_over_r<>(), none, soa<double const, 3>(), soa<double const, 1>(),
+               soa<double, 1>(), {.on = &on});
+
+    std::vector<double> out(y.size());
+    EXPECT_THAT(
+        [&] {
+          near_field_mutual(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{out},
+                            {.on = &on});
+        },
+        complains_of("one thread"));
   }
 
   TEST(near_field_of_leaves, takes_right_hand_sides_that_only_the_run_tells)

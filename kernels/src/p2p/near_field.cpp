@@ -74,24 +74,68 @@ namespace nearfield::detail
 
   namespace
   {
+    /// Calls f(begin, end) for parts of [0, n), on the threads of `on` or on the calling one.
+    template <class F>
+    void for_parts(executor* on, std::size_t n, F const& f)
+    {
+      constexpr std::size_t size = std::size_t(1) << 15;
+      std::size_t const parts = (n + size - 1) / size;
+      if (!on || parts < 2) return f(0, n);
+      on->run(static_cast<int>(parts),
+              [&](int p) {
+                f(static_cast<std::size_t>(p) * size,
+                  std::min(n, (static_cast<std::size_t>(p) + 1) * size));
+              });
+    }
+
+    /// The first boxes of parts with about equal numbers of pairs, several for each thread: they take unequal time.
+    std::vector<index_type> cut_boxes(executor const& on, boxes const& targets,
+                                      interaction_list const& list)
+    {
+      index_type const n = targets.size();
+      std::vector<double> before(std::size_t(n) + 1, 0.);
+      for (index_type b = 0; b < n; ++b)
+      {
+        double sources = 1. + list.own[b].end - list.own[b].begin;
+        for (source_range const& range : list.neighbours(b)) sources += range.end - range.begin;
+        before[b + std::size_t(1)] = before[b] + (1. + targets.count(b)) * sources;
+      }
+      int const n_parts = 8 * on.workers();
+      std::vector<index_type> first{0};
+      for (int p = 1; p < n_parts; ++p)
+      {
+        auto const cut = std::lower_bound(before.begin(), before.end(), before[n] * p / n_parts);
+        if (auto const b = static_cast<index_type>(cut - before.begin()); b > first.back() && b < n)
+          first.push_back(b);
+      }
+      first.push_back(n);
+      return first;
+    }
+
     /// Columns in the order of boxes, made from those of a view that `order` indexes.
     template <class T>
     class sorted_columns
     {
     public:
       /// Copies the columns, or leaves their values to be set later.
-      sorted_columns(std::span<index_type const> order, any_columns<T const> const& from,
-                     bool copies = true)
-          : order_(order), values_(std::make_unique_for_overwrite<T[]>(
-                               order.size() * static_cast<std::size_t>(width_of(from))))
+      sorted_columns(executor* on, std::span<index_type const> order,
+                     any_columns<T const> const& from, bool copies = true)
+          : on_(on), order_(order), values_(std::make_unique_for_overwrite<T[]>(
+                                        order.size() * static_cast<std::size_t>(width_of(from))))
       {
         for (int c = 0; c < width_of(from); ++c)
-        {
           columns_.push_back(values_.get() + static_cast<std::size_t>(c) * order.size());
-          auto const column = from[c];
-          T* const to = columns_[c];
-          for (std::size_t i = 0; copies && i < order.size(); ++i) to[i] = column[order[i]];
-        }
+        if (!copies) return;
+        for_parts(on_, order.size(),
+                  [&](std::size_t begin, std::size_t end)
+                  {
+                    for (int c = 0; c < width_of(from); ++c)
+                    {
+                      auto const column = from[c];
+                      T* const to = columns_[c];
+                      for (std::size_t i = begin; i < end; ++i) to[i] = column[order[i]];
+                    }
+                  });
       }
 
       [[nodiscard]] any_columns<T> view() const
@@ -101,15 +145,20 @@ namespace nearfield::detail
       /// Copies the columns back.
       void copy_to(any_columns<T> const& to) const
       {
-        for (int c = 0; c < width_of(to); ++c)
-        {
-          auto const column = to[c];
-          T const* const from = columns_[c];
-          for (std::size_t i = 0; i < order_.size(); ++i) column[order_[i]] = from[i];
-        }
+        for_parts(on_, order_.size(),
+                  [&](std::size_t begin, std::size_t end)
+                  {
+                    for (int c = 0; c < width_of(to); ++c)
+                    {
+                      auto const column = to[c];
+                      T const* const from = columns_[c];
+                      for (std::size_t i = begin; i < end; ++i) column[order_[i]] = from[i];
+                    }
+                  });
       }
 
     private:
+      executor* on_;
       std::span<index_type const> order_;
       std::unique_ptr<T[]> values_;
       std::vector<T*> columns_;
@@ -128,8 +177,23 @@ namespace nearfield::detail
       return job;
     }
 
+    /// Sets outputs [begin, end) to zero.
     template <class T>
-    void start(list_step<T> const& step, p2p_job<T> job, any_columns<T const> const& x,
+    void clear(any_columns<T> const& out, std::size_t begin, std::size_t end)
+    {
+      for (int c = 0; c < width_of(out); ++c)
+      {
+        auto const column = out[c];
+        if (column.stride == 1)
+          std::fill(column.first + begin, column.first + end, T(0));
+        else
+          for (std::size_t i = begin; i < end; ++i) column[i] = 0;
+      }
+    }
+
+    template <class T>
+    void start(list_step<T> const& step, p2p_job<T> job, boxes const& targets,
+               interaction_list const& list, any_columns<T const> const& x,
                any_columns<T const> const& y, any_columns<T const> const& q,
                any_columns<T> const& out, p2p_strides const& strides)
     {
@@ -139,15 +203,19 @@ namespace nearfield::detail
       job.target_out = out.columns().data();
       if (x.stride() != 1 || y.stride() != 1 || q.stride() != 1 || out.stride() != 1)
         job.strides = &strides;
-      for (int c = 0; !step.options.accumulate && c < width_of(out); ++c)
+      auto const run = [&](index_type first, index_type last)
       {
-        auto const column = out[c];
-        if (column.stride == 1)
-          std::fill_n(column.first, out.size(), T(0));
-        else
-          for (std::size_t i = 0; i < out.size(); ++i) column[i] = 0;
-      }
-      step.kernel(step.interaction, job);
+        p2p_job<T> part = job;
+        part.first_box = first;
+        part.last_box = last;
+        if (!step.options.accumulate && last > 0)
+          clear(out, targets.offsets[first], targets.offsets[last]);
+        step.kernel(step.interaction, part);
+      };
+      executor* const on = step.options.on;
+      if (!on) return run(0, targets.size());
+      auto const first = cut_boxes(*on, targets, list);
+      on->run(static_cast<int>(first.size() - 1), [&](int p) { run(first[p], first[p + 1]); });
     }
   }
 
@@ -160,13 +228,16 @@ namespace nearfield::detail
     check_list(function, points, list, x.size(), x.size());
     check_own_ranges(function, points, list);
     if (is_mutual) check_half(function, points, list);
+    if (is_mutual && options.on)
+      throw error(std::string(function) + ": boxes add to each other's outputs, which takes one "
+                                          "thread: leave out `on`, or call near_field");
     auto job = job_of(*this, points, list);
     job.own_is_self = true;
     job.target_q = q.columns().data();
     job.source_out = out.columns().data();
     p2p_strides const strides{x.stride(), q.stride(), out.stride(),
                               x.stride(), q.stride(), out.stride()};
-    start(*this, job, x, x, q, out, strides);
+    start(*this, job, points, list, x, x, q, out, strides);
   }
 
   template <class T>
@@ -176,7 +247,7 @@ namespace nearfield::detail
   {
     check_two_sets(function, x, y, q, out);
     check_list(function, targets, list, x.size(), y.size());
-    start(*this, job_of(*this, targets, list), x, y, q, out,
+    start(*this, job_of(*this, targets, list), targets, list, x, y, q, out,
           {x.stride(), 1, out.stride(), y.stride(), q.stride(), 1});
   }
 
@@ -188,8 +259,8 @@ namespace nearfield::detail
   {
     check_view(function, "x", x, order.size());
     check_one_set(function, x, q, out);
-    sorted_columns<T> const sorted_x(order, x), sorted_q(order, q),
-        sums(order, out, options.accumulate);
+    sorted_columns<T> const sorted_x(options.on, order, x), sorted_q(options.on, order, q),
+        sums(options.on, order, out, options.accumulate);
     run(points, list, is_mutual, sorted_x.view(), sorted_q.view(), sums.view());
     sums.copy_to(out);
   }
@@ -204,8 +275,8 @@ namespace nearfield::detail
     check_view(function, "x", x, order.size());
     check_view(function, "y", y, source_order.size());
     check_two_sets(function, x, y, q, out);
-    sorted_columns<T> const sorted_x(order, x), sorted_y(source_order, y),
-        sorted_q(source_order, q), sums(order, out, options.accumulate);
+    sorted_columns<T> const sorted_x(options.on, order, x), sorted_y(options.on, source_order, y),
+        sorted_q(options.on, source_order, q), sums(options.on, order, out, options.accumulate);
     run(targets, list, sorted_x.view(), sorted_y.view(), sorted_q.view(), sums.view());
     sums.copy_to(out);
   }

@@ -1,14 +1,15 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/p2p/p2p.hpp>
 
 #include <cstddef>
 #include <span>
 
 /// \file
-/// The near field over all boxes on the calling thread: every target box meets the sources of its own
-/// box and of its neighbours.
+/// The near field over all boxes on the calling thread, or on those of an executor: every target box meets the sources
+/// of its own box and of its neighbours.
 ///
 /// Over a tree or a cell list, columns are in the order of the arrays that it was made from: they are copied into the
 /// order of the boxes, and the outputs back, at a cost of about one pass over the points. Boxes and an interaction
@@ -18,11 +19,12 @@
 ///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
 ///                           nearfield::soa{q}, nearfield::soa{phi});
 ///
-/// Outputs are overwritten, or added to with `.accumulate = true`.
+/// Outputs are overwritten, or added to with `.accumulate = true`. With `.on = &executor` its threads share the boxes,
+/// with the same results to the bit.
 
 namespace nearfield
 {
-  /// Options of a step on one thread or one GPU.
+  /// Options of a step on CPU threads or on one GPU.
   struct near_field_options
   {
     /// add to the outputs instead of overwriting them
@@ -30,6 +32,10 @@ namespace nearfield
     /// Points of different boxes may coincide, for example because they have moved since the tree was built.
     /// In a tree of the present positions they do not, which saves a test.
     bool ranges_may_coincide = false;
+    /// The threads that share a step on the CPU; null: the calling one. near_field_mutual, where boxes add to each
+    /// other's outputs, throws nearfield::error if it is set (starpu::near_field has that form on several threads), and
+    /// a GPU leaves it alone.
+    executor* on = nullptr;
   };
 
   namespace detail
