@@ -1,0 +1,264 @@
+#include "moving_tasks.hpp"
+
+#include "list_tasks.hpp"
+#include "reorder.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/p2p/tuning.hpp>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    template <class T>
+    class moving_tasks : public p2p_codelet<T>
+    {
+    public:
+      moving_tasks(codelet::description const& what, kernel_type<T> const& of)
+          : p2p_codelet<T>(what, of)
+      {}
+
+    private:
+      [[nodiscard]] std::size_t argument_size() const override
+      {
+        return sizeof(moving_argument<T>);
+      }
+      void run(running_task const& task) const override
+      {
+        auto const& argument = static_cast<moving_argument<T> const&>(task.argument);
+        bool const is_on_gpu = task.on == implementation::cuda;
+        try
+        {
+          argument.step->run(task, argument, is_on_gpu ? nullptr : &this->cpu_kernels(task.on),
+                             is_on_gpu ? &this->gpu_kernels() : nullptr);
+        }
+        catch (error const& e)
+        {
+          throw error("near_field, step " + std::to_string(argument.number) + ": " + e.what(),
+                      e.kind(), e.code());
+        }
+      }
+    };
+
+    /// Brings columns into the order of a tree.
+    template <class T>
+    void gather(executor& on, soa<T const, run_time_columns> const& from,
+                std::span<index_type const> order, columns<T> const& to)
+    {
+      constexpr std::size_t part = std::size_t(1) << 15;
+      on.run(static_cast<int>((order.size() + part - 1) / part),
+             [&](int p)
+             {
+               std::size_t const begin = static_cast<std::size_t>(p) * part;
+               gather_columns<T>(from, order.subspan(begin, std::min(part, order.size() - begin)),
+                                 to, static_cast<index_type>(begin));
+             });
+    }
+
+  }
+
+  /// The columns of a task: those of the targets and, of two sets, of the sources.
+  template <class T, int Dim>
+  struct moving_work_of<T, Dim>::task_columns
+  {
+    task_columns(p2p_buffers& from, interaction_shape const& shape, bool one_set)
+        : both(one_set ? array_form::inner : array_form::outer, shape, sizeof(T), from),
+          n_rhs(both.targets().n_rhs), targets(both.targets(), shape, n_rhs),
+          sources(both.sources(), shape, n_rhs), points{one_set, positions(targets, both.targets()),
+                                                        positions(sources, both.sources())}
+    {
+      static_cast<void>(both.n_rhs()); // throws if those of q and out differ
+    }
+
+    static soa<T const, Dim> positions(side_columns<T> const& columns, side const& of)
+    {
+      std::array<T const*, Dim> x;
+      std::copy_n(columns.x.data(), Dim, x.begin());
+      return {x, of.x.size()};
+    }
+    [[nodiscard]] std::size_t n_targets() const { return both.targets().x.size(); }
+    [[nodiscard]] std::size_t n_sources() const { return both.sources().x.size(); }
+    [[nodiscard]] soa<T const, run_time_columns> x() const
+    {
+      return {{targets.x.data(), targets.x.size()}, n_targets()};
+    }
+    [[nodiscard]] soa<T const, run_time_columns> y() const
+    {
+      return {{sources.x.data(), sources.x.size()}, n_sources()};
+    }
+    [[nodiscard]] soa<T const, run_time_columns> q() const
+    {
+      return {{sources.q.data(), sources.q.size()}, n_sources()};
+    }
+    [[nodiscard]] soa<T, run_time_columns> out() const
+    {
+      return {{targets.out.data(), targets.out.size()}, n_targets()};
+    }
+
+    sides both;
+    int n_rhs;
+    side_columns<T> targets, sources;
+    points_of_task<T, Dim> points;
+  };
+
+  template <class T, int Dim>
+  void moving_work_of<T, Dim>::run(running_task const& task, moving_argument<T> const& argument,
+                                   p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu)
+  {
+    p2p_buffers from("near_field", layout(), task.buffers);
+    task_columns const given(from, *this->k.type, has_one_set());
+    if (given.n_targets() == 0) return;
+    try
+    {
+      if (on_gpu)
+        run_on_gpu(given, argument, *on_gpu, task.stream);
+      else
+        run_on_cpu(given, argument, *on_cpu);
+    }
+    catch (...)
+    {
+      // tasks that follow may read them before the failure is reported
+      if (!options_.accumulate) clear(given, on_gpu ? &task.stream : nullptr);
+      throw;
+    }
+  }
+
+  template <class T, int Dim>
+  void moving_work_of<T, Dim>::clear(task_columns const& given, cuda_stream const* gpu) const
+  {
+    for (T* const out : given.targets.out)
+      if (gpu)
+        nearfield::detail::device_clear(out, given.n_targets() * sizeof(T), *gpu);
+      else
+        std::fill_n(out, given.n_targets(), T(0));
+  }
+
+  template <class T, int Dim>
+  void moving_work_of<T, Dim>::run_on_gpu(task_columns const& given,
+                                          moving_argument<T> const& argument,
+                                          cuda_kernels<T> const& kernels, cuda_stream stream) const
+  {
+    using nearfield::detail::sorted_columns;
+    cuda_backend const where{stream};
+    auto const& shape = *this->k.type;
+    auto const& tree = points->on_gpu(stream, argument.round, given.points);
+    bool const is_mutual =
+        options_.form == pair_form::mutual ||
+        (options_.form == pair_form::automatic && can_be_mutual() &&
+         cuda_mutual_pays(given.n_targets(), tree.size(), shape.n_out, given.n_rhs));
+    auto const list = is_mutual ? cuda_list::mutual(where, tree) : cuda_list(where, tree);
+    sorted_columns<T> sources(stream, tree.source_order(), given.y());
+    sorted_columns<T> q(stream, tree.source_order(), given.q());
+    std::optional<sorted_columns<T>> targets;
+    if (!has_one_set()) targets.emplace(stream, tree.target_order(), given.x());
+    sorted_columns<T> out(stream, tree.target_order(), given.out().width());
+
+    auto const sorted_y = sources.template view<run_time_columns>();
+    auto const sorted_x = targets ? targets->template view<run_time_columns>() : sorted_y;
+    auto const sorted_q = q.template view<run_time_columns>();
+    auto const sums = out.template view<run_time_columns>();
+    for (int c = 0; c < sums.width(); ++c)
+      nearfield::detail::device_clear(sums[c], given.n_targets() * sizeof(T), stream);
+    cuda_job<T> job;
+    list.describe_to(job);
+    job.singular = argument.is_singular;
+    job.stream = stream;
+    job.n_rhs = given.n_rhs;
+    job.own_is_self = has_one_set();
+    job.target_x = sorted_x.data();
+    job.source_x = sorted_y.data();
+    job.source_q = sorted_q.data();
+    job.target_q = is_mutual ? sorted_q.data() : nullptr;
+    job.target_out = sums.data();
+    if (given.n_sources() > 0)
+      check_cuda((is_mutual ? kernels.mutual : kernels.one_sided)(argument.k, job), "near_field");
+    out.scatter_to(given.out(), options_.accumulate);
+  }
+
+  template <class T, int Dim>
+  void moving_work_of<T, Dim>::run_on_cpu(task_columns const& given,
+                                          moving_argument<T> const& argument,
+                                          p2p_kernels<T> const& kernels)
+  {
+    cpu_workers on(starpu_);
+    auto const& shape = *this->k.type;
+    bool const is_mutual = form_on_cpu() == pair_form::mutual;
+    if (round_ != argument.round)
+    {
+      round_ = 0;
+      tree_ = points->on_host(on, argument.round, given.points);
+      auto const groups = group_leaves(*tree_);
+      plan_ = is_mutual ? nearfield::detail::plan_mutual(groups.view(), false, 1, &on)
+                        : nearfield::detail::plan_gather(groups.view(), false, 1, &on);
+      gather(on, given.y(), tree_->source_order(), sources_.resize(given.n_sources(), Dim));
+      if (!has_one_set())
+        gather(on, given.x(), tree_->target_order(), targets_.resize(given.n_targets(), Dim));
+      round_ = argument.round;
+    }
+    columns<T> const y = sources_.resize(given.n_sources(), Dim),
+                     x = targets_.resize(has_one_set() ? 0 : given.n_targets(), Dim),
+                     q = q_.resize(given.n_sources(), given.q().width());
+    gather(on, given.q(), tree_->source_order(), q);
+
+    auto const& groups = plan_.groups;
+    int const n_out = given.out().width();
+    out_.resize(groups.size());
+    halo_.resize(groups.size());
+    on.run(static_cast<int>(groups.size()),
+           [&](int turn)
+           {
+             std::size_t const g = plan_.by_priority[static_cast<std::size_t>(turn)];
+             auto const& group = groups[g];
+             list_data<T> data{shape, group.head, {group.head, group.list.data()}, given.n_rhs};
+             data.out = out_[g].resize(group.targets.size(), n_out);
+             if (is_mutual)
+               data.halo = halo_[g].resize(std::max<index_type>(1, group.halo_size), n_out);
+             for (index_type b = 0; b < group.head.n_sources; ++b)
+             {
+               data.x.push_back(columns<T const>::at(y.first, y.n));
+               data.q.push_back(columns<T const>::at(q.first, q.n));
+             }
+             if (!has_one_set()) data.x.push_back(columns<T const>::at(x.first, x.n));
+             run_list(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
+           });
+    on.run(static_cast<int>(groups.size()),
+           [&](int g)
+           {
+             auto const& group = groups[static_cast<std::size_t>(g)];
+             auto const n = group.targets.size();
+             deliver_group<T>(
+                 {{},
+                  given.out(),
+                  tree_->target_order().subspan(group.targets.begin, n),
+                  group.pieces,
+                  options_.accumulate},
+                 columns<T const>::at(out_[static_cast<std::size_t>(g)].values.data(), n),
+                 [&](std::size_t h)
+                 {
+                   std::size_t const from = group.reached_from[h];
+                   return columns<T const>::at(halo_[from].values.data(), groups[from].halo_size);
+                 });
+           });
+  }
+
+  template <class T>
+  starpu_codelet& moving_codelet(kernel_type<T> const& k, backend_set backends)
+  {
+    return p2p_codelet<T>::template of<moving_tasks<T>>("near_field", k, backends);
+  }
+
+  template class moving_work_of<float, 2>;
+  template class moving_work_of<float, 3>;
+  template class moving_work_of<double, 2>;
+  template class moving_work_of<double, 3>;
+  template starpu_codelet& moving_codelet(kernel_type<float> const&, backend_set);
+  template starpu_codelet& moving_codelet(kernel_type<double> const&, backend_set);
+}

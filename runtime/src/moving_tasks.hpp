@@ -1,0 +1,116 @@
+#pragma once
+
+#include "columns.hpp"
+#include "moving_points.hpp"
+#include "p2p_codelet.hpp"
+#include "p2p_sides.hpp"
+#include "plan.hpp"
+
+#include <nearfield/starpu/near_field.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+/// \file
+/// The task of a step over a moving_tree.
+
+namespace nearfield::starpu::detail
+{
+  template <class T>
+  class moving_work;
+
+  /// The argument of the task.
+  template <class T>
+  struct moving_argument : p2p_argument
+  {
+    moving_work<T>* step;
+    std::uint64_t round;  ///< of the positions
+    std::uint64_t number; ///< of the step, from 0
+  };
+
+  /// What the tasks of a step over moving points share: they follow each other, since each writes the outputs.
+  template <class T>
+  class moving_work
+  {
+  public:
+    explicit moving_work(kernel<T> const& interaction) : k(interaction) {}
+    moving_work(moving_work const&) = delete;
+    moving_work& operator=(moving_work const&) = delete;
+    virtual ~moving_work() = default;
+
+    /// The step, where the task runs; one of the kernels is null.
+    virtual void run(running_task const& task, moving_argument<T> const& argument,
+                     p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu) = 0;
+
+    kernel<T> const k;
+    monitor watch;
+  };
+
+  /// n values in the order of a tree, for several columns, in memory that is kept between steps.
+  template <class T>
+  struct sorted_memory
+  {
+    columns<T> resize(std::size_t n, int n_columns)
+    {
+      values.resize(n * static_cast<std::size_t>(n_columns));
+      return columns<T>::at(values.data(), static_cast<index_type>(n));
+    }
+    std::vector<T> values;
+  };
+
+  /// The work of steps over points of Dim dimensions.
+  template <class T, int Dim>
+  class moving_work_of final : public moving_work<T>
+  {
+  public:
+    moving_work_of(runtime const& s, std::shared_ptr<moving_points<T, Dim>> of,
+                   kernel<T> const& interaction, step_options const& how)
+        : moving_work<T>(interaction), points(std::move(of)), starpu_(s), options_(how)
+    {}
+
+    std::shared_ptr<moving_points<T, Dim>> const points;
+
+    [[nodiscard]] bool has_one_set() const { return !points->y; }
+    [[nodiscard]] p2p_buffers::layout layout() const
+    {
+      auto made = layout_of(has_one_set() ? array_form::inner : array_form::outer, *this->k.type);
+      made.overwrites = !options_.accumulate;
+      return made;
+    }
+    /// The form where a GPU does not decide.
+    [[nodiscard]] pair_form form_on_cpu() const
+    {
+      if (options_.form != pair_form::automatic) return options_.form;
+      return can_be_mutual() ? pair_form::mutual : pair_form::one_sided;
+    }
+    [[nodiscard]] bool can_be_mutual() const { return has_one_set() && this->k.type->has_way_back; }
+
+    void run(running_task const& task, moving_argument<T> const& argument,
+             p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu) override;
+
+  private:
+    struct task_columns;
+    void clear(task_columns const& given, cuda_stream const* gpu) const;
+    void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,
+                    cuda_kernels<T> const& kernels, cuda_stream stream) const;
+    void run_on_cpu(task_columns const& given, moving_argument<T> const& argument,
+                    p2p_kernels<T> const& kernels);
+
+    runtime const& starpu_; ///< of the step, which waits for the tasks
+    step_options options_;
+
+    // on CPUs, for the next step
+    std::uint64_t round_ = 0; ///< of the next four
+    std::shared_ptr<tree<Dim> const> tree_;
+    nearfield::detail::step_plan plan_;
+    sorted_memory<T> sources_, targets_;
+    sorted_memory<T> q_;
+    std::vector<sorted_memory<T>> out_, halo_; ///< by group
+  };
+
+  /// The codelet; its buffers are those of array_form inner or outer, with outputs that it may overwrite.
+  template <class T>
+  starpu_codelet& moving_codelet(kernel_type<T> const& k, backend_set backends);
+}
