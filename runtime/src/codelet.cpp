@@ -45,7 +45,7 @@ namespace nearfield::starpu::detail
 
     starpu_codelet_init(this);
     starpu_codelet::name = name_.c_str();
-    model = &model_;
+    model = what.has_model ? &model_ : nullptr;
     nbuffers = STARPU_VARIABLE_NBUFFERS;
     // lws, eager and prio always take the first one; others try each until all are measured
     int n = 0;

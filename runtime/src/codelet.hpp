@@ -57,6 +57,7 @@ namespace nearfield::starpu::detail
       /// the performance model depends on the work: data of equal size can mean very different numbers of pairs
       bool has_work = true;
       bool is_counted = true; ///< by the monitor
+      bool has_model = true;  ///< of performance, for schedulers
     };
 
     explicit codelet(description const& what);

@@ -1,4 +1,4 @@
-#include <nearfield/starpu/runtime.hpp>
+#include "cpu_workers.hpp"
 
 #include "codelet.hpp"
 #include "environment.hpp"
@@ -9,17 +9,21 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdlib>
 #include <exception>
-#include <limits>
 #include <memory>
 #include <mutex>
+#include <span>
 
 namespace nearfield::starpu
 {
   namespace
   {
-    /// A loop whose parts are taken by the tasks of the loop and, if that is a worker, by the caller of run(). Nobody
-    /// waits for a task to start: a task that starts when all parts are taken finds nothing to do.
+    /// Whether a worker has a task of some loop that has not started: it is busy, and gets no other.
+    std::atomic<bool> is_awaited[STARPU_NMAXWORKERS];
+
+    /// A loop whose parts are taken by the tasks of the loop and, if that is a worker, by the caller of run(). A worker
+    /// never waits for a task to start: one that starts when all parts are taken finds nothing to do.
     struct parts_of_loop
     {
       parts_of_loop(int parts, std::function<void(int)> const& body) : n(parts), f(&body)
@@ -69,6 +73,7 @@ namespace nearfield::starpu
       std::mutex mutex;
       std::condition_variable all_ended;
       int ended = 0;
+      bool is_called = false; ///< there is a task; for the caller of run()
       std::exception_ptr first;
       task_argument argument;
       monitor watch; ///< the owner of tasks
@@ -80,50 +85,93 @@ namespace nearfield::starpu
 
       void run(detail::running_task const& task) const override
       {
+        is_awaited[starpu_worker_get_id()] = false;
         static_cast<parts_of_loop::task_argument const&>(task.argument).loop->take();
       }
     };
 
-    void submit(std::shared_ptr<parts_of_loop> const& loop)
+    void submit(std::shared_ptr<parts_of_loop> const& loop, task_options const& options)
     {
       static auto& codelet =
           detail::registered<loop_codelet>({.name = "cpu_workers_loop",
                                             .symbol = "nearfield_cpu_workers_loop",
                                             .profiler_name = "cpu_workers_loop",
                                             .backends = backend::simd,
-                                            .has_work = false,
-                                            .is_counted = false});
+                                            .is_counted = false,
+                                            .has_model = false});
       detail::task one(codelet, 0);
       one.set_argument(&loop->argument, sizeof(loop->argument));
+      one.set_options(options);
       one.set_owner({loop, &loop->watch});
-      one.set_priority(std::numeric_limits<int>::max());
       one.submit();
+    }
+
+    /// A task for each CPU worker but the calling one, as long as there are parts to take. It names the worker: StarPU
+    /// runs it before what the scheduler has for that worker.
+    void call_workers(std::shared_ptr<parts_of_loop> const& loop, int most)
+    {
+      int ids[STARPU_NMAXWORKERS];
+      int const n = starpu_worker_get_ids_by_type(STARPU_CPU_WORKER, ids, STARPU_NMAXWORKERS);
+      for (int const worker : std::span(ids, static_cast<std::size_t>(std::max(0, n))))
+      {
+        if (most == 0 || loop->next >= loop->n) return;
+        if (worker == starpu_worker_get_id() || is_awaited[worker].exchange(true)) continue;
+        try
+        {
+          submit(loop, {.worker = worker});
+        }
+        catch (...)
+        {
+          is_awaited[worker] = false;
+          throw;
+        }
+        loop->is_called = true;
+        --most;
+      }
+    }
+
+    /// StarPU lets the thread wait that submits too many tasks, which a worker may not.
+    bool may_submit()
+    {
+      return std::getenv("STARPU_LIMIT_MAX_SUBMITTED_TASKS") == nullptr;
     }
   }
 
-  int cpu_workers::workers() const
+  void detail::run_on_cpu_workers(int n, std::function<void(int)> const& f)
+  {
+    if (n <= 0) return;
+    check_process();
+    bool const is_worker = starpu_worker_get_id() >= 0;
+    auto const loop = std::make_shared<parts_of_loop>(n, f);
+    if (int const most = is_worker ? n - 1 : n; most > 0 && (!is_worker || may_submit()))
+    {
+      try
+      {
+        check_address_space(4, static_cast<std::size_t>(n_cpu_workers()));
+        call_workers(loop, most);
+        if (!is_worker && !loop->is_called) submit(loop, {}); // all are busy
+      }
+      catch (...)
+      {
+        if (!is_worker && !loop->is_called) throw; // otherwise fewer share the parts
+      }
+    }
+    if (is_worker) loop->take();
+    loop->wait();
+  }
+
+  int detail::n_cpu_workers()
   {
     return std::max(1, static_cast<int>(starpu_cpu_worker_get_count()));
   }
 
+  int cpu_workers::workers() const
+  {
+    return detail::n_cpu_workers();
+  }
+
   void cpu_workers::run(int n, std::function<void(int)> const& f)
   {
-    if (n <= 0) return;
-    detail::check_process();
-    bool const is_worker = starpu_worker_get_id() >= 0;
-    auto const loop = std::make_shared<parts_of_loop>(n, f);
-    int const n_tasks = std::min(n, workers()) - (is_worker ? 1 : 0);
-    int submitted = 0;
-    try
-    {
-      if (n_tasks > 0) detail::check_address_space(4, static_cast<std::size_t>(n_tasks));
-      for (; submitted < n_tasks; ++submitted) submit(loop);
-    }
-    catch (...)
-    {
-      if (!is_worker && submitted == 0) throw; // otherwise fewer share the parts
-    }
-    if (is_worker) loop->take();
-    loop->wait();
+    detail::run_on_cpu_workers(n, f);
   }
 }

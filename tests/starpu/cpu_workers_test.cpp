@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 namespace nearfield::test
@@ -69,5 +70,26 @@ namespace nearfield::test
     EXPECT_EQ(inner, 100 * n);
     EXPECT_THROW(on.run(n, [&](int) { on.run(2, [](int) { throw std::out_of_range("part"); }); }),
                  std::out_of_range);
+  }
+
+  TEST(starpu_cpu_workers, are_not_blocked_by_those_that_are_busy)
+  {
+    starpu::cpu_workers on(one_runtime());
+    if (on.workers() < 2) GTEST_SKIP() << "needs two workers";
+    // a part that holds its worker until the loops of another one have ended
+    std::atomic<bool> is_done = false;
+    std::atomic<int> inner = 0;
+    on.run(2,
+           [&](int part)
+           {
+             if (part == 1)
+               while (!is_done) std::this_thread::yield();
+             else
+             {
+               for (int loop = 0; loop < 1000; ++loop) on.run(8, [&](int) { ++inner; });
+               is_done = true;
+             }
+           });
+    EXPECT_EQ(inner, 8000);
   }
 }

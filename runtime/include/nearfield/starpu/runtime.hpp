@@ -78,8 +78,9 @@ namespace nearfield::starpu
   };
 
   /// StarPU's CPU workers as an executor: tasks take the parts of a loop, and so does a worker that calls run(), in a
-  /// codelet of yours. It never waits for a task that has not started, so workers that are busy with other tasks
-  /// cannot block it.
+  /// codelet of yours or in a part of another loop. A worker never waits for a task that has not started, so other tasks
+  /// cannot block it. With STARPU_LIMIT_MAX_SUBMITTED_TASKS, which lets who submits wait, it does all parts itself; after
+  /// starpu_set_limit_max_submitted_tasks() no worker may call run().
   ///
   ///     nearfield::starpu::cpu_workers on(starpu);
   ///     auto const tree = nearfield::build_tree(on, nearfield::soa{x, y, z});
@@ -92,7 +93,7 @@ namespace nearfield::starpu
     /// The number of CPU workers, at least 1.
     [[nodiscard]] int workers() const override;
 
-    /// Throws nearfield::error if no worker calls it and there is no CPU worker or no memory for a task.
+    /// Called outside a worker, throws nearfield::error if there is no CPU worker, or no memory for a task.
     void run(int n, std::function<void(int)> const& f) override;
 
   private:
