@@ -2,6 +2,9 @@
 
 #include <starpu.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace nearfield::starpu::detail
 {
   template <class T, int Dim>
@@ -31,11 +34,12 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  cuda_tree<Dim> const& moving_points<T, Dim>::on_gpu(cuda_stream stream, std::uint64_t wanted,
-                                                      points_of_task<T, Dim> const& points)
+  std::pair<cuda_tree<Dim> const&, bool>
+  moving_points<T, Dim>::on_gpu(cuda_stream stream, std::uint64_t wanted,
+                                points_of_task<T, Dim> const& points)
   {
     auto& mine = gpu_trees_[static_cast<std::size_t>(starpu_worker_get_id())];
-    if (mine.round == wanted) return *mine.tree;
+    if (mine.round == wanted) return {*mine.tree, false};
     if (!mine.tree)
     {
       cuda_backend const where{stream};
@@ -48,7 +52,16 @@ namespace nearfield::starpu::detail
     else
       mine.tree->rebuild(points.targets, points.sources);
     mine.round = wanted;
-    return *mine.tree;
+    return {*mine.tree, true};
+  }
+
+  template <class T, int Dim>
+  double moving_points<T, Dim>::about_pairs(double n_targets, double n_sources) const
+  {
+    double const boxes_met = std::pow(3, Dim);
+    double const per_box = options_.level ? n_sources / std::pow(2, Dim * *options_.level)
+                                          : 0.5 * options_.max_leaf_size;
+    return n_targets * std::min(n_sources, boxes_met * per_box);
   }
 
   template class moving_points<float, 2>;

@@ -3,6 +3,7 @@
 #include "moving_tasks.hpp"
 #include "task.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
 #include <memory>
@@ -23,10 +24,14 @@ namespace nearfield::starpu::detail
           : starpu_(s), options_(options), q_(q), out_(out),
             where_(choose_backend(s, *k.type, options.backend)),
             codelet_(moving_codelet(*k.type, where_)),
-            work_(std::make_shared<moving_work_of<T, Dim>>(starpu_, points, k, options))
+            work_(std::make_shared<moving_work_of<T, Dim>>(points, k, options))
       {
         check_may_wait("near_field"); // its destructor waits
         check_form(work_->has_one_set(), *k.type, options.form);
+        if (options.delivery == delivery_choice::on_request)
+          throw error("near_field: delivery on_request, but a step over a moving_tree has its "
+                      "results in handles, "
+                      "where they stay; leave delivery out");
         std::vector<p2p_handles> roles{{points->x.get()}};
         if (points->y) roles.push_back({points->y->get()});
         roles.push_back({q_.get()});
@@ -35,8 +40,8 @@ namespace nearfield::starpu::detail
         sides const both(work_->has_one_set() ? array_form::inner : array_form::outer, *k.type,
                          sizeof(T), from);
         static_cast<void>(both.n_rhs()); // throws if those of q and out differ
-        n_targets_ = both.targets().x.size();
-        n_rhs_ = both.targets().n_rhs;
+        pairs_ = points->about_pairs(both.targets().x.size(), both.sources().x.size()) *
+                 both.targets().n_rhs;
       }
       ~moving_step() override
       {
@@ -58,7 +63,7 @@ namespace nearfield::starpu::detail
           one.add(data, options_.accumulate ? STARPU_RW : STARPU_W);
         moving_argument<T> argument{argument_of(work_->k, &work_->watch), work_.get(), points.round,
                                     number_};
-        argument.work = static_cast<double>(n_targets_) * n_rhs_;
+        argument.work = pairs_;
         one.set_argument_copy(argument);
         one.set_owner({work_, &work_->watch});
         one.submit();
@@ -67,12 +72,15 @@ namespace nearfield::starpu::detail
       void deliver() override {}
       void wait() override
       {
+        wait_for_inputs();
+        work_->watch.rethrow();
+      }
+      void wait_for_inputs() override
+      {
         check_may_wait("wait");
         check_running();
         work_->watch.wait();
-        work_->watch.rethrow();
       }
-      void wait_for_inputs() override { wait(); }
       void positions_changed() override { ++work_->points->round; }
       void inputs_changed() override {}
       [[nodiscard]] pair_form form() const override
@@ -93,9 +101,8 @@ namespace nearfield::starpu::detail
       backend where_;
       starpu_codelet& codelet_;
       std::shared_ptr<moving_work_of<T, Dim>> work_; ///< tasks hold it too
-      std::size_t n_targets_ = 0;
-      int n_rhs_ = 0;
-      std::uint64_t number_ = 0; ///< of the next step
+      double pairs_ = 0;                             ///< of a step, about; for StarPU's models
+      std::uint64_t number_ = 0;                     ///< of the next step
     };
   }
 }
@@ -115,6 +122,9 @@ namespace nearfield::starpu
       : starpu_(starpu),
         points_(std::make_shared<detail::moving_points<T, Dim>>(targets, sources, options))
   {}
+
+  template <kernel_real T, int Dim>
+  moving_tree<T, Dim>::~moving_tree() = default;
 
   template <kernel_real T, int Dim>
   void moving_tree<T, Dim>::positions_changed()

@@ -1,5 +1,6 @@
 #include "moving_tasks.hpp"
 
+#include "cpu_workers.hpp"
 #include "list_tasks.hpp"
 #include "reorder.hpp"
 
@@ -132,13 +133,21 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void moving_work_of<T, Dim>::clear(task_columns const& given, cuda_stream const* gpu) const
+  void moving_work_of<T, Dim>::clear(task_columns const& given,
+                                     cuda_stream const* gpu) const noexcept
   {
-    for (T* const out : given.targets.out)
-      if (gpu)
-        nearfield::detail::device_clear(out, given.n_targets() * sizeof(T), *gpu);
-      else
-        std::fill_n(out, given.n_targets(), T(0));
+    try
+    {
+      for (T* const out : given.targets.out)
+        if (gpu)
+          nearfield::detail::device_clear(out, given.n_targets() * sizeof(T), *gpu);
+        else
+          std::fill_n(out, given.n_targets(), T(0));
+    }
+    catch (...)
+    {
+      // a GPU that fails here runs nothing any more
+    }
   }
 
   template <class T, int Dim>
@@ -149,7 +158,7 @@ namespace nearfield::starpu::detail
     using nearfield::detail::sorted_columns;
     cuda_backend const where{stream};
     auto const& shape = *this->k.type;
-    auto const& tree = points->on_gpu(stream, argument.round, given.points);
+    auto const [tree, is_new] = points->on_gpu(stream, argument.round, given.points);
     bool const is_mutual =
         options_.form == pair_form::mutual ||
         (options_.form == pair_form::automatic && can_be_mutual() &&
@@ -173,6 +182,7 @@ namespace nearfield::starpu::detail
     job.stream = stream;
     job.n_rhs = given.n_rhs;
     job.own_is_self = has_one_set();
+    job.ranges_may_coincide = !is_new; // positions may have changed without a word
     job.target_x = sorted_x.data();
     job.source_x = sorted_y.data();
     job.source_q = sorted_q.data();
@@ -184,69 +194,81 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
+  void moving_work_of<T, Dim>::prepare(executor& on, task_columns const& given, std::uint64_t round)
+  {
+    if (round_ == round) return;
+    round_ = 0;
+    tree_ = points->on_host(on, round, given.points);
+    auto const groups = group_leaves(*tree_);
+    plan_ = form_on_cpu() == pair_form::mutual
+                ? nearfield::detail::plan_mutual(groups.view(), false, 1, &on)
+                : nearfield::detail::plan_gather(groups.view(), false, 1, &on);
+    sources_.resize(given.n_sources(), Dim);
+    gather(on, given.y(), tree_->source_order(), sources_.columns());
+    if (!has_one_set())
+    {
+      targets_.resize(given.n_targets(), Dim);
+      gather(on, given.x(), tree_->target_order(), targets_.columns());
+    }
+    round_ = round;
+  }
+
+  template <class T, int Dim>
+  void moving_work_of<T, Dim>::compute_group(std::size_t g, task_columns const& given,
+                                             moving_argument<T> const& argument,
+                                             p2p_kernels<T> const& kernels)
+  {
+    auto const& group = plan_.groups[g];
+    bool const is_mutual = form_on_cpu() == pair_form::mutual;
+    int const n_out = given.out().width();
+    list_data<T> data{*this->k.type, group.head, {group.head, group.list.data()}, given.n_rhs};
+    out_[g].resize(group.targets.size(), n_out);
+    data.out = out_[g].columns();
+    if (is_mutual)
+    {
+      halo_[g].resize(std::max<index_type>(1, group.halo_size), n_out);
+      data.halo = halo_[g].columns();
+    }
+    for (index_type b = 0; b < group.head.n_sources; ++b)
+    {
+      data.x.push_back(sources_.read());
+      data.q.push_back(q_.read());
+    }
+    if (!has_one_set()) data.x.push_back(targets_.read());
+    run_list(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
+  }
+
+  template <class T, int Dim>
+  void moving_work_of<T, Dim>::deliver(std::size_t g, task_columns const& given) const
+  {
+    auto const& group = plan_.groups[g];
+    deliver_group<T>({{},
+                      given.out(),
+                      tree_->target_order().subspan(group.targets.begin, group.targets.size()),
+                      group.pieces,
+                      options_.accumulate},
+                     out_[g].read(),
+                     [&](std::size_t h) { return halo_[group.reached_from[h]].read(); });
+  }
+
+  template <class T, int Dim>
   void moving_work_of<T, Dim>::run_on_cpu(task_columns const& given,
                                           moving_argument<T> const& argument,
                                           p2p_kernels<T> const& kernels)
   {
-    cpu_workers on(starpu_);
-    auto const& shape = *this->k.type;
-    bool const is_mutual = form_on_cpu() == pair_form::mutual;
-    if (round_ != argument.round)
-    {
-      round_ = 0;
-      tree_ = points->on_host(on, argument.round, given.points);
-      auto const groups = group_leaves(*tree_);
-      plan_ = is_mutual ? nearfield::detail::plan_mutual(groups.view(), false, 1, &on)
-                        : nearfield::detail::plan_gather(groups.view(), false, 1, &on);
-      gather(on, given.y(), tree_->source_order(), sources_.resize(given.n_sources(), Dim));
-      if (!has_one_set())
-        gather(on, given.x(), tree_->target_order(), targets_.resize(given.n_targets(), Dim));
-      round_ = argument.round;
-    }
-    columns<T> const y = sources_.resize(given.n_sources(), Dim),
-                     x = targets_.resize(has_one_set() ? 0 : given.n_targets(), Dim),
-                     q = q_.resize(given.n_sources(), given.q().width());
-    gather(on, given.q(), tree_->source_order(), q);
-
-    auto const& groups = plan_.groups;
-    int const n_out = given.out().width();
-    out_.resize(groups.size());
-    halo_.resize(groups.size());
-    on.run(static_cast<int>(groups.size()),
-           [&](int turn)
-           {
-             std::size_t const g = plan_.by_priority[static_cast<std::size_t>(turn)];
-             auto const& group = groups[g];
-             list_data<T> data{shape, group.head, {group.head, group.list.data()}, given.n_rhs};
-             data.out = out_[g].resize(group.targets.size(), n_out);
-             if (is_mutual)
-               data.halo = halo_[g].resize(std::max<index_type>(1, group.halo_size), n_out);
-             for (index_type b = 0; b < group.head.n_sources; ++b)
-             {
-               data.x.push_back(columns<T const>::at(y.first, y.n));
-               data.q.push_back(columns<T const>::at(q.first, q.n));
-             }
-             if (!has_one_set()) data.x.push_back(columns<T const>::at(x.first, x.n));
-             run_list(is_mutual ? kernels.mutual : kernels.one_sided, argument, data);
+    task_workers on;
+    prepare(on, given, argument.round);
+    q_.resize(given.n_sources(), given.q().width());
+    gather(on, given.q(), tree_->source_order(), q_.columns());
+    std::size_t const n = plan_.groups.size();
+    out_.resize(n);
+    halo_.resize(n);
+    on.run(static_cast<int>(n),
+           [&](int turn) {
+             compute_group(plan_.by_priority[static_cast<std::size_t>(turn)], given, argument,
+                           kernels);
            });
-    on.run(static_cast<int>(groups.size()),
-           [&](int g)
-           {
-             auto const& group = groups[static_cast<std::size_t>(g)];
-             auto const n = group.targets.size();
-             deliver_group<T>(
-                 {{},
-                  given.out(),
-                  tree_->target_order().subspan(group.targets.begin, n),
-                  group.pieces,
-                  options_.accumulate},
-                 columns<T const>::at(out_[static_cast<std::size_t>(g)].values.data(), n),
-                 [&](std::size_t h)
-                 {
-                   std::size_t const from = group.reached_from[h];
-                   return columns<T const>::at(halo_[from].values.data(), groups[from].halo_size);
-                 });
-           });
+    on.run(static_cast<int>(n), [&](int g) { deliver(static_cast<std::size_t>(g), given); });
   }
 
   template <class T>

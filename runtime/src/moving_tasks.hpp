@@ -48,16 +48,28 @@ namespace nearfield::starpu::detail
     monitor watch;
   };
 
-  /// n values in the order of a tree, for several columns, in memory that is kept between steps.
+  /// Columns of n values in the order of a tree, in memory that is kept between steps.
   template <class T>
-  struct sorted_memory
+  class sorted_memory
   {
-    columns<T> resize(std::size_t n, int n_columns)
+  public:
+    void resize(std::size_t n, int n_columns)
     {
-      values.resize(n * static_cast<std::size_t>(n_columns));
-      return columns<T>::at(values.data(), static_cast<index_type>(n));
+      n_ = static_cast<index_type>(n);
+      values_.resize(n * static_cast<std::size_t>(n_columns));
     }
-    std::vector<T> values;
+    [[nodiscard]] detail::columns<T> columns()
+    {
+      return detail::columns<T>::at(values_.data(), n_);
+    }
+    [[nodiscard]] detail::columns<T const> read() const
+    {
+      return detail::columns<T const>::at(values_.data(), n_);
+    }
+
+  private:
+    index_type n_ = 0;
+    std::vector<T> values_;
   };
 
   /// The work of steps over points of Dim dimensions.
@@ -65,9 +77,9 @@ namespace nearfield::starpu::detail
   class moving_work_of final : public moving_work<T>
   {
   public:
-    moving_work_of(runtime const& s, std::shared_ptr<moving_points<T, Dim>> of,
-                   kernel<T> const& interaction, step_options const& how)
-        : moving_work<T>(interaction), points(std::move(of)), starpu_(s), options_(how)
+    moving_work_of(std::shared_ptr<moving_points<T, Dim>> of, kernel<T> const& interaction,
+                   step_options const& how)
+        : moving_work<T>(interaction), points(std::move(of)), options_(how)
     {}
 
     std::shared_ptr<moving_points<T, Dim>> const points;
@@ -92,21 +104,25 @@ namespace nearfield::starpu::detail
 
   private:
     struct task_columns;
-    void clear(task_columns const& given, cuda_stream const* gpu) const;
+    void clear(task_columns const& given, cuda_stream const* gpu) const noexcept;
     void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,
                     cuda_kernels<T> const& kernels, cuda_stream stream) const;
     void run_on_cpu(task_columns const& given, moving_argument<T> const& argument,
                     p2p_kernels<T> const& kernels);
 
-    runtime const& starpu_; ///< of the step, which waits for the tasks
+    // the parts of run_on_cpu
+    void prepare(executor& on, task_columns const& given, std::uint64_t round);
+    void compute_group(std::size_t g, task_columns const& given, moving_argument<T> const& argument,
+                       p2p_kernels<T> const& kernels);
+    void deliver(std::size_t g, task_columns const& given) const;
+
     step_options options_;
 
     // on CPUs, for the next step
     std::uint64_t round_ = 0; ///< of the next four
     std::shared_ptr<tree<Dim> const> tree_;
     nearfield::detail::step_plan plan_;
-    sorted_memory<T> sources_, targets_;
-    sorted_memory<T> q_;
+    sorted_memory<T> sources_, targets_, q_;
     std::vector<sorted_memory<T>> out_, halo_; ///< by group
   };
 

@@ -186,9 +186,10 @@ namespace nearfield::starpu::detail
     bool const adds = (buffer.mode & STARPU_RW) == STARPU_RW || (buffer.mode & STARPU_REDUX) != 0;
     bool const writes = overwrites_ && (buffer.mode & STARPU_W) != 0;
     if (!adds && !writes)
-      throw error(std::string(codelet_) + ": " + what +
-                  " is not accessed as STARPU_RW, STARPU_RW | STARPU_COMMUTE or STARPU_REDUX, but "
-                  "the task adds to it");
+      throw error(std::string(codelet_) + ": " + what + " is not accessed as " +
+                  (overwrites_ ? "STARPU_W or STARPU_RW, but the task writes it"
+                               : "STARPU_RW, STARPU_RW | STARPU_COMMUTE or STARPU_REDUX, but the "
+                                 "task adds to it"));
     auto const shares_memory = [&](p2p_buffer const& other)
     {
       // two handles may have been registered over one array

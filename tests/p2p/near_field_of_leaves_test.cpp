@@ -127,26 +127,27 @@ namespace nearfield::test
       near_field(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{expected},
                  {.accumulate = accumulate});
       near_field(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{out},
-                 {.accumulate = accumulate, .on = &on});
+                 {.accumulate = accumulate, .threads = &on});
       EXPECT_EQ(out, expected);
       expected.assign(x.size(), 3.);
       out = expected;
       near_field(simd, one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{expected},
                  {.accumulate = accumulate});
       near_field(simd, one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{out},
-                 {.accumulate = accumulate, .on = &on});
+                 {.accumulate = accumulate, .threads = &on});
       EXPECT_EQ(out, expected);
     }
     EXPECT_GT(on.most_parts, 5);
     auto const none = build_tree(soa<double const, 3>());
     near_field(simd, one_over_r<>(), none, soa<double const, 3>(), soa<double const, 1>(),
-               soa<double, 1>(), {.on = &on});
+               soa<double, 1>(), {.threads = &on});
 
     std::vector<double> out(y.size());
     EXPECT_THAT(
-        [&] {
+        [&]
+        {
           near_field_mutual(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{out},
-                            {.on = &on});
+                            {.threads = &on});
         },
         complains_of("one thread"));
   }

@@ -13,8 +13,9 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace
@@ -197,8 +198,12 @@ namespace
     for (int time = 0; time < 3; ++time) step.submit();
     set(std::numeric_limits<double>::quiet_NaN());
     step.submit();
+    EXPECT_NO_THROW(step.wait_for_inputs());
     EXPECT_THAT([&] { step.wait(); },
                 ThrowsMessage<error>(AllOf(HasSubstr("step 3"), HasSubstr("point 77"))));
+    starpu::check(starpu_data_acquire(p.hout[0], STARPU_R), "starpu_data_acquire");
+    EXPECT_EQ(p.out.columns[0], std::vector<double>(500, 0.));
+    starpu_data_release(p.hout[0]);
     set(good);
     step.submit();
     step.wait();
@@ -217,6 +222,65 @@ namespace
     starpu::near_field step{tree, K(), p.hq, p.hout};
     step.submit();
     EXPECT_THAT([&] { step.wait(); }, complains_of("root"));
+  }
+
+  TEST(starpu_moving_steps, read_new_inputs_over_the_same_positions)
+  {
+    using K = grad_one_over_r<3>;
+    own_columns<K, double> p(900);
+    starpu::moving_tree<double, 3> tree(one_runtime(), p.hx, {.max_leaf_size = 20});
+    starpu::near_field step{tree, K(), p.hq, p.hout};
+    step.submit();
+    step.wait();
+    starpu::check(starpu_data_acquire(p.hq[0], STARPU_RW), "starpu_data_acquire");
+    for (double& q : p.q.columns[0]) q = 1 - 2 * q;
+    starpu_data_release(p.hq[0]);
+    step.submit();
+    step.wait();
+    p.hout.clear();
+    auto const leaves = build_tree(p.x.view(), {.max_leaf_size = 20});
+    EXPECT_LE(error_of(writable(p.out), reference_near_field(K(), leaves, p.x, p.x, p.q.view())),
+              tolerance<double>);
+  }
+
+  TEST(starpu_moving_steps, may_lose_their_tree_and_end_while_tasks_run)
+  {
+    using K = one_over_r<3>;
+    own_columns<K, double> p(3000);
+    point_mover<double> moves;
+    {
+      std::optional<starpu::moving_tree<double, 3>> tree(std::in_place, one_runtime(), p.hx);
+      starpu::near_field step{*tree, K(), p.hq, p.hout};
+      for (int time = 0; time < 5; ++time)
+      {
+        step.submit();
+        moves.submit(p.hx);
+        step.positions_changed();
+      }
+      step.submit();
+      tree.reset();
+    }
+    p.hx.clear();
+    p.hout.clear();
+    auto const leaves = build_tree(p.x.view());
+    EXPECT_LE(error_of(writable(p.out), reference_near_field(K(), leaves, p.x, p.x, p.q.view())),
+              tolerance<double>);
+  }
+
+  TEST(starpu_moving_steps, have_sets_without_points)
+  {
+    using K = val_grad_one_over_r<3>;
+    for (auto const& [n_targets, n_sources] : {std::pair(0, 50), std::pair(50, 0), std::pair(0, 0)})
+    {
+      own_columns<K, double> targets(n_targets), sources(n_sources);
+      starpu::moving_tree<double, 3> tree(one_runtime(), targets.hx, sources.hx);
+      starpu::near_field step{tree, K(), sources.hq, targets.hout};
+      step.submit();
+      step.wait();
+      targets.hout.clear();
+      for (auto const& column : targets.out.columns)
+        EXPECT_EQ(column, std::vector<double>(n_targets, 0.));
+    }
   }
 
   TEST(starpu_moving_steps, take_no_points_and_one)
@@ -252,6 +316,12 @@ namespace
     using tree_type = starpu::moving_tree<double, 3>;
     EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.max_leaf_size = 0}); },
                 complains_of("max_leaf_size"));
+    EXPECT_THAT(
+        [&] {
+          starpu::near_field(tree, K(), p.hq, p.hout,
+                             {.delivery = starpu::delivery_choice::on_request});
+        },
+        complains_of("delivery"));
     starpu::moving_tree<double, 3> both(one_runtime(), p.hx, other.hx);
     EXPECT_THAT([&]
                 { starpu::near_field(both, K(), other.hq, p.hout, {.form = pair_form::mutual}); },

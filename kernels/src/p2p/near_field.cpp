@@ -212,7 +212,7 @@ namespace nearfield::detail
           clear(out, targets.offsets[first], targets.offsets[last]);
         step.kernel(step.interaction, part);
       };
-      executor* const on = step.options.on;
+      executor* const on = step.options.threads;
       if (!on) return run(0, targets.size());
       auto const first = cut_boxes(*on, targets, list);
       on->run(static_cast<int>(first.size() - 1), [&](int p) { run(first[p], first[p + 1]); });
@@ -228,9 +228,9 @@ namespace nearfield::detail
     check_list(function, points, list, x.size(), x.size());
     check_own_ranges(function, points, list);
     if (is_mutual) check_half(function, points, list);
-    if (is_mutual && options.on)
+    if (is_mutual && options.threads)
       throw error(std::string(function) + ": boxes add to each other's outputs, which takes one "
-                                          "thread: leave out `on`, or call near_field");
+                                          "thread: leave out `threads`, or call near_field");
     auto job = job_of(*this, points, list);
     job.own_is_self = true;
     job.target_q = q.columns().data();
@@ -259,8 +259,8 @@ namespace nearfield::detail
   {
     check_view(function, "x", x, order.size());
     check_one_set(function, x, q, out);
-    sorted_columns<T> const sorted_x(options.on, order, x), sorted_q(options.on, order, q),
-        sums(options.on, order, out, options.accumulate);
+    sorted_columns<T> const sorted_x(options.threads, order, x),
+        sorted_q(options.threads, order, q), sums(options.threads, order, out, options.accumulate);
     run(points, list, is_mutual, sorted_x.view(), sorted_q.view(), sums.view());
     sums.copy_to(out);
   }
@@ -275,8 +275,9 @@ namespace nearfield::detail
     check_view(function, "x", x, order.size());
     check_view(function, "y", y, source_order.size());
     check_two_sets(function, x, y, q, out);
-    sorted_columns<T> const sorted_x(options.on, order, x), sorted_y(options.on, source_order, y),
-        sorted_q(options.on, source_order, q), sums(options.on, order, out, options.accumulate);
+    sorted_columns<T> const sorted_x(options.threads, order, x),
+        sorted_y(options.threads, source_order, y), sorted_q(options.threads, source_order, q),
+        sums(options.threads, order, out, options.accumulate);
     run(targets, list, sorted_x.view(), sorted_y.view(), sorted_q.view(), sums.view());
     sums.copy_to(out);
   }

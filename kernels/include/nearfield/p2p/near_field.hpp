@@ -19,7 +19,7 @@
 ///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
 ///                           nearfield::soa{q}, nearfield::soa{phi});
 ///
-/// Outputs are overwritten, or added to with `.accumulate = true`. With `.on = &executor` its threads share the boxes,
+/// Outputs are overwritten, or added to with `.accumulate = true`. With `.threads = &executor` its threads share the boxes,
 /// with the same results to the bit.
 
 namespace nearfield
@@ -34,8 +34,8 @@ namespace nearfield
     bool ranges_may_coincide = false;
     /// The threads that share a step on the CPU; null: the calling one. near_field_mutual, where boxes add to each
     /// other's outputs, throws nearfield::error if it is set (starpu::near_field has that form on several threads), and
-    /// a GPU leaves it alone.
-    executor* on = nullptr;
+    /// steps on a GPU ignore it.
+    executor* threads = nullptr;
   };
 
   namespace detail

@@ -91,8 +91,8 @@ namespace nearfield::starpu
   template <kernel_real T>
   class near_field;
 
-  /// The octree or quadtree of points that move. Their positions are data of your task graph, written by tasks of yours;
-  /// a near field over this tree is a task that builds the tree from them where it runs, on a GPU or on all CPU
+  /// The octree or quadtree of points that move. Their positions are data of your task graph, written by tasks of
+  /// yours. A near field over this tree is a task that builds the tree from them where it runs, on a GPU or on all CPU
   /// workers, unless that has been done since positions_changed(). So positions, tree and outputs stay on the device,
   /// and the thread that submits waits for nothing:
   ///
@@ -101,14 +101,15 @@ namespace nearfield::starpu
   ///     for (...)
   ///     {
   ///       step.submit();
-  ///       starpu_task_insert(&kick_and_drift, STARPU_R, ax, ..., STARPU_RW, x, ..., 0);
+  ///       starpu_task_insert(&kick_and_drift, STARPU_R, ax.get(), ..., STARPU_RW, x.get(), ..., 0);
   ///       tree.positions_changed();
   ///     }
   ///     step.wait();
   ///
-  /// Handles are those of p2p tasks: for n points Dim vectors of n values, or one of Dim * n. They must outlive the steps
-  /// over the tree. Leaves, their order and lists are those of build_tree(), and so are the errors, which wait() of the
-  /// step throws. One thread at a time may call its functions and submit() of its steps.
+  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. They must outlive the steps over the tree,
+  /// and all of these must be gone before the program itself stops StarPU. Leaves, their order and lists are those of
+  /// build_tree(), and so are the errors, which wait() of the step throws. One thread at a time may call its functions
+  /// and submit() of its steps.
   template <kernel_real T, int Dim>
   class NEARFIELD_API moving_tree
   {
@@ -120,8 +121,13 @@ namespace nearfield::starpu
     moving_tree(runtime const& starpu, column_handles const& targets, column_handles const& sources,
                 tree_options<Dim> const& options = {});
 
-    /// Steps that are submitted from now on build the tree anew, of the positions that the tasks submitted before have
-    /// written by then.
+    moving_tree(moving_tree const&) = delete;
+    moving_tree& operator=(moving_tree const&) = delete;
+    ~moving_tree();
+
+    /// Steps submitted from now on rebuild the tree from the positions that the tasks submitted before them have
+    /// written. Call it after every task that writes positions, before the next step: without it, pairs are those of
+    /// the leaves of old positions, whose values a step on CPUs takes too.
     void positions_changed();
 
   private:
@@ -183,11 +189,12 @@ namespace nearfield::starpu
                      {false, nearfield::detail::right_hand_sides<K>(q, out), x, y, q, out}, options)
     {}
 
-    /// Over points that move, whose handles the tree has: q and out are n_in and n_out vectors for each right-hand side,
-    /// or one with all columns. A step is one task, which reads positions and q, and writes
-    /// out or, to accumulate, adds to it; it runs on a GPU, or on a CPU worker that the others help. On a GPU the tree
-    /// decides in each step which form pays, if that is automatic. Throws nearfield::error for handles that
-    /// p2p_tasks::insert_inner() or insert_outer() would refuse, and as above for form and backend.
+    /// Over points that move, whose handles the tree has: q and out are n_in and n_out vectors for each right-hand
+    /// side, or one with all columns. A step is one task, which reads positions and q, and writes out or, to accumulate,
+    /// adds to it. It runs on a GPU, where all of it must fit into the memory, or on a CPU worker with the help of the
+    /// others. On a GPU, form automatic is decided in each step, when the leaves are known. If a step fails, its outputs
+    /// are zeros or, to accumulate, as before. Throws nearfield::error for handles that p2p_tasks::insert_inner() or
+    /// insert_outer() would refuse, for delivery on_request, and as above for form and backend.
     template <interaction K, class Isa = detail::isa_of_file>
     near_field(moving_tree<T, K::dim> const& tree, K const& k, column_handles const& q,
                column_handles const& out, step_options const& options = {})
