@@ -13,9 +13,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -44,13 +46,8 @@ namespace nearfield::detail
                               tree_options<Dim> const& options, key_layout const& layout,
                               typename tree<Dim>::parts& parts)
     {
-      auto const resize = [](std::vector<index_type>& order, std::size_t n)
-      {
-        reserve_huge_pages(order, n);
-        order.resize(n);
-      };
-      resize(parts.target_order, targets.size());
-      if (sources) resize(parts.source_order, sources->size());
+      parts.target_order.resize(targets.size());
+      if (sources) parts.source_order.resize(sources->size());
       auto const write = [&](strided<T const, Dim> const& points, auto* keys)
       {
         for_each_part(on, cut(on, points.size()),
@@ -72,9 +69,9 @@ namespace nearfield::detail
         if (sources) sort(*sources, parts.source_order, of_sources);
         return uniform_leaves<Dim>(on, of_targets, sources ? &of_sources : nullptr, layout);
       }
-      scratch_array<std::uint64_t> target_keys, source_keys;
+      page_vector<std::uint64_t> target_keys, source_keys;
       auto const sort = [&](strided<T const, Dim> const& points, std::span<index_type> order,
-                            scratch_array<std::uint64_t>& keys)
+                            page_vector<std::uint64_t>& keys)
       {
         keys.resize(points.size());
         write(points, keys.data());
@@ -82,7 +79,7 @@ namespace nearfield::detail
       };
       sort(targets, parts.target_order, target_keys);
       if (sources) sort(*sources, parts.source_order, source_keys);
-      return adaptive_leaves<Dim>(on, target_keys.values(), source_keys.values(), layout.level,
+      return adaptive_leaves<Dim>(on, target_keys, source_keys, layout.level,
                                   static_cast<index_type>(options.max_leaf_size));
     }
 
@@ -111,21 +108,24 @@ namespace nearfield::detail
       loop_parts const loop = in_rows ? cut(on, rows.rows.size(), 16) : cut(on, leaves.size(), 256);
       bool const is_one = loop.parts == 1;
       std::vector<interaction_table> full(is_one ? 0 : loop.parts), half(full.size());
+      std::vector<std::uint64_t> pairs(loop.parts);
       for_each_part(on, loop,
                     [&](int part, std::size_t begin, std::size_t end)
                     {
                       list_writer lists(is_one ? parts.full : full[part],
-                                        is_one ? parts.half : half[part], sources, parts.one_set,
-                                        function, remedy);
+                                        is_one ? parts.half : half[part], targets, sources,
+                                        parts.one_set, function, remedy);
                       // as many ranges as uniform and clustered clouds have
                       std::size_t const leaves_here = leaves.keys.size() / loop.parts + 1;
                       lists.reserve(leaves_here, leaves_here * (Dim == 3 ? 14 : 6));
                       if (in_rows)
-                        list_cells(grid, rows, begin, end, targets, lists);
+                        list_cells(grid, rows, begin, end, lists);
                       else
                         list_leaves(leaves, levels, layout.level, static_cast<index_type>(begin),
-                                    static_cast<index_type>(end), targets, lists);
+                                    static_cast<index_type>(end), lists);
+                      pairs[part] = lists.pairs();
                     });
+      parts.interaction_count = std::reduce(pairs.begin(), pairs.end());
       if (is_one) return;
       join(on, full, parts.full, function, remedy);
       if (parts.one_set) join(on, half, parts.half, function, remedy);

@@ -115,9 +115,9 @@ namespace nearfield::detail
 
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
-                  std::size_t last, boxes const& targets, list_writer& lists)
+                  std::size_t last, list_writer& lists)
   {
-    index_type const n = targets.size();
+    index_type const n = lists.n_boxes();
     std::int64_t const columns = grid.cells[Dim - 1];
     std::int64_t const reach = grid.reach[Dim - 1];
     bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
@@ -156,7 +156,7 @@ namespace nearfield::detail
           while (row.low < row.end && boxes_of.columns[row.low] < from) ++row.low;
           if (row.high < row.low) row.high = row.low;
           while (row.high < row.end && boxes_of.columns[row.high] <= to) ++row.high;
-          if (targets.count(b) == 0) continue;
+          if (!lists.has_targets(b)) continue;
           if (row.row == r && row.low <= b && b < row.high && row.image == 0)
           {
             lists.add(row.low, b, row.shift);
@@ -187,7 +187,7 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void find_rows(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, cell_rows&);   \
   template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, std::size_t, std::size_t,   \
-                           boxes const&, list_writer&);                                            \
+                           list_writer&);                                                          \
   template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

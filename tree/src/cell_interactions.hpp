@@ -35,7 +35,7 @@ namespace nearfield::detail
   /// Uses cells, reach and axes of the grid.
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
-                  std::size_t last, boxes const& targets, list_writer& lists);
+                  std::size_t last, list_writer& lists);
 
   /// The shifts that those lists index; none for a grid without periodic axes.
   template <class T, int Dim>

@@ -1,6 +1,5 @@
 #include "interaction_lists.hpp"
 
-#include "huge_pages.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -16,10 +15,11 @@
 
 namespace nearfield::detail
 {
-  list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
-                           bool one_set, char const* function, char const* remedy)
-      : full_(full), half_(half), sources_(sources), one_set_(one_set), function_(function),
-        remedy_(remedy)
+  list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& targets,
+                           boxes const& sources, bool one_set, char const* function,
+                           char const* remedy)
+      : full_(full), half_(half), targets_(targets), sources_(sources), one_set_(one_set),
+        function_(function), remedy_(remedy)
   {
     for (interaction_table* table : {&full, &half})
     {
@@ -36,7 +36,7 @@ namespace nearfield::detail
       if (table == &half_ && !one_set_) continue;
       table->own.reserve(rows);
       table->offsets.reserve(rows + 1);
-      reserve_huge_pages(table->ranges, table == &full_ ? ranges : ranges / 2);
+      table->ranges.reserve(table == &full_ ? ranges : ranges / 2);
     }
   }
 
@@ -59,13 +59,16 @@ namespace nearfield::detail
       table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
     };
     end_row(full_);
-    if (one_set_)
+    std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
+    for (std::size_t r = row_; r < full_.ranges.size(); ++r)
     {
+      source_range const& range = full_.ranges[r];
+      met += range.end - range.begin;
       // The own box lies between the ranges, so none holds points from both sides of it.
-      for (std::size_t r = row_; r < full_.ranges.size(); ++r)
-        if (full_.ranges[r].begin >= sources_.end(b)) half_.ranges.push_back(full_.ranges[r]);
-      end_row(half_);
+      if (one_set_ && range.begin >= sources_.end(b)) half_.ranges.push_back(range);
     }
+    if (one_set_) end_row(half_);
+    pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
   }
 
@@ -81,7 +84,7 @@ namespace nearfield::detail
     check_size(ranges.back(), function, remedy);
     whole.own.resize(rows.back());
     whole.offsets.resize(rows.back() + 1);
-    reserve_huge_pages(whole.ranges, ranges.back());
+    whole.offsets[0] = 0;
     whole.ranges.resize(ranges.back());
     on.run(static_cast<int>(pieces.size()),
            [&](int p)
@@ -185,9 +188,9 @@ namespace nearfield::detail
     {
     public:
       descent(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-              index_type first, index_type last, boxes const& targets, list_writer& lists)
+              index_type first, index_type last, list_writer& lists)
           : leaves_(leaves), levels_(levels), key_level_(key_level), first_(first), last_(last),
-            targets_(targets), lists_(lists)
+            lists_(lists)
       {}
 
       void run()
@@ -295,7 +298,7 @@ namespace nearfield::detail
           {
             // A larger leaf contains several cells, which follow each other.
             index_type before = centre.begin;
-            if (targets_.count(centre.begin) > 0)
+            if (lists_.has_targets(centre.begin))
               for_each(
                   [&](cell const& part)
                   {
@@ -329,21 +332,20 @@ namespace nearfield::detail
       std::span<std::uint8_t const> levels_; // side by side, for the cache
       int key_level_;
       index_type first_, last_;
-      boxes targets_;
       list_writer& lists_;
     };
   }
 
   template <int Dim>
   void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-                   index_type first, index_type last, boxes const& targets, list_writer& lists)
+                   index_type first, index_type last, list_writer& lists)
   {
-    if (first < last) descent<Dim>(leaves, levels, key_level, first, last, targets, lists).run();
+    if (first < last) descent<Dim>(leaves, levels, key_level, first, last, lists).run();
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template void list_leaves(leaf_set<Dim> const&, std::span<std::uint8_t const>, int, index_type,  \
-                            index_type, boxes const&, list_writer&);
+                            index_type, list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

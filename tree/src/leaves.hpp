@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace nearfield::detail
 {
@@ -15,11 +14,11 @@ namespace nearfield::detail
   template <int Dim>
   struct leaf_set
   {
-    std::vector<leaf_cell<Dim>> cells;
+    page_vector<leaf_cell<Dim>> cells;
     /// the smallest key of each, in the layout of the points
-    std::vector<std::uint64_t> keys;
+    page_vector<std::uint64_t> keys;
     /// as boxes::offsets; those of the sources are zeros if there is one set
-    std::vector<index_type> target_offsets{0}, source_offsets{0};
+    page_vector<index_type> target_offsets{0}, source_offsets{0};
 
     [[nodiscard]] index_type size() const { return static_cast<index_type>(cells.size()); }
   };

@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -68,7 +69,7 @@ namespace nearfield::detail
     class key_sorter
     {
     public:
-      key_sorter(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+      key_sorter(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
           : on_(on), total_(keys.size()),
             indices_(scratch.indices.data()), places_{{{keys.data(), nullptr},
@@ -250,11 +251,11 @@ namespace nearfield::detail
     };
   }
 
-  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+  void sort_keys(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
   {
-    scratch.keys_too.resize(keys.size());
-    scratch.indices.resize(keys.size());
+    renew(scratch.keys_too, keys.size());
+    renew(scratch.indices, keys.size());
     if (keys.size() > 0) key_sorter(on, keys, order, scratch).run();
     std::swap(keys, scratch.keys_too);
   }
@@ -264,7 +265,7 @@ namespace nearfield::detail
   {
     // as many counters as four times the points, at most
     loop_parts const loop = cut(on, order.size(), std::max(std::size_t(1024), n_cells / 4));
-    scratch.indices.resize(n_cells * static_cast<std::size_t>(loop.parts));
+    renew(scratch.indices, n_cells * static_cast<std::size_t>(loop.parts));
     std::uint32_t const* const cell_of = scratch.cells.data();
     auto const cursors_of = [&](int part)
     {
@@ -340,12 +341,12 @@ namespace nearfield::detail
     cells.offsets.push_back(static_cast<index_type>(order.size()));
   }
 
-  void unite(occupied_cells const& a, occupied_cells const& b, std::vector<std::uint64_t>& keys,
-             std::vector<index_type>& a_offsets, std::vector<index_type>& b_offsets)
+  void unite(occupied_cells const& a, occupied_cells const& b, page_vector<std::uint64_t>& keys,
+             page_vector<index_type>& a_offsets, page_vector<index_type>& b_offsets)
   {
     keys.resize(a.keys.size() + b.keys.size());
     keys.erase(std::ranges::set_union(a.keys, b.keys, keys.begin()).out, keys.end());
-    auto const spread = [&](occupied_cells const& set, std::vector<index_type>& offsets)
+    auto const spread = [&](occupied_cells const& set, page_vector<index_type>& offsets)
     {
       offsets.clear();
       std::size_t c = 0;
