@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -67,7 +66,8 @@ namespace nearfield::detail
         };
         sort(targets, parts.target_order, of_targets);
         if (sources) sort(*sources, parts.source_order, of_sources);
-        return uniform_leaves<Dim>(on, of_targets, sources ? &of_sources : nullptr, layout);
+        return uniform_leaves<Dim>(on, std::move(of_targets), sources ? &of_sources : nullptr,
+                                   layout);
       }
       page_vector<std::uint64_t> target_keys, source_keys;
       auto const sort = [&](strided<T const, Dim> const& points, std::span<index_type> order,
@@ -97,38 +97,29 @@ namespace nearfield::detail
       grid.cells.fill(std::uint32_t(1) << layout.level);
       grid.reach.fill(1);
       cell_rows rows;
-      std::vector<std::uint8_t> levels;
-      levels.reserve(in_rows ? 0 : leaves.cells.size());
-      if (in_rows)
-        find_rows(grid, std::span(leaves.keys), rows);
-      else
-        for (leaf_cell<Dim> const& cell : leaves.cells)
-          levels.push_back(static_cast<std::uint8_t>(cell.level));
+      if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
 
-      loop_parts const loop = in_rows ? cut(on, rows.rows.size(), 16) : cut(on, leaves.size(), 256);
-      bool const is_one = loop.parts == 1;
-      std::vector<interaction_table> full(is_one ? 0 : loop.parts), half(full.size());
-      std::vector<std::uint64_t> pairs(loop.parts);
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      list_writer lists(is_one ? parts.full : full[part],
-                                        is_one ? parts.half : half[part], targets, sources,
-                                        parts.one_set, function, remedy);
-                      // as many ranges as uniform and clustered clouds have
-                      std::size_t const leaves_here = leaves.keys.size() / loop.parts + 1;
-                      lists.reserve(leaves_here, leaves_here * (Dim == 3 ? 14 : 6));
-                      if (in_rows)
-                        list_cells(grid, rows, begin, end, lists);
-                      else
-                        list_leaves(leaves, levels, layout.level, static_cast<index_type>(begin),
-                                    static_cast<index_type>(end), lists);
-                      pairs[part] = lists.pairs();
-                    });
-      parts.interaction_count = std::reduce(pairs.begin(), pairs.end());
-      if (is_one) return;
-      join(on, full, parts.full, function, remedy);
-      if (parts.one_set) join(on, half, parts.half, function, remedy);
+      loop_parts const loop = cut(on, leaves.size(), 256, 4);
+      std::vector<list_pair> pieces(loop.parts);
+      for_each_part(
+          on, loop,
+          [&](int part, std::size_t begin, std::size_t end)
+          {
+            auto& [full, half, pairs] = pieces[part];
+            list_writer lists(full, half, targets, sources, parts.one_set, function, remedy);
+            // as many ranges as uniform and clustered clouds have
+            lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
+            auto const first = static_cast<index_type>(begin), last = static_cast<index_type>(end);
+            if (in_rows)
+              list_cells(grid, rows, first, last, lists);
+            else
+              list_leaves(leaves, layout.level, first, last, lists);
+            pairs = lists.pairs();
+          });
+      list_pair lists = join(on, loop, pieces, function, remedy);
+      parts.full = std::move(lists.full);
+      parts.half = std::move(lists.half);
+      parts.interaction_count = lists.pairs;
     }
   }
 
@@ -160,7 +151,7 @@ namespace nearfield::detail
         make_leaves<T>(on, target_positions, source_positions, options, layout, parts);
     make_lists(on, leaves, layout, parts);
     parts.depth = options.level.value_or(0);
-    for (leaf_cell<Dim> const& cell : leaves.cells) parts.depth = std::max(parts.depth, cell.level);
+    for (std::uint8_t const level : leaves.levels) parts.depth = std::max(parts.depth, int(level));
     parts.cells = std::move(leaves.cells);
     parts.target_offsets = std::move(leaves.target_offsets);
     if (!one_set) parts.source_offsets = std::move(leaves.source_offsets);

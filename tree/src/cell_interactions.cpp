@@ -106,16 +106,16 @@ namespace nearfield::detail
     found.columns.resize(keys.size());
     for (std::size_t b = 0; b < keys.size(); ++b)
     {
-      std::uint64_t const row = keys[b] / line;
-      found.columns[b] = static_cast<std::uint32_t>(keys[b] - row * line);
-      if (b == 0 || row != found.rows.back().key)
-        found.rows.push_back({row, static_cast<index_type>(b)});
+      // Most boxes lie in the row of the box before, and a division takes long.
+      if (b == 0 || keys[b] - found.rows.back().key * line >= line)
+        found.rows.push_back({keys[b] / line, static_cast<index_type>(b)});
+      found.columns[b] = static_cast<std::uint32_t>(keys[b] - found.rows.back().key * line);
     }
   }
 
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
-                  std::size_t last, list_writer& lists)
+  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
+                  index_type last, list_writer& lists)
   {
     index_type const n = lists.n_boxes();
     std::int64_t const columns = grid.cells[Dim - 1];
@@ -128,11 +128,26 @@ namespace nearfield::detail
       return r + 1 < rows.size() ? rows[r + 1].first_box : n;
     };
 
+    auto const first_column = [&](index_type from, index_type to, std::int64_t column)
+    {
+      auto const in_row = std::span(boxes_of.columns).subspan(from, to - from);
+      auto const column_of = [](std::uint32_t c)
+      {
+        return std::int64_t(c);
+      };
+      return from + static_cast<index_type>(
+                        std::ranges::lower_bound(in_row, column, {}, column_of) - in_row.begin());
+    };
+
     std::vector<neighbour_row<Dim>> wanted;
     std::vector<index_type> hints;
     std::vector<met_row> met;
-    for (std::size_t r = first; r < last; ++r)
+    auto const beyond = std::ranges::upper_bound(rows, first, {}, &cell_row::first_box);
+    std::size_t r =
+        first < last ? static_cast<std::size_t>(beyond - rows.begin()) - 1 : rows.size();
+    for (; r < rows.size() && rows[r].first_box < last; ++r)
     {
+      index_type const begin = std::max(first, rows[r].first_box), end = std::min(last, end_of(r));
       find_keys(grid, rows[r].key, wanted);
       hints.resize(std::max(hints.size(), wanted.size()), 0);
       met.clear();
@@ -142,11 +157,16 @@ namespace nearfield::detail
         if (q == rows.size() || rows[q].key != wanted[w].key) continue;
         // positions ascend: the image after the last column consists of the first columns
         for (int image = wraps ? 1 : 0; image >= (wraps ? -1 : 0); --image)
+        {
+          index_type low = rows[q].first_box;
+          if (begin > rows[r].first_box) // in the middle of a long row
+            low = first_column(low, end_of(q), boxes_of.columns[begin] - reach - image * columns);
           met.push_back({q,
                          static_cast<std::uint16_t>(wanted[w].shift + shift_digit(image, Dim - 1)),
-                         image, rows[q].first_box, rows[q].first_box, end_of(q)});
+                         image, low, low, end_of(q)});
+        }
       }
-      for (index_type b = rows[r].first_box; b < end_of(r); ++b)
+      for (index_type b = begin; b < end; ++b)
       {
         std::int64_t const column = boxes_of.columns[b];
         for (met_row& row : met)
@@ -186,7 +206,7 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void find_rows(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, cell_rows&);   \
-  template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, std::size_t, std::size_t,   \
+  template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, index_type, index_type,     \
                            list_writer&);                                                          \
   template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)

@@ -92,7 +92,7 @@ namespace nearfield
                                 "cell_list", "fewer cells_per_cutoff");
       lists.reserve(now.targets.size(), 0);
       detail::find_rows(grid, one_set ? data.targets.keys : data.keys, data.rows);
-      detail::list_cells(grid, data.rows, 0, data.rows.rows.size(), lists);
+      detail::list_cells(grid, data.rows, 0, now.targets.size(), lists);
     }
     catch (...)
     {

@@ -72,30 +72,46 @@ namespace nearfield::detail
     row_ = full_.ranges.size();
   }
 
-  void join(executor& on, std::span<interaction_table> pieces, interaction_table& whole,
-            char const* function, char const* remedy)
+  list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
+                 char const* function, char const* remedy)
   {
-    std::vector<std::size_t> rows{0}, ranges{0};
-    for (interaction_table const& piece : pieces)
+    if (loop.parts == 1) return std::move(pieces[0]);
+    constexpr std::array tables{&list_pair::full, &list_pair::half};
+    list_pair whole;
+    for (list_pair const& piece : pieces) whole.pairs += piece.pairs;
+    for (auto const table : tables)
     {
-      rows.push_back(rows.back() + piece.own.size());
-      ranges.push_back(ranges.back() + piece.ranges.size());
+      if ((pieces[0].*table).offsets.empty()) continue; // two sets have no half list
+      std::size_t ranges = 0;
+      for (list_pair& piece : pieces)
+      {
+        (piece.*table).offsets[0] = static_cast<index_type>(ranges);
+        ranges += (piece.*table).ranges.size();
+      }
+      check_size(ranges, function, remedy);
+      (whole.*table).own.resize(loop.n);
+      (whole.*table).offsets.resize(loop.n + 1);
+      (whole.*table).offsets[0] = 0;
+      (whole.*table).ranges.resize(ranges);
     }
-    check_size(ranges.back(), function, remedy);
-    whole.own.resize(rows.back());
-    whole.offsets.resize(rows.back() + 1);
-    whole.offsets[0] = 0;
-    whole.ranges.resize(ranges.back());
-    on.run(static_cast<int>(pieces.size()),
-           [&](int p)
+    on.run(loop.parts,
+           [&](int part)
            {
-             interaction_table const piece = std::move(pieces[p]);
-             std::ranges::copy(piece.own, whole.own.data() + rows[p]);
-             std::ranges::copy(piece.ranges, whole.ranges.data() + ranges[p]);
-             for (std::size_t b = 0; b < piece.own.size(); ++b)
-               whole.offsets[rows[p] + b + 1] =
-                   static_cast<index_type>(ranges[p] + piece.offsets[b + 1]);
+             list_pair const piece = std::move(pieces[part]);
+             std::size_t const first = loop.begin(part);
+             for (auto const table : tables)
+             {
+               interaction_table const& from = piece.*table;
+               interaction_table& to = whole.*table;
+               if (from.offsets.empty()) continue;
+               index_type const before = from.offsets[0];
+               std::ranges::copy(from.own, to.own.data() + first);
+               std::ranges::copy(from.ranges, to.ranges.data() + before);
+               for (std::size_t b = 0; b < from.own.size(); ++b)
+                 to.offsets[first + b + 1] = before + from.offsets[b + 1];
+             }
            });
+    return whole;
   }
 
   namespace
@@ -187,10 +203,9 @@ namespace nearfield::detail
     class descent
     {
     public:
-      descent(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-              index_type first, index_type last, list_writer& lists)
-          : leaves_(leaves), levels_(levels), key_level_(key_level), first_(first), last_(last),
-            lists_(lists)
+      descent(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+              list_writer& lists)
+          : leaves_(leaves), key_level_(key_level), first_(first), last_(last), lists_(lists)
       {}
 
       void run()
@@ -224,7 +239,7 @@ namespace nearfield::detail
 
       [[nodiscard]] bool is_leaf(cell const& c, int level) const
       {
-        return c.end - c.begin == 1 && levels_[c.begin] <= level;
+        return c.end - c.begin == 1 && leaves_.levels[c.begin] <= level;
       }
 
       [[nodiscard]] children children_of(cell const& c, int level) const
@@ -329,7 +344,6 @@ namespace nearfield::detail
       }
 
       leaf_set<Dim> const& leaves_;
-      std::span<std::uint8_t const> levels_; // side by side, for the cache
       int key_level_;
       index_type first_, last_;
       list_writer& lists_;
@@ -337,15 +351,14 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-                   index_type first, index_type last, list_writer& lists)
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   list_writer& lists)
   {
-    if (first < last) descent<Dim>(leaves, levels, key_level, first, last, lists).run();
+    if (first < last) descent<Dim>(leaves, key_level, first, last, lists).run();
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template void list_leaves(leaf_set<Dim> const&, std::span<std::uint8_t const>, int, index_type,  \
-                            index_type, list_writer&);
+  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -55,13 +55,20 @@ namespace nearfield::detail
     std::uint64_t pairs_ = 0;
   };
 
-  /// Moves lists of consecutive boxes together, in this order. Throws nearfield::error as list_writer does.
-  void join(executor& on, std::span<interaction_table> pieces, interaction_table& whole,
-            char const* function, char const* remedy);
+  /// The lists of consecutive boxes.
+  struct list_pair
+  {
+    interaction_table full, half;
+    std::uint64_t pairs = 0; ///< as list_writer::pairs()
+  };
+
+  /// Moves the lists that the parts of a loop over boxes made together. Throws nearfield::error as list_writer does.
+  list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
+                 char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
-  /// meets those whose closed boxes share a point with its own. `levels` are those of the leaves' cells.
+  /// meets those whose closed boxes share a point with its own.
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-                   index_type first, index_type last, list_writer& lists);
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   list_writer& lists);
 }

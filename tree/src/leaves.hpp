@@ -15,6 +15,7 @@ namespace nearfield::detail
   struct leaf_set
   {
     page_vector<leaf_cell<Dim>> cells;
+    page_vector<std::uint8_t> levels; ///< of the cells, side by side, for the cache
     /// the smallest key of each, in the layout of the points
     page_vector<std::uint64_t> keys;
     /// as boxes::offsets; those of the sources are zeros if there is one set
@@ -25,7 +26,7 @@ namespace nearfield::detail
 
   /// One leaf for every cell that holds points. Without sources there is one set.
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells const& targets,
+  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells&& targets,
                                occupied_cells const* sources, key_layout const& layout);
 
   /// The largest boxes that hold at most max_leaf_size targets and sources, down to the level of the
