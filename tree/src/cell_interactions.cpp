@@ -32,10 +32,10 @@ namespace nearfield::detail
       std::uint16_t shift;
     };
 
-    /// The rows within reach of a row, by ascending key.
+    /// The rows within reach of a row, by ascending key. `longer` is scratch.
     template <class T, int Dim>
     void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
-                   std::vector<neighbour_row<Dim>>& found)
+                   std::vector<neighbour_row<Dim>>& found, std::vector<neighbour_row<Dim>>& longer)
     {
       found.assign(1, {0, 0});
       std::array<std::int64_t, Dim> at{};
@@ -44,7 +44,7 @@ namespace nearfield::detail
         at[a] = static_cast<std::int64_t>(row % grid.cells[a]);
         row /= grid.cells[a];
       }
-      std::vector<neighbour_row<Dim>> longer;
+      bool ascends = true; // but where the row wraps round
       for (int a = 0; a < Dim - 1; ++a)
       {
         longer.clear();
@@ -56,13 +56,14 @@ namespace nearfield::detail
             int const image = index < 0 ? -1 : index >= n ? 1 : 0;
             if (image != 0 && grid.axes[a] != grid_axis::periodic) continue;
             index -= image * n;
+            ascends &= image == 0;
             longer.push_back(
                 {prefix.key * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(index),
                  static_cast<std::uint16_t>(prefix.shift + shift_digit(image, a))});
           }
         found.swap(longer);
       }
-      std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
+      if (!ascends) std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
     }
 
     /// Finds rows by key; fast if each is a little after the one before.
@@ -139,7 +140,7 @@ namespace nearfield::detail
                         std::ranges::lower_bound(in_row, column, {}, column_of) - in_row.begin());
     };
 
-    std::vector<neighbour_row<Dim>> wanted;
+    std::vector<neighbour_row<Dim>> wanted, longer;
     std::vector<index_type> hints;
     std::vector<met_row> met;
     auto const beyond = std::ranges::upper_bound(rows, first, {}, &cell_row::first_box);
@@ -148,7 +149,7 @@ namespace nearfield::detail
     for (; r < rows.size() && rows[r].first_box < last; ++r)
     {
       index_type const begin = std::max(first, rows[r].first_box), end = std::min(last, end_of(r));
-      find_keys(grid, rows[r].key, wanted);
+      find_keys(grid, rows[r].key, wanted, longer);
       hints.resize(std::max(hints.size(), wanted.size()), 0);
       met.clear();
       for (std::size_t w = 0; w < wanted.size(); ++w)

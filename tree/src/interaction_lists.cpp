@@ -277,9 +277,17 @@ namespace nearfield::detail
         return ends;
       }
 
+      /// The last level at which a cell that is no leaf holds the same leaves.
+      [[nodiscard]] int last_level_of(cell const& c) const
+      {
+        if (c.end - c.begin == 1) return leaves_.levels[c.begin] - 1;
+        return common_level<Dim>(leaves_.keys[c.begin], leaves_.keys[c.end - 1], key_level_);
+      }
+
       /// The leaves below the middle cell, which is not empty and no leaf.
       void visit(around const& parent, int level)
       {
+        if (parent.n == 1) level = last_level_of(parent.cells[0]);
         int middle = 0;
         while (parent.cells[middle].number != around_::centre) ++middle;
         std::array<children, around_::n_cells> ends;

@@ -56,10 +56,23 @@ namespace nearfield::detail
 
       /// Calls leaf(box) for each leaf in the box, and for each larger box in it with at most `enough` points.
       template <class Visit>
-      void split(content const& box, index_type enough, Visit const& visit) const
+      void split(content box, index_type enough, Visit const& visit) const
       {
-        if (box.level == key_level_ || box.crowd() <= std::max(max_leaf_size_, enough))
-          return visit(box);
+        if (box.crowd() <= std::max(max_leaf_size_, enough)) return visit(box);
+        // down to the smallest box around all of its points
+        std::uint64_t least = ~std::uint64_t(0), greatest = 0;
+        auto const include = [&](key_span keys, index_type begin, index_type end)
+        {
+          if (begin == end) return;
+          least = std::min(least, keys[begin]);
+          greatest = std::max(greatest, keys[end - 1]);
+        };
+        include(targets_, box.target_begin, box.target_end);
+        include(sources_, box.source_begin, box.source_end);
+        box.level = common_level<Dim>(least, greatest, key_level_);
+        int const shift = Dim * (key_level_ - box.level);
+        box.key = least >> shift << shift;
+        if (box.level == key_level_) return visit(box);
         std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - box.level - 1));
         content child{box.level + 1,    box.key,          box.target_begin,
                       box.target_begin, box.source_begin, box.source_begin};
