@@ -7,7 +7,9 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -89,7 +91,7 @@ namespace nearfield
 
       page_allocator() = default;
       template <class U>
-      page_allocator(page_allocator<U> const&)
+      page_allocator(page_allocator<U> const&) noexcept
       {}
       [[nodiscard]] T* allocate(std::size_t n)
       {
@@ -180,18 +182,16 @@ namespace nearfield
     /// What build_tree fills in.
     struct parts
     {
-      cube<Dim> root;   ///< the root box
-      leaf_order order; ///< the order of the leaves
-      int depth;        ///< the level of the deepest leaf
-      bool one_set;     ///< targets and sources are the same points
-      template <class T>
-      using vector = detail::page_vector<T>;
-      vector<leaf_cell<Dim>> cells;        ///< the places of the leaves
-      vector<index_type> target_offsets;   ///< as boxes::offsets
-      vector<index_type> source_offsets;   ///< the same; empty for one set
-      vector<index_type> target_order;     ///< position -> index in the arrays that were given
-      vector<index_type> source_order;     ///< the same; empty for one set
-      interaction_table full;              ///< each leaf and all leaves that it meets
+      cube<Dim> root;                                 ///< the root box
+      leaf_order order;                               ///< the order of the leaves
+      int depth;                                      ///< the level of the deepest leaf
+      bool one_set;                                   ///< targets and sources are the same points
+      detail::page_vector<leaf_cell<Dim>> cells;      ///< the places of the leaves
+      detail::page_vector<index_type> target_offsets; ///< as boxes::offsets
+      detail::page_vector<index_type> source_offsets; ///< the same; empty for one set
+      detail::page_vector<index_type> target_order;   ///< position -> index in the given arrays
+      detail::page_vector<index_type> source_order;   ///< the same; empty for one set
+      interaction_table full;                         ///< each leaf and all leaves that it meets
       interaction_table half;              ///< each pair of leaves once; empty for two sets
       std::uint64_t interaction_count = 0; ///< as tree::interaction_count()
     };
