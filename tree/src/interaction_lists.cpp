@@ -216,7 +216,7 @@ namespace nearfield::detail
         if (is_leaf(root.cells[0], 0))
           lists_.close(0);
         else
-          visit(root, 0);
+          visit(root, last_level_of(root.cells[0]));
       }
 
     private:
@@ -287,7 +287,6 @@ namespace nearfield::detail
       /// The leaves below the middle cell, which is not empty and no leaf.
       void visit(around const& parent, int level)
       {
-        if (parent.n == 1) level = last_level_of(parent.cells[0]);
         int middle = 0;
         while (parent.cells[middle].number != around_::centre) ++middle;
         std::array<children, around_::n_cells> ends;
@@ -335,7 +334,7 @@ namespace nearfield::detail
           {
             around child;
             for_each([&](cell const& part) { child.cells[child.n++] = part; });
-            visit(child, level + 1);
+            visit(child, child.n == 1 ? last_level_of(centre) : level + 1);
           }
         }
       }
