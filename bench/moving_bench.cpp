@@ -1,13 +1,13 @@
 // Points that move, on cores: the tree of the new positions, with its lists.
 //
 //   moving/tree/<precision>/<cloud>/<n>/<cut>/<where>   level_5: 32^3 boxes; adaptive: at most 64 points a leaf;
-//                                                       serial, or all CPU workers of StarPU, which start with the
-//                                                       first row that uses them
+//                                                       serial, or 2, 4, 8 ... CPU workers of StarPU and all that it
+//                                                       has (STARPU_NCPU bounds them), started for each row
 
 #include "clouds.hpp"
 #include "run.hpp"
-#include "starpu_runtime.hpp"
 
+#include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <benchmark/benchmark.h>
@@ -28,18 +28,20 @@ namespace
            std::ranges::equal(a.half_interactions().ranges, b.half_interactions().ranges);
   }
 
+  /// Without workers, this thread alone.
   template <class T>
   void run(benchmark::State& state, bool is_plummer, std::size_t n,
-           nf::tree_options<3> const& options, bool with_workers)
+           nf::tree_options<3> const& options, int n_workers)
   {
     bench::cloud<T, 3> points(n);
     if (is_plummer) bench::make_plummer(points);
-    if (with_workers)
+    state.counters["workers"] = n_workers;
+    if (n_workers > 0)
     {
-      nf::starpu::cpu_workers workers(bench::starpu());
+      nf::starpu::cpu_workers workers(nf::starpu::runtime{{.workers = n_workers, .gpus = 0}});
       for (auto _ : state)
         benchmark::DoNotOptimize(nf::build_tree(workers, points.positions(), options));
-      state.counters["workers"] = workers.workers();
+      if (workers.workers() != n_workers) bench::fail(state, "StarPU has other workers");
       if (!is_equal(nf::build_tree(workers, points.positions(), options),
                     nf::build_tree(points.positions(), options)))
         bench::fail(state, "not the tree of one core");
@@ -51,7 +53,7 @@ namespace
   }
 
   template <class T>
-  void add(bool with_workers)
+  void add(int n_workers)
   {
     constexpr std::size_t n = 1'000'000;
     for (bool const is_plummer : {false, true})
@@ -62,23 +64,27 @@ namespace
         auto const name = std::string("moving/tree/") + bench::precision_name<T> +
                           (is_plummer ? "/plummer/" : "/uniform/") + std::to_string(n) +
                           (is_adaptive ? "/adaptive" : "/level_5") +
-                          (with_workers ? "/workers" : "/serial");
+                          (n_workers > 0 ? "/workers:" + std::to_string(n_workers) : "/serial");
         benchmark::RegisterBenchmark(name.c_str(), [=](auto& state)
-                                     { run<T>(state, is_plummer, n, options, with_workers); })
+                                     { run<T>(state, is_plummer, n, options, n_workers); })
             ->UseRealTime()
             ->Unit(benchmark::kMillisecond);
       }
   }
 }
 
+// StarPU must be started to tell how many workers it has.
 int main(int argc, char** argv)
 {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
-  for (bool const with_workers : {false, true})
+  int const most = nf::starpu::runtime{{.gpus = 0}}.n_workers();
+  add<float>(0);
+  add<double>(0);
+  for (int n_workers = 2; most > 1 && n_workers < 2 * most; n_workers *= 2)
   {
-    add<float>(with_workers);
-    add<double>(with_workers);
+    add<float>(std::min(n_workers, most));
+    add<double>(std::min(n_workers, most));
   }
   return bench::run_benchmarks();
 }

@@ -36,14 +36,18 @@ def table(head, rows):
 
 
 def cores(rows):
-    names = sorted({name.rsplit("/", 1)[0] for name in rows})
+    time, workers = {}, set()
+    for name, row in rows.items():
+        case, _, where = name.rpartition("/")
+        n = int(row["workers"]) if where != "serial" else 0
+        time[case, n] = row["real_time"]
+        workers.add(n)
     lines = []
-    for name in names:
-        serial, workers = rows[name + "/serial"], rows[name + "/workers"]
-        _, precision, cloud, _, cut = name.split("/")
-        lines.append([f"{cloud}, {cut.replace('_', ' ')}, {precision}", f"{serial['real_time']:.1f}",
-                      f"{workers['real_time']:.1f}", f"{serial['real_time'] / workers['real_time']:.2f}"])
-    table(["1e6 points, ms", "one core", f"{workers['workers']:.0f} workers", "ratio"], lines)
+    for case in sorted({case for case, _ in time}):
+        _, precision, cloud, _, cut = case.split("/")
+        lines.append([f"{cloud}, {cut.replace('_', ' ')}, {precision}", f"{time[case, 0]:.1f}"] +
+                     [f"{time[case, n]:.1f} ({time[case, 0] / time[case, n]:.2f} x)" for n in sorted(workers - {0})])
+    table(["1e6 points, ms", "one core"] + [f"{n} workers" for n in sorted(workers - {0})], lines)
 
 
 def gpu(rows):

@@ -4,6 +4,7 @@
 #include "cuda/device_trees.hpp"
 #include "tree/tree_cases.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/permutation.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <ostream>
@@ -114,7 +116,7 @@ namespace nearfield::test
       }
   }
 
-  // Clouds of three shapes and scales each, cut at random.
+  // 520 clouds, of three shapes and scales each, cut at random: also on planes between boxes, and in close pairs.
   TYPED_TEST(cuda_tree_of, random_clouds_give_the_trees_of_the_cpu)
   {
     using T = typename TypeParam::real;
@@ -127,8 +129,12 @@ namespace nearfield::test
         points<T, dim> x;
         for (int part = 0; part < 3; ++part)
         {
-          auto const shape = all_clouds[random.below(std::size(all_clouds))];
-          auto const some = make_points<T, dim>(shape, random.below(3000), seed + part);
+          auto const shape = random.below(std::size(all_clouds) + 2);
+          auto const n = random.below(3000);
+          auto const some = shape == std::size(all_clouds) ? on_planes<T, dim>(n, seed + part)
+                            : shape > std::size(all_clouds)
+                                ? close_pairs<T, dim>(n, seed + part)
+                                : make_points<T, dim>(all_clouds[shape], n, seed + part);
           double const scale = std::pow(10., -static_cast<double>(random.below(6)));
           for (std::size_t i = 0; i < some.size(); ++i)
           {
@@ -141,7 +147,11 @@ namespace nearfield::test
       };
       auto const x = draw(3 * round);
       typename TestFixture::options how{.max_leaf_size = 1 + static_cast<int>(random.below(200))};
-      if (random.below(4) == 0) how.level = static_cast<int>(random.below(8));
+      if (random.below(4) == 0)
+      {
+        how.level = static_cast<int>(random.below(8));
+        if (random.below(2) == 0) how.order = leaf_order::morton;
+      }
       if (random.below(3) == 0) how.root = {{}, 4.};
       SCOPED_TRACE(testing::Message() << "round " << round << ", " << x.size() << " points");
       if (random.below(3) == 0)
@@ -282,6 +292,43 @@ namespace nearfield::test
     auto const on_wrong = this->upload(x);
     EXPECT_THROW(tree.rebuild(on_wrong.view()), error);
     expect_equal(tree, expected);
+  }
+
+  // While it is rebuilt, the tables of the last tree are there too.
+  TYPED_TEST(cuda_tree_of, takes_at_most_60_bytes_a_point_beside_its_lists)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    constexpr std::size_t n = 200'000;
+    for (cloud const shape : {cloud::uniform, cloud::plummer})
+      for (bool const one_set : {true, false})
+      {
+        SCOPED_TRACE(testing::Message() << shape << (one_set ? ", one set" : ", two sets"));
+        auto const on_x = this->upload(make_points<T, dim>(shape, one_set ? n : n / 2));
+        auto const on_y = this->upload(make_points<T, dim>(shape, n / 2, 2));
+        synchronize(nullptr);
+        std::uint64_t const before = memory_of_pool().used;
+        reset_pool_peak();
+        auto tree =
+            one_set ? build_tree(cuda, on_x.view()) : build_tree(cuda, on_x.view(), on_y.view());
+        auto const bytes_of_lists = [&]
+        {
+          synchronize(nullptr);
+          return memory_of_pool().used - before - n * sizeof(index_type);
+        };
+        std::uint64_t lists = bytes_of_lists();
+        EXPECT_LE(memory_of_pool().peak - before, 60 * n + lists);
+        for (int round = 0; round < 2; ++round)
+        {
+          reset_pool_peak();
+          if (one_set)
+            tree.rebuild(on_x.view());
+          else
+            tree.rebuild(on_x.view(), on_y.view());
+          std::uint64_t const those_before = std::exchange(lists, bytes_of_lists());
+          EXPECT_LE(memory_of_pool().peak - before, 60 * n + those_before + lists);
+        }
+      }
   }
 
   // A pool that ends before the build does.

@@ -213,6 +213,23 @@ namespace nearfield::test
     expect_sorted_to_the_last_level(points);
   }
 
+  TYPED_TEST(build, cuts_boxes_with_single_children_as_needed)
+  {
+    using real = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const pairs = close_pairs<real, dim>(400);
+    auto const others = make_points<real, dim>(cloud::uniform, 300, 3);
+    for (int const most : {1, 2})
+    {
+      tree_options<dim> options{.max_leaf_size = most};
+      options.root = cube<dim>{.centre = {}, .half_width = 1000};
+      expect_cut_as_needed(build_tree(pairs.view(), options), std::vector{&pairs}, most);
+      auto const two = build_tree(pairs.view(), others.view(), options);
+      expect_cut_as_needed(two, std::vector{&pairs, &others}, most);
+      expect_leaves_in_order(two);
+    }
+  }
+
   // As many points as are sorted at once, most of them in the last boxes.
   TYPED_TEST(build, sorts_4096_points_that_crowd_at_the_end)
   {

@@ -127,6 +127,23 @@ namespace nearfield::test
     }
   }
 
+  // Two rows next to each other, which parts begin in the middle of.
+  TYPED_TEST(on_executor, a_row_of_boxes_may_have_several_parts)
+  {
+    using real = typename TypeParam::real;
+    auto points = make_points<real, TypeParam::dim>(cloud::uniform, 20'000);
+    for (std::size_t i = 0; i < points.size(); ++i)
+      for (int d = 0; d + 1 < TypeParam::dim; ++d)
+        points.columns[d][i] = static_cast<real>(d == 0 && i % 2 == 0 ? 0.5001 : 0.4999);
+    cube<TypeParam::dim> root{.half_width = 0.5};
+    root.centre.fill(0.5);
+    tree_options<TypeParam::dim> const options{.level = 12, .root = root};
+    auto const one = build_tree(points.view(), options);
+    ASSERT_GT(one.size(), 5000);
+    backwards on(7);
+    expect_same_tree(build_tree(on, points.view(), options), one);
+  }
+
   TYPED_TEST(on_executor, what_a_part_throws_comes_out)
   {
     auto const points =

@@ -33,6 +33,30 @@ namespace nearfield::test
     }
   };
 
+  /// Pairs of points that only small boxes tell apart: most boxes around them have a single child.
+  template <class T, int Dim>
+  points<T, Dim> close_pairs(std::size_t n, std::uint64_t seed = 1)
+  {
+    points<T, Dim> result = make_points<T, Dim>(cloud::uniform, n, seed);
+    for (auto& column : result.columns)
+      for (std::size_t i = 1; i < n; i += 2) column[i] = column[i - 1] + T(1e-6);
+    return result;
+  }
+
+  /// Points on the planes between boxes of the unit cube, its faces included: a coordinate of each is a multiple of 1/16,
+  /// of every third point all are.
+  template <class T, int Dim>
+  points<T, Dim> on_planes(std::size_t n, std::uint64_t seed = 1)
+  {
+    points<T, Dim> result = make_points<T, Dim>(cloud::uniform, n, seed);
+    random_numbers random(seed + 1);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t d = 0; d < Dim; ++d)
+        if (i % 3 == 0 || i % Dim == d)
+          result.columns[d][i] = static_cast<T>(random.below(17)) / 16;
+    return result;
+  }
+
   template <int Dim>
   struct tree_case
   {

@@ -131,6 +131,32 @@ namespace nearfield::test
     expect_half_list(tree);
   }
 
+  TYPED_TEST(interactions, cross_boxes_with_single_children)
+  {
+    using real = typename TypeParam::real;
+    auto const pairs = close_pairs<real, TypeParam::dim>(400);
+    auto const sources = make_points<real, TypeParam::dim>(cloud::plummer, 200, 3);
+    auto const tree = build_tree(pairs.view(), {.max_leaf_size = 1});
+    ASSERT_GE(tree.depth(), 15);
+    expect_full_list(tree);
+    expect_half_list(tree);
+    expect_full_list(build_tree(pairs.view(), sources.view(), {.max_leaf_size = 1}));
+    expect_full_list(build_tree(sources.view(), pairs.view(), {.max_leaf_size = 1}));
+  }
+
+  TYPED_TEST(interactions, of_points_on_planes_between_boxes)
+  {
+    auto const points = on_planes<typename TypeParam::real, TypeParam::dim>(600);
+    for (tree_options<TypeParam::dim> const& options :
+         {tree_options<TypeParam::dim>{.max_leaf_size = 3},
+          tree_options<TypeParam::dim>{.level = 4}})
+    {
+      auto const tree = build_tree(points.view(), options);
+      expect_full_list(tree);
+      expect_half_list(tree);
+    }
+  }
+
   TEST(interactions_of_two_equal_sets, are_those_of_one_set_and_the_own_pairs)
   {
     auto const points = make_points<double, 3>(cloud::plummer, 1000);

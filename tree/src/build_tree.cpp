@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -44,13 +45,8 @@ namespace nearfield::detail
                               tree_options<Dim> const& options, key_layout const& layout,
                               typename tree<Dim>::parts& parts)
     {
-      auto const resize = [](std::vector<index_type>& order, std::size_t n)
-      {
-        reserve_huge_pages(order, n);
-        order.resize(n);
-      };
-      resize(parts.target_order, targets.size());
-      if (sources) resize(parts.source_order, sources->size());
+      parts.target_order.resize(targets.size());
+      if (sources) parts.source_order.resize(sources->size());
       auto const write = [&](strided<T const, Dim> const& points, auto* keys)
       {
         for_each_part(on, cut(on, points.size()),
@@ -70,11 +66,12 @@ namespace nearfield::detail
         };
         sort(targets, parts.target_order, of_targets);
         if (sources) sort(*sources, parts.source_order, of_sources);
-        return uniform_leaves<Dim>(on, of_targets, sources ? &of_sources : nullptr, layout);
+        return uniform_leaves<Dim>(on, std::move(of_targets), sources ? &of_sources : nullptr,
+                                   layout);
       }
-      scratch_array<std::uint64_t> target_keys, source_keys;
+      page_vector<std::uint64_t> target_keys, source_keys;
       auto const sort = [&](strided<T const, Dim> const& points, std::span<index_type> order,
-                            scratch_array<std::uint64_t>& keys)
+                            page_vector<std::uint64_t>& keys)
       {
         keys.resize(points.size());
         write(points, keys.data());
@@ -82,7 +79,7 @@ namespace nearfield::detail
       };
       sort(targets, parts.target_order, target_keys);
       if (sources) sort(*sources, parts.source_order, source_keys);
-      return adaptive_leaves<Dim>(on, target_keys.values(), source_keys.values(), layout.level,
+      return adaptive_leaves<Dim>(on, target_keys, source_keys, layout.level,
                                   static_cast<index_type>(options.max_leaf_size));
     }
 
@@ -100,35 +97,29 @@ namespace nearfield::detail
       grid.cells.fill(std::uint32_t(1) << layout.level);
       grid.reach.fill(1);
       cell_rows rows;
-      std::vector<std::uint8_t> levels;
-      levels.reserve(in_rows ? 0 : leaves.cells.size());
-      if (in_rows)
-        find_rows(grid, std::span(leaves.keys), rows);
-      else
-        for (leaf_cell<Dim> const& cell : leaves.cells)
-          levels.push_back(static_cast<std::uint8_t>(cell.level));
+      if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
 
-      loop_parts const loop = in_rows ? cut(on, rows.rows.size(), 16) : cut(on, leaves.size(), 256);
-      bool const is_one = loop.parts == 1;
-      std::vector<interaction_table> full(is_one ? 0 : loop.parts), half(full.size());
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      list_writer lists(is_one ? parts.full : full[part],
-                                        is_one ? parts.half : half[part], sources, parts.one_set,
-                                        function, remedy);
-                      // as many ranges as uniform and clustered clouds have
-                      std::size_t const leaves_here = leaves.keys.size() / loop.parts + 1;
-                      lists.reserve(leaves_here, leaves_here * (Dim == 3 ? 14 : 6));
-                      if (in_rows)
-                        list_cells(grid, rows, begin, end, targets, lists);
-                      else
-                        list_leaves(leaves, levels, layout.level, static_cast<index_type>(begin),
-                                    static_cast<index_type>(end), targets, lists);
-                    });
-      if (is_one) return;
-      join(on, full, parts.full, function, remedy);
-      if (parts.one_set) join(on, half, parts.half, function, remedy);
+      loop_parts const loop = cut(on, leaves.size(), 256, 4);
+      std::vector<list_pair> pieces(loop.parts);
+      for_each_part(
+          on, loop,
+          [&](int part, std::size_t begin, std::size_t end)
+          {
+            auto& [full, half, pairs] = pieces[part];
+            list_writer lists(full, half, targets, sources, parts.one_set, function, remedy);
+            // as many ranges as uniform and clustered clouds have
+            lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
+            auto const first = static_cast<index_type>(begin), last = static_cast<index_type>(end);
+            if (in_rows)
+              list_cells(grid, rows, first, last, lists);
+            else
+              list_leaves(leaves, layout.level, first, last, lists);
+            pairs = lists.pairs();
+          });
+      list_pair lists = join(on, loop, pieces, function, remedy);
+      parts.full = std::move(lists.full);
+      parts.half = std::move(lists.half);
+      parts.interaction_count = lists.pairs;
     }
   }
 
@@ -160,7 +151,7 @@ namespace nearfield::detail
         make_leaves<T>(on, target_positions, source_positions, options, layout, parts);
     make_lists(on, leaves, layout, parts);
     parts.depth = options.level.value_or(0);
-    for (leaf_cell<Dim> const& cell : leaves.cells) parts.depth = std::max(parts.depth, cell.level);
+    for (std::uint8_t const level : leaves.levels) parts.depth = std::max(parts.depth, int(level));
     parts.cells = std::move(leaves.cells);
     parts.target_offsets = std::move(leaves.target_offsets);
     if (!one_set) parts.source_offsets = std::move(leaves.source_offsets);

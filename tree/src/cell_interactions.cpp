@@ -32,10 +32,10 @@ namespace nearfield::detail
       std::uint16_t shift;
     };
 
-    /// The rows within reach of a row, by ascending key.
+    /// The rows within reach of a row, by ascending key. `longer` is scratch.
     template <class T, int Dim>
     void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
-                   std::vector<neighbour_row<Dim>>& found)
+                   std::vector<neighbour_row<Dim>>& found, std::vector<neighbour_row<Dim>>& longer)
     {
       found.assign(1, {0, 0});
       std::array<std::int64_t, Dim> at{};
@@ -44,7 +44,7 @@ namespace nearfield::detail
         at[a] = static_cast<std::int64_t>(row % grid.cells[a]);
         row /= grid.cells[a];
       }
-      std::vector<neighbour_row<Dim>> longer;
+      bool ascends = true; // but where the row wraps round
       for (int a = 0; a < Dim - 1; ++a)
       {
         longer.clear();
@@ -56,13 +56,14 @@ namespace nearfield::detail
             int const image = index < 0 ? -1 : index >= n ? 1 : 0;
             if (image != 0 && grid.axes[a] != grid_axis::periodic) continue;
             index -= image * n;
+            ascends &= image == 0;
             longer.push_back(
                 {prefix.key * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(index),
                  static_cast<std::uint16_t>(prefix.shift + shift_digit(image, a))});
           }
         found.swap(longer);
       }
-      std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
+      if (!ascends) std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
     }
 
     /// Finds rows by key; fast if each is a little after the one before.
@@ -106,18 +107,18 @@ namespace nearfield::detail
     found.columns.resize(keys.size());
     for (std::size_t b = 0; b < keys.size(); ++b)
     {
-      std::uint64_t const row = keys[b] / line;
-      found.columns[b] = static_cast<std::uint32_t>(keys[b] - row * line);
-      if (b == 0 || row != found.rows.back().key)
-        found.rows.push_back({row, static_cast<index_type>(b)});
+      // Most boxes lie in the row of the box before, and a division takes long.
+      if (b == 0 || keys[b] - found.rows.back().key * line >= line)
+        found.rows.push_back({keys[b] / line, static_cast<index_type>(b)});
+      found.columns[b] = static_cast<std::uint32_t>(keys[b] - found.rows.back().key * line);
     }
   }
 
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
-                  std::size_t last, boxes const& targets, list_writer& lists)
+  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
+                  index_type last, list_writer& lists)
   {
-    index_type const n = targets.size();
+    index_type const n = lists.n_boxes();
     std::int64_t const columns = grid.cells[Dim - 1];
     std::int64_t const reach = grid.reach[Dim - 1];
     bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
@@ -128,12 +129,27 @@ namespace nearfield::detail
       return r + 1 < rows.size() ? rows[r + 1].first_box : n;
     };
 
-    std::vector<neighbour_row<Dim>> wanted;
+    auto const first_column = [&](index_type from, index_type to, std::int64_t column)
+    {
+      auto const in_row = std::span(boxes_of.columns).subspan(from, to - from);
+      auto const column_of = [](std::uint32_t c)
+      {
+        return std::int64_t(c);
+      };
+      return from + static_cast<index_type>(
+                        std::ranges::lower_bound(in_row, column, {}, column_of) - in_row.begin());
+    };
+
+    std::vector<neighbour_row<Dim>> wanted, longer;
     std::vector<index_type> hints;
     std::vector<met_row> met;
-    for (std::size_t r = first; r < last; ++r)
+    auto const beyond = std::ranges::upper_bound(rows, first, {}, &cell_row::first_box);
+    std::size_t r =
+        first < last ? static_cast<std::size_t>(beyond - rows.begin()) - 1 : rows.size();
+    for (; r < rows.size() && rows[r].first_box < last; ++r)
     {
-      find_keys(grid, rows[r].key, wanted);
+      index_type const begin = std::max(first, rows[r].first_box), end = std::min(last, end_of(r));
+      find_keys(grid, rows[r].key, wanted, longer);
       hints.resize(std::max(hints.size(), wanted.size()), 0);
       met.clear();
       for (std::size_t w = 0; w < wanted.size(); ++w)
@@ -142,11 +158,16 @@ namespace nearfield::detail
         if (q == rows.size() || rows[q].key != wanted[w].key) continue;
         // positions ascend: the image after the last column consists of the first columns
         for (int image = wraps ? 1 : 0; image >= (wraps ? -1 : 0); --image)
+        {
+          index_type low = rows[q].first_box;
+          if (begin > rows[r].first_box) // in the middle of a long row
+            low = first_column(low, end_of(q), boxes_of.columns[begin] - reach - image * columns);
           met.push_back({q,
                          static_cast<std::uint16_t>(wanted[w].shift + shift_digit(image, Dim - 1)),
-                         image, rows[q].first_box, rows[q].first_box, end_of(q)});
+                         image, low, low, end_of(q)});
+        }
       }
-      for (index_type b = rows[r].first_box; b < end_of(r); ++b)
+      for (index_type b = begin; b < end; ++b)
       {
         std::int64_t const column = boxes_of.columns[b];
         for (met_row& row : met)
@@ -156,7 +177,7 @@ namespace nearfield::detail
           while (row.low < row.end && boxes_of.columns[row.low] < from) ++row.low;
           if (row.high < row.low) row.high = row.low;
           while (row.high < row.end && boxes_of.columns[row.high] <= to) ++row.high;
-          if (targets.count(b) == 0) continue;
+          if (!lists.has_targets(b)) continue;
           if (row.row == r && row.low <= b && b < row.high && row.image == 0)
           {
             lists.add(row.low, b, row.shift);
@@ -186,8 +207,8 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void find_rows(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, cell_rows&);   \
-  template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, std::size_t, std::size_t,   \
-                           boxes const&, list_writer&);                                            \
+  template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, index_type, index_type,     \
+                           list_writer&);                                                          \
   template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE

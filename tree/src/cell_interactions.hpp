@@ -31,11 +31,11 @@ namespace nearfield::detail
   void find_rows(cell_grid<T, Dim> const& grid, std::span<std::uint64_t const> keys,
                  cell_rows& found);
 
-  /// The interaction lists of the boxes in rows [first, last): a target box meets every other one within reach, once.
+  /// The interaction lists of the boxes [first, last): a target box meets every other one within reach, once.
   /// Uses cells, reach and axes of the grid.
   template <class T, int Dim>
-  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, std::size_t first,
-                  std::size_t last, boxes const& targets, list_writer& lists);
+  void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
+                  index_type last, list_writer& lists);
 
   /// The shifts that those lists index; none for a grid without periodic axes.
   template <class T, int Dim>

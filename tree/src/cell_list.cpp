@@ -23,8 +23,8 @@ namespace nearfield
       double cutoff = 0; // as given
       sorted_cells<T, Dim> targets, sources;
       // two sets: the cells that hold points of either
-      std::vector<std::uint64_t> keys;
-      std::vector<index_type> target_offsets, source_offsets;
+      page_vector<std::uint64_t> keys;
+      page_vector<index_type> target_offsets, source_offsets;
       interaction_table full, half;
       std::vector<std::array<double, 3>> shifts;
 
@@ -88,11 +88,11 @@ namespace nearfield
                       data.source_offsets);
       }
       cell_view<T, Dim> const now = view();
-      detail::list_writer lists(data.full, data.half, now.sources, one_set, "cell_list",
-                                "fewer cells_per_cutoff");
+      detail::list_writer lists(data.full, data.half, now.targets, now.sources, one_set,
+                                "cell_list", "fewer cells_per_cutoff");
       lists.reserve(now.targets.size(), 0);
       detail::find_rows(grid, one_set ? data.targets.keys : data.keys, data.rows);
-      detail::list_cells(grid, data.rows, 0, data.rows.rows.size(), now.targets, lists);
+      detail::list_cells(grid, data.rows, 0, now.targets.size(), lists);
     }
     catch (...)
     {

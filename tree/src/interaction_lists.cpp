@@ -1,6 +1,5 @@
 #include "interaction_lists.hpp"
 
-#include "huge_pages.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -16,10 +15,11 @@
 
 namespace nearfield::detail
 {
-  list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
-                           bool one_set, char const* function, char const* remedy)
-      : full_(full), half_(half), sources_(sources), one_set_(one_set), function_(function),
-        remedy_(remedy)
+  list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& targets,
+                           boxes const& sources, bool one_set, char const* function,
+                           char const* remedy)
+      : full_(full), half_(half), targets_(targets), sources_(sources), one_set_(one_set),
+        function_(function), remedy_(remedy)
   {
     for (interaction_table* table : {&full, &half})
     {
@@ -36,7 +36,7 @@ namespace nearfield::detail
       if (table == &half_ && !one_set_) continue;
       table->own.reserve(rows);
       table->offsets.reserve(rows + 1);
-      reserve_huge_pages(table->ranges, table == &full_ ? ranges : ranges / 2);
+      table->ranges.reserve(table == &full_ ? ranges : ranges / 2);
     }
   }
 
@@ -59,40 +59,59 @@ namespace nearfield::detail
       table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
     };
     end_row(full_);
-    if (one_set_)
+    std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
+    for (std::size_t r = row_; r < full_.ranges.size(); ++r)
     {
+      source_range const& range = full_.ranges[r];
+      met += range.end - range.begin;
       // The own box lies between the ranges, so none holds points from both sides of it.
-      for (std::size_t r = row_; r < full_.ranges.size(); ++r)
-        if (full_.ranges[r].begin >= sources_.end(b)) half_.ranges.push_back(full_.ranges[r]);
-      end_row(half_);
+      if (one_set_ && range.begin >= sources_.end(b)) half_.ranges.push_back(range);
     }
+    if (one_set_) end_row(half_);
+    pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
   }
 
-  void join(executor& on, std::span<interaction_table> pieces, interaction_table& whole,
-            char const* function, char const* remedy)
+  list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
+                 char const* function, char const* remedy)
   {
-    std::vector<std::size_t> rows{0}, ranges{0};
-    for (interaction_table const& piece : pieces)
+    if (loop.parts == 1) return std::move(pieces[0]);
+    constexpr std::array tables{&list_pair::full, &list_pair::half};
+    list_pair whole;
+    for (list_pair const& piece : pieces) whole.pairs += piece.pairs;
+    for (auto const table : tables)
     {
-      rows.push_back(rows.back() + piece.own.size());
-      ranges.push_back(ranges.back() + piece.ranges.size());
+      if ((pieces[0].*table).offsets.empty()) continue; // two sets have no half list
+      std::size_t ranges = 0;
+      for (list_pair& piece : pieces)
+      {
+        (piece.*table).offsets[0] = static_cast<index_type>(ranges);
+        ranges += (piece.*table).ranges.size();
+      }
+      check_size(ranges, function, remedy);
+      (whole.*table).own.resize(loop.n);
+      (whole.*table).offsets.resize(loop.n + 1);
+      (whole.*table).offsets[0] = 0;
+      (whole.*table).ranges.resize(ranges);
     }
-    check_size(ranges.back(), function, remedy);
-    whole.own.resize(rows.back());
-    whole.offsets.resize(rows.back() + 1);
-    reserve_huge_pages(whole.ranges, ranges.back());
-    whole.ranges.resize(ranges.back());
-    on.run(static_cast<int>(pieces.size()),
-           [&](int p)
+    on.run(loop.parts,
+           [&](int part)
            {
-             interaction_table const piece = std::move(pieces[p]);
-             std::ranges::copy(piece.own, whole.own.data() + rows[p]);
-             std::ranges::copy(piece.ranges, whole.ranges.data() + ranges[p]);
-             for (std::size_t b = 0; b < piece.own.size(); ++b)
-               whole.offsets[rows[p] + b + 1] =
-                   static_cast<index_type>(ranges[p] + piece.offsets[b + 1]);
+             list_pair const piece = std::move(pieces[part]);
+             std::size_t const first = loop.begin(part);
+             for (auto const table : tables)
+             {
+               interaction_table const& from = piece.*table;
+               interaction_table& to = whole.*table;
+               if (from.offsets.empty()) continue;
+               index_type const before = from.offsets[0];
+               std::ranges::copy(from.own, to.own.data() + first);
+               std::ranges::copy(from.ranges, to.ranges.data() + before);
+               for (std::size_t b = 0; b < from.own.size(); ++b)
+                 to.offsets[first + b + 1] = before + from.offsets[b + 1];
+             }
            });
+    return whole;
   }
 
   namespace
@@ -184,10 +203,9 @@ namespace nearfield::detail
     class descent
     {
     public:
-      descent(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-              index_type first, index_type last, boxes const& targets, list_writer& lists)
-          : leaves_(leaves), levels_(levels), key_level_(key_level), first_(first), last_(last),
-            targets_(targets), lists_(lists)
+      descent(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+              list_writer& lists)
+          : leaves_(leaves), key_level_(key_level), first_(first), last_(last), lists_(lists)
       {}
 
       void run()
@@ -198,7 +216,7 @@ namespace nearfield::detail
         if (is_leaf(root.cells[0], 0))
           lists_.close(0);
         else
-          visit(root, 0);
+          visit(root, last_level_of(root.cells[0]));
       }
 
     private:
@@ -221,7 +239,7 @@ namespace nearfield::detail
 
       [[nodiscard]] bool is_leaf(cell const& c, int level) const
       {
-        return c.end - c.begin == 1 && levels_[c.begin] <= level;
+        return c.end - c.begin == 1 && leaves_.levels[c.begin] <= level;
       }
 
       [[nodiscard]] children children_of(cell const& c, int level) const
@@ -257,6 +275,13 @@ namespace nearfield::detail
         }
         ends[around_::n_children] = c.end;
         return ends;
+      }
+
+      /// The last level at which a cell that is no leaf holds the same leaves.
+      [[nodiscard]] int last_level_of(cell const& c) const
+      {
+        if (c.end - c.begin == 1) return leaves_.levels[c.begin] - 1;
+        return common_level<Dim>(leaves_.keys[c.begin], leaves_.keys[c.end - 1], key_level_);
       }
 
       /// The leaves below the middle cell, which is not empty and no leaf.
@@ -295,7 +320,7 @@ namespace nearfield::detail
           {
             // A larger leaf contains several cells, which follow each other.
             index_type before = centre.begin;
-            if (targets_.count(centre.begin) > 0)
+            if (lists_.has_targets(centre.begin))
               for_each(
                   [&](cell const& part)
                   {
@@ -309,7 +334,7 @@ namespace nearfield::detail
           {
             around child;
             for_each([&](cell const& part) { child.cells[child.n++] = part; });
-            visit(child, level + 1);
+            visit(child, child.n == 1 ? last_level_of(centre) : level + 1);
           }
         }
       }
@@ -326,24 +351,21 @@ namespace nearfield::detail
       }
 
       leaf_set<Dim> const& leaves_;
-      std::span<std::uint8_t const> levels_; // side by side, for the cache
       int key_level_;
       index_type first_, last_;
-      boxes targets_;
       list_writer& lists_;
     };
   }
 
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-                   index_type first, index_type last, boxes const& targets, list_writer& lists)
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   list_writer& lists)
   {
-    if (first < last) descent<Dim>(leaves, levels, key_level, first, last, targets, lists).run();
+    if (first < last) descent<Dim>(leaves, key_level, first, last, lists).run();
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template void list_leaves(leaf_set<Dim> const&, std::span<std::uint8_t const>, int, index_type,  \
-                            index_type, boxes const&, list_writer&);
+  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -17,8 +17,13 @@ namespace nearfield::detail
   {
   public:
     /// Empties the tables. An error names the function and the remedy.
-    list_writer(interaction_table& full, interaction_table& half, boxes const& sources,
-                bool one_set, char const* function, char const* remedy);
+    list_writer(interaction_table& full, interaction_table& half, boxes const& targets,
+                boxes const& sources, bool one_set, char const* function, char const* remedy);
+
+    /// The number of all boxes.
+    [[nodiscard]] index_type n_boxes() const { return targets_.size(); }
+    /// A box without targets has no ranges.
+    [[nodiscard]] bool has_targets(index_type b) const { return targets_.count(b) > 0; }
 
     /// Room for so many rows, and ranges in the full list.
     void reserve(std::size_t rows, std::size_t ranges);
@@ -38,21 +43,32 @@ namespace nearfield::detail
     /// Ends the row of box b, the one after the last. Throws nearfield::error if there are too many ranges.
     void close(index_type b);
 
+    /// The pairs of a target and a source that meet in the rows so far; of one set, those of two different points.
+    [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+
   private:
     interaction_table &full_, &half_;
-    boxes sources_;
+    boxes targets_, sources_;
     bool one_set_;
     char const *function_, *remedy_;
     std::size_t row_ = 0; // where it starts
+    std::uint64_t pairs_ = 0;
   };
 
-  /// Moves lists of consecutive boxes together, in this order. Throws nearfield::error as list_writer does.
-  void join(executor& on, std::span<interaction_table> pieces, interaction_table& whole,
-            char const* function, char const* remedy);
+  /// The lists of consecutive boxes.
+  struct list_pair
+  {
+    interaction_table full, half;
+    std::uint64_t pairs = 0; ///< as list_writer::pairs()
+  };
+
+  /// Moves the lists that the parts of a loop over boxes made together. Throws nearfield::error as list_writer does.
+  list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
+                 char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
-  /// meets those whose closed boxes share a point with its own. `levels` are those of the leaves' cells.
+  /// meets those whose closed boxes share a point with its own.
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, std::span<std::uint8_t const> levels, int key_level,
-                   index_type first, index_type last, boxes const& targets, list_writer& lists);
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
+                   list_writer& lists);
 }

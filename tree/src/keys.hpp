@@ -4,6 +4,7 @@
 #include <nearfield/tree/build_tree.hpp>
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -92,6 +93,13 @@ namespace nearfield::detail
         key >>= layout.level;
       }
     return index;
+  }
+
+  /// The deepest level at which two Morton keys for `key_level` lie in one box.
+  template <int Dim>
+  constexpr int common_level(std::uint64_t a, std::uint64_t b, int key_level)
+  {
+    return key_level - (static_cast<int>(std::bit_width(a ^ b)) + Dim - 1) / Dim;
   }
 
   /// Writes the keys of the points [begin, end), by index; Key has 32 or 64 bits. A point outside the root gets the nearest box.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -55,10 +56,23 @@ namespace nearfield::detail
 
       /// Calls leaf(box) for each leaf in the box, and for each larger box in it with at most `enough` points.
       template <class Visit>
-      void split(content const& box, index_type enough, Visit const& visit) const
+      void split(content box, index_type enough, Visit const& visit) const
       {
-        if (box.level == key_level_ || box.crowd() <= std::max(max_leaf_size_, enough))
-          return visit(box);
+        if (box.crowd() <= std::max(max_leaf_size_, enough)) return visit(box);
+        // down to the smallest box around all of its points
+        std::uint64_t least = ~std::uint64_t(0), greatest = 0;
+        auto const include = [&](key_span keys, index_type begin, index_type end)
+        {
+          if (begin == end) return;
+          least = std::min(least, keys[begin]);
+          greatest = std::max(greatest, keys[end - 1]);
+        };
+        include(targets_, box.target_begin, box.target_end);
+        include(sources_, box.source_begin, box.source_end);
+        box.level = common_level<Dim>(least, greatest, key_level_);
+        int const shift = Dim * (key_level_ - box.level);
+        box.key = least >> shift << shift;
+        if (box.level == key_level_) return visit(box);
         std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - box.level - 1));
         content child{box.level + 1,    box.key,          box.target_begin,
                       box.target_begin, box.source_begin, box.source_begin};
@@ -85,7 +99,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells const& targets,
+  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells&& targets,
                                occupied_cells const* sources, key_layout const& layout)
   {
     leaf_set<Dim> leaves;
@@ -93,15 +107,19 @@ namespace nearfield::detail
       unite(targets, *sources, leaves.keys, leaves.target_offsets, leaves.source_offsets);
     else
     {
-      leaves.keys = targets.keys;
-      leaves.target_offsets = targets.offsets;
+      leaves.keys = std::move(targets.keys);
+      leaves.target_offsets = std::move(targets.offsets);
     }
     leaves.cells.resize(leaves.keys.size());
+    leaves.levels.resize(leaves.keys.size());
     for_each_part(on, cut(on, leaves.keys.size()),
                   [&](int, std::size_t begin, std::size_t end)
                   {
                     for (std::size_t b = begin; b < end; ++b)
+                    {
                       leaves.cells[b] = {decode<Dim>(leaves.keys[b], layout), layout.level};
+                      leaves.levels[b] = static_cast<std::uint8_t>(layout.level);
+                    }
                   });
     return leaves;
   }
@@ -119,7 +137,7 @@ namespace nearfield::detail
         parts > 1 ? root.crowd() / static_cast<index_type>(8 * parts) : root.crowd();
     if (root.crowd() > 0)
       boxes.split(root, enough, [&](content const& box) { large.push_back(box); });
-    loop_parts const loop = cut(on, large.size(), 1);
+    loop_parts const loop = cut(on, large.size(), 1, 4);
     std::vector<leaf_set<Dim>> found(loop.parts);
     for_each_part(
         on, loop,
@@ -131,33 +149,43 @@ namespace nearfield::detail
             leaf_cell<Dim> cell{decode<Dim>(box.key, {leaf_order::morton, key_level}), box.level};
             for (std::uint32_t& index : cell.index) index >>= key_level - box.level;
             leaves.cells.push_back(cell);
+            leaves.levels.push_back(static_cast<std::uint8_t>(box.level));
             leaves.keys.push_back(box.key);
             leaves.target_offsets.push_back(box.target_end);
             leaves.source_offsets.push_back(box.source_end);
           };
           for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
         });
-    leaf_set<Dim>& leaves = found[0];
-    auto const append = [&](auto member, std::size_t first)
+    if (loop.parts == 1) return std::move(found[0]);
+    std::vector<std::size_t> before{0};
+    for (leaf_set<Dim> const& part : found) before.push_back(before.back() + part.size());
+    leaf_set<Dim> leaves;
+    auto const for_each_column = [](auto const& f)
     {
-      std::size_t n = 0;
-      for (leaf_set<Dim> const& part : found) n += (part.*member).size();
-      (leaves.*member).reserve(n);
-      for (std::size_t part = 1; part < found.size(); ++part)
-      {
-        auto const more = std::span(found[part].*member).subspan(first);
-        (leaves.*member).insert((leaves.*member).end(), more.begin(), more.end());
-      }
+      f(&leaf_set<Dim>::cells, 0);
+      f(&leaf_set<Dim>::levels, 0);
+      f(&leaf_set<Dim>::keys, 0);
+      f(&leaf_set<Dim>::target_offsets, 1);
+      f(&leaf_set<Dim>::source_offsets, 1);
     };
-    append(&leaf_set<Dim>::cells, 0);
-    append(&leaf_set<Dim>::keys, 0);
-    append(&leaf_set<Dim>::target_offsets, 1);
-    append(&leaf_set<Dim>::source_offsets, 1);
-    return std::move(leaves);
+    for_each_column([&](auto column, std::size_t first)
+                    { (leaves.*column).resize(first + before.back()); });
+    on.run(loop.parts,
+           [&](int part)
+           {
+             leaf_set<Dim> const some = std::move(found[part]);
+             for_each_column(
+                 [&](auto column, std::size_t first)
+                 {
+                   std::ranges::copy(std::span(some.*column).subspan(first),
+                                     (leaves.*column).data() + first + before[part]);
+                 });
+           });
+    return leaves;
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template leaf_set<Dim> uniform_leaves(executor&, occupied_cells const&, occupied_cells const*,   \
+  template leaf_set<Dim> uniform_leaves(executor&, occupied_cells&&, occupied_cells const*,        \
                                         key_layout const&);                                        \
   template leaf_set<Dim> adaptive_leaves(executor&, key_span, key_span, int, index_type);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)

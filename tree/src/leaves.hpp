@@ -7,7 +7,6 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
 namespace nearfield::detail
 {
@@ -15,18 +14,19 @@ namespace nearfield::detail
   template <int Dim>
   struct leaf_set
   {
-    std::vector<leaf_cell<Dim>> cells;
+    page_vector<leaf_cell<Dim>> cells;
+    page_vector<std::uint8_t> levels; ///< of the cells, side by side, for the cache
     /// the smallest key of each, in the layout of the points
-    std::vector<std::uint64_t> keys;
+    page_vector<std::uint64_t> keys;
     /// as boxes::offsets; those of the sources are zeros if there is one set
-    std::vector<index_type> target_offsets{0}, source_offsets{0};
+    page_vector<index_type> target_offsets{0}, source_offsets{0};
 
     [[nodiscard]] index_type size() const { return static_cast<index_type>(cells.size()); }
   };
 
   /// One leaf for every cell that holds points. Without sources there is one set.
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells const& targets,
+  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells&& targets,
                                occupied_cells const* sources, key_layout const& layout);
 
   /// The largest boxes that hold at most max_leaf_size targets and sources, down to the level of the

@@ -32,11 +32,15 @@ namespace nearfield::detail
     }
   };
 
-  /// A part for each worker, but fewer if there were less than `least` items in one.
-  inline loop_parts cut(executor const& on, std::size_t n, std::size_t least = 1024)
+  /// A part for each worker, or several where parts take unequal time, but fewer if there were less than `least` items
+  /// in one.
+  inline loop_parts cut(executor const& on, std::size_t n, std::size_t least = 1024,
+                        int parts_per_worker = 1)
   {
-    return {n, static_cast<int>(std::clamp<std::size_t>(
-                   n / least, 1, static_cast<std::size_t>(std::max(1, on.workers()))))};
+    int const workers = std::max(1, on.workers());
+    int const most = workers == 1 ? 1 : parts_per_worker * workers;
+    return {
+        n, static_cast<int>(std::clamp<std::size_t>(n / least, 1, static_cast<std::size_t>(most)))};
   }
 
   /// Calls f(part, begin, end) for each part.

@@ -57,27 +57,6 @@ namespace nearfield::detail
                     "length");
     }
 
-    template <class T>
-    column_bounds<T> bounds_of(executor& on, strided_column<T const> const& column, std::size_t n)
-    {
-      loop_parts const loop = cut(on, n);
-      std::vector<column_bounds<T>> found(loop.parts);
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      strided_column<T const> const some{&column[begin], column.stride};
-                      found[part] = detail::bounds_of(some, end - begin);
-                    });
-      column_bounds<T> all = found[0];
-      for (column_bounds<T> const& part : found)
-      {
-        all.lower = std::min(all.lower, part.lower);
-        all.upper = std::max(all.upper, part.upper);
-        all.is_finite &= part.is_finite;
-      }
-      return all;
-    }
-
     template <int Dim, class Values>
     bool is_inside(Values const& x, cube<Dim> const& root, double limit)
     {
@@ -115,21 +94,34 @@ namespace nearfield::detail
     point_bounds<T, Dim> bounds;
     bounds.lower.fill(std::numeric_limits<T>::infinity());
     bounds.upper.fill(-std::numeric_limits<T>::infinity());
-    for (int d = 0; n > 0 && d < Dim; ++d)
-    {
-      auto const column = points.positions[d];
-      if (column.first == nullptr)
+    if (n == 0) return bounds;
+    for (int d = 0; d < Dim; ++d)
+      if (points.positions[d].first == nullptr)
         throw error(std::string("build_tree: column ") + std::to_string(d) + " of " + points.name +
                     " is null; give " + std::to_string(n) + " values");
-      column_bounds<T> const extent = bounds_of<T>(on, column, n);
-      bounds.lower[d] = extent.lower;
-      bounds.upper[d] = extent.upper;
-      if (extent.is_finite) continue;
-      std::size_t i = 0;
-      while (std::isfinite(column[i])) ++i;
-      throw error("build_tree: " + describe(points, i) +
-                  " is not finite; remove it or correct the coordinates");
-    }
+    loop_parts const loop = cut(on, n);
+    std::vector<std::array<column_bounds<T>, Dim>> found(loop.parts);
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    for (int d = 0; d < Dim; ++d)
+                    {
+                      auto const x = points.positions[d];
+                      strided_column<T const> const some{&x[begin], x.stride};
+                      found[part][d] = bounds_of(some, end - begin);
+                    }
+                  });
+    for (int d = 0; d < Dim; ++d)
+      for (auto const& part : found)
+      {
+        bounds.lower[d] = std::min(bounds.lower[d], part[d].lower);
+        bounds.upper[d] = std::max(bounds.upper[d], part[d].upper);
+        if (part[d].is_finite) continue;
+        std::size_t i = 0;
+        while (std::isfinite(points.positions[d][i])) ++i;
+        throw error("build_tree: " + describe(points, i) +
+                    " is not finite; remove it or correct the coordinates");
+      }
     return bounds;
   }
 

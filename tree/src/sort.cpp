@@ -4,6 +4,7 @@
 #include <bit>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -13,6 +14,8 @@ namespace nearfield::detail
     constexpr int pass_bits = 12;
     // So many keys and their scratch fit there too.
     constexpr std::size_t most_at_once = 4096;
+    // The least number of keys that workers share out.
+    constexpr std::size_t least_piece = 4096;
     // Insertion sort beats std::sort below.
     constexpr std::ptrdiff_t few = 16;
 
@@ -63,12 +66,74 @@ namespace nearfield::detail
       std::copy_n(sorted.begin(), n, values);
     }
 
+    /// Keys [begin, begin + n) of a place, which precede all that follow.
+    struct key_range
+    {
+      int from;
+      std::size_t begin, n;
+      bool are_equal = false;
+    };
+
+    /// Moves a range to the other place by the highest bits in which keys differ, in pieces.
+    struct sort_pass
+    {
+      key_range range;
+      loop_parts pieces;
+      std::vector<std::uint64_t> differing; ///< bits, found by each piece
+      int bits = 0;                         ///< keys differ in these lowest ones only
+      int shift = 0;
+      std::size_t n_digits = 1;
+      std::vector<index_type> ends = {}; ///< of piece p from p * n_digits
+
+      void choose_digits()
+      {
+        for (std::uint64_t const some : differing) bits = std::max(bits, bit_width(some));
+        int const digit_bits = std::min({bits, pass_bits, std::max(6, bit_width(range.n) - 8)});
+        shift = bits - digit_bits;
+        n_digits = std::size_t(1) << digit_bits;
+        ends.assign(n_digits * static_cast<std::size_t>(pieces.parts), 0);
+      }
+      [[nodiscard]] index_type* ends_of(int piece)
+      {
+        return ends.data() + n_digits * static_cast<std::size_t>(piece);
+      }
+
+      /// Counts become places, digit by digit and in each digit piece by piece.
+      void add_up()
+      {
+        std::vector<index_type> next(n_digits, 0);
+        auto const for_each_count = [&](auto const& f)
+        {
+          for (int piece = 0; piece < pieces.parts; ++piece)
+            for (std::size_t d = 0; d < n_digits; ++d) f(ends_of(piece)[d], next[d]);
+        };
+        for_each_count([](index_type const count, index_type& sum) { sum += count; });
+        std::exclusive_scan(next.begin(), next.end(), next.begin(),
+                            static_cast<index_type>(range.begin));
+        for_each_count([](index_type& count, index_type& sum)
+                       { sum += std::exchange(count, sum); });
+      }
+
+      /// Calls f(range) for each digit that keys have, when all have moved.
+      template <class F>
+      void for_each_range(F const& f)
+      {
+        std::size_t begin = range.begin;
+        for (std::size_t d = 0; d < n_digits; ++d)
+        {
+          std::size_t const end = ends_of(pieces.parts - 1)[d];
+          if (end > begin) f(key_range{1 - range.from, begin, end - begin, bits == 0});
+          begin = end;
+        }
+      }
+    };
+
     /// Keys and their indices, in two places between which passes move them. In place 0 they are as the caller
     /// gave them, at first without indices; sorted, they are in place 1.
     class key_sorter
     {
     public:
-      key_sorter(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+      key_sorter(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
           : on_(on), total_(keys.size()),
             indices_(scratch.indices.data()), places_{{{keys.data(), nullptr},
@@ -77,14 +142,13 @@ namespace nearfield::detail
 
       void run()
       {
-        divide(0, 0, total_);
-        for_each_part(on_, cut(on_, total_),
+        divide();
+        for_each_part(on_, cut(on_, total_, 1024, 4),
                       [&](int, std::size_t begin, std::size_t end)
                       {
                         auto range =
                             std::ranges::lower_bound(ranges_, begin, {}, &key_range::begin);
-                        for (; range != ranges_.end() && range->begin < end; ++range)
-                          sort(range->from, range->begin, range->n);
+                        for (; range != ranges_.end() && range->begin < end; ++range) sort(*range);
                       });
       }
 
@@ -95,53 +159,77 @@ namespace nearfield::detail
         index_type* indices;
       };
 
-      /// Keys [begin, begin + n) of a place, which precede all that follow.
-      struct key_range
-      {
-        int from;
-        std::size_t begin, n;
-      };
-
       /// All workers move keys until there are ranges enough for each of them.
-      void divide(int from, std::size_t begin, std::size_t n)
+      void divide()
       {
-        loop_parts const loop = cut(on_, n);
-        int bits = 0;
-        if (loop.parts > 1 && n > total_ / (4 * static_cast<std::size_t>(loop.parts)))
+        auto const workers = static_cast<std::size_t>(cut(on_, total_).parts);
+        std::size_t const most = total_ / (4 * workers), share = std::max(2 * most, least_piece);
+        ranges_ = {{0, 0, total_}};
+        while (workers > 1)
         {
-          std::vector<std::uint64_t> differing(static_cast<std::size_t>(loop.parts));
-          for_each_part(on_, loop,
-                        [&](int part, std::size_t first, std::size_t last)
-                        { differing[part] = differing_bits(from, begin, first, last); });
-          for (std::uint64_t const part : differing) bits = std::max(bits, bit_width(part));
+          // Those that are too large move together, since a loop costs as much as thousands of keys.
+          std::vector<sort_pass> passes;
+          std::vector<std::pair<std::size_t, int>> pieces; // of which pass, and which one
+          for (key_range const& range : ranges_)
+          {
+            if (range.n <= most || range.are_equal) continue;
+            std::size_t const n = (range.n + share - 1) / share;
+            for (std::size_t piece = 0; piece < n; ++piece)
+              pieces.emplace_back(passes.size(), piece);
+            passes.push_back(
+                {range, {range.n, static_cast<int>(n)}, std::vector<std::uint64_t>(n)});
+          }
+          if (passes.empty()) return;
+          auto const for_each_piece = [&](auto const& f)
+          {
+            on_.run(static_cast<int>(pieces.size()),
+                    [&](int i) { f(passes[pieces[i].first], pieces[i].second); });
+          };
+          for_each_piece(
+              [&](sort_pass& pass, int piece)
+              { pass.differing[piece] = differing_bits(pass.range, pass.pieces, piece); });
+          for (sort_pass& pass : passes) pass.choose_digits();
+          for_each_piece([&](sort_pass& pass, int piece) { count(pass, piece); });
+          for (sort_pass& pass : passes) pass.add_up();
+          for_each_piece([&](sort_pass& pass, int piece) { move(pass, piece); });
+          places_[0].indices = indices_;
+
+          std::vector<key_range> smaller;
+          auto pass = passes.begin();
+          for (key_range const& range : ranges_)
+            if (pass != passes.end() && range.begin == pass->range.begin)
+              (pass++)->for_each_range([&](key_range const& part) { smaller.push_back(part); });
+            else
+              smaller.push_back(range);
+          ranges_.swap(smaller);
         }
-        if (bits == 0)
-          ranges_.push_back({from, begin, n});
-        else
-          spread(on_, from, begin, n, bits,
-                 [&](std::size_t first, std::size_t count) { divide(1 - from, first, count); });
       }
 
-      void sort(int from, std::size_t begin, std::size_t n)
+      void sort(key_range const& range)
       {
-        this_thread here;
-        int const bits = bit_width(differing_bits(from, begin, 0, n));
-        if (bits == 0)
-          copy(from, begin, n);
-        else if (n <= most_at_once && bits + bit_width(n - 1) <= 64)
-          sort_at_once(from, begin, n, bits);
-        else
-          spread(here, from, begin, n, bits,
-                 [&](std::size_t first, std::size_t count) { sort(1 - from, first, count); });
+        loop_parts const whole{range.n, 1};
+        std::uint64_t const differing = differing_bits(range, whole, 0);
+        int const bits = bit_width(differing);
+        if (bits == 0) return copy(range);
+        if (range.n <= most_at_once && bits + bit_width(range.n - 1) <= 64)
+          return sort_at_once(range, bits);
+        sort_pass pass{range, whole, {differing}};
+        pass.choose_digits();
+        count(pass, 0);
+        pass.add_up();
+        move(pass, 0);
+        if (!places_[0].indices) places_[0].indices = indices_; // the first pass moves all keys
+        pass.for_each_range([&](key_range const& part) { sort(part); });
       }
 
-      /// The bits in which keys [first, last) behind `begin` differ from the one there.
-      [[nodiscard]] std::uint64_t differing_bits(int from, std::size_t begin, std::size_t first,
-                                                 std::size_t last) const
+      /// The bits in which the keys of a piece differ from the first one of the range.
+      [[nodiscard]] std::uint64_t differing_bits(key_range const& range, loop_parts const& pieces,
+                                                 int piece) const
       {
-        std::uint64_t const* const keys = places_[from].keys + begin;
+        std::uint64_t const* const keys = places_[range.from].keys + range.begin;
         std::uint64_t bits = 0;
-        for (std::size_t i = first; i < last; ++i) bits |= keys[0] ^ keys[i];
+        for (std::size_t i = pieces.begin(piece); i < pieces.begin(piece + 1); ++i)
+          bits |= keys[0] ^ keys[i];
         return bits;
       }
 
@@ -151,10 +239,10 @@ namespace nearfield::detail
         return indices ? indices[i] : static_cast<index_type>(i);
       }
 
-      void copy(int from, std::size_t begin, std::size_t n)
+      void copy(key_range const& range)
       {
-        if (from == 1) return;
-        for (std::size_t i = begin; i < begin + n; ++i)
+        if (range.from == 1) return;
+        for (std::size_t i = range.begin; i < range.begin + range.n; ++i)
         {
           places_[1].keys[i] = places_[0].keys[i];
           places_[1].indices[i] = index(0, i);
@@ -163,8 +251,9 @@ namespace nearfield::detail
 
       /// Keys differ in the lowest `bits` bits only. With the place of a key in the bits below, no two are equal,
       /// and nothing else needs to move.
-      void sort_at_once(int from, std::size_t begin, std::size_t n, int bits)
+      void sort_at_once(key_range const& range, int bits)
       {
+        auto const [from, begin, n, are_equal] = range;
         std::array<std::uint64_t, most_at_once> values;
         std::array<index_type, most_at_once> indices;
         std::uint64_t const* const keys = places_[from].keys + begin;
@@ -183,63 +272,39 @@ namespace nearfield::detail
         }
       }
 
-      /// Moves keys to the other place by the highest bits that differ, and calls then(begin, n) for each value of these.
-      template <class Then>
-      void spread(executor& on, int from, std::size_t begin, std::size_t n, int bits,
-                  Then const& then)
+      void count(sort_pass& pass, int piece) const
       {
-        int const digit_bits = std::min({bits, pass_bits, std::max(6, bit_width(n) - 8)});
-        int const shift = bits - digit_bits;
-        std::uint64_t const mask = low_bits(digit_bits);
-        std::size_t const n_digits = std::size_t(1) << digit_bits;
-        place const source = places_[from], target = places_[1 - from];
-        loop_parts const loop = cut(on, n, 4 * n_digits);
-        // of part p from p * n_digits
-        std::vector<index_type> ends(n_digits * static_cast<std::size_t>(loop.parts), 0);
-        auto const ends_of = [&](int part)
-        {
-          return ends.data() + n_digits * static_cast<std::size_t>(part);
-        };
-        for_each_part(on, loop,
-                      [&](int part, std::size_t first, std::size_t last)
-                      {
-                        index_type* const counts = ends_of(part);
-                        for (std::size_t i = begin + first; i < begin + last; ++i)
-                          ++counts[source.keys[i] >> shift & mask];
-                      });
-        auto sum = static_cast<index_type>(begin);
-        for (std::size_t digit = 0; digit < n_digits; ++digit)
-          for (int part = 0; part < loop.parts; ++part)
-            sum += std::exchange(ends_of(part)[digit], sum);
-        for_each_part(on, loop,
-                      [&](int part, std::size_t first, std::size_t last)
-                      {
-                        index_type* const next = ends_of(part);
-                        auto const move = [&](auto const& index_of)
-                        {
-                          for (std::size_t i = begin + first; i < begin + last; ++i)
-                          {
-                            std::uint64_t const key = source.keys[i];
-                            index_type const at = next[key >> shift & mask]++;
-                            target.keys[at] = key;
-                            target.indices[at] = index_of(i);
-                          }
-                        };
-                        if (source.indices)
-                          move([&](std::size_t i) { return source.indices[i]; });
-                        else
-                          move([](std::size_t i) { return static_cast<index_type>(i); });
-                      });
-        // Only the first pass finds keys without indices, and it moves all.
-        if (!source.indices) places_[0].indices = indices_;
+        std::uint64_t const* const keys = places_[pass.range.from].keys + pass.range.begin;
+        index_type* const counts = pass.ends_of(piece);
+        std::size_t const end = pass.pieces.begin(piece + 1);
+        int const shift = pass.shift;
+        std::uint64_t const mask = pass.n_digits - 1;
+        for (std::size_t i = pass.pieces.begin(piece); i < end; ++i)
+          ++counts[keys[i] >> shift & mask];
+      }
 
-        std::size_t first = begin;
-        for (std::size_t digit = 0; digit < n_digits; ++digit)
+      void move(sort_pass& pass, int piece) const
+      {
+        place const source = places_[pass.range.from], target = places_[1 - pass.range.from];
+        index_type* const next = pass.ends_of(piece);
+        std::size_t const begin = pass.range.begin + pass.pieces.begin(piece),
+                          end = pass.range.begin + pass.pieces.begin(piece + 1);
+        int const shift = pass.shift;
+        std::uint64_t const mask = pass.n_digits - 1;
+        auto const move_all = [&](auto const& index_of)
         {
-          index_type const end = ends_of(loop.parts - 1)[digit];
-          if (end > first) then(first, end - first);
-          first = end;
-        }
+          for (std::size_t i = begin; i < end; ++i)
+          {
+            std::uint64_t const key = source.keys[i];
+            index_type const at = next[key >> shift & mask]++;
+            target.keys[at] = key;
+            target.indices[at] = index_of(i);
+          }
+        };
+        if (source.indices)
+          move_all([&](std::size_t i) { return source.indices[i]; });
+        else
+          move_all([](std::size_t i) { return static_cast<index_type>(i); });
       }
 
       executor& on_;
@@ -250,11 +315,11 @@ namespace nearfield::detail
     };
   }
 
-  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+  void sort_keys(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch)
   {
-    scratch.keys_too.resize(keys.size());
-    scratch.indices.resize(keys.size());
+    renew(scratch.keys_too, keys.size());
+    renew(scratch.indices, keys.size());
     if (keys.size() > 0) key_sorter(on, keys, order, scratch).run();
     std::swap(keys, scratch.keys_too);
   }
@@ -264,7 +329,7 @@ namespace nearfield::detail
   {
     // as many counters as four times the points, at most
     loop_parts const loop = cut(on, order.size(), std::max(std::size_t(1024), n_cells / 4));
-    scratch.indices.resize(n_cells * static_cast<std::size_t>(loop.parts));
+    renew(scratch.indices, n_cells * static_cast<std::size_t>(loop.parts));
     std::uint32_t const* const cell_of = scratch.cells.data();
     auto const cursors_of = [&](int part)
     {
@@ -340,12 +405,12 @@ namespace nearfield::detail
     cells.offsets.push_back(static_cast<index_type>(order.size()));
   }
 
-  void unite(occupied_cells const& a, occupied_cells const& b, std::vector<std::uint64_t>& keys,
-             std::vector<index_type>& a_offsets, std::vector<index_type>& b_offsets)
+  void unite(occupied_cells const& a, occupied_cells const& b, page_vector<std::uint64_t>& keys,
+             page_vector<index_type>& a_offsets, page_vector<index_type>& b_offsets)
   {
     keys.resize(a.keys.size() + b.keys.size());
     keys.erase(std::ranges::set_union(a.keys, b.keys, keys.begin()).out, keys.end());
-    auto const spread = [&](occupied_cells const& set, std::vector<index_type>& offsets)
+    auto const spread = [&](occupied_cells const& set, page_vector<index_type>& offsets)
     {
       offsets.clear();
       std::size_t c = 0;

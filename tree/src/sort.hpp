@@ -1,42 +1,48 @@
 #pragma once
 
-#include "huge_pages.hpp"
 #include "parallel.hpp"
 
-#include <nearfield/core/boxes.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
-#include <vector>
 
 namespace nearfield::detail
 {
   /// Scratch memory of the functions below.
   struct sort_scratch
   {
-    scratch_array<std::uint64_t> keys, keys_too;
-    scratch_array<std::uint32_t> cells;
-    scratch_array<index_type> indices;
+    page_vector<std::uint64_t> keys, keys_too;
+    page_vector<std::uint32_t> cells;
+    page_vector<index_type> indices;
   };
 
+  /// values.resize(n), but nothing is kept where that takes other memory.
+  template <class T>
+  void renew(page_vector<T>& values, std::size_t n)
+  {
+    if (n > values.capacity()) values = {};
+    values.resize(n);
+  }
+
   /// Sorts keys, stably. order[p] becomes the index that the key at position p had.
-  void sort_keys(executor& on, scratch_array<std::uint64_t>& keys, std::span<index_type> order,
+  void sort_keys(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
                  sort_scratch& scratch);
 
   /// The cells that hold points.
   struct occupied_cells
   {
-    std::vector<std::uint64_t> keys; ///< ascending
+    page_vector<std::uint64_t> keys; ///< ascending
     /// cell c holds the positions [offsets[c], offsets[c + 1]) of the order
-    std::vector<index_type> offsets;
+    page_vector<index_type> offsets;
   };
 
   /// The cells of two sets as one list: a cell without points of a set is empty there.
-  void unite(occupied_cells const& a, occupied_cells const& b, std::vector<std::uint64_t>& keys,
-             std::vector<index_type>& a_offsets, std::vector<index_type>& b_offsets);
+  void unite(occupied_cells const& a, occupied_cells const& b, page_vector<std::uint64_t>& keys,
+             page_vector<index_type>& a_offsets, page_vector<index_type>& b_offsets);
 
   /// The two ways of order_by_cell(): the cells of the points are in scratch.cells, or in scratch.keys.
   void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
@@ -55,13 +61,13 @@ namespace nearfield::detail
     if (n_cells <= std::min(4 * std::uint64_t(n) + 1024,
                             std::uint64_t(std::numeric_limits<std::uint32_t>::max())))
     {
-      scratch.cells.resize(n);
+      renew(scratch.cells, n);
       write(scratch.cells.data());
       order_by_counting(on, n_cells, order, cells, scratch);
     }
     else
     {
-      scratch.keys.resize(n);
+      renew(scratch.keys, n);
       write(scratch.keys.data());
       order_by_sorting(on, order, cells, scratch);
     }

@@ -9,25 +9,16 @@
 namespace nearfield
 {
   template <int Dim>
-  tree<Dim>::tree(parts&& from)
-      : root_(from.root), order_(from.order), depth_(from.depth), one_set_(from.one_set),
-        cells_(std::move(from.cells)), target_offsets_(std::move(from.target_offsets)),
-        source_offsets_(std::move(from.source_offsets)),
-        target_order_(std::move(from.target_order)), source_order_(std::move(from.source_order)),
-        full_(std::move(from.full)), half_(std::move(from.half))
-  {
-    for (index_type b = 0; b < size(); ++b)
-      interaction_count_ += targets().count(b) * interactions().source_count(b);
-    if (one_set_) interaction_count_ -= target_order_.size();
-  }
+  tree<Dim>::tree(parts&& from) : parts_(std::move(from))
+  {}
 
   template <int Dim>
   interaction_list tree<Dim>::half_interactions() const
   {
-    if (!one_set_)
+    if (!parts_.one_set)
       throw error("half_interactions: the tree has two sets of points; a half list needs one: "
                   "use interactions()");
-    return half_.view();
+    return parts_.half.view();
   }
 
   template <int Dim>
@@ -42,11 +33,11 @@ namespace nearfield
   template <int Dim>
   cube<Dim> tree<Dim>::leaf(index_type b) const
   {
-    leaf_cell<Dim> const& cell = cells_[b];
+    leaf_cell<Dim> const& cell = parts_.cells[b];
     cube<Dim> result;
-    result.half_width = std::ldexp(root_.half_width, -cell.level);
+    result.half_width = std::ldexp(parts_.root.half_width, -cell.level);
     for (int d = 0; d < Dim; ++d)
-      result.centre[d] = root_.lower(d) + (2. * cell.index[d] + 1) * result.half_width;
+      result.centre[d] = parts_.root.lower(d) + (2. * cell.index[d] + 1) * result.half_width;
     return result;
   }
 

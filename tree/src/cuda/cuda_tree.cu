@@ -72,17 +72,16 @@ namespace nearfield::detail
       if (!is_adaptive || n <= most) continue;
       unsigned const blocks = blocks_for(n, block_threads);
       std::uint32_t width = std::min(4u, most);
-      memory[s] = device_array<std::int8_t>(n, stream_, "build_tree: levels");
-      first_maxima<Dim><<<blocks, block_threads, 0, stream_>>>(columns[s], width, memory[s].data());
+      memory[s] = device_array<std::int8_t>(std::size_t(2) * n, stream_, "build_tree: levels");
+      std::int8_t *now = memory[s].data(), *wider = now + n;
+      first_maxima<Dim><<<blocks, block_threads, 0, stream_>>>(columns[s], width, now);
       for (; 4 * std::size_t(width) < most + std::size_t(1); width *= 4)
       {
-        device_array<std::int8_t> wider(n, stream_, "build_tree: levels");
-        widen_maxima<<<blocks, block_threads, 0, stream_>>>({memory[s].data(), width}, n,
-                                                            wider.data());
-        std::swap(memory[s], wider);
+        widen_maxima<<<blocks, block_threads, 0, stream_>>>({now, width}, n, wider);
+        std::swap(now, wider);
       }
       check_cuda(cudaGetLastError(), "build_tree: widen_maxima");
-      maxima[s] = {memory[s].data(), width};
+      maxima[s] = {now, width};
     }
     for (int s = 0; s < 2; ++s)
     {
@@ -241,34 +240,34 @@ namespace nearfield::detail
     find_neighbours<Dim>
         <<<blocks, block_threads, 0, stream_>>>(leaves, found.data(), lengths.data());
     check_cuda(cudaGetLastError(), "build_tree: find_neighbours");
-    device_array<std::uint64_t> offsets(n + 1, stream_, what);
-    exclusive_sum(column_load<std::uint32_t>{lengths.data()}, offsets.data(),
+    device_array<std::uint64_t> sums(3 * (n + 1), stream_, what);
+    std::uint64_t *const offsets = sums.data(), *const counts = offsets + n + 1,
+                         *const before = counts + n + 1;
+    exclusive_sum(column_load<std::uint32_t>{lengths.data()}, offsets,
                   static_cast<std::uint32_t>(n + 1), stream_, what);
     device_array<index_type> rows(capacity.neighbours, stream_, what);
-    fill_rows<Dim><<<blocks, block_threads, 0, stream_>>>(leaves, found.data(), offsets.data(),
-                                                          lengths.data() + n + 1,
-                                                          capacity.neighbours, rows.data());
+    fill_rows<Dim><<<blocks, block_threads, 0, stream_>>>(
+        leaves, found.data(), offsets, lengths.data() + n + 1, capacity.neighbours, rows.data());
     check_cuda(cudaGetLastError(), "build_tree: fill_rows");
     end_stage("neighbours", stream_);
 
     // `found` has served: the long rows
     unsigned const warps = blocks_of_warps(n);
-    sort_short_rows<Dim><<<warps, block_threads, 0, stream_>>>(
-        leaves, offsets.data(), capacity.neighbours, rows.data(), found.data());
-    sort_long_rows<<<multiprocessors(), 1024, 0, stream_>>>(leaves.report, found.data(),
-                                                            offsets.data(), rows.data());
+    sort_short_rows<Dim><<<warps, block_threads, 0, stream_>>>(leaves, offsets, capacity.neighbours,
+                                                               rows.data(), found.data());
+    sort_long_rows<<<multiprocessors(), 1024, 0, stream_>>>(leaves.report, found.data(), offsets,
+                                                            rows.data());
     check_cuda(cudaGetLastError(), "build_tree: sort_long_rows");
     end_stage("rows", stream_);
 
-    device_array<std::uint64_t> counts(n + 1, stream_, what), before(n + 1, stream_, what);
-    device_clear(counts.data(), (n + 1) * sizeof(std::uint64_t), stream_);
-    count_ranges<Dim><<<warps, block_threads, 0, stream_>>>(
-        leaves, offsets.data(), capacity.neighbours, rows.data(), counts.data());
+    device_clear(counts, (n + 1) * sizeof(std::uint64_t), stream_);
+    count_ranges<Dim><<<warps, block_threads, 0, stream_>>>(leaves, offsets, capacity.neighbours,
+                                                            rows.data(), counts);
     check_cuda(cudaGetLastError(), "build_tree: count_ranges");
-    exclusive_sum(column_load<std::uint64_t>{counts.data()}, before.data(),
-                  static_cast<std::uint32_t>(n + 1), stream_, what);
+    exclusive_sum(column_load<std::uint64_t>{counts}, before, static_cast<std::uint32_t>(n + 1),
+                  stream_, what);
     write_ranges<Dim><<<blocks_of_warps(n + 1), block_threads, 0, stream_>>>(
-        leaves, offsets.data(), capacity.neighbours, rows.data(), before.data(),
+        leaves, offsets, capacity.neighbours, rows.data(), before,
         {to.range_offsets.data(), to.half_offsets.data(), to.ranges.data(), to.half_ranges.data(),
          capacity.ranges, capacity.half_ranges});
     check_cuda(cudaGetLastError(), "build_tree: write_ranges");

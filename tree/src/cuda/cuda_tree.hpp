@@ -154,7 +154,7 @@ namespace nearfield
       throw error("cuda_tree::on_host: the tree of enqueue() is not finished; call finish()");
     auto const copy = [&]<class T>(std::span<T const> from)
     {
-      std::vector<T> to(from.size());
+      detail::page_vector<T> to(from.size());
       detail::device_copy(to.data(), from.data(), from.size_bytes(), stream());
       return to;
     };
@@ -171,6 +171,7 @@ namespace nearfield
     parts.target_offsets = copy(target_offsets());
     parts.target_order = copy(target_order());
     parts.full = copy_list(interactions());
+    parts.interaction_count = interaction_count();
     if (has_one_set())
       parts.half = copy_list(half_interactions());
     else

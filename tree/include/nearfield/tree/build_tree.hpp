@@ -7,7 +7,9 @@
 
 #include <array>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <new>
 #include <optional>
 #include <span>
 #include <type_traits>
@@ -75,12 +77,42 @@ namespace nearfield
     friend bool operator==(leaf_cell const&, leaf_cell const&) = default;
   };
 
+  namespace detail
+  {
+    /// operator new, in huge pages if there is room for several.
+    [[nodiscard]] NEARFIELD_API void* allocate_pages(std::size_t bytes);
+
+    /// Leaves values as they are in memory until they are written: by all workers, who then pay for the pages too.
+    template <class T>
+    struct page_allocator
+    {
+      static_assert(std::is_trivially_copyable_v<T>);
+      using value_type = T;
+
+      page_allocator() = default;
+      template <class U>
+      page_allocator(page_allocator<U> const&) noexcept
+      {}
+      [[nodiscard]] T* allocate(std::size_t n)
+      {
+        return static_cast<T*>(allocate_pages(n * sizeof(T)));
+      }
+      void deallocate(T* values, std::size_t) noexcept { ::operator delete(values); }
+      void construct(T*) const noexcept {}
+      friend bool operator==(page_allocator const&, page_allocator const&) { return true; }
+    };
+
+    /// A vector whose resize() does not initialise.
+    template <class T>
+    using page_vector = std::vector<T, page_allocator<T>>;
+  }
+
   /// An interaction list that owns its memory.
   struct interaction_table
   {
-    std::vector<source_range> own;    ///< as interaction_list::own
-    std::vector<index_type> offsets;  ///< as interaction_list::offsets
-    std::vector<source_range> ranges; ///< as interaction_list::ranges
+    detail::page_vector<source_range> own;    ///< as interaction_list::own
+    detail::page_vector<index_type> offsets;  ///< as interaction_list::offsets
+    detail::page_vector<source_range> ranges; ///< as interaction_list::ranges
 
     /// The view that kernels take; this object must outlive it.
     [[nodiscard]] interaction_list view() const { return {own, offsets, ranges, {}}; }
@@ -101,45 +133,48 @@ namespace nearfield
     static constexpr int dim = Dim; ///< the dimension of space
 
     /// The number of leaves.
-    [[nodiscard]] index_type size() const { return static_cast<index_type>(cells_.size()); }
+    [[nodiscard]] index_type size() const { return static_cast<index_type>(parts_.cells.size()); }
     /// The level of the deepest leaf; the level of a uniform tree even where it is empty.
-    [[nodiscard]] int depth() const { return depth_; }
+    [[nodiscard]] int depth() const { return parts_.depth; }
     /// The root box.
-    [[nodiscard]] cube<Dim> const& root() const { return root_; }
+    [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
     /// The order of the leaves in memory.
-    [[nodiscard]] leaf_order order() const { return order_; }
+    [[nodiscard]] leaf_order order() const { return parts_.order; }
     /// Whether targets and sources are the same points.
-    [[nodiscard]] bool has_one_set() const { return one_set_; }
+    [[nodiscard]] bool has_one_set() const { return parts_.one_set; }
 
     /// Leaf b holds the target points [begin(b), end(b)) of the tree order.
-    [[nodiscard]] boxes targets() const { return {target_offsets_}; }
+    [[nodiscard]] boxes targets() const { return {parts_.target_offsets}; }
     /// The same for the sources; equal to targets() if there is one set.
-    [[nodiscard]] boxes sources() const { return {one_set_ ? target_offsets_ : source_offsets_}; }
+    [[nodiscard]] boxes sources() const
+    {
+      return {parts_.one_set ? parts_.target_offsets : parts_.source_offsets};
+    }
 
     /// The index of the target at each position of the tree order, in the arrays that were given.
-    [[nodiscard]] std::span<index_type const> target_order() const { return target_order_; }
+    [[nodiscard]] std::span<index_type const> target_order() const { return parts_.target_order; }
     /// The same for the sources.
     [[nodiscard]] std::span<index_type const> source_order() const
     {
-      return one_set_ ? target_order_ : source_order_;
+      return parts_.one_set ? parts_.target_order : parts_.source_order;
     }
 
     /// For each leaf with targets, the sources of its own box and of all leaves whose closed boxes touch it.
     /// Ranges ascend and hold no source twice; adjacent ones are merged. A leaf without targets has no ranges.
-    [[nodiscard]] interaction_list interactions() const { return full_.view(); }
+    [[nodiscard]] interaction_list interactions() const { return parts_.full.view(); }
 
     /// The same pairs of different leaves, each once, at the leaf that comes first: every range lies after
     /// its box. Throws nearfield::error for two sets.
     [[nodiscard]] interaction_list half_interactions() const;
 
     /// The number of ordered pairs (target, source) in interactions(), without i = j if there is one set.
-    [[nodiscard]] std::uint64_t interaction_count() const { return interaction_count_; }
+    [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
 
     /// The largest number of targets, or of sources, in a leaf; 0 for an empty tree.
     [[nodiscard]] index_type largest_leaf() const;
 
     /// The place and level of leaf b in the lattice.
-    [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return cells_[b]; }
+    [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
     /// The centre and half width of leaf b, for drawing. The lattice, not this cube,
     /// decides which points it holds.
     [[nodiscard]] cube<Dim> leaf(index_type b) const;
@@ -147,31 +182,24 @@ namespace nearfield
     /// What build_tree fills in.
     struct parts
     {
-      cube<Dim> root;                         ///< the root box
-      leaf_order order;                       ///< the order of the leaves
-      int depth;                              ///< the level of the deepest leaf
-      bool one_set;                           ///< targets and sources are the same points
-      std::vector<leaf_cell<Dim>> cells;      ///< the places of the leaves
-      std::vector<index_type> target_offsets; ///< as boxes::offsets
-      std::vector<index_type> source_offsets; ///< the same; empty for one set
-      std::vector<index_type> target_order;   ///< position -> index in the arrays that were given
-      std::vector<index_type> source_order;   ///< the same; empty for one set
-      interaction_table full;                 ///< each leaf and all leaves that it meets
-      interaction_table half;                 ///< each pair of leaves once; empty for two sets
+      cube<Dim> root;                                 ///< the root box
+      leaf_order order;                               ///< the order of the leaves
+      int depth;                                      ///< the level of the deepest leaf
+      bool one_set;                                   ///< targets and sources are the same points
+      detail::page_vector<leaf_cell<Dim>> cells;      ///< the places of the leaves
+      detail::page_vector<index_type> target_offsets; ///< as boxes::offsets
+      detail::page_vector<index_type> source_offsets; ///< the same; empty for one set
+      detail::page_vector<index_type> target_order;   ///< position -> index in the given arrays
+      detail::page_vector<index_type> source_order;   ///< the same; empty for one set
+      interaction_table full;                         ///< each leaf and all leaves that it meets
+      interaction_table half;              ///< each pair of leaves once; empty for two sets
+      std::uint64_t interaction_count = 0; ///< as tree::interaction_count()
     };
     /// For build_tree(); checks nothing.
     explicit tree(parts&& from);
 
   private:
-    cube<Dim> root_;
-    leaf_order order_;
-    int depth_;
-    bool one_set_;
-    std::vector<leaf_cell<Dim>> cells_;
-    std::vector<index_type> target_offsets_, source_offsets_;
-    std::vector<index_type> target_order_, source_order_;
-    interaction_table full_, half_;
-    std::uint64_t interaction_count_ = 0;
+    parts parts_;
   };
 
   extern template class tree<2>;
