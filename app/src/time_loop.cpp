@@ -131,6 +131,9 @@ namespace nearfield::app
               });
       };
 
+      std::shared_ptr<void> runtime; // its errors are not those of a step
+      timed(result.setup_seconds,
+            [&] { runtime = gpu_alone(options.step) ? nullptr : keep_running(options.step); });
       in_step(0,
               [&]
               {
