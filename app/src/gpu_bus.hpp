@@ -5,8 +5,8 @@
 
 #include "core/src/cuda/staging.hpp"
 
-#include <nearfield/core/soa.hpp>
-
+#include <algorithm>
+#include <cstddef>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -55,7 +55,7 @@ namespace nearfield::app
     }
 
   private:
-    threads threads_{8}; // more than the bus needs them for
+    threads threads_{8}; // enough to keep the bus busy
     nearfield::detail::staging staging_{threads_.workers()};
   };
 }

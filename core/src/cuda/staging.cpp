@@ -14,7 +14,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// The copy takes 20 times as long as its launch, and 16 of them fit a second-level cache or two.
+    /// Its copy takes longer than the launch of one, and a core writes it in its second-level cache.
     constexpr std::size_t piece_bytes = std::size_t(1) << 19;
 
     /// Values [first, first + n) of a column.
