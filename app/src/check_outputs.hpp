@@ -76,16 +76,17 @@ namespace nearfield::app
   /// double over the same pairs, from positions and inputs rounded to T.
   template <class T, class K>
   check_report check_outputs(problem<T, K::dim> const& on, K const& k,
-                             std::vector<std::vector<T>> const& outputs, std::size_t n)
+                             std::vector<std::vector<double>> const& outputs, std::size_t n)
   {
     using wide = long double;
-    auto const x = on.targets.view();
-    auto const y = on.source_view();
+    auto const x = on.targets();
+    auto const y = on.sources();
+    auto const& inputs = on.inputs();
     auto const list = on.leaves().interactions();
     auto const offsets = on.leaves().targets().offsets;
     auto const source_order = on.leaves().source_order();
     auto const place = inverse(on.leaves().target_order());
-    bool const one_set = !on.sources;
+    bool const one_set = !on.has_two_sets();
     bool const singular = is_singular<T>(k);
     // K and K q may underflow to zero below the normal numbers of T
     wide const least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
@@ -93,7 +94,7 @@ namespace nearfield::app
     {
       vec<wide, K::n_out> value{}, size{};
     };
-    std::vector<term_sums> sums(on.inputs.size() / K::n_in); // one for each right-hand side
+    std::vector<term_sums> sums(inputs.size() / K::n_in); // one for each right-hand side
 
     check_report report;
     report.targets = std::min(n, x.size());
@@ -120,7 +121,7 @@ namespace nearfield::app
           for (std::size_t rhs = 0; rhs < sums.size(); ++rhs)
             for (int c = 0; c < K::n_in; ++c)
             {
-              wide const charge = on.inputs[rhs * K::n_in + c][j], magnitude = std::abs(charge);
+              wide const charge = inputs[rhs * K::n_in + c][j], magnitude = std::abs(charge);
               for (int o = 0; o < K::n_out; ++o)
               {
                 sums[rhs].value[o] += columns[c][o] * charge;

@@ -2,6 +2,12 @@
 #include "interactions.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+
 namespace nearfield::app
 {
   namespace detail
@@ -20,25 +26,53 @@ namespace nearfield::app
       return names;
     }
 
-    template <class T, class K>
-    void compute_interaction(problem<T, K::dim> const& on,
-                             std::optional<gpu_points<T, K::dim>> const& points, K const& k,
-                             std::string const& source_name, execution_options const& step,
-                             std::size_t n_check, run_result& result)
+    template <class Leaves>
+    void describe(Leaves const& leaves, run_result& result)
     {
-      if (on.inputs.empty() || on.inputs.size() % K::n_in != 0)
-        throw error(source_name + ": found " + std::to_string(on.inputs.size()) +
+      result.leaves = leaves.size();
+      result.depth = leaves.depth();
+      result.max_leaf = leaves.largest_leaf();
+      result.interactions = leaves.interaction_count();
+    }
+
+    template <class T, class K>
+    step_result compute_step(problem<T, K::dim> const& on, K const& k,
+                             execution_options const& step, run_result& result)
+    {
+      auto const timed_tree = [&](auto&& leaves)
+      {
+        auto const start = std::chrono::steady_clock::now();
+        profiled("tree", [&] { describe(leaves(), result); });
+        result.tree_seconds = seconds_since(start);
+      };
+      if (!is_on_gpu_alone(step))
+      {
+        timed_tree([&]() -> auto const& { return on.leaves(); });
+        return near_field_step(on, k, step);
+      }
+      gpu_bus bus;
+      load_kernels(bus, on, k, step); // before the clock
+      std::optional<gpu_points<T, K::dim>> points;
+      timed_tree([&]() -> auto const& { return points.emplace(bus, on).leaves(); });
+      return cuda_near_field(bus, on, *points, k, step);
+    }
+
+    template <class T, class K>
+    void compute_interaction(problem<T, K::dim> const& on, K const& k,
+                             execution_options const& step, std::size_t n_check, run_result& result)
+    {
+      if (on.n_inputs() == 0 || on.n_inputs() % K::n_in != 0)
+        throw error(on.source_points().name + ": found " + std::to_string(on.n_inputs()) +
                     " input columns, expected " + std::to_string(K::n_in) +
                     (K::n_in == 1 ? " or more for " : ", or a multiple of it, for ") + K::name);
-      auto computed = near_field_step(on, k, step, points);
+      auto computed = compute_step(on, k, step, result);
       result.step = std::move(computed.report);
-      result.output_names = output_names<K>(on.inputs.size() / K::n_in);
-      if (n_check > 0) result.check = check_outputs(on, k, computed.outputs, n_check);
-      if constexpr (std::is_same_v<T, double>)
-        result.outputs = std::move(computed.outputs);
-      else
-        for (auto const& column : computed.outputs)
-          result.outputs.emplace_back(column.begin(), column.end());
+      result.outputs = std::move(computed.outputs);
+      result.output_names = output_names<K>(on.n_inputs() / K::n_in);
+      if (n_check == 0) return;
+      auto const start = std::chrono::steady_clock::now();
+      result.check = check_outputs(on, k, result.outputs, n_check);
+      result.check_seconds = seconds_since(start);
     }
 
     template <class T, int Dim>
@@ -46,41 +80,40 @@ namespace nearfield::app
                           interaction_choice const& interaction, cut_options const& cut,
                           execution_options const& step, std::size_t n_check)
     {
-      run_result result;
-      bool const is_on_gpu = is_on_gpu_alone(step);
-      // what starts StarPU or CUDA does so before the clock
-      auto const builder = is_on_gpu ? nullptr : tree_builder(step);
-      if (is_on_gpu) load_tree_kernels<T, Dim>();
       auto const start = std::chrono::steady_clock::now();
-      auto const describe = [&](auto const& leaves)
-      {
-        result.tree_seconds = seconds_since(start);
-        result.leaves = leaves.size();
-        result.depth = leaves.depth();
-        result.max_leaf = leaves.largest_leaf();
-        result.interactions = leaves.interaction_count();
-      };
-      std::optional<gpu_points<T, Dim>> points;
-      auto const on = profiled("tree",
-                               [&]
-                               {
-                                 auto made = make_problem<T, Dim>(targets, sources, cut);
-                                 made.builder = builder;
-                                 if (is_on_gpu)
-                                   describe(points.emplace(made).leaves());
-                                 else
-                                   describe(made.leaves());
-                                 return made;
-                               });
-      with_interaction<Dim>(interaction,
-                            [&](auto const& k)
-                            {
-                              compute_interaction(on, points, k,
-                                                  sources ? sources->name : targets.name, step,
-                                                  n_check, result);
-                            });
+      run_result result;
+      // StarPU starts here
+      problem<T, Dim> const on(targets, sources, cut,
+                               is_on_gpu_alone(step) ? nullptr : tree_builder(step));
+      with_interaction<Dim>(interaction, [&](auto const& k)
+                            { compute_interaction(on, k, step, n_check, result); });
+      result.setup_seconds = std::max(0.0, seconds_since(start) - result.tree_seconds -
+                                               result.step.seconds - result.check_seconds);
       return result;
     }
+  }
+
+  std::optional<execution_options> gpu_alone(execution_options const& asked)
+  {
+    if (is_on_gpu_alone(asked)) return asked;
+    bool const asks_for_tasks = asked.workers || asked.gpus || asked.leaves_per_group ||
+                                !asked.scheduler.empty() || std::getenv("STARPU_NCUDA") ||
+                                std::getenv("STARPU_LIMIT_CUDA_MEM");
+    if (asked.backend != backend::automatic || asks_for_tasks) return std::nullopt;
+    auto const n = gpus().size();
+    if (n == 0 || (n > 1 && starpu_has_cuda())) return std::nullopt;
+    auto chosen = asked;
+    chosen.backend = backend::cuda;
+    chosen.workers = 0;
+    return chosen;
+  }
+
+  bool may_try_tasks(execution_options const& asked, error const& failure)
+  {
+    if (asked.backend != backend::automatic || failure.kind() != error_kind::out_of_memory)
+      return false;
+    trim_pool(); // StarPU needs what is held unused
+    return true;
   }
 
   std::shared_ptr<void> keep_running(execution_options const& step)

@@ -25,9 +25,35 @@ namespace nearfield::app
     std::uint64_t max_leaf = 0;
     std::uint64_t interactions = 0;
     double tree_seconds = 0;
+    /// what computing took beside tree, step and check: the start of StarPU or CUDA, loading of kernels, leaf groups
+    /// and handles, memory for the outputs
+    double setup_seconds = 0;
+    double check_seconds = 0;
     step_report step;
     std::optional<check_report> check;
   };
+
+  /// The options of a run on a GPU alone, if these ask for one, or if `auto` chooses it: where there is one GPU, and
+  /// nothing asks for StarPU. None: StarPU, or the calling thread.
+  std::optional<execution_options> gpu_alone(execution_options const& asked);
+
+  /// Whether what a GPU alone has no memory for may be tried as StarPU tasks, which need less at once.
+  bool may_try_tasks(execution_options const& asked, error const& failure);
+
+  /// f(options) as gpu_alone() says, or with the options as they are.
+  template <class F>
+  auto where_it_is_fast(execution_options const& asked, F&& f)
+  {
+    if (auto const alone = gpu_alone(asked)) try
+      {
+        return f(*alone);
+      }
+      catch (error const& failure)
+      {
+        if (!may_try_tasks(asked, failure)) throw;
+      }
+    return f(asked);
+  }
 
   /// Keeps StarPU running between steps, if these options run steps there; otherwise does nothing.
   std::shared_ptr<void> keep_running(execution_options const& step);

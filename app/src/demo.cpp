@@ -50,12 +50,12 @@ namespace nearfield::app
 
     // Measures every back-end in precision T. Returns the outputs of the last one.
     template <class T>
-    std::vector<std::vector<T>> measure(problem<T, 3> const& on, int workers, int repetitions,
-                                        std::vector<demo_row>& rows)
+    std::vector<std::vector<double>> measure(problem<T, 3> const& on, int workers, int repetitions,
+                                             std::vector<demo_row>& rows)
     {
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
       double const interactions = static_cast<double>(on.leaves().interaction_count());
-      step_result<T> result;
+      step_result result;
       double scalar_seconds = 0;
 
       // measures all forms and reports the fastest
@@ -197,7 +197,7 @@ namespace nearfield::app
     std::cout << "input     " << input.description << std::endl;
 
     auto const start = std::chrono::steady_clock::now();
-    auto const f64 = make_problem<double, 3>(input.points, nullptr, cut);
+    problem<double, 3> const f64(input.points, nullptr, cut);
     auto const& leaves =
         profiled("tree", [&]() -> tree<3> const& { return f64.leaves(); }); // built here
     double const tree_seconds = seconds_since(start);
@@ -211,7 +211,7 @@ namespace nearfield::app
     app::print_row("back-end", "", "        time interactions   speed-up      error");
 
     std::vector<demo_row> rows;
-    measure(make_problem<float, 3>(input.points, nullptr, cut), workers, options.repetitions, rows);
+    measure(problem<float, 3>(input.points, nullptr, cut), workers, options.repetitions, rows);
     auto outputs = measure(f64, workers, options.repetitions, rows);
     auto const searches = search_demo(input);
     show_progress("  drawing ...");

@@ -30,7 +30,7 @@ namespace nearfield::app
     template <class T>
     std::vector<std::uint64_t> brute_force(position_columns<T, 3> const& points, T cutoff)
     {
-      auto const& [x, y, z] = points.columns;
+      auto const &x = points.columns[0], &y = points.columns[1], &z = points.columns[2];
       T const limit = cutoff * cutoff;
       std::vector<std::uint64_t> found;
       for (std::size_t i = 0; i < x.size(); ++i)

@@ -1,12 +1,12 @@
 #include "energy.hpp"
 
-#include "machine.hpp"
+#include "threads.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <thread>
+#include <limits>
 
 namespace nearfield::app
 {
@@ -48,17 +48,15 @@ namespace nearfield::app
       for (int d = 0; d < Dim; ++d) x[d] = points.positions[d].data();
       std::vector<double> sums((q.size() + block - 1) / block);
       // strided, since later blocks have more pairs
+      threads all(std::numeric_limits<int>::max());
       auto const n_threads =
-          std::min<std::size_t>(static_cast<std::size_t>(cpu_count()), 1 + sums.size() / 64);
-      auto const work = [&](std::size_t thread)
-      {
-        for (std::size_t b = thread; b < sums.size(); b += n_threads)
-          sums[b] = block_energy<Dim>(x, q, eps2, b * block);
-      };
-      std::vector<std::jthread> threads;
-      for (std::size_t t = 1; t < n_threads; ++t) threads.emplace_back(work, t);
-      work(0);
-      threads.clear();
+          std::min(static_cast<std::size_t>(all.workers()), 1 + sums.size() / 64);
+      all.run(static_cast<int>(n_threads),
+              [&](int thread)
+              {
+                for (auto b = static_cast<std::size_t>(thread); b < sums.size(); b += n_threads)
+                  sums[b] = block_energy<Dim>(x, q, eps2, b * block);
+              });
       double sum = 0;
       for (double const each : sums) sum += each;
       return sum;

@@ -1,12 +1,14 @@
 #pragma once
 
+#include "gpu_bus.hpp"
 #include "step.hpp"
 
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
 
-#include <array>
+#include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace nearfield::app
@@ -16,11 +18,19 @@ namespace nearfield::app
   class gpu_points
   {
   public:
-    explicit gpu_points(problem<T, Dim> const& on) : targets_(on.targets.view())
+    gpu_points(gpu_bus& bus, problem<T, Dim> const& on) : targets_(on.size())
     {
-      if (on.sources) sources_.emplace(on.sources->view());
-      leaves_.emplace(sources_ ? build_tree(cuda, targets(), sources(), on.cut)
-                               : build_tree(cuda, targets(), on.cut));
+      auto const upload = [&](named_points const& from, device_columns<T, Dim>& to)
+      {
+        return bus.upload<T>(from.points.positions, on.centre(), {to.view().data(), Dim});
+      };
+      auto const of_targets = upload(on.target_points(), targets_);
+      auto of_sources = of_targets;
+      if (on.has_two_sets())
+        of_sources = upload(on.source_points(), sources_.emplace(on.source_points().points.size()));
+      auto const options = on.options(of_targets, of_sources);
+      leaves_.emplace(sources_ ? build_tree(cuda, targets(), sources(), options)
+                               : build_tree(cuda, targets(), options));
     }
 
     [[nodiscard]] soa<T const, Dim> targets() const { return targets_.view(); }
@@ -36,62 +46,55 @@ namespace nearfield::app
     std::optional<cuda_tree<Dim>> leaves_;
   };
 
-  /// Starts CUDA, and loads the kernels that build trees; once in a process, for a loop of steps calls it in each.
-  template <class T, int Dim>
-  void load_tree_kernels()
+  /// out = the near field of one set of points in the order of their columns, in the form that is faster or asked for.
+  template <class K, int Dim, class X, class Q, class T>
+  void near_field_of_one_set(K const& k, pair_form form, cuda_tree<Dim> const& leaves, X const& x,
+                             Q const& q, soa<T, run_time_columns> const& out)
   {
-    static bool is_loaded = false;
-    if (is_loaded) return;
-    std::array<T, 1> const zero{};
-    std::array<T const*, Dim> columns;
-    columns.fill(zero.data());
-    device_columns<T, Dim> const x(soa<T const, Dim>(columns, 1));
-    static_cast<void>(build_tree(cuda, x.view(), {.max_leaf_size = 1}));
-    is_loaded = true;
+    if (form == pair_form::mutual ||
+        (form == pair_form::automatic &&
+         cuda_mutual_pays(x.size(), leaves.size(), K::n_out, q.width() / K::n_in)))
+      near_field_mutual(cuda, k, leaves, x, q, out);
+    else
+      near_field(cuda, k, leaves, x, q, out);
   }
 
-  /// The near field on the first GPU, driven by the calling thread. The time includes the upload of the inputs and the
-  /// download.
+  /// The near field on the first GPU. The time includes the upload of the inputs and the download.
   template <class T, class K>
-  step_result<T> cuda_near_field(problem<T, K::dim> const& on, gpu_points<T, K::dim> const& points,
-                                 K const& k, execution_options const& options)
+  step_result cuda_near_field(gpu_bus& bus, problem<T, K::dim> const& on,
+                              gpu_points<T, K::dim> const& points, K const& k,
+                              execution_options const& options)
   {
-    auto const& leaves = points.leaves();
     auto const x = points.targets(), y = points.sources();
-    int const n_rhs = static_cast<int>(on.inputs.size()) / K::n_in;
-    bool const is_mutual =
-        !on.sources && (options.form == pair_form::mutual ||
-                        (options.form == pair_form::automatic &&
-                         cuda_mutual_pays(x.size(), leaves.size(), K::n_out, n_rhs)));
-
     std::vector<device_array<T>> q, out;
-    for (std::size_t c = 0; c < on.inputs.size(); ++c) q.emplace_back(y.size());
-    auto delivered = output_columns<T>(on, k);
+    for (std::size_t c = 0; c < on.n_inputs(); ++c) q.emplace_back(y.size());
+    auto delivered = output_columns<double>(on, k);
     for (std::size_t c = 0; c < delivered.size(); ++c) out.emplace_back(x.size());
-    auto const q_pointers = pointers<T const>(q);
+    auto const q_pointers = pointers<T>(q);
     auto const out_pointers = pointers<T>(out);
-    soa<T const, run_time_columns> const q_view(q_pointers, y.size());
+    soa<T const, run_time_columns> const q_view = soa<T, run_time_columns>(q_pointers, y.size());
     soa<T, run_time_columns> const out_view(out_pointers, x.size());
 
     auto const upload = [&]
     {
-      for (std::size_t c = 0; c < q.size(); ++c) q[c].copy_from(on.inputs[c]);
+      auto const& from = on.source_points();
+      check_ranges<T>(from.points.inputs, bus.upload<T>(from.points.inputs, {}, q_pointers),
+                      from.name, "input");
     };
     auto const compute = [&]
     {
-      if (on.sources)
-        near_field(cuda, k, leaves, x, y, q_view, out_view);
-      else if (is_mutual)
-        near_field_mutual(cuda, k, leaves, x, q_view, out_view);
+      if (on.has_two_sets())
+        near_field(cuda, k, points.leaves(), x, y, q_view, out_view);
       else
-        near_field(cuda, k, leaves, x, q_view, out_view);
+        near_field_of_one_set(k, options.form, points.leaves(), x, q_view, out_view);
       synchronize(cuda.stream);
     };
     auto const download = [&]
     {
-      for (std::size_t c = 0; c < out.size(); ++c) out[c].copy_to(delivered[c]);
+      auto const from = pointers<T const>(out);
+      bus.download<T>(from, delivered);
     };
-    step_result<T> result;
+    step_result result;
     result.report.gpus = 1;
     result.report.seconds = quickest(options.repetitions,
                                      [&]
@@ -102,5 +105,36 @@ namespace nearfield::app
                                      });
     result.outputs = std::move(delivered);
     return result;
+  }
+
+  /// Starts CUDA and loads the kernels of a step like this one, which runs on up to 2^16 points for that.
+  template <class T, class K>
+  void load_kernels(gpu_bus& bus, problem<T, K::dim> const& like, K const& k,
+                    execution_options options)
+  {
+    // multiples of irrational numbers fill the unit cube
+    auto const cloud = [](named_points const& of)
+    {
+      std::size_t const n = std::min<std::size_t>(of.points.size(), 1 << 16);
+      named_points made{"", {.dim = K::dim}};
+      double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
+      for (int d = 0; d < K::dim; ++d)
+        for (auto& x = made.points.positions.emplace_back(); x.size() < n;)
+          x.push_back(std::fmod(steps[d] * static_cast<double>(x.size() + 1), 1.0));
+      made.points.inputs.assign(of.points.inputs.size(), std::vector<double>(n, 1));
+      return made;
+    };
+    auto const targets = cloud(like.target_points()), sources = cloud(like.source_points());
+    cut_options const cut{.level = like.cut().level, .max_leaf_size = like.cut().max_leaf_size};
+    problem<T, K::dim> const on(targets, like.has_two_sets() ? &sources : nullptr, cut);
+    gpu_points<T, K::dim> const points(bus, on);
+    options.repetitions = 1;
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
+      if (options.form == form || options.form == pair_form::automatic)
+      {
+        auto how = options;
+        how.form = form;
+        static_cast<void>(cuda_near_field(bus, on, points, k, how));
+      }
   }
 }

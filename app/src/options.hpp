@@ -59,7 +59,7 @@ namespace nearfield::app
   /// Where and how one near-field step runs.
   struct execution_options
   {
-    /// automatic: cuda on the GPUs that StarPU has; simd without GPUs or without StarPU
+    /// automatic: cuda where there are GPUs (gpu_alone() says how), simd elsewhere
     nearfield::backend backend = nearfield::backend::automatic;
     pair_form form = pair_form::automatic;
     /// StarPU's CPU workers; 0: the calling thread, without StarPU; none: StarPU's default if built in

@@ -1,6 +1,8 @@
 #pragma once
 
 #include "options.hpp"
+#include "rounding.hpp"
+#include "threads.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/points.hpp>
@@ -10,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,10 +37,33 @@ namespace nearfield::app
     std::optional<bounding_box> box = std::nullopt;
   };
 
-  /// A column of a file in the precision of the run: a view for double, a rounded copy for float.
+  /// A column of a file in the precision of the run: a view for double; for float, memory for a rounded copy, which the
+  /// threads that round it touch first.
   template <class T>
-  using column =
-      std::conditional_t<std::is_same_v<T, double>, std::span<double const>, std::vector<T>>;
+  class column
+  {
+  public:
+    explicit column(std::vector<double> const& of) : size_(of.size())
+    {
+      if constexpr (std::is_same_v<T, double>)
+        values_ = of.data();
+      else
+        values_ = (memory_ = std::make_unique_for_overwrite<T[]>(size_)).get();
+    }
+
+    [[nodiscard]] T const* data() const { return values_; }
+    [[nodiscard]] std::size_t size() const { return size_; }
+    [[nodiscard]] T const* begin() const { return values_; }
+    [[nodiscard]] T const* end() const { return values_ + size_; }
+    T const& operator[](std::size_t i) const { return values_[i]; }
+    /// Where the copy goes; null for a view.
+    [[nodiscard]] T* copy() const { return memory_.get(); }
+
+  private:
+    std::unique_ptr<T[]> memory_;
+    T const* values_;
+    std::size_t size_;
+  };
 
   /// Pointers to columns, for soa<T, run_time_columns>.
   template <class T, class Columns>
@@ -48,23 +74,100 @@ namespace nearfield::app
     return result;
   }
 
+  /// The columns in precision T, rounded by the workers of `on`, and what their values are like around `centre`.
+  template <class T>
+  struct rounded_columns
+  {
+    std::vector<column<T>> columns;
+    std::vector<value_range> ranges;
+
+    rounded_columns(executor& on, std::vector<std::vector<double>> const& from,
+                    std::span<double const> centre)
+        : ranges(from.size())
+    {
+      for (auto const& values : from) columns.emplace_back(values);
+      auto const parts = static_cast<std::size_t>(on.workers());
+      std::vector<value_range> found(from.size() * parts);
+      on.run(static_cast<int>(found.size()),
+             [&](int p)
+             {
+               auto const c = static_cast<std::size_t>(p) / parts,
+                          part = static_cast<std::size_t>(p) % parts;
+               std::span<double const> const values = from[c];
+               std::size_t const begin = values.size() * part / parts,
+                                 end = values.size() * (part + 1) / parts;
+               T* const copy = columns[c].copy();
+               found[static_cast<std::size_t>(p)] =
+                   round_values<T>(values.subspan(begin, end - begin),
+                                   centre.empty() ? 0 : centre[c], copy ? copy + begin : nullptr);
+             });
+      for (std::size_t p = 0; p < found.size(); ++p) ranges[p / parts].add(found[p]);
+    }
+  };
+
+  /// Throws nearfield::error if rounding found a value beyond the range of T. Trees refuse others that are not finite.
+  template <class T>
+  void check_ranges(std::vector<std::vector<double>> const& columns,
+                    std::span<value_range const> found, std::string const& name, char const* what)
+  {
+    for (std::size_t c = 0; sizeof(T) < sizeof(double) && c < columns.size(); ++c)
+      for (std::size_t i = 0; !found[c].is_finite && i < columns[c].size(); ++i)
+        if (!std::isfinite(static_cast<T>(columns[c][i])))
+          throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
+                      number_text(columns[c][i]) +
+                      ", which f32 cannot represent; use --precision f64");
+  }
+
   /// The positions of the points of a file, which must outlive it.
   template <class T, int Dim>
   struct position_columns
   {
-    std::array<column<T>, Dim> columns;
+    std::vector<column<T>> columns;
 
     [[nodiscard]] std::size_t size() const { return columns[0].size(); }
     [[nodiscard]] soa<T const, Dim> view() const
     {
       std::array<T const*, Dim> data;
-      for (int d = 0; d < Dim; ++d) data[d] = columns[d].data();
+      for (std::size_t d = 0; d < Dim; ++d) data[d] = columns[d].data();
       return {data, size()};
     }
   };
 
-  /// The points in the precision of the run and in the caller's order, and their tree. The points of the files
-  /// must outlive it.
+  /// Throws nearfield::error for a coordinate beyond the range of T.
+  template <class T, int Dim>
+  position_columns<T, Dim> rounded_positions(named_points const& from)
+  {
+    threads here(1);
+    rounded_columns<T> made(here, from.points.positions, {});
+    check_ranges<T>(from.points.positions, made.ranges, from.name, "coordinate");
+    return {std::move(made.columns)};
+  }
+
+  /// Throws nearfield::error if rounding found a point outside the given box by more than 4 eps (of T) times its half
+  /// width. Enlarges the root if rounding to T has moved a point out of it.
+  template <class T, int Dim>
+  void fit(cube<Dim>& root, cube<Dim> const& given, named_points const& from,
+           std::span<value_range const> found)
+  {
+    double const limit =
+        given.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
+    for (int d = 0; d < Dim; ++d)
+    {
+      auto const& values = from.points.positions[d];
+      bool const is_inside = found[d].is_finite && found[d].distance <= limit;
+      for (std::size_t i = 0; !is_inside && i < values.size(); ++i)
+        if (!(std::abs(values[i] - given.centre[d]) <= limit))
+          throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[d] + " = " +
+                      number_text(values[i]) + ", outside the box of half width " +
+                      number_text(given.half_width) + " around " + number_text(given.centre[d]) +
+                      " that the file or --box gives; expected it inside");
+      if (found[d].rounded_distance > limit)
+        root.half_width = std::max(root.half_width, found[d].rounded_distance);
+    }
+  }
+
+  /// The points of files in the precision of the run and in the caller's order, and their tree. What is of the host is
+  /// made when it is first asked for: a run on a GPU alone rounds on the way there. The points must outlive it.
   template <class T, int Dim>
   class problem
   {
@@ -72,123 +175,106 @@ namespace nearfield::app
     using real = T;
     static constexpr int dim = Dim;
 
-    position_columns<T, Dim> targets;
-    /// none: the targets are also the sources
-    std::optional<position_columns<T, Dim>> sources;
-    /// one column per input of the sources
-    std::vector<column<T>> inputs;
-    tree_options<Dim> cut;
-    std::shared_ptr<executor> builder; ///< of the tree; null: the calling thread
+    /// Null sources: the targets are also the sources. Null builder: the calling thread rounds, and builds the tree.
+    problem(named_points const& targets, named_points const* sources, cut_options const& cut,
+            std::shared_ptr<executor> builder = nullptr)
+        : targets_(targets), sources_(sources), cut_(cut),
+          builder_(builder ? std::move(builder) : std::make_shared<threads>(1))
+    {}
 
-    /// Built by the first call: a run on a GPU alone builds its tree there.
-    [[nodiscard]] tree<Dim> const& leaves() const
+    [[nodiscard]] std::size_t size() const { return targets_.points.size(); }
+    [[nodiscard]] bool has_two_sets() const { return sources_ != nullptr; }
+    [[nodiscard]] cut_options const& cut() const { return cut_; }
+    [[nodiscard]] named_points const& target_points() const { return targets_; }
+    [[nodiscard]] named_points const& source_points() const
     {
-      auto const made = [this](auto&... on)
-      {
-        return sources ? build_tree(on..., targets.view(), sources->view(), cut)
-                       : build_tree(on..., targets.view(), cut);
-      };
-      if (!leaves_) leaves_ = builder ? made(*builder) : made();
-      return *leaves_;
+      return sources_ ? *sources_ : targets_;
     }
-    [[nodiscard]] soa<T const, Dim> source_view() const
-    {
-      return sources ? sources->view() : targets.view();
-    }
-    /// The inputs of all right-hand sides, as pointers for soa<T const, run_time_columns>.
-    [[nodiscard]] std::vector<T const*> input_pointers() const { return pointers<T const>(inputs); }
+    /// The number of columns of inputs, of all right-hand sides.
+    [[nodiscard]] std::size_t n_inputs() const { return source_points().points.inputs.size(); }
 
-  private:
-    mutable std::optional<tree<Dim>> leaves_{};
-  };
-
-  /// The values in precision T. Throws nearfield::error for a value beyond the range of T.
-  template <class T>
-  column<T> rounded(std::vector<double> const& values, std::string const& name, char const* what)
-  {
-    if constexpr (std::is_same_v<T, double>)
-      return values;
-    else
+    /// The options of the tree for points whose positions have these ranges around centre(). Throws nearfield::error
+    /// for points outside the given box, or beyond the range of T.
+    [[nodiscard]] tree_options<Dim> options(std::span<value_range const> of_targets,
+                                            std::span<value_range const> of_sources) const
     {
-      std::vector<T> result(values.size());
-      for (std::size_t i = 0; i < values.size(); ++i)
-      {
-        result[i] = static_cast<T>(values[i]);
-        if (!std::isfinite(result[i]))
-          throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
-                      number_text(values[i]) + ", which f32 cannot represent; use --precision f64");
-      }
+      tree_options<Dim> result{.max_leaf_size = cut_.max_leaf_size, .level = cut_.level};
+      check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate");
+      if (sources_)
+        check_ranges<T>(sources_->points.positions, of_sources, sources_->name, "coordinate");
+      if (!cut_.box) return result;
+      cube<Dim> given;
+      for (int d = 0; d < Dim; ++d) given.centre[d] = cut_.box->centre[d];
+      given.half_width = cut_.box->half_width;
+      auto& root = result.root.emplace(given);
+      fit<T>(root, given, targets_, of_targets);
+      if (sources_) fit<T>(root, given, *sources_, of_sources);
       return result;
     }
-  }
-
-  template <class T>
-  std::vector<column<T>> rounded_inputs(named_points const& from)
-  {
-    std::vector<column<T>> result;
-    for (auto const& values : from.points.inputs)
-      result.push_back(rounded<T>(values, from.name, "input"));
-    return result;
-  }
-
-  template <class T, int Dim>
-  position_columns<T, Dim> rounded_positions(named_points const& from)
-  {
-    position_columns<T, Dim> result;
-    for (int d = 0; d < Dim; ++d)
-      result.columns[d] = rounded<T>(from.points.positions[d], from.name, "coordinate");
-    return result;
-  }
-
-  /// Throws nearfield::error for a point outside the given box by more than 4 eps (of T) times its half width.
-  /// Enlarges the root if rounding to T has moved a point out of it.
-  template <class T, int Dim>
-  void fit(cube<Dim>& root, cube<Dim> const& given, named_points const& from)
-  {
-    double const limit =
-        given.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
-    for (int d = 0; d < Dim; ++d)
+    /// Those of the host's tree.
+    [[nodiscard]] tree_options<Dim> const& options() const { return on_host().options; }
+    /// That of the given box; empty if there is none.
+    [[nodiscard]] std::span<double const> centre() const
     {
-      auto const& values = from.points.positions[d];
-      for (std::size_t i = 0; i < values.size(); ++i)
+      return cut_.box ? std::span<double const>(cut_.box->centre) : std::span<double const>();
+    }
+
+    [[nodiscard]] soa<T const, Dim> targets() const { return on_host().targets.view(); }
+    [[nodiscard]] soa<T const, Dim> sources() const
+    {
+      return (sources_ ? *on_host().sources : on_host().targets).view();
+    }
+    /// One column per input of the sources.
+    [[nodiscard]] std::vector<column<T>> const& inputs() const { return on_host().inputs; }
+    /// The inputs of all right-hand sides, as pointers for soa<T const, run_time_columns>.
+    [[nodiscard]] std::vector<T const*> input_pointers() const
+    {
+      return pointers<T const>(inputs());
+    }
+    [[nodiscard]] tree<Dim> const& leaves() const
+    {
+      if (!leaves_)
+        leaves_ = sources_ ? build_tree(*builder_, targets(), sources(), on_host().options)
+                           : build_tree(*builder_, targets(), on_host().options);
+      return *leaves_;
+    }
+
+  private:
+    struct host_columns
+    {
+      position_columns<T, Dim> targets;
+      std::optional<position_columns<T, Dim>> sources;
+      std::vector<column<T>> inputs;
+      tree_options<Dim> options;
+    };
+
+    host_columns const& on_host() const
+    {
+      if (host_) return *host_;
+      auto const positions = [this](named_points const& of)
       {
-        if (!(std::abs(values[i] - given.centre[d]) <= limit))
-          throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[d] + " = " +
-                      number_text(values[i]) + ", outside the box of half width " +
-                      number_text(given.half_width) + " around " + number_text(given.centre[d]) +
-                      " that the file or --box gives; expected it inside");
-        double const now =
-            std::abs(static_cast<double>(static_cast<T>(values[i])) - given.centre[d]);
-        if (now > limit) root.half_width = std::max(root.half_width, now);
-      }
+        return rounded_columns<T>(*builder_, of.points.positions, centre());
+      };
+      auto x = positions(targets_);
+      std::optional<rounded_columns<T>> y;
+      if (sources_) y.emplace(positions(*sources_));
+      auto const root = options(x.ranges, y ? y->ranges : x.ranges);
+      auto const& from = source_points();
+      rounded_columns<T> q(*builder_, from.points.inputs, {});
+      check_ranges<T>(from.points.inputs, q.ranges, from.name, "input");
+      auto& made = host_.emplace();
+      made.targets.columns = std::move(x.columns);
+      if (y) made.sources.emplace().columns = std::move(y->columns);
+      made.inputs = std::move(q.columns);
+      made.options = root;
+      return made;
     }
-  }
 
-  /// Rounds the points to T.
-  template <class T, int Dim>
-  problem<T, Dim> make_problem(named_points const& targets, named_points const* sources,
-                               cut_options const& cut)
-  {
-    auto target_columns = rounded_positions<T, Dim>(targets);
-    std::optional<position_columns<T, Dim>> source_columns;
-    if (sources) source_columns = rounded_positions<T, Dim>(*sources);
-
-    tree_options<Dim> options{.max_leaf_size = cut.max_leaf_size, .level = cut.level};
-    if (cut.box)
-    {
-      cube<Dim> given;
-      for (int d = 0; d < Dim; ++d) given.centre[d] = cut.box->centre[d];
-      given.half_width = cut.box->half_width;
-      cube<Dim> root = given;
-      fit<T>(root, given, targets);
-      if (sources) fit<T>(root, given, *sources);
-      options.root = root;
-    }
-    problem<T, Dim> result;
-    result.targets = std::move(target_columns);
-    result.sources = std::move(source_columns);
-    result.inputs = rounded_inputs<T>(sources ? *sources : targets);
-    result.cut = options;
-    return result;
-  }
+    named_points const& targets_;
+    named_points const* sources_;
+    cut_options cut_;
+    std::shared_ptr<executor> builder_;
+    mutable std::optional<host_columns> host_{};
+    mutable std::optional<tree<Dim>> leaves_{};
+  };
 }

@@ -134,7 +134,9 @@ namespace nearfield::app
 
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
-    auto result = compute_in(targets, other, options.interaction, cut, options.step, options.check);
+    auto result = where_it_is_fast(
+        options.step, [&](execution_options const& step)
+        { return compute_in(targets, other, options.interaction, cut, step, options.check); });
     count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,19 +26,32 @@ namespace nearfield::app
   };
 
   /// The outputs of a step in the caller's order, n_out columns per right-hand side.
-  template <class T>
   struct step_result
   {
-    std::vector<std::vector<T>> outputs;
+    std::vector<std::vector<double>> outputs;
     step_report report;
   };
 
-  /// Columns for the outputs of all right-hand sides.
-  template <class T, class K>
-  std::vector<std::vector<T>> output_columns(problem<T, K::dim> const& on, K const&)
+  /// Columns of U for the outputs of all right-hand sides.
+  template <class U, class T, class K>
+  std::vector<std::vector<U>> output_columns(problem<T, K::dim> const& on, K const&)
   {
-    return std::vector<std::vector<T>>(on.inputs.size() / K::n_in * K::n_out,
-                                       std::vector<T>(on.targets.size()));
+    return std::vector<std::vector<U>>(on.n_inputs() / K::n_in * K::n_out,
+                                       std::vector<U>(on.size()));
+  }
+
+  /// Outputs as files have them.
+  template <class T>
+  std::vector<std::vector<double>> in_double(std::vector<std::vector<T>>&& columns)
+  {
+    if constexpr (std::is_same_v<T, double>)
+      return std::move(columns);
+    else
+    {
+      std::vector<std::vector<double>> result;
+      for (auto const& column : columns) result.emplace_back(column.begin(), column.end());
+      return result;
+    }
   }
 
   /// Calls f() in a profiler range of that name.
@@ -70,17 +84,17 @@ namespace nearfield::app
 
   /// The near field on the calling thread. The time includes the scatter into the caller's order.
   template <class T, class K>
-  step_result<T> serial_near_field(problem<T, K::dim> const& on, K const& k,
-                                   execution_options const& options)
+  step_result serial_near_field(problem<T, K::dim> const& on, K const& k,
+                                execution_options const& options)
   {
     auto const target_order = on.leaves().target_order();
     auto const source_order = on.leaves().source_order();
-    auto const x = gather(target_order, on.targets.view());
+    auto const x = gather(target_order, on.targets());
     column_set<T, K::dim> y;
-    if (on.sources) y = gather(source_order, on.sources->view());
+    if (on.has_two_sets()) y = gather(source_order, on.sources());
 
     std::vector<std::vector<T>> q;
-    for (auto const& column : on.inputs) q.push_back(gather(source_order, column));
+    for (auto const& column : on.inputs()) q.push_back(gather(source_order, column));
     auto out = output_columns<T>(on, k), delivered = output_columns<T>(on, k);
     auto const q_pointers = pointers<T const>(q);
     auto const out_pointers = pointers<T>(out);
@@ -90,10 +104,10 @@ namespace nearfield::app
     // one type for both, which halves what is compiled
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
     auto const boxes = on.leaves().targets();
-    step_result<T> result;
+    step_result result;
     auto const compute = [&]
     {
-      if (on.sources)
+      if (on.has_two_sets())
         near_field(where, k, boxes, on.leaves().interactions(), x.view(), y.view(), q_view,
                    out_view);
       else if (options.form != pair_form::one_sided)
@@ -109,7 +123,7 @@ namespace nearfield::app
                                        for (std::size_t c = 0; c < out.size(); ++c)
                                          scatter(target_order, out[c], delivered[c]);
                                      });
-    result.outputs = std::move(delivered);
+    result.outputs = in_double(std::move(delivered));
     return result;
   }
 }

@@ -12,6 +12,7 @@ namespace nearfield::app
     std::string implementation(run_options const& options, step_report const& step)
     {
       if (!step.tasks.empty()) return step.tasks.front().implementation;
+      if (step.gpus > 0) return name_of(backend::cuda);
       backend const asked = options.step.backend;
       return asked == backend::automatic || asked == backend::simd
                  ? std::string(nearfield::name_of(selected_isa()))

@@ -73,24 +73,24 @@ namespace nearfield::app
 
   /// The near field as StarPU tasks.
   template <class T, class K>
-  step_result<T> starpu_near_field(problem<T, K::dim> const& on, K const& k,
-                                   execution_options const& options)
+  step_result starpu_near_field(problem<T, K::dim> const& on, K const& k,
+                                execution_options const& options)
   {
     session const running(options);
     auto const groups = group_leaves(running.runtime(), on.leaves(),
                                      {.leaves_per_group = options.leaves_per_group.value_or(0)});
     starpu::step_options const how{.form = options.form, .backend = options.backend};
 
-    step_result<T> result;
+    step_result result;
     result.report.workers = running.workers();
     result.report.gpus = running.runtime().n_gpus();
     if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)
       result.report.worker_limit = starpu_worker_limit();
-    result.outputs = output_columns<T>(on, k);
+    auto delivered = output_columns<T>(on, k);
     auto const q_pointers = on.input_pointers();
-    auto const out_pointers = pointers<T>(result.outputs);
-    soa<T const, run_time_columns> const q(q_pointers, on.source_view().size());
-    soa<T, run_time_columns> const out(out_pointers, on.targets.size());
+    auto const out_pointers = pointers<T>(delivered);
+    soa<T const, run_time_columns> const q(q_pointers, on.sources().size());
+    soa<T, run_time_columns> const out(out_pointers, on.size());
     auto const run = [&](auto&& step)
     {
       auto const compute = [&]
@@ -102,11 +102,12 @@ namespace nearfield::app
       result.report.seconds = quickest(options.repetitions, [&] { profiled("step", compute); });
       result.report.tasks = step.statistics();
     };
-    if (on.sources)
-      run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), on.sources->view(), q,
-                             out, how});
+    if (on.has_two_sets())
+      run(starpu::near_field{running.runtime(), groups, k, on.targets(), on.sources(), q, out,
+                             how});
     else
-      run(starpu::near_field{running.runtime(), groups, k, on.targets.view(), q, out, how});
+      run(starpu::near_field{running.runtime(), groups, k, on.targets(), q, out, how});
+    result.outputs = in_double(std::move(delivered));
     return result;
   }
 #else
@@ -146,12 +147,10 @@ namespace nearfield::app
     return options.backend == backend::cuda && (options.workers == 0 || !starpu_is_built_in);
   }
 
-  /// The near field on the back-end in the options, on a GPU alone over `points`, if given. Throws nearfield::error for
-  /// StarPU's options if it is not built in.
+  /// The near field on the back-end in the options. Throws nearfield::error for StarPU's options if it is not built in.
   template <class T, class K>
-  step_result<T> near_field_step(problem<T, K::dim> const& on, K const& k,
-                                 execution_options const& options,
-                                 std::optional<gpu_points<T, K::dim>> const& points = std::nullopt)
+  step_result near_field_step(problem<T, K::dim> const& on, K const& k,
+                              execution_options const& options)
   {
 #if defined(NEARFIELD_WITH_STARPU)
     if (options.workers != 0) return starpu_near_field(on, k, options);
@@ -161,7 +160,7 @@ namespace nearfield::app
                   "StarPU; leave them out, or configure with -DNEARFIELD_ENABLE_STARPU=ON");
 #endif
     if (options.backend != backend::cuda) return serial_near_field(on, k, options);
-    return points ? cuda_near_field(on, *points, k, options)
-                  : cuda_near_field(on, gpu_points<T, K::dim>(on), k, options);
+    gpu_bus bus;
+    return cuda_near_field(bus, on, gpu_points<T, K::dim>(bus, on), k, options);
   }
 }

@@ -4,15 +4,14 @@
 #include "files.hpp"
 #include "frames.hpp"
 #include "json.hpp"
-#include "leapfrog.hpp"
+#include "motion.hpp"
 #include "progress.hpp"
 #include "stop_request.hpp"
 #include "summary.hpp"
 
-#include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -21,12 +20,6 @@ namespace nearfield::app
 {
   namespace
   {
-    [[noreturn]] void fail_at(named_points const& of, std::size_t i, std::string const& what)
-    {
-      throw error(of.name + ": point " + std::to_string(i) + " has " + what,
-                  error_kind::invalid_data);
-    }
-
     // The masses of the points. Those of gravity become the inputs, if the file has them in column m.
     std::vector<double> take_masses(force f, named_points& of)
     {
@@ -55,93 +48,22 @@ namespace nearfield::app
                                                   : points.masses;
       for (std::size_t i = 0; i < masses.size(); ++i)
         if (!(is_gravity ? masses[i] >= 0 : masses[i] > 0))
-          fail_at(of, i,
-                  "the mass " + number_text(masses[i]) + "; give " +
-                      (is_gravity ? "0 or more" : "a positive one"));
+          throw error(of.name + ": point " + std::to_string(i) + " has the mass " +
+                          number_text(masses[i]) + "; give " +
+                          (is_gravity ? "0 or more" : "a positive one"),
+                      error_kind::invalid_data);
       return masses;
     }
 
-    // The accelerations of points: near fields of trees of their present positions.
-    class acceleration
+    // From near fields to accelerations.
+    std::vector<double> factors(force f, named_points const& of, std::vector<double> const& masses)
     {
-    public:
-      acceleration(run_options const& options, named_points const& of, cut_options const& cut,
-                   std::vector<double> const& masses)
-          : options_(options), of_(of), cut_(cut), factors_(masses.size(), -1.0)
-      {
-        if (options.motion->force == force::charges)
-          for (std::size_t i = 0; i < masses.size(); ++i)
-            factors_[i] = of.points.inputs[0][i] / masses[i];
-      }
-
-      // Sets the outputs of `points`, which are those of the constructor.
-      void operator()(point_set& points)
-      {
-        auto const start = std::chrono::steady_clock::now();
-        check_finite(points.positions, "coordinate");
-        auto step = field();
-        points.outputs = std::move(step.outputs);
-        for (auto& column : points.outputs)
-          for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors_[i];
-        check_finite(points.outputs, "acceleration");
-        double const seconds = seconds_since(start);
-        total_seconds_ += seconds;
-        add(std::move(step), seconds);
-      }
-
-      // Of the last call; seconds and tasks of all calls.
-      [[nodiscard]] run_result const& report() const { return report_; }
-      [[nodiscard]] double seconds() const { return total_seconds_; }
-
-    private:
-      // sum_j K(x_i - x_j) q_j: the one place that makes a tree and sums over it
-      [[nodiscard]] run_result field() const
-      {
-        auto const compute_in =
-            options_.precision == precision::f32 ? &compute<float> : &compute<double>;
-        return compute_in(of_, nullptr, options_.interaction, cut_, options_.step, 0);
-      }
-
-      void check_finite(std::vector<std::vector<double>> const& columns, char const* what) const
-      {
-        for (std::size_t d = 0; d < columns.size(); ++d)
-          for (std::size_t i = 0; i < columns[d].size(); ++i)
-            if (!std::isfinite(columns[d][i]))
-              fail_at(of_, i,
-                      std::string("the ") + what + " " + number_text(columns[d][i]) + " along " +
-                          "xyz"[d] +
-                          "; give a smaller --dt, soften with --param eps=..., or use "
-                          "other units");
-      }
-
-      void add(run_result&& step, double seconds)
-      {
-        auto tasks = std::move(report_.step.tasks);
-        for (auto const& of_worker : step.step.tasks)
-        {
-          auto const same = std::find_if(tasks.begin(), tasks.end(),
-                                         [&](worker_tasks const& t) {
-                                           return t.worker == of_worker.worker &&
-                                                  t.implementation == of_worker.implementation;
-                                         });
-          if (same == tasks.end())
-            tasks.push_back(of_worker);
-          else
-            same->tasks += of_worker.tasks;
-        }
-        step.step.seconds = report_.step.seconds + seconds - step.tree_seconds;
-        step.tree_seconds += report_.tree_seconds;
-        step.step.tasks = std::move(tasks);
-        report_ = std::move(step);
-      }
-
-      run_options const& options_;
-      named_points const& of_;
-      cut_options const& cut_;
-      std::vector<double> factors_;
-      run_result report_;
-      double total_seconds_ = 0;
-    };
+      std::vector<double> result(masses.size(), -1);
+      if (f == force::charges)
+        for (std::size_t i = 0; i < masses.size(); ++i)
+          result[i] = of.points.inputs[0][i] / masses[i];
+      return result;
+    }
 
     conserved conserved_of(run_options const& options, point_set const& points,
                            std::vector<double> const& masses)
@@ -186,31 +108,50 @@ namespace nearfield::app
       motion_options const& motion = *options.motion;
       point_set& points = of.points;
       auto const masses = take_masses(motion.force, of);
-      auto const runtime = keep_running(options.step);
       time_loop_result result;
+      std::unique_ptr<app::motion> moving;
       auto const write_frame = [&](std::uint64_t k)
       {
         if (!frames || !frames->has_frame(k)) return;
         timed(result.write_seconds,
-              [&] { frames->write(k, static_cast<double>(k) * motion.dt, points, how); });
+              [&]
+              {
+                moving->fetch();
+                frames->write(k, static_cast<double>(k) * motion.dt, points, how);
+              });
         result.frames = frames->size();
       };
       auto const conserved_now = [&](conserved& to)
       {
-        timed(result.energy_seconds, [&] { to = conserved_of(options, points, masses); });
+        timed(result.energy_seconds,
+              [&]
+              {
+                moving->fetch();
+                to = conserved_of(options, points, masses);
+              });
       };
 
-      acceleration field(options, of, cut, masses);
-      std::optional<leapfrog> loop;
+      std::shared_ptr<void> runtime; // its errors are not those of a step
+      timed(result.setup_seconds,
+            [&] { runtime = gpu_alone(options.step) ? nullptr : keep_running(options.step); });
       in_step(0,
               [&]
               {
-                loop.emplace(
-                    points, [&](point_set& moved) { field(moved); }, motion.dt);
+                timed(result.setup_seconds,
+                      [&]
+                      {
+                        moving = where_it_is_fast(options.step,
+                                                  [&](execution_options const& step) {
+                                                    return make_motion(
+                                                        options, step, of, cut,
+                                                        factors(motion.force, of, masses));
+                                                  });
+                      });
                 write_frame(0);
               });
       conserved_now(result.at_first);
-      double const before = field.seconds();
+      double const before = moving->seconds();
+      result.setup_seconds -= before;
       progress_bar progress(motion.steps);
       while (result.steps < motion.steps && !stop_request::received())
       {
@@ -218,16 +159,17 @@ namespace nearfield::app
         in_step(k,
                 [&]
                 {
-                  timed(result.step_seconds, [&] { loop->step(); });
+                  timed(result.step_seconds, [&] { moving->step(); });
                   result.steps = k;
                   write_frame(k);
                 });
         progress.show(k);
       }
       result.interrupted = result.steps < motion.steps;
-      result.move_seconds = result.step_seconds - (field.seconds() - before);
+      result.move_seconds = result.step_seconds - (moving->seconds() - before);
       conserved_now(result.at_last);
-      result.last = field.report();
+      result.last = moving->report();
+      result.last.setup_seconds = result.setup_seconds;
       return result;
     }
 

@@ -25,7 +25,8 @@ namespace nearfield::app
     bool interrupted = false; ///< a signal came before the last of the steps asked for
     std::size_t frames = 0;
     conserved at_first, at_last;
-    double step_seconds = 0; ///< of all steps, without frames
+    double step_seconds = 0;  ///< of all steps, without frames
+    double setup_seconds = 0; ///< before the first near field
     double move_seconds = 0, write_seconds = 0, energy_seconds = 0;
   };
 

@@ -9,6 +9,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cmath>
+#include <utility>
+
 using namespace nearfield;
 using namespace nearfield::test;
 
@@ -109,23 +112,75 @@ TEST(on_a_gpu, no_points_one_point_and_several_right_hand_sides)
     }
 }
 
-#if NEARFIELD_APP_HAS_GPU_TASKS
+// One GPU is driven without StarPU, unless something asks for that.
 TEST(on_a_gpu, auto_takes_all_devices_and_the_cpu_back_ends_none)
 {
   temporary_folder const folder;
   write_random_points(folder / "a.bfma", 3, 20000, 3);
   auto const all = expect_checked_run(folder, "a.bfma", {});
-  EXPECT_EQ(all.at("gpus"), std::to_string(gpus().size()));
-  EXPECT_TRUE(contains_task_of(all, "cuda"));
+  [[maybe_unused]] auto const n_gpus = std::to_string(gpus().size());
+#if NEARFIELD_APP_HAS_GPU_TASKS
+  EXPECT_EQ(all.at("gpus"), n_gpus);
+  EXPECT_EQ(contains_task_of(all, "cuda"), gpus().size() > 1);
   for (std::vector<std::string> const& options :
-       {std::vector<std::string>{"--gpus", "0"}, {"--backend", "simd"}, {"--backend", "scalar"}})
+       {std::vector<std::string>{"--gpus", n_gpus}, {"--scheduler", "lws"}})
+  {
+    auto const json = expect_checked_run(folder, "a.bfma", options);
+    EXPECT_EQ(json.at("gpus"), n_gpus);
+    EXPECT_TRUE(contains_task_of(json, "cuda"));
+  }
+#else
+  EXPECT_EQ(all.at("gpus"), "1");
+#endif
+  for (std::vector<std::string> const& options : {
+         std::vector<std::string>{"--workers", "0"}, {"--backend", "simd"}, {"--backend", "scalar"},
+#if NEARFIELD_APP_HAS_GPU_TASKS
+         {
+           "--gpus", "0"
+         }
+#endif
+       })
   {
     auto const json = expect_checked_run(folder, "a.bfma", options);
     EXPECT_EQ(json.at("gpus"), "0");
     EXPECT_FALSE(contains_task_of(json, "cuda"));
   }
 }
-#endif
+
+TEST(on_a_gpu, says_that_auto_ran_there)
+{
+  if (gpus().size() > 1) GTEST_SKIP() << "StarPU drives several";
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 2000, 3);
+  auto const end = run_program({"run", (folder / "a.bfma").string()});
+  expect_success(end);
+  EXPECT_THAT(end.out, testing::HasSubstr("near field    auto (cuda), f64, 1 worker, 1 GPU: "));
+}
+
+TEST(on_a_gpu, bad_points_have_the_messages_of_the_cpu)
+{
+  temporary_folder const folder;
+  write_text(folder / "far.csv", "0,0,0,1\n1e39,0,0,1\n");
+  write_text(folder / "big.csv", "0,0,0,1\n1,0,0,1e39\n");
+  write_text(folder / "out.csv", "0,0,0,1\n1,0,2.5,1\n");
+  for (auto const* where : {"cuda", "simd"})
+  {
+    auto const refused =
+        [&](std::string const& input, std::vector<std::string> options, std::string const& expected)
+    {
+      options.insert(options.begin(),
+                     {"run", (folder / input).string(), "--backend", where, "--workers", "0"});
+      expect_refusal(run_program(options), expected);
+    };
+    refused("far.csv", {"--precision", "f32"},
+            "far.csv: point 1 has the coordinate 1e.39, which f32 cannot represent");
+    refused("big.csv", {"--precision", "f32"},
+            "big.csv: point 1 has the input 1e.39, which f32 cannot represent");
+    for (auto const* precision : {"f32", "f64"})
+      refused("out.csv", {"--precision", precision, "--box", "0,0,0,2"},
+              "out.csv: point 1 has z = 2.5, outside the box of half width 2 around 0 ");
+  }
+}
 
 TEST(on_a_gpu, more_gpus_than_there_are)
 {
@@ -265,29 +320,214 @@ TEST(on_a_gpu, the_demo_has_its_rows)
   }
 }
 
-TEST(time_loop_on_a_gpu, moves_points_as_the_cpu_does)
+namespace
+{
+  struct moved_points
+  {
+    point_set points;
+    json_values json;
+  };
+
+  moved_points move(temporary_folder const& folder, std::string const& input,
+                    std::vector<std::string> const& options)
+  {
+    std::vector<std::string> arguments{
+        "run",      (folder / input).string(),     "--dt",   "0.001",
+        "--output", (folder / "out.csv").string(), "--json", (folder / "out.json").string()};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    SCOPED_TRACE(testing::PrintToString(options));
+    expect_success(run_program(arguments));
+    return {read_points(folder / "out.csv"), read_json(folder / "out.json")};
+  }
+
+  std::vector<std::string> operator+(std::vector<std::string> a, std::vector<std::string> const& b)
+  {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  void expect_near(std::vector<std::vector<double>> const& got,
+                   std::vector<std::vector<double>> const& expected, double tolerance)
+  {
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t d = 0; d < got.size(); ++d)
+      for (std::size_t i = 0; i < got[d].size(); ++i)
+        ASSERT_NEAR(got[d][i], expected[d][i], tolerance) << "point " << i << ", axis " << d;
+  }
+}
+
+TEST_P(on_a_gpu, moves_points_as_the_cpu_does)
+{
+  auto const& [dim, precision] = GetParam();
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", dim, 5000, 3);
+  auto points = read_points(folder / "a.bfma");
+  points.box.reset();
+  write_points(folder / "a.csv", points);
+  points.masses.assign(5000, 2);
+  points.velocities = points.positions;
+  for (auto& column : points.velocities)
+    for (double& v : column) v = 3 * v * v;
+  write_points(folder / "b.csv", points);
+  for (auto const* input : {"a.csv", "b.csv"})
+    for (auto const* cut : {"--level", "--max-leaf-size"})
+    {
+      std::vector<std::string> const what{"--move",  "charges", "--steps", "10", "--precision",
+                                          precision, "--param", "eps=0.1", cut,  "3"};
+      auto const expected = move(
+          folder, input, what + std::vector<std::string>{"--backend", "simd", "--workers", "0"});
+      for (auto const& way : ways_to_a_gpu())
+      {
+        auto const got =
+            move(folder, input, what + way + std::vector<std::string>{"--backend", "cuda"});
+        bool const is_f32 = std::string(precision) == "f32";
+        expect_near(got.points.positions, expected.points.positions, is_f32 ? 1e-5 : 1e-10);
+        expect_near(got.points.velocities, expected.points.velocities, is_f32 ? 2e-3 : 1e-8);
+        expect_near(got.points.outputs, expected.points.outputs, is_f32 ? 1 : 1e-6);
+        for (auto const* key : {"leaves", "depth", "max_leaf", "interactions", "steps"})
+          EXPECT_EQ(got.json.at(key), expected.json.at(key)) << key;
+        EXPECT_EQ(got.json.at("gpus"), "1");
+        for (auto const* stage : {"setup", "tree", "near_field", "move", "write", "energy"})
+          EXPECT_GE(std::stod(got.json.at(std::string("seconds.") + stage)), 0) << stage;
+      }
+    }
+}
+
+// Of all pairs: the reference is the loop of the host in f64.
+TEST(time_loop_on_a_gpu, energy_drifts_as_on_the_cpu)
 {
   temporary_folder const folder;
-  write_random_points(folder / "a.bfma", 3, 5000, 3);
-  auto const moved = [&](std::vector<std::string> const& where)
+  write_random_points(folder / "a.bfma", 3, 500, 4);
+  auto points = read_points(folder / "a.bfma");
+  for (double& m : points.inputs[0]) m = (1 + std::abs(m)) / 500;
+  write_points(folder / "a.csv", points);
+  for (auto const* level : {"0", "1"})
   {
-    std::vector<std::string> arguments{"run",      (folder / "a.bfma").string(),
-                                       "--move",   "charges",
-                                       "--steps",  "10",
-                                       "--dt",     "0.001",
-                                       "--param",  "eps=0.1",
-                                       "--level",  "2",
-                                       "--output", (folder / "out.csv").string()};
-    arguments.insert(arguments.end(), where.begin(), where.end());
-    expect_success(run_program(arguments));
-    return read_points(folder / "out.csv").positions;
-  };
-  auto const expected = moved({"--backend", "simd", "--workers", "0"});
-  for (auto way : ways_to_a_gpu())
-  {
-    way.insert(way.end(), {"--backend", "cuda"});
-    auto const got = moved(way);
-    for (std::size_t d = 0; d < 3; ++d)
-      for (std::size_t i = 0; i < 5000; ++i) ASSERT_NEAR(got[d][i], expected[d][i], 1e-9) << way[0];
+    std::vector<std::string> const what{"--move", "gravity", "--steps", "200",     "--dt",
+                                        "0.01",   "--param", "eps=0.1", "--level", level};
+    auto const energies = [&](std::vector<std::string> const& where)
+    {
+      std::vector<std::string> arguments{"run", (folder / "a.csv").string(), "--json",
+                                         (folder / "j.json").string()};
+      expect_success(run_program(arguments + what + where));
+      auto const json = read_json(folder / "j.json");
+      return std::pair{std::stod(json.at("energy.first")), std::stod(json.at("energy.last"))};
+    };
+    auto const [first, last] = energies({"--backend", "simd", "--workers", "0"});
+    auto const [gpu_first, gpu_last] = energies({"--backend", "cuda", "--workers", "0"});
+    EXPECT_NEAR(gpu_first, first, 1e-12);
+    EXPECT_NE(last, first);
+    EXPECT_NEAR(gpu_last - gpu_first, last - first, 1e-8);
+    EXPECT_LT(std::abs(gpu_last - gpu_first), 1e-3 * std::abs(first));
+    auto const [first_f32, last_f32] =
+        energies({"--backend", "cuda", "--workers", "0", "--precision", "f32"});
+    EXPECT_NEAR(last_f32, last, 1e-5);
+    EXPECT_NEAR(first_f32, first, 1e-12); // positions are f64
   }
+}
+
+TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu)
+{
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 300, 5);
+  auto const run = [&](std::string const& stem, std::vector<std::string> const& where)
+  {
+    std::vector<std::string> const what{"run",      (folder / "a.bfma").string(),
+                                        "--move",   "charges",
+                                        "--steps",  "7",
+                                        "--dt",     "0.01",
+                                        "--param",  "eps=0.1",
+                                        "--frames", "3",
+                                        "--output", (folder / (stem + ".csv")).string()};
+    expect_success(run_program(what + where));
+  };
+  run("cpu", {"--backend", "simd", "--workers", "0"});
+  run("gpu", {"--backend", "cuda", "--workers", "0"});
+  for (std::string const k : {"_000000", "_000003", "_000006", ""})
+  {
+    auto const got = read_points(folder / ("gpu" + k + ".csv")),
+               expected = read_points(folder / ("cpu" + k + ".csv"));
+    expect_near(got.positions, expected.positions, 1e-11);
+    expect_near(got.velocities, expected.velocities, 1e-9);
+    expect_near(got.outputs, expected.outputs, 1e-7);
+  }
+  // nothing has been computed between the first state and the file's
+  EXPECT_EQ(read_points(folder / "gpu_000000.csv").positions,
+            read_points(folder / "a.bfma").positions);
+}
+
+TEST(time_loop_on_a_gpu, no_points_and_points_at_one_place)
+{
+  temporary_folder const folder;
+  write_text(folder / "none.csv", "x,y,z,q\n");
+  std::string equal = "x,y,z,q,vx,vy,vz\n";
+  for (int i = 0; i < 1000; ++i) equal += "1,2,3,4,1,0,-1\n";
+  write_text(folder / "equal.csv", equal);
+  std::vector<std::string> const what{"--move",    "gravity", "--steps",   "4",
+                                      "--backend", "cuda",    "--workers", "0"};
+  EXPECT_EQ(move(folder, "none.csv", what).points.size(), 0u);
+  auto const got = move(folder, "equal.csv", what).points;
+  for (double const x : got.positions[0]) EXPECT_NEAR(x, 1.004, 1e-15);
+  EXPECT_EQ(got.positions[1], std::vector<double>(1000, 2));
+}
+
+// The messages are those of the CPU.
+TEST(time_loop_on_a_gpu, bad_steps_are_named)
+{
+  temporary_folder const folder;
+  std::vector<std::string> const on_gpu{"--backend", "cuda", "--workers", "0"};
+  auto const refused = [&](std::string const& input, std::vector<std::string> const& options,
+                           std::string const& expected)
+  {
+    std::vector<std::string> const what{"run", (folder / input).string(), "--steps", "20"};
+    expect_refusal(run_program(what + options + on_gpu), expected);
+  };
+  // in f32, where 1 / r^3 overflows after two steps
+  write_text(folder / "a.csv", "x,y,z,q,vx,vy,vz\n5,0,0,0,0,0,0\n0,0,0,1e-30,0,0,0\n"
+                               "2.00000000000001,0,0,1e-30,-1,0,0\n");
+  refused("a.csv",
+          {"--move", "gravity", "--dt", "1", "--precision", "f32", "--frames", "1", "--output",
+           (folder / "o.vtu").string()},
+          "nearfield: step 2: .*a.csv: point 1 has the acceleration [-a-z]* along x; give");
+  EXPECT_EQ(folder.n_files(), 4); // a.csv, two frames, and their list
+  write_text(folder / "b.csv", "x,y,z,q,vx,vy,vz\n0,0,0,1,1e308,0,0\n");
+  refused("b.csv", {"--move", "gravity", "--dt", "1"},
+          "step 2: .*b.csv: point 0 has the coordinate inf along x");
+  refused("b.csv", {"--move", "gravity", "--dt", "1", "--precision", "f32"},
+          "step 1: .*b.csv: point 0 has the coordinate 1e.308, which f32 cannot represent");
+  write_text(folder / "c.csv", "x,y,z,q\n0,0,0,-1\n0.5,0,0,-1\n");
+  refused("c.csv", {"--move", "charges", "--dt", "0.1", "--box", "0,0,0,1"},
+          "step [0-9]+: .*c.csv: point [01] has x = .*outside the box");
+  write_text(folder / "d.csv", "x,y,z,q\n0,0,0,1e300\n");
+  refused("d.csv", {"--move", "charges", "--dt", "0.1", "--precision", "f32"},
+          "step 0: .*d.csv: point 0 has the input 1e.300, which f32 cannot represent");
+}
+
+TEST(time_loop_on_a_gpu, an_interrupt_ends_it_after_a_step_with_complete_files)
+{
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 2000, 6);
+  program const running({"run",       (folder / "a.bfma").string(),
+                         "--move",    "charges",
+                         "--steps",   "1000000000",
+                         "--dt",      "1e-6",
+                         "--param",   "eps=0.1",
+                         "--backend", "cuda",
+                         "--workers", "0",
+                         "--frames",  "3",
+                         "--output",  (folder / "o.csv").string(),
+                         "--json",    (folder / "o.json").string()});
+  auto const last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::filesystem::exists(folder / "o_0000000003.csv") &&
+         std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  running.send(SIGINT);
+  auto const end = running.wait_at_most(std::chrono::seconds(60));
+  EXPECT_EQ(end.signal, SIGINT) << end.status << end.out << end.err;
+  auto const json = read_json(folder / "o.json");
+  EXPECT_EQ(json.at("interrupted"), "true");
+  auto const frames = std::stoul(json.at("frames"));
+  EXPECT_EQ(frames, std::stoul(json.at("steps")) / 3 + 1);
+  EXPECT_EQ(static_cast<std::size_t>(folder.n_files()), frames + 3);
+  EXPECT_EQ(read_points(folder / "o.csv").size(), 2000u);
 }

@@ -251,9 +251,10 @@ TEST(run, json_has_every_key)
   temporary_folder const folder;
   write_points(folder / "a.csv", random_points(2, 100, 6));
   auto const json = compute(folder, "a.csv", {"--check", "7", "--max-leaf-size", "10"}).json;
-  for (auto const* key : {"points", "dim", "leaves", "depth", "max_leaf", "interactions",
-                          "seconds.read", "seconds.tree", "seconds.near_field", "workers", "gpus",
-                          "check.targets", "check.max_relative_error"})
+  for (auto const* key :
+       {"points", "dim", "leaves", "depth", "max_leaf", "interactions", "seconds.read",
+        "seconds.setup", "seconds.tree", "seconds.near_field", "seconds.check", "workers", "gpus",
+        "check.targets", "check.max_relative_error"})
     EXPECT_TRUE(json.contains(key)) << key;
   EXPECT_EQ(json.at("points"), "100");
   EXPECT_EQ(json.at("dim"), "2");

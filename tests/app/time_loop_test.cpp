@@ -458,7 +458,8 @@ TEST(time_loop, json_has_every_key)
   write_points(folder / "a.csv", cluster(2, 30, true));
   auto const [end, points, json] =
       move(folder, "a.csv", "charges", 3, 0.125, {"--level", "0", "--frames", "2"});
-  for (auto const* stage : {"read", "tree", "near_field", "move", "write", "energy"})
+  for (auto const* stage :
+       {"read", "setup", "tree", "near_field", "check", "move", "write", "energy"})
     EXPECT_GE(std::stod(json.at(std::string("seconds.") + stage)), 0) << stage;
   EXPECT_EQ(json.at("move"), "charges");
   EXPECT_EQ(json.at("dt"), "0.125");

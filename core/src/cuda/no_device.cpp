@@ -1,5 +1,8 @@
 // Stubs for a build without CUDA; their errors say how to get one with it.
 
+#include "axpy.hpp"
+#include "staging.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
@@ -85,6 +88,36 @@ namespace nearfield
       fail();
     }
     void release_pools() noexcept {}
+
+    class staging::lanes
+    {};
+    staging::staging(int)
+    {
+      fail();
+    }
+    staging::~staging() = default;
+    void staging::upload(executor&, std::span<staged_column const>, cuda_stream)
+    {
+      fail();
+    }
+    void staging::download(executor&, std::span<staged_column const>, cuda_stream)
+    {
+      fail();
+    }
+
+    template <class From, class To>
+    void device_axpy(cuda_stream, std::size_t, int, double, From const* const*, To* const*,
+                     axpy_options const&)
+    {
+      fail();
+    }
+#define NEARFIELD_INSTANTIATE(FROM, TO)                                                            \
+  template void device_axpy(cuda_stream, std::size_t, int, double, FROM const* const*, TO* const*, \
+                            axpy_options const&);
+    NEARFIELD_INSTANTIATE(double, double)
+    NEARFIELD_INSTANTIATE(double, float)
+    NEARFIELD_INSTANTIATE(float, double)
+#undef NEARFIELD_INSTANTIATE
 
     template <class T>
     void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*, T* const*, int)

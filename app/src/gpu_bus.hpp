@@ -1,0 +1,61 @@
+#pragma once
+
+#include "rounding.hpp"
+#include "threads.hpp"
+
+#include "core/src/cuda/staging.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <mutex>
+#include <span>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// The way between columns of the host and those of the first GPU, by a few threads; works on the default stream.
+  class gpu_bus
+  {
+  public:
+    /// Rounds the columns to T on the way; returns what their values are like around `centre`, 0 if that is empty.
+    template <class T>
+    std::vector<value_range> upload(std::vector<std::vector<double>> const& from,
+                                    std::span<double const> centre, std::span<T* const> to)
+    {
+      std::vector<value_range> ranges(from.size());
+      std::mutex mutex;
+      std::vector<nearfield::detail::staged_column> columns;
+      for (std::size_t c = 0; c < from.size(); ++c)
+        columns.push_back({to[c], from[c].size(), sizeof(T),
+                           [&, c](void* piece, std::size_t first, std::size_t n)
+                           {
+                             auto const found = round_values(
+                                 std::span<double const>(from[c]).subspan(first, n),
+                                 centre.empty() ? 0 : centre[c], static_cast<T*>(piece));
+                             std::lock_guard const lock(mutex);
+                             ranges[c].add(found);
+                           }});
+      staging_.upload(threads_, columns, nullptr);
+      return ranges;
+    }
+
+    /// Into columns that have their size.
+    template <class T>
+    void download(std::span<T const* const> from, std::vector<std::vector<double>>& to)
+    {
+      std::vector<nearfield::detail::staged_column> columns;
+      for (std::size_t c = 0; c < to.size(); ++c)
+        columns.push_back({const_cast<T*>(from[c]), to[c].size(), sizeof(T),
+                           [&to, c](void* piece, std::size_t first, std::size_t n)
+                           {
+                             std::copy_n(static_cast<T const*>(piece), n,
+                                         to[c].begin() + static_cast<std::ptrdiff_t>(first));
+                           }});
+      staging_.download(threads_, columns, nullptr);
+    }
+
+  private:
+    threads threads_{8}; // enough to keep the bus busy
+    nearfield::detail::staging staging_{threads_.workers()};
+  };
+}

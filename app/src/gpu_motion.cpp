@@ -1,0 +1,188 @@
+#include "gpu_step.hpp"
+#include "interactions.hpp"
+#include "motion.hpp"
+
+#include "core/src/cuda/axpy.hpp"
+
+#include <utility>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    // On the first GPU, where the points stay from step to step. Kicks and drifts give the bits of the host's.
+    template <class T, int Dim>
+    class gpu_motion final : public motion
+    {
+    public:
+      gpu_motion(run_options const& options, execution_options const& step, named_points& of,
+                 cut_options const& cut, std::vector<double>&& factors)
+          : of_(of), cut_(cut), form_(step.form), dt_(options.motion->dt), x_(of.points.size()),
+            v_(x_.size()), a_(x_.size()), rounded_(is_rounded ? x_.size() : 0), field_(x_.size()),
+            q_(x_.size()), factors_(x_.size())
+      {
+        for (auto const& [name, value] : options.interaction.parameters)
+          set_parameter(k_, name, value);
+        auto& points = of.points;
+        for (auto* own : {&points.velocities, &points.outputs})
+          if (own->empty()) own->assign(Dim, std::vector<double>(points.size()));
+        load_kernels(bus_, problem<T, Dim>(of, nullptr, cut), k_, step);
+
+        auto const upload =
+            [this]<class U>(std::vector<std::vector<double>> const& from, std::vector<U*> const& to)
+        {
+          return bus_.template upload<U>(from, {}, to);
+        };
+        upload(points.positions, pointers_of(x_));
+        upload(points.velocities, pointers_of(v_));
+        upload({std::move(factors)}, std::vector<double*>{factors_.data()});
+        check_ranges<T>(points.inputs, upload(points.inputs, std::vector<T*>{q_.data()}), of.name,
+                        "input");
+        accelerate();
+      }
+
+      void step() override
+      {
+        is_fetched_ = false;
+        add(dt_ / 2, a_, v_);
+        add(dt_, v_, x_);
+        accelerate();
+        add(dt_ / 2, a_, v_);
+      }
+
+      void fetch() override
+      {
+        if (is_fetched_) return;
+        auto const download =
+            [this](device_columns<double, Dim>& from, std::vector<std::vector<double>>& to)
+        {
+          auto const view = std::as_const(from).view();
+          bus_.download<double>(std::span<double const* const>(view.data(), Dim), to);
+        };
+        download(x_, of_.points.positions);
+        download(v_, of_.points.velocities);
+        download(a_, of_.points.outputs);
+        is_fetched_ = true;
+      }
+
+    private:
+      static constexpr bool is_rounded = !std::is_same_v<T, double>;
+      using columns = device_columns<double, Dim>;
+
+      template <class U>
+      static std::vector<U*> pointers_of(device_columns<U, Dim>& columns)
+      {
+        auto const view = columns.view();
+        return {view.data(), view.data() + Dim};
+      }
+
+      // to = h scale from, or +=
+      template <class From, class To>
+      void combine(double h, device_columns<From, Dim> const& from, device_columns<To, Dim>& to,
+                   nearfield::detail::axpy_options const& how)
+      {
+        nearfield::detail::device_axpy(nullptr, x_.size(), Dim, h, from.view().data(),
+                                       to.view().data(), how);
+      }
+      void add(double h, columns const& rates, columns& to)
+      {
+        combine(h, rates, to, {.accumulate = true});
+      }
+      using motion::add;
+
+      void accelerate()
+      {
+        auto const start = std::chrono::steady_clock::now();
+        run_result made;
+        if constexpr (is_rounded) combine(1, x_, rounded_, {});
+        profiled("tree", [&] { build(); });
+        made.tree_seconds = seconds_since(start);
+        made.leaves = leaves_->size();
+        made.depth = leaves_->depth();
+        made.max_leaf = leaves_->largest_leaf();
+        made.interactions = leaves_->interaction_count();
+        made.step.gpus = 1;
+        profiled("near field", [&] { sum(); });
+        add(std::move(made), seconds_since(start));
+      }
+
+      [[nodiscard]] soa<T const, Dim> positions() const
+      {
+        if constexpr (is_rounded)
+          return rounded_.view();
+        else
+          return x_.view();
+      }
+
+      void build()
+      try
+      {
+        if (leaves_)
+          leaves_->rebuild(positions());
+        else
+          leaves_.emplace(build_tree(cuda, positions(), options()));
+      }
+      catch (error const& failure)
+      {
+        if (failure.kind() == error_kind::out_of_memory || failure.code() != 0) throw;
+        // the host's checks know the file, and which box its points left
+        fetch();
+        check_finite(of_, of_.points.positions, "coordinate");
+        auto const fitted = problem<T, Dim>(of_, nullptr, cut_).options();
+        leaves_.emplace(build_tree(cuda, positions(), fitted));
+      }
+      [[nodiscard]] tree_options<Dim> options() const
+      {
+        std::vector<value_range> const anywhere(Dim);
+        return problem<T, Dim>(of_, nullptr, cut_).options(anywhere, anywhere);
+      }
+
+      void sum()
+      {
+        T const* const q[] = {q_.data()};
+        auto const out = pointers_of(field_);
+        near_field_of_one_set(k_, form_, *leaves_, positions(),
+                              soa<T const, run_time_columns>(q, x_.size()),
+                              soa<T, run_time_columns>(out, x_.size()));
+        nearfield::detail::device_clear(not_finite_.data(), sizeof(std::uint32_t), nullptr);
+        combine(1, field_, a_, {.scale = factors_.data(), .not_finite = not_finite_.data()});
+        std::uint32_t found = 0;
+        not_finite_.copy_to({&found, 1}); // waits
+        if (found == 0) return;
+        is_fetched_ = false;
+        fetch();
+        check_finite(of_, of_.points.outputs, "acceleration");
+      }
+
+      named_points& of_;
+      cut_options const& cut_;
+      pair_form form_;
+      double dt_;
+      r_over_r3<Dim> k_{};
+      gpu_bus bus_;
+      columns x_, v_, a_;
+      device_columns<T, Dim> rounded_, field_; // positions for the tree, and the near field at them
+      device_array<T> q_;
+      device_array<double> factors_;
+      device_array<std::uint32_t> not_finite_{1};
+      std::optional<cuda_tree<Dim>> leaves_;
+      bool is_fetched_ = false;
+    };
+  }
+
+  std::unique_ptr<motion> make_gpu_motion(run_options const& options, execution_options const& step,
+                                          named_points& of, cut_options const& cut,
+                                          std::vector<double> factors)
+  {
+    auto const make = [&]<class Motion>() -> std::unique_ptr<motion>
+    {
+      return std::make_unique<Motion>(options, step, of, cut, std::move(factors));
+    };
+    bool const is_2d = of.points.dim == 2;
+    if (options.precision == precision::f32)
+      return is_2d ? make.template operator()<gpu_motion<float, 2>>()
+                   : make.template operator()<gpu_motion<float, 3>>();
+    return is_2d ? make.template operator()<gpu_motion<double, 2>>()
+                 : make.template operator()<gpu_motion<double, 3>>();
+  }
+}

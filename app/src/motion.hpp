@@ -1,0 +1,51 @@
+#pragma once
+
+#include "compute.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// Points that a time loop moves by leapfrog steps, wherever they are.
+  class motion
+  {
+  public:
+    virtual ~motion() = default;
+
+    /// One step. Throws nearfield::error for a coordinate or an acceleration that is not finite.
+    virtual void step() = 0;
+    /// Brings positions, velocities and accelerations (outputs) to the points of the host, if they are elsewhere.
+    virtual void fetch() = 0;
+
+    /// Of the last near field; seconds and tasks of all of them.
+    [[nodiscard]] run_result const& report() const { return report_; }
+    /// From positions to accelerations, in all.
+    [[nodiscard]] double seconds() const { return seconds_; }
+
+  protected:
+    /// Adds a near field that took `seconds` from positions to accelerations.
+    void add(run_result&& field, double seconds);
+
+  private:
+    run_result report_;
+    double seconds_ = 0;
+  };
+
+  /// Throws nearfield::error, naming the point, for a value that is not finite.
+  void check_finite(named_points const& of, std::vector<std::vector<double>> const& columns,
+                    char const* what);
+
+  /// What moves `of` from its present state: the points, which outlive it, have accelerations then. `factors` are those
+  /// from near fields to accelerations. `step` says where: on a GPU alone, points stay there.
+  std::unique_ptr<motion> make_motion(run_options const& options, execution_options const& step,
+                                      named_points& of, cut_options const& cut,
+                                      std::vector<double> factors);
+  /// The same for a GPU alone.
+  std::unique_ptr<motion> make_gpu_motion(run_options const& options, execution_options const& step,
+                                          named_points& of, cut_options const& cut,
+                                          std::vector<double> factors);
+}

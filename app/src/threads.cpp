@@ -1,0 +1,47 @@
+#include "threads.hpp"
+
+#include "machine.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace nearfield::app
+{
+  threads::threads(int most) : n_(std::clamp(cpu_count(), 1, std::max(1, most))) {}
+
+  void threads::run(int n, std::function<void(int)> const& f)
+  {
+    std::atomic<int> n_started{0};
+    std::mutex mutex;
+    std::exception_ptr thrown;
+    auto const work = [&]
+    {
+      try
+      {
+        for (int i = n_started++; i < n; i = n_started++) f(i);
+      }
+      catch (...)
+      {
+        n_started = n;
+        std::lock_guard const lock(mutex);
+        if (!thrown) thrown = std::current_exception();
+      }
+    };
+    {
+      std::vector<std::jthread> others;
+      try
+      {
+        while (static_cast<int>(others.size()) + 1 < std::min(n, n_)) others.emplace_back(work);
+      }
+      catch (std::system_error const&)
+      {}
+      work();
+    }
+    if (thrown) std::rethrow_exception(thrown);
+  }
+}

@@ -1,0 +1,189 @@
+#include "staging.hpp"
+
+#include "pinned.hpp"
+
+#include <nearfield/cuda/device.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    /// Its copy takes longer than the launch of one, and a core writes it in its second-level cache.
+    constexpr std::size_t piece_bytes = std::size_t(1) << 19;
+
+    /// Values [first, first + n) of a column.
+    struct part
+    {
+      staged_column const* of;
+      std::size_t first, n;
+
+      [[nodiscard]] void* values() const
+      {
+        return static_cast<char*>(of->values) + first * of->value_bytes;
+      }
+      [[nodiscard]] std::size_t bytes() const { return n * of->value_bytes; }
+    };
+
+    std::vector<part> parts_of(std::span<staged_column const> columns)
+    {
+      std::vector<part> parts;
+      for (staged_column const& column : columns)
+      {
+        std::size_t const most = piece_bytes / column.value_bytes;
+        for (std::size_t first = 0; first < column.size; first += most)
+          parts.push_back({&column, first, std::min(most, column.size - first)});
+      }
+      return parts;
+    }
+
+    /// What one thread copies with: a stream, and two pieces in turn.
+    class lane
+    {
+    public:
+      lane(lane const&) = delete;
+      lane& operator=(lane const&) = delete;
+      explicit lane(char* memory) : pieces_{{memory}, {memory + piece_bytes}}
+      {
+        // not ordered with the default stream: upload() and download() wait for that
+        check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
+                   "staging: cudaStreamCreate");
+        for (piece& each : pieces_)
+          check_cuda(cudaEventCreateWithFlags(&each.done, cudaEventDisableTiming),
+                     "staging: cudaEventCreate");
+      }
+      ~lane()
+      {
+        if (stream_) cudaStreamDestroy(stream_);
+        for (piece& each : pieces_)
+          if (each.done) cudaEventDestroy(each.done);
+        static_cast<void>(cudaGetLastError());
+      }
+
+      /// The parts that `next` deals out, until there are none.
+      template <class Next>
+      void upload(Next next)
+      {
+        for (int turn = 0; part const* const p = next(); turn ^= 1)
+        {
+          piece& here = pieces_[turn];
+          here.wait();
+          p->of->host(here.memory, p->first, p->n);
+          copy(p->values(), here.memory, p->bytes(), here);
+        }
+        synchronize(stream_);
+      }
+      template <class Next>
+      void download(Next next)
+      {
+        part const* before = nullptr;
+        int turn = 0;
+        do {
+          part const* const p = next();
+          if (p) copy(pieces_[turn].memory, p->values(), p->bytes(), pieces_[turn]);
+          turn ^= 1; // the piece of the part before
+          if (before)
+          {
+            pieces_[turn].wait();
+            before->of->host(pieces_[turn].memory, before->first, before->n);
+          }
+          before = p;
+        } while (before);
+      }
+      /// When a thread has thrown, copies may be on their way.
+      void settle() noexcept
+      {
+        static_cast<void>(cudaStreamSynchronize(stream_));
+        static_cast<void>(cudaGetLastError());
+      }
+
+    private:
+      struct piece
+      {
+        char* memory;
+        cudaEvent_t done = nullptr;
+
+        void wait() const { check_cuda(cudaEventSynchronize(done), "staging: copy"); }
+      };
+
+      void copy(void* to, void const* from, std::size_t bytes, piece const& through)
+      {
+        check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_),
+                   "staging: cudaMemcpyAsync");
+        check_cuda(cudaEventRecord(through.done, stream_), "staging: cudaEventRecord");
+      }
+
+      piece pieces_[2];
+      cudaStream_t stream_ = nullptr;
+    };
+  }
+
+  class staging::lanes
+  {
+  public:
+    explicit lanes(int n)
+        : memory_(static_cast<char*>(pinned_allocate(2 * piece_bytes * static_cast<std::size_t>(n),
+                                                     "staging: pinned memory")),
+                  pinned_free)
+    {
+      check_cuda(cudaGetDevice(&device_), "cudaGetDevice");
+      for (int i = 0; i < n; ++i)
+        all_.push_back(
+            std::make_unique<lane>(memory_.get() + 2 * piece_bytes * static_cast<std::size_t>(i)));
+    }
+
+    /// f(lane, next) on each thread, where next() deals out the parts of the columns.
+    template <class F>
+    void run(executor& on, std::span<staged_column const> columns, cuda_stream stream, F f)
+    {
+      synchronize(stream);
+      auto const parts = parts_of(columns);
+      std::atomic<std::size_t> n_dealt{0};
+      auto const next = [&]() -> part const*
+      {
+        std::size_t const at = n_dealt++;
+        return at < parts.size() ? &parts[at] : nullptr;
+      };
+      auto const n = static_cast<int>(
+          std::min({all_.size(), parts.size(), static_cast<std::size_t>(on.workers())}));
+      try
+      {
+        on.run(n,
+               [&](int i)
+               {
+                 check_cuda(cudaSetDevice(device_), "cudaSetDevice"); // it belongs to the thread
+                 f(*all_[static_cast<std::size_t>(i)], next);
+               });
+      }
+      catch (...)
+      {
+        for (auto const& each : all_) each->settle();
+        throw;
+      }
+    }
+
+  private:
+    std::unique_ptr<char, void (*)(void*) noexcept> memory_;
+    std::vector<std::unique_ptr<lane>> all_; // ends before the memory
+    int device_ = 0;
+  };
+
+  staging::staging(int threads) : lanes_(std::make_unique<lanes>(std::max(1, threads))) {}
+
+  staging::~staging() = default;
+
+  void staging::upload(executor& on, std::span<staged_column const> columns, cuda_stream stream)
+  {
+    lanes_->run(on, columns, stream, [](lane& with, auto next) { with.upload(next); });
+  }
+
+  void staging::download(executor& on, std::span<staged_column const> columns, cuda_stream stream)
+  {
+    lanes_->run(on, columns, stream, [](lane& with, auto next) { with.download(next); });
+  }
+}

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/executor.hpp>
+#include <nearfield/core/where.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+
+namespace nearfield::detail
+{
+  /// A column in device memory, and what writes its values [first, first + n) to a piece of pinned memory, or reads
+  /// them there. Several threads call it at once.
+  struct staged_column
+  {
+    void* values = nullptr;
+    std::size_t size = 0, value_bytes = 0;
+    std::function<void(void* piece, std::size_t first, std::size_t n)> host;
+  };
+
+  /// Copies columns between any host memory and a GPU through a few pieces of pinned memory: threads fill or read some
+  /// while others cross the bus. A copy from memory that is not pinned goes through one thread of the driver, and to
+  /// pin the caller's memory takes longer than to copy it.
+  class NEARFIELD_API staging
+  {
+  public:
+    /// For the current device, and as many threads at once. Throws nearfield::error if pinned memory is missing, or if
+    /// nearfield was built without CUDA.
+    explicit staging(int threads);
+    staging(staging const&) = delete;
+    staging& operator=(staging const&) = delete;
+    ~staging();
+
+    /// Host to device, when the work in `stream` is done; returns when the columns are there. Throws what `host`
+    /// throws, and nearfield::error.
+    void upload(executor& on, std::span<staged_column const> columns, cuda_stream stream);
+    /// Device to host, likewise.
+    void download(executor& on, std::span<staged_column const> columns, cuda_stream stream);
+
+  private:
+    class lanes;
+    std::unique_ptr<lanes> lanes_;
+  };
+}
