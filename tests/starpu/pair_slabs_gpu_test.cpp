@@ -5,6 +5,7 @@
 #include "one_runtime.hpp"
 #include "points.hpp"
 
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/radius_search.hpp>
 
 #include <cuda_runtime_api.h>
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -64,6 +67,32 @@ namespace nearfield::test
       return names;
     }
 
+    /// Device memory for small arrays only.
+    class small_memory : public device_memory
+    {
+    public:
+      explicit small_memory(std::size_t most) : most_(most) {}
+      void* allocate(std::size_t bytes, cuda_stream stream) override
+      {
+        if (bytes > most_)
+        {
+          ++refused;
+          return nullptr;
+        }
+        void* memory = nullptr;
+        if (cudaMallocAsync(&memory, bytes, stream) != cudaSuccess) return nullptr;
+        return memory;
+      }
+      void deallocate(void* memory, std::size_t, cuda_stream stream) noexcept override
+      {
+        cudaFreeAsync(memory, stream);
+      }
+      std::atomic<int> refused = 0;
+
+    private:
+      std::size_t most_;
+    };
+
     unsigned node_of_gpu()
     {
       std::array<int, STARPU_NMAXWORKERS> ids;
@@ -102,6 +131,22 @@ namespace nearfield::test
     auto const tasks = list.statistics();
     EXPECT_EQ(tasks.size(), list.size());
     for (auto const& one : tasks) EXPECT_EQ(one.tasks, 7u); // 4 counts and 3 fills
+  }
+
+  // A record of a point takes 16 bytes, the results of its tests 48.
+  TEST(starpu_pair_slabs_on_gpus, test_again_where_there_is_little_memory)
+  {
+    problem const p(make_points<double, 3>(cloud::uniform, 30000), 0.05);
+    auto const memory = std::make_shared<small_memory>(30000 * 20);
+    auto const before = set_device_memory(memory);
+    {
+      auto list = p.list(cuda, 1);
+      p.expect_list(list);
+      list.recount();
+      p.expect_list(list);
+    }
+    set_device_memory(before);
+    EXPECT_EQ(memory->refused, 2);
   }
 
   // Each pair takes its own image, so all tests read the columns themselves; and there is no room to keep the results

@@ -137,7 +137,15 @@ namespace nearfield::detail
     out.row_of_position = to.rows.data() - first;
     out.every_row = true;
     out.items_of_many_batches = to.many.data();
-    to.masks.emplace(out, which, n, to.n_items, stream);
+    try
+    {
+      to.masks.emplace(out, which, n, to.n_items, stream);
+    }
+    catch (error const& failure)
+    {
+      if (failure.kind() != error_kind::out_of_memory) throw;
+      to.masks.emplace(out, which, 0, to.n_items, stream); // the fill tests again
+    }
     run.template launch<search_stage::masks>();
     scan_counts(to.rows.data(), offsets, n, stream);
     offsets_of_items<<<blocks_for(to.n_items, block_threads), block_threads, 0, stream>>>(
