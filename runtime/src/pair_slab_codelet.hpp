@@ -28,28 +28,13 @@ namespace nearfield::starpu::detail
     pair_slab_codelet(description const& how, search_work what) : codelet(how), what_(what) {}
 
   private:
-    using tasks = pair_slab_tasks<T, Dim>;
-
     void run(running_task const& task) const override
     {
-      auto const& mine = static_cast<typename tasks::argument const&>(task.argument);
-      bool const counts = what_ == search_work::count;
+      auto const& mine =
+          static_cast<typename pair_slab_tasks<T, Dim>::argument const&>(task.argument);
       bool const on_gpu = task.on == implementation::cuda;
-      try
-      {
-        if (on_gpu)
-          (mine.list->*(counts ? &tasks::count_on_gpu : &tasks::fill_on_gpu))(
-              mine.slab, task.buffers, task.stream);
-        else
-          (mine.list->*(counts ? &tasks::count_on_cpu : &tasks::fill_on_cpu))(mine.slab,
-                                                                              task.buffers);
-      }
-      catch (...)
-      {
-        mine.list->clear_outputs(what_, task.buffers,
-                                 on_gpu ? std::optional(task.stream) : std::nullopt);
-        throw;
-      }
+      mine.list->run(what_, *mine.one, task.buffers,
+                     on_gpu ? std::optional(task.stream) : std::nullopt);
     }
 
     search_work what_;

@@ -13,15 +13,16 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // two per worker: a slab costs 0.1 ms or more for handles and tasks, but the next steps of a graph
-    // can start after the first slab
-    constexpr std::uint64_t slabs_per_gpu = 4;
-    // a handle holds fewer than 2^32 pairs, and there are no more pairs than candidates
-    constexpr std::uint64_t most_candidates = std::uint64_t(1) << 31;
+    // fewer take less time than the overhead of a task
+    constexpr std::size_t least_rows_on_cpu = 1024;
+    // a handle holds fewer than 2^32 pairs: so many points may have 256 neighbours each
+    constexpr std::size_t most_rows_on_gpu = std::size_t(1) << 24;
 
-    void check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
-                       std::size_t end, std::size_t n, std::size_t element_size, char const* name)
+    /// The number of values of each column.
+    std::size_t check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
+                              std::size_t end, std::size_t element_size, char const* name)
     {
+      std::size_t n = 0;
       for (std::size_t k = begin; k < end; ++k)
       {
         std::string const column =
@@ -29,14 +30,45 @@ namespace nearfield::starpu::detail
         if (!x[k] || starpu_data_get_interface_id(x[k]) != STARPU_VECTOR_INTERFACE_ID)
           throw error(column + " is not a vector handle; register it with handle::of");
         std::size_t const size = starpu_vector_get_nx(x[k]);
+        if (k == begin) n = size;
         if (size != n)
-          throw error(column + " has " + std::to_string(size) + " values, the cells have " +
-                      std::to_string(n) + " points; register the columns they were built from");
+          throw error(column + " has " + std::to_string(size) + " values, column 0 has " +
+                      std::to_string(n) + "; give columns of one size");
         if (starpu_vector_get_elemsize(x[k]) != element_size)
           throw error(column + " has values of " +
-                      std::to_string(starpu_vector_get_elemsize(x[k])) + " bytes, the cells of " +
+                      std::to_string(starpu_vector_get_elemsize(x[k])) + " bytes, the list of " +
                       std::to_string(element_size) + "; take one precision for both");
       }
+      return n;
+    }
+
+    /// The workers of GPUs: the first one of each GPU, then the second ones.
+    std::vector<int> workers_of_gpus()
+    {
+      std::vector<int> ids(starpu_cuda_worker_get_count());
+      starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, ids.data(),
+                                    static_cast<unsigned>(ids.size()));
+      std::vector<std::pair<std::ptrdiff_t, int>> ranked;
+      for (auto id = ids.begin(); id != ids.end(); ++id)
+        ranked.emplace_back(std::count_if(ids.begin(), id,
+                                          [&](int before) {
+                                            return starpu_worker_get_devid(before) ==
+                                                   starpu_worker_get_devid(*id);
+                                          }),
+                            *id);
+      std::sort(ranked.begin(), ranked.end());
+      std::transform(ranked.begin(), ranked.end(), ids.begin(),
+                     [](auto const& one) { return one.second; });
+      return ids;
+    }
+
+    /// The query with a backend that is not automatic.
+    template <class Query>
+    Query with_backend(Query query)
+    {
+      if (query.options.backend == backend::automatic)
+        query.options.backend = gpu_problem().empty() ? backend::cuda : backend::simd;
+      return query;
     }
 
     template <class V>
@@ -45,50 +77,81 @@ namespace nearfield::starpu::detail
       return reinterpret_cast<V*>(STARPU_VECTOR_GET_PTR(buffer));
     }
 
-    /// Writes rows one after the other, with i if asked for.
-    template <class T, int Dim>
-    struct row_writer
+    /// Whether a vector may have fewer values than there is memory for. Before version 1.4, StarPU takes the number
+    /// of values from the buffer that it finds in its cache.
+    bool may_be_shorter()
     {
-      index_type* i;
-      index_type* j;
+      return STARPU_MAJOR_VERSION > 1 || STARPU_MINOR_VERSION >= 4 ||
+             starpu_memory_nodes_get_count() == 1;
+    }
 
-      static void row(void* self, nearfield::detail::search_row<T, Dim> const& hits)
+    /// Of a vector that no task uses. Its memory stays as it is.
+    void set_size(starpu_data_handle_t data, std::uint64_t n)
+    {
+      for (unsigned node = 0; node < STARPU_MAXNODES; ++node)
       {
-        auto& to = *static_cast<row_writer*>(self);
-        to.j = std::copy_n(hits.j, hits.count, to.j);
-        if (to.i) to.i = std::fill_n(to.i, hits.count, hits.i);
+        auto& on_node =
+            *static_cast<starpu_vector_interface*>(starpu_data_get_interface_on_node(data, node));
+        on_node.nx = static_cast<decltype(on_node.nx)>(n);
       }
-    };
+    }
   }
 
   template <class T, int Dim>
-  pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, cell_view<T, Dim> const& view,
-                                           handles const& of_caller, pair_slab_options const& how)
-      : starpu(s), count_codelet(pair_slab_codelet<T, Dim>::of(search_work::count, how.backend)),
-        fill_codelet(pair_slab_codelet<T, Dim>::of(search_work::fill, how.backend)), cells(view),
-        x(of_caller), options(how)
+  pair_slab_tasks<T, Dim>::pair_slab_tasks(runtime const& s, handles const& of_caller,
+                                           slab_query<T, Dim> const& what)
+      : starpu(s), query(with_backend(what)),
+        count_codelet(pair_slab_codelet<T, Dim>::of(search_work::count, query.options.backend)),
+        fill_codelet(pair_slab_codelet<T, Dim>::of(search_work::fill, query.options.backend)),
+        x(of_caller)
   {
-    if (auto const problem = gpu_problem(); options.backend == backend::cuda && !problem.empty())
+    check_may_wait("pair_slabs"); // before there are handles, which a worker may not destroy
+    auto const& options = query.options;
+    bool const for_gpus = options.backend == backend::cuda;
+    if (auto const problem = gpu_problem(); for_gpus && !problem.empty())
       throw error("backend cuda: " + problem, error_kind::not_available);
-    on_gpu.resize(starpu_worker_get_count());
-    count(view);
+    nearfield::detail::check_cell_options(static_cast<T>(query.cutoff), options.grid);
+    if (options.which == pairs::half && !query.one_set)
+      throw error("pair_slabs: two sets have no half list; ask for pairs::full");
+    std::size_t const n = check_columns(x, 0, Dim, sizeof(T), query.one_set ? "points" : "queries");
+    if (check_columns(x, Dim, x.size(), sizeof(T), "points") == 0)
+      x.resize(Dim); // nothing for StarPU to bring
+
+    std::size_t n_slabs = options.slabs;
+    if (n_slabs == 0 && for_gpus)
+    {
+      auto const n_gpus = static_cast<std::size_t>(starpu.n_gpus());
+      n_slabs = n_gpus * (n / n_gpus / most_rows_on_gpu + 1);
+    }
+    else if (n_slabs == 0)
+      n_slabs = std::clamp<std::size_t>(n / least_rows_on_cpu, 1, most_tasks());
+    n_slabs = std::min(n_slabs, n);
+    auto const workers = for_gpus ? workers_of_gpus() : std::vector<int>{-1};
+    std::size_t const n_points = std::min(n_slabs, workers.size());
+    points.reserve(n_points); // slabs have their addresses
+    for (std::size_t p = 0; p < n_points; ++p) points.emplace_back(query, workers[p]);
+    slabs = std::vector<slab>(n_slabs);
+    for (std::size_t k = 0; k < n_slabs; ++k)
+    {
+      slab& one = slabs[k];
+      one.where = &points[k % n_points];
+      one.number = one.where->add_slab();
+      one.first = static_cast<index_type>(n * k / n_slabs);
+      one.last = static_cast<index_type>(n * (k + 1) / n_slabs);
+      std::size_t const n_rows = one.last - one.first;
+      one.rows = handle::of_size<index_type>(n_rows);
+      one.offsets = handle::of_size<std::uint64_t>(n_rows + 1);
+      arguments.push_back({{&watch, static_cast<double>(n_rows)}, this, &one});
+    }
+    count();
   }
 
   template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::count(cell_view<T, Dim> const& view)
+  void pair_slab_tasks<T, Dim>::count()
   {
     check_may_wait("pair_slabs");
-    nearfield::detail::check_pairs(view, options.which);
-    if (std::size_t const n_handles = view.one_set ? Dim : 2 * Dim; x.size() != n_handles)
-      throw error(std::string("pair_slabs: the cells have ") +
-                  (view.one_set ? "one set of points, the list is given two"
-                                : "two sets of points, the list is given one") +
-                  "; give the handles of what the cells were built from");
-    check_columns(x, 0, Dim, view.target_order.size(), sizeof(T),
-                  view.one_set ? "points" : "queries");
-    check_columns(x, Dim, x.size(), view.source_order.size(), sizeof(T), "points");
-    drop_slabs();
     bool const is_known = std::exchange(has_failed, false);
+    if (is_known) wait_for_tasks(); // or what they throw would be of the next round
     try
     {
       rethrow();
@@ -98,56 +161,109 @@ namespace nearfield::starpu::detail
       if (!is_known) throw;
       has_failed = false;
     }
-    cells = view;
     is_filled = false;
-    ++round;
-
-    auto const before = nearfield::detail::candidates_before_boxes(cells, options.which);
-    bool const for_gpus =
-        built_with_cuda() && starpu.n_gpus() > 0 &&
-        (options.backend == backend::automatic || options.backend == backend::cuda);
-    auto const n_gpus = static_cast<std::uint64_t>(starpu.n_gpus());
-    std::uint64_t const per_slab =
-        options.candidates > 0 ? options.candidates
-        : for_gpus ? std::min(before.back() / (slabs_per_gpu * n_gpus) + 1, most_candidates)
-                   : slab_size({}, before.back(), ~std::uint64_t(0));
-    slabs = nearfield::detail::cut_slabs(before, per_slab);
-    // cells after the last query may hold only sources
-    while (!slabs.empty() && first(slabs.size() - 1) == last(slabs.size() - 1)) slabs.pop_back();
-
+    for (slab& one : slabs) one.is_filled = false;
     try
     {
-      std::size_t const n = slabs.size();
-      if (options.backend != backend::cuda) counts.resize(cells.target_order.size());
-      n_pairs.assign(n, 0);
-      i.resize(n);
-      j.resize(n);
-      for (std::size_t s = 0; s < n; ++s)
-      {
-        arguments.push_back({{&watch, static_cast<double>(slabs[s].candidates)}, this, s});
-        std::size_t const n_rows = last(s) - first(s);
-        rows.push_back(handle::of(cells.target_order.data() + first(s), n_rows));
-        offsets.push_back(handle::of_size<std::uint64_t>(n_rows + 1));
-        sizes.push_back(handle::of(&n_pairs[s], 1));
-      }
-      check_address_space(4, n);
-      for (std::size_t s = 0; s < n; ++s) submit(search_work::count, s);
+      check_address_space(4, slabs.size());
+      for (std::size_t s = 0; s < slabs.size(); ++s) submit(search_work::count, s);
     }
     catch (...)
     {
-      drop_slabs(); // some slabs have no task
-      has_failed = true;
+      has_failed = true; // some slabs have no task
       throw;
     }
   }
 
   template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::drop_slabs()
+  void pair_slab_tasks<T, Dim>::submit(search_work what, std::size_t s)
   {
-    for (auto* const of_slabs : {&i, &j, &sizes, &offsets, &rows})
-      of_slabs->clear(); // waits for the tasks
-    arguments.clear();
-    slabs.clear();
+    bool const counts_pairs = what == search_work::count;
+    slab const& mine = slabs[s];
+    unsigned const n_pair_columns = (mine.j ? 1u : 0u) + (mine.i ? 1u : 0u);
+    task one(counts_pairs ? count_codelet : fill_codelet,
+             static_cast<unsigned>(x.size()) + n_pair_columns + (counts_pairs ? 3u : 2u));
+    one.add(mine.where->order(), counts_pairs && mine.number == 0 ? STARPU_W : STARPU_R);
+    one.add(mine.offsets, counts_pairs ? STARPU_W : STARPU_R);
+    for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
+    if (counts_pairs) one.add(mine.rows, STARPU_W);
+    // A count has them too, so that nobody reads the last list when its size changes.
+    for (handle const* const pairs : {&mine.j, &mine.i})
+      if (*pairs) one.add(*pairs, STARPU_W);
+    one.set_argument(&arguments[s], sizeof(argument));
+    task_options how;
+    how.worker = mine.where->worker();
+    one.set_options(how);
+    one.submit();
+  }
+
+  template <class T, int Dim>
+  std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(slab const& one)
+  {
+    check_may_wait("pair_slabs");
+    wait_for_writers(one.offsets, "pair_slabs");
+    rethrow();
+    return one.where->n_pairs(one.number);
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::fill()
+  {
+    check_may_wait("pair_slabs");
+    rethrow();
+    if (is_filled) return;
+    is_filled = true;
+    try
+    {
+      for (std::size_t s = 0; s < slabs.size(); ++s)
+      {
+        std::uint64_t const found = wait_for_count(slabs[s]);
+        if (found == 0) continue;
+        make_room(slabs[s], found);
+        // for each slab, since the lists of earlier ones may have taken what there was
+        check_address_space(4, 1);
+        submit(search_work::fill, s);
+        slabs[s].is_filled = true;
+      }
+    }
+    catch (...)
+    {
+      has_failed = true; // some slabs have no pairs
+      throw;
+    }
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::wait_for_tasks() const
+  {
+    for (slab const& one : slabs)
+      wait_for_writers(one.is_filled ? one.j : one.offsets, "pair_slabs");
+  }
+
+  template <class T, int Dim>
+  void pair_slab_tasks<T, Dim>::make_room(slab& one, std::uint64_t found)
+  {
+    constexpr std::uint64_t most = std::numeric_limits<index_type>::max();
+    if (found > most)
+      throw error("pair_slabs: positions " + std::to_string(one.first) + " to " +
+                  std::to_string(one.last) + " have " + std::to_string(found) +
+                  " pairs; a slab has fewer than 2^32, so ask for more than " +
+                  std::to_string(slabs.size()) + " slabs");
+    bool const has_spare = may_be_shorter();
+    if (found > one.capacity || (found < one.capacity && !has_spare))
+    {
+      one.capacity = 0;
+      one.i = {};
+      one.j = {};
+      // an eighth more, since pairs come and go when points move
+      std::uint64_t const room = has_spare ? std::min(found + found / 8, most) : found;
+      one.j = handle::of_size<index_type>(room);
+      if (query.options.with_i) one.i = handle::of_size<index_type>(room);
+      one.capacity = room;
+    }
+    if (found == one.capacity) return;
+    set_size(one.j, found);
+    if (one.i) set_size(one.i, found);
   }
 
   template <class T, int Dim>
@@ -180,11 +296,11 @@ namespace nearfield::starpu::detail
     };
     try
     {
-      clear(buffers[1]); // the size, or j
+      clear(buffers[2 + x.size()]); // rows, or j
       if (what == search_work::count)
-        clear(buffers[0]);
-      else if (options.with_i)
-        clear(buffers[2 + x.size()]);
+        clear(buffers[1]);
+      else if (query.options.with_i)
+        clear(buffers[3 + x.size()]);
     }
     catch (...)
     {
@@ -193,111 +309,45 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::submit(search_work what, std::size_t s)
+  soa<T const, Dim> pair_slab_tasks<T, Dim>::column_views(void** buffers, std::size_t set) const
   {
-    bool const counts_pairs = what == search_work::count;
-    task one(counts_pairs ? count_codelet : fill_codelet,
-             static_cast<unsigned>(x.size()) + (counts_pairs     ? 2
-                                                : options.with_i ? 3
-                                                                 : 2));
-    one.add(offsets[s], counts_pairs ? STARPU_W : STARPU_R);
-    one.add(counts_pairs ? sizes[s] : j[s], STARPU_W);
-    for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
-    if (!counts_pairs && options.with_i) one.add(i[s], STARPU_W);
-    one.set_argument(&arguments[s], sizeof(argument));
-    one.submit();
+    if (set * Dim >= x.size()) return {};
+    void** const columns = buffers + 2 + set * Dim;
+    std::array<T const*, Dim> pointers;
+    for (int a = 0; a < Dim; ++a) pointers[a] = values_of<T const>(columns[a]);
+    return {pointers, STARPU_VECTOR_GET_NX(columns[0])};
   }
 
   template <class T, int Dim>
-  std::uint64_t pair_slab_tasks<T, Dim>::wait_for_count(std::size_t s)
+  void pair_slab_tasks<T, Dim>::run(search_work what, slab const& one, void** buffers,
+                                    std::optional<cuda_stream> gpu)
   {
-    check_may_wait("pair_slabs");
-    acquire_to_read(sizes[s], STARPU_MAIN_RAM, "pair_slabs");
-    std::uint64_t const found = n_pairs[s];
-    starpu_data_release(sizes[s]);
-    rethrow();
-    return found;
-  }
-
-  template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::make_pairs(std::size_t s)
-  {
-    std::uint64_t const found = wait_for_count(s);
-    if (found == 0) return;
-    if (found > std::numeric_limits<index_type>::max())
-      throw error("pair_slabs: slab " + std::to_string(s) + " has " + std::to_string(found) +
-                  " pairs; a slab has fewer than 2^32, so ask for fewer candidates in one");
-    j[s] = handle::of_size<index_type>(found);
-    if (options.with_i) i[s] = handle::of_size<index_type>(found);
-    // for each slab, since the lists of earlier ones may have taken what there was
-    check_address_space(4, 1);
-    submit(search_work::fill, s);
-  }
-
-  template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::count_on_cpu(std::size_t s, void** buffers)
-  {
-    auto* const to = values_of<std::uint64_t>(buffers[0]);
-    nearfield::detail::count_rows(nearfield::detail::isa_of(options.backend),
-                                  nearfield::detail::job_of(cells, options.which, slabs[s]),
-                                  counts.data());
-    index_type const begin = first(s), n = last(s) - begin;
-    to[0] = 0;
-    for (index_type row = 0; row < n; ++row)
-      to[row + 1] = to[row] + counts[cells.target_order[begin + row]];
-    *values_of<std::uint64_t>(buffers[1]) = to[n];
-  }
-
-  template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::fill_on_cpu(std::size_t s, void** buffers)
-  {
-    row_writer<T, Dim> to{options.with_i ? values_of<index_type>(buffers[2 + x.size()]) : nullptr,
-                          values_of<index_type>(buffers[1])};
-    nearfield::detail::search_rows(nearfield::detail::isa_of(options.backend),
-                                   nearfield::detail::job_of(cells, options.which, slabs[s]),
-                                   nearfield::detail::row_content::indices,
-                                   &row_writer<T, Dim>::row, &to);
-  }
-
-  template <class T, int Dim>
-  nearfield::detail::cuda_rows<T, Dim>& pair_slab_tasks<T, Dim>::cells_on_gpu(void** buffers,
-                                                                              cuda_stream stream)
-  {
-    auto const view = [&](void** first, std::size_t n)
+    try
     {
-      std::array<T const*, Dim> pointers;
-      for (int a = 0; a < Dim; ++a) pointers[a] = values_of<T const>(first[a]);
-      return soa<T const, Dim>(pointers, n);
-    };
-    auto const targets = view(buffers, cells.target_order.size());
-    auto const sources = cells.one_set ? targets : view(buffers + Dim, cells.source_order.size());
-    auto& mine = on_gpu[static_cast<std::size_t>(starpu_worker_get_id())];
-    if (mine.points && mine.round == round)
-      mine.points->bind(targets, sources); // StarPU may have moved the columns
-    else if (mine.points)
-      mine.points->rebuild(cells.grid, targets, sources, cells.one_set);
-    else
-      mine.points = std::make_unique<nearfield::detail::cuda_rows<T, Dim>>(
-          stream, cells.grid, targets, sources, cells.one_set);
-    mine.round = round;
-    return *mine.points;
-  }
-
-  template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::count_on_gpu(std::size_t s, void** buffers, cuda_stream stream)
-  {
-    cells_on_gpu(buffers + 2, stream)
-        .count(options.which, first(s), last(s), values_of<std::uint64_t>(buffers[0]),
-               values_of<std::uint64_t>(buffers[1]));
-  }
-
-  template <class T, int Dim>
-  void pair_slab_tasks<T, Dim>::fill_on_gpu(std::size_t s, void** buffers, cuda_stream stream)
-  {
-    cells_on_gpu(buffers + 2, stream)
-        .fill(options.which, first(s), last(s), values_of<std::uint64_t>(buffers[0]),
-              options.with_i ? values_of<index_type>(buffers[2 + x.size()]) : nullptr,
-              values_of<index_type>(buffers[1]));
+      bool const counts_pairs = what == search_work::count;
+      slab_points<T, Dim>& sorted = *one.where;
+      auto const targets = column_views(buffers, 0);
+      auto const sources = query.one_set ? targets : column_views(buffers, 1);
+      void** const own = buffers + 2 + x.size();
+      if (counts_pairs && one.number == 0)
+        sorted.sort(targets, sources, gpu);
+      else if (sorted.is_sorted())
+        sorted.bind(targets, sources); // StarPU may have moved the columns
+      else
+        return clear_outputs(what, buffers, gpu); // and the task that should have sorted reports it
+      if (counts_pairs)
+        sorted.count(one.number, one.first, one.last, values_of<index_type>(own[0]),
+                     values_of<std::uint64_t>(buffers[1]));
+      else
+        sorted.fill(one.number, one.first, one.last,
+                    query.options.with_i ? values_of<index_type>(own[1]) : nullptr,
+                    values_of<index_type>(own[0]));
+    }
+    catch (...)
+    {
+      clear_outputs(what, buffers, gpu);
+      throw;
+    }
   }
 
   template class pair_slab_tasks<float, 2>;

@@ -2,12 +2,12 @@
 
 #include "codelet.hpp"
 #include "search_tasks.hpp"
+#include "slab_points.hpp"
 
-#include <nearfield/search/cuda.hpp>
-#include <nearfield/search/rows.hpp>
-#include <nearfield/starpu/pair_slabs.hpp>
-
+#include <cstddef>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 /// \file
 /// The tasks of pair_slabs and the data they share.
@@ -20,73 +20,61 @@ namespace nearfield::starpu::detail
   public:
     using handles = std::vector<starpu_data_handle_t>;
 
-    /// `x`: the columns of the targets, then, with two sets, of the sources.
-    pair_slab_tasks(runtime const& starpu, cell_view<T, Dim> const& cells, handles const& x,
-                    pair_slab_options const& options);
+    /// `x`: the columns of the targets, then, with two sets, of the sources. Counts.
+    pair_slab_tasks(runtime const& starpu, handles const& x, slab_query<T, Dim> const& what);
     pair_slab_tasks(pair_slab_tasks const&) = delete;
     pair_slab_tasks& operator=(pair_slab_tasks const&) = delete;
 
-    /// Cuts slabs and submits the count tasks, after waiting for the tasks on the previous slabs.
-    void count(cell_view<T, Dim> const& cells);
-    void submit(search_work what, std::size_t s);
-    void make_pairs(std::size_t s);
-    std::uint64_t wait_for_count(std::size_t s);
-
-    [[nodiscard]] index_type first(std::size_t s) const
+    /// The targets at positions [first, last), which have a row each, and their pairs.
+    struct slab
     {
-      return cells.targets.begin(slabs[s].first_box);
-    }
-    [[nodiscard]] index_type last(std::size_t s) const
-    {
-      return cells.targets.end(slabs[s].last_box - 1);
-    }
+      slab_points<T, Dim>* where = nullptr;
+      std::size_t number = 0; ///< among those with these points; number 0 sorts
+      index_type first = 0, last = 0;
+      handle rows, offsets;
+      handle i, j;                ///< kept for later rounds
+      std::uint64_t capacity = 0; ///< values that i and j have room for
+      bool is_filled = false;     ///< i and j are of this round
+    };
 
-    // the bodies of the tasks, on a CPU and on a GPU
-    void count_on_cpu(std::size_t s, void** buffers);
-    void fill_on_cpu(std::size_t s, void** buffers);
-    void count_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
-    void fill_on_gpu(std::size_t s, void** buffers, cuda_stream stream);
+    /// Submits the tasks that sort and count.
+    void count();
+    /// Submits the tasks that fill, as counts become known.
+    void fill();
+    std::uint64_t wait_for_count(slab const& s);
+    void wait_for_tasks() const;
+    /// Throws the first exception of a task; later calls throw nearfield::error until the next count().
+    void rethrow();
+
+    /// The body of a task. If it fails, its outputs are zero: other tasks may read them before that is reported.
+    void run(search_work what, slab const& one, void** buffers, std::optional<cuda_stream> gpu);
 
     /// The argument of a task.
     struct argument : task_argument
     {
       pair_slab_tasks* list;
-      std::size_t slab;
+      slab* one;
     };
 
     // Destroyed in reverse order: first the handles, which wait for the tasks that use the rest; the
     // runtime last.
     runtime starpu;
+    slab_query<T, Dim> const query;
     starpu_codelet &count_codelet, &fill_codelet;
-    cell_view<T, Dim> cells;
     handles x;
-    pair_slab_options options;
-    std::vector<nearfield::detail::slab> slabs;
     monitor watch;
     bool is_filled = false;
     bool has_failed = false; ///< and that exception has been thrown
     std::vector<argument> arguments;
-    /// per slab; owned by StarPU while a count task runs
-    std::vector<std::uint64_t> n_pairs;
-    /// pairs of each point, at the caller's index, as counted by CPU workers
-    std::vector<index_type> counts;
-    /// The sorted points in the memory of a GPU.
-    struct gpu_cells
-    {
-      std::unique_ptr<nearfield::detail::cuda_rows<T, Dim>> points;
-      int round = 0; ///< value of pair_slab_tasks::round when they were sorted
-    };
-    int round = 0;
-    std::vector<gpu_cells> on_gpu; ///< by worker, each with its own stream
-    std::vector<handle> rows, offsets, sizes, i, j;
-
-    /// Throws the first exception of a task; later calls throw nearfield::error until the next count().
-    void rethrow();
-    /// Zeroes the outputs of a failed task: other tasks may read them before the failure is reported.
-    void clear_outputs(search_work what, void** buffers, std::optional<cuda_stream> gpu) noexcept;
+    std::vector<slab_points<T, Dim>> points; ///< by worker, if on GPUs
+    std::vector<slab> slabs;
 
   private:
-    void drop_slabs();
-    nearfield::detail::cuda_rows<T, Dim>& cells_on_gpu(void** buffers, cuda_stream stream);
+    /// Submits a task of one slab. Its buffers: the order, the offsets, the columns, then rows, or j and i.
+    void submit(search_work what, std::size_t s);
+    void make_room(slab& s, std::uint64_t found);
+    void clear_outputs(search_work what, void** buffers, std::optional<cuda_stream> gpu) noexcept;
+    /// The columns of the targets (set 0) or sources (set 1) of a task.
+    [[nodiscard]] soa<T const, Dim> column_views(void** buffers, std::size_t set) const;
   };
 }

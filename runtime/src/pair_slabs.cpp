@@ -27,6 +27,7 @@ namespace nearfield::starpu
       ~host_values() { starpu_data_release(data_); }
 
       [[nodiscard]] V const* begin() const { return first_; }
+      [[nodiscard]] std::size_t size() const { return starpu_vector_get_nx(data_); }
       V const& operator[](std::size_t k) const { return first_[k]; }
 
     private:
@@ -43,23 +44,21 @@ namespace nearfield::starpu
   }
 
   template <class T, int Dim>
-  pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-                                 std::type_identity_t<handles> const& points,
-                                 pair_slab_options const& options)
+  pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, handles const& points, double cutoff,
+                                 options_type const& options)
       : tasks_(std::make_unique<detail::pair_slab_tasks<T, Dim>>(
-            starpu, cells.view(), std::vector<starpu_data_handle_t>(points.begin(), points.end()),
-            options))
+            starpu, std::vector<starpu_data_handle_t>(points.begin(), points.end()),
+            detail::slab_query<T, Dim>{options, cutoff, true}))
   {}
 
   template <class T, int Dim>
-  pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-                                 std::type_identity_t<handles> const& queries,
-                                 std::type_identity_t<handles> const& points,
-                                 pair_slab_options const& options)
+  pair_slabs<T, Dim>::pair_slabs(runtime const& starpu, handles const& queries,
+                                 handles const& points, double cutoff, options_type const& options)
   {
     std::vector<starpu_data_handle_t> both(queries.begin(), queries.end());
     both.insert(both.end(), points.begin(), points.end());
-    tasks_ = std::make_unique<detail::pair_slab_tasks<T, Dim>>(starpu, cells.view(), both, options);
+    tasks_ = std::make_unique<detail::pair_slab_tasks<T, Dim>>(
+        starpu, both, detail::slab_query<T, Dim>{options, cutoff, false});
   }
 
   template <class T, int Dim>
@@ -70,9 +69,9 @@ namespace nearfield::starpu
   pair_slabs<T, Dim>::~pair_slabs() = default;
 
   template <class T, int Dim>
-  void pair_slabs<T, Dim>::recount(cell_list<T, Dim> const& cells)
+  void pair_slabs<T, Dim>::recount()
   {
-    tasks_->count(cells.view());
+    tasks_->count();
   }
 
   template <class T, int Dim>
@@ -84,7 +83,7 @@ namespace nearfield::starpu
   template <class T, int Dim>
   std::uint64_t pair_slabs<T, Dim>::n_pairs(std::size_t s)
   {
-    return tasks_->wait_for_count(s);
+    return tasks_->wait_for_count(tasks_->slabs[s]);
   }
 
   template <class T, int Dim>
@@ -99,50 +98,37 @@ namespace nearfield::starpu
   template <class T, int Dim>
   void pair_slabs<T, Dim>::fill()
   {
-    detail::check_may_wait("pair_slabs");
-    tasks_->rethrow();
-    if (tasks_->is_filled) return;
-    tasks_->is_filled = true;
-    try
-    {
-      for (std::size_t s = 0; s < size(); ++s) tasks_->make_pairs(s);
-    }
-    catch (...)
-    {
-      tasks_->has_failed = true; // some slabs have no pairs
-      throw;
-    }
+    tasks_->fill();
   }
 
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::rows(std::size_t s) const
   {
-    return tasks_->rows[s];
+    return tasks_->slabs[s].rows;
   }
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::offsets(std::size_t s) const
   {
-    return tasks_->offsets[s];
+    return tasks_->slabs[s].offsets;
   }
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::i(std::size_t s) const
   {
-    return tasks_->i[s];
+    auto const& one = tasks_->slabs[s];
+    return one.is_filled ? one.i.get() : nullptr;
   }
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::j(std::size_t s) const
   {
-    return tasks_->j[s];
+    auto const& one = tasks_->slabs[s];
+    return one.is_filled ? one.j.get() : nullptr;
   }
 
   template <class T, int Dim>
   void pair_slabs<T, Dim>::wait()
   {
-    for (std::size_t s = 0; s < size(); ++s)
-    {
-      detail::wait_for_writers(tasks_->offsets[s], "pair_slabs");
-      if (tasks_->j[s]) detail::wait_for_writers(tasks_->j[s], "pair_slabs");
-    }
+    detail::check_may_wait("pair_slabs");
+    tasks_->wait_for_tasks();
     tasks_->rethrow();
   }
 
@@ -158,17 +144,17 @@ namespace nearfield::starpu
     std::uint64_t at = 0;
     for (std::size_t s = 0; s < size(); ++s)
     {
-      std::uint64_t const n = tasks_->n_pairs[s];
-      if (n == 0) continue;
+      if (!j(s)) continue;
+      std::uint64_t const n = n_pairs(s);
       std::copy_n(host_values<index_type>(j(s)).begin(), n, list.j.data() + at);
       if (i(s))
         std::copy_n(host_values<index_type>(i(s)).begin(), n, list.i.data() + at);
       else
       {
         host_values<std::uint64_t> const row(offsets(s));
-        for (index_type p = tasks_->first(s), r = 0; p + r < tasks_->last(s); ++r)
-          std::fill(list.i.data() + at + row[r], list.i.data() + at + row[r + 1],
-                    tasks_->cells.target_order[p + r]);
+        host_values<index_type> const points(rows(s));
+        for (std::size_t r = 0; r < points.size(); ++r)
+          std::fill(list.i.data() + at + row[r], list.i.data() + at + row[r + 1], points[r]);
       }
       at += n;
     }
@@ -180,21 +166,21 @@ namespace nearfield::starpu
     fill();
     wait();
     empty_geometry(list);
-    auto const order = tasks_->cells.target_order;
-    list.offsets.resize(order.size() + 1);
+    std::size_t const n = tasks_->slabs.empty() ? 0 : tasks_->slabs.back().last;
+    list.offsets.resize(n + 1);
     list.offsets[0] = 0;
     list.columns.resize(n_pairs());
     // calls f(begin, end, point) for all rows of slab s: the row's range in j, and its point
     auto const for_rows = [&](std::size_t s, auto const& f)
     {
       host_values<std::uint64_t> const row(offsets(s));
-      for (index_type p = tasks_->first(s), r = 0; p + r < tasks_->last(s); ++r)
-        f(row[r], row[r + 1], order[p + r]);
+      host_values<index_type> const points(rows(s));
+      for (std::size_t r = 0; r < points.size(); ++r) f(row[r], row[r + 1], points[r]);
     };
     for (std::size_t s = 0; s < size(); ++s)
       for_rows(s, [&](std::uint64_t begin, std::uint64_t end, index_type point)
                { list.offsets[point + std::size_t(1)] = end - begin; });
-    for (std::size_t k = 0; k < order.size(); ++k) list.offsets[k + 1] += list.offsets[k];
+    for (std::size_t k = 0; k < n; ++k) list.offsets[k + 1] += list.offsets[k];
     for (std::size_t s = 0; s < size(); ++s)
     {
       if (!j(s)) continue;

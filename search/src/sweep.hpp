@@ -201,9 +201,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
     for (index_type box = job.first_box; box < job.last_box; ++box)
     {
-      index_type const end = cells.targets.end(box);
-      index_type i = cells.targets.begin(box);
-      if (i == end) continue;
+      index_type const end = cells.targets.end(box) < job.last ? cells.targets.end(box) : job.last;
+      index_type i = cells.targets.begin(box) > job.first ? cells.targets.begin(box) : job.first;
+      if (i >= end) continue;
       box_steps<width, T, Dim> const steps(job, scratch, box);
       for (; end - i >= 4; i += 4)
         sweep_block<Content, 4>(job, sources, steps, has_minimum_images, i, scratch, deliver);

@@ -230,18 +230,20 @@ namespace
     std::size_t const n = 500;
     auto x = nf::test::values(n, 1), y = nf::test::values(n, 2), z = nf::test::values(n, 3);
     nf::starpu::runtime const starpu;
-    nf::cell_list const cells{nf::soa{x, y, z}, 0.2};
+    double const cutoff = 0.2;
     auto const hx = nf::starpu::handle::of(x.data(), n), hy = nf::starpu::handle::of(y.data(), n),
                hz = nf::starpu::handle::of(z.data(), n);
     // clang-format off
     // [pair_slabs]
-    nf::starpu::pair_slabs list{starpu, cells, {hx, hy, hz}};   // handles of x, y, z; slabs are counted
-    list.fill();                                                // and filled: list.i(s), list.j(s)
+    nf::starpu::pair_slabs<double, 3> list{starpu, {hx, hy, hz}, cutoff};   // handles of x, y, z; pairs are counted
+    list.fill();                                    // and listed: list.i(s), list.j(s) of slab s
+    list.recount();                                 // again, when tasks have moved the points
     // [pair_slabs]
     // clang-format on
 
     nf::coo<double, 3> found;
     list.to_host(found);
+    nf::cell_list const cells{nf::soa{x, y, z}, cutoff};
     auto const expected = nf::radius_search(nf::simd, cells, nf::to_coo{});
     EXPECT_GT(expected.size(), n);
     EXPECT_TRUE(std::ranges::equal(found.i, expected.i));

@@ -51,7 +51,7 @@ namespace nearfield::test
       points<double, 3> const x_ = make_points<double, 3>(cloud::uniform, 2000);
       cell_list<double, 3> const cells_{x_.view(), 0.1};
       column_handles<double, 3> const columns_{x_};
-      pair_slabs<double, 3> list_{one_runtime(), cells_, columns_.view(), {.candidates = 5000}};
+      pair_slabs<double, 3> list_{one_runtime(), columns_.view(), 0.1, {.slabs = 5}};
 
       void SetUp() override
       {
@@ -67,7 +67,7 @@ namespace nearfield::test
         EXPECT_THAT([&] { list_.fill(); }, complains_of("recount()"));
         coo<double, 3> pairs_found;
         EXPECT_THAT([&] { list_.to_host(pairs_found); }, complains_of("recount()"));
-        list_.recount(cells_);
+        list_.recount();
         expect_lists(list_, cells_, pairs::half);
       }
     };
@@ -77,7 +77,7 @@ namespace nearfield::test
   {
     {
       no_memory const now;
-      list_.recount(cells_);
+      list_.recount();
       EXPECT_THROW(list_.wait(), std::bad_alloc);
     }
     for (std::size_t s = 0; s < list_.size(); ++s)
@@ -87,7 +87,7 @@ namespace nearfield::test
 
   TEST_F(starpu_pair_slabs_that_fail, to_fill_have_pairs_of_the_first_point)
   {
-    list_.recount(cells_);
+    list_.recount();
     ASSERT_GT(list_.n_pairs(), 0u);
     {
       no_memory const now;
@@ -110,9 +110,9 @@ namespace nearfield::test
   {
     if (address_space_in_use() >> 40) GTEST_SKIP() << "a sanitizer's address space";
     auto const refused = testing::HasSubstr("MiB of address space is left");
-    EXPECT_THAT(message_in_little_space([&] { list_.recount(cells_); }), refused);
+    EXPECT_THAT(message_in_little_space([&] { list_.recount(); }), refused);
     expect_to_count_again();
-    list_.recount(cells_);
+    list_.recount();
     ASSERT_GT(list_.n_pairs(), 0u); // no task runs below
     EXPECT_THAT(message_in_little_space([&] { list_.fill(); }), refused);
     expect_to_count_again();
@@ -122,10 +122,10 @@ namespace nearfield::test
   {
     {
       no_memory const now;
-      list_.recount(cells_);
+      list_.recount();
       starpu_task_wait_for_all();
     }
-    EXPECT_THROW(list_.recount(cells_), std::bad_alloc);
+    EXPECT_THROW(list_.recount(), std::bad_alloc);
     expect_to_count_again();
   }
 }

@@ -5,6 +5,7 @@
 #include "one_runtime.hpp"
 #include "points.hpp"
 
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/search/radius_search.hpp>
 
 #include <cuda_runtime_api.h>
@@ -13,6 +14,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -26,18 +29,23 @@ namespace nearfield::test
     struct problem
     {
       points<double, 3> x;
+      double cutoff;
+      cell_list_options<double, 3> grid;
       cell_list<double, 3> cells;
       std::vector<handle> columns;
 
-      problem(points<double, 3>&& of, double cutoff, cell_list_options<double, 3> const& grid = {})
-          : x(std::move(of)), cells(x.view(), cutoff, grid)
+      problem(points<double, 3>&& of, double r, cell_list_options<double, 3> const& how = {})
+          : x(std::move(of)), cutoff(r), grid(how), cells(x.view(), cutoff, grid)
       {
         for (auto const& column : x.columns)
           columns.push_back(handle::of(column.data(), column.size()));
       }
-      [[nodiscard]] std::array<starpu_data_handle_t, 3> handles() const
+      [[nodiscard]] pair_slabs<double, 3> list(backend where, std::size_t slabs) const
       {
-        return {columns[0], columns[1], columns[2]};
+        return {one_runtime(),
+                {columns[0], columns[1], columns[2]},
+                cutoff,
+                {.grid = grid, .backend = where, .slabs = slabs}};
       }
       void expect_list(pair_slabs<double, 3>& list) const
       {
@@ -59,6 +67,32 @@ namespace nearfield::test
       return names;
     }
 
+    /// Device memory for small arrays only.
+    class small_memory : public device_memory
+    {
+    public:
+      explicit small_memory(std::size_t most) : most_(most) {}
+      void* allocate(std::size_t bytes, cuda_stream stream) override
+      {
+        if (bytes > most_)
+        {
+          ++refused;
+          return nullptr;
+        }
+        void* memory = nullptr;
+        if (cudaMallocAsync(&memory, bytes, stream) != cudaSuccess) return nullptr;
+        return memory;
+      }
+      void deallocate(void* memory, std::size_t, cuda_stream stream) noexcept override
+      {
+        cudaFreeAsync(memory, stream);
+      }
+      std::atomic<int> refused = 0;
+
+    private:
+      std::size_t most_;
+    };
+
     unsigned node_of_gpu()
     {
       std::array<int, STARPU_NMAXWORKERS> ids;
@@ -70,36 +104,60 @@ namespace nearfield::test
   TEST(starpu_pair_slabs_on_gpus, are_searched_where_the_backend_says)
   {
     problem const p(make_points<double, 3>(cloud::uniform, 30000), 0.05);
-    for (backend const where : {backend::cuda, backend::simd, backend::scalar})
-    {
-      pair_slabs list(one_runtime(), p.cells, p.handles(), {.backend = where});
-      p.expect_list(list);
-      std::string const expected = where == backend::cuda ? "cuda"
-                                   : where == backend::scalar
-                                       ? "scalar"
-                                       : std::string(name_of(selected_isa()));
-      EXPECT_THAT(implementations(list), testing::ElementsAre(expected));
-    }
+    for (backend const where : {backend::cuda, backend::automatic, backend::simd, backend::scalar})
+      for (std::size_t const slabs : {0, 5})
+      {
+        auto list = p.list(where, slabs);
+        p.expect_list(list);
+        std::string const expected = where == backend::scalar ? "scalar"
+                                     : where == backend::simd ? std::string(name_of(selected_isa()))
+                                                              : "cuda";
+        EXPECT_THAT(implementations(list), testing::ElementsAre(expected));
+      }
   }
 
-  TEST(starpu_pair_slabs_on_gpus, are_one_list_whichever_workers_search)
+  // The number of slabs is that of GPUs, and each stays with one worker, which sorts the points once a round.
+  TEST(starpu_pair_slabs_on_gpus, take_one_worker_of_each_gpu)
   {
-    // the default scheduler gives a task to whoever has none
-    problem const p(make_points<double, 3>(cloud::uniform, 100000), 0.03);
-    pair_slabs list(one_runtime(), p.cells, p.handles(), {.candidates = 100000});
-    p.expect_list(list);
-    EXPECT_THAT(implementations(list),
-                testing::IsSubsetOf({std::string("cuda"), std::string(name_of(selected_isa()))}));
+    problem const p(make_points<double, 3>(cloud::uniform, 30000), 0.05);
+    auto list = p.list(cuda, 0);
+    for (int round = 0; round < 3; ++round)
+    {
+      p.expect_list(list);
+      list.recount();
+    }
+    list.wait();
+    EXPECT_EQ(list.size(), static_cast<std::size_t>(one_runtime().n_gpus()));
+    auto const tasks = list.statistics();
+    EXPECT_EQ(tasks.size(), list.size());
+    for (auto const& one : tasks) EXPECT_EQ(one.tasks, 7u); // 4 counts and 3 fills
   }
 
-  // The nearest image is chosen for each pair, so all tests read the columns themselves.
+  // A record of a point takes 16 bytes, the results of its tests 48.
+  TEST(starpu_pair_slabs_on_gpus, test_again_where_there_is_little_memory)
+  {
+    problem const p(make_points<double, 3>(cloud::uniform, 30000), 0.05);
+    auto const memory = std::make_shared<small_memory>(30000 * 20);
+    auto const before = set_device_memory(memory);
+    {
+      auto list = p.list(cuda, 1);
+      p.expect_list(list);
+      list.recount();
+      p.expect_list(list);
+    }
+    set_device_memory(before);
+    EXPECT_EQ(memory->refused, 2);
+  }
+
+  // Each pair takes its own image, so all tests read the columns themselves; and there is no room to keep the results
+  // of so many tests for the fill, which makes them again.
   TEST(starpu_pair_slabs_on_gpus, find_points_that_StarPU_has_moved)
   {
     auto x = make_points<double, 3>(cloud::uniform, 5000);
     for (auto& column : x.columns)
       for (double& value : column) value = std::clamp(value, 0., 0.999);
     problem const p(std::move(x), 0.36, {.period = {1, 1, 1}});
-    pair_slabs list(one_runtime(), p.cells, p.handles(), {.backend = cuda});
+    auto list = p.list(cuda, 1);
     EXPECT_GT(list.n_pairs(), 0u);
     unsigned const node = node_of_gpu();
     void const* before = nullptr;

@@ -1,9 +1,11 @@
 // Tasks of the caller's that read a list of pairs where it is. Compiled twice, as pair_slabs_test.cpp is.
 
+#include "moving_points.hpp"
 #include "pair_consumer.hpp"
 #include "pair_slab_checks.hpp"
 
 #include <numeric>
+#include <optional>
 
 namespace nearfield::test
 {
@@ -60,6 +62,43 @@ namespace nearfield::test
                           which});
       return sum;
     }
+
+    /// Steps of a graph whose points only tasks write and read: the host waits for numbers of pairs, and at the end.
+    template <class T, int Dim>
+    void expect_steps(pair_slab_options<T, Dim> const& options, double cutoff, std::size_t n)
+    {
+      constexpr int n_steps = 5;
+      std::vector<handle> columns;
+      std::array<starpu_data_handle_t, Dim> x;
+      for (int a = 0; a < Dim; ++a) columns.push_back(handle::of_size<T>(n));
+      for (int a = 0; a < Dim; ++a) x[a] = columns[static_cast<std::size_t>(a)];
+      std::optional<pair_slabs<T, Dim>> list;
+      std::vector<hashes<T, Dim>> found;
+      std::vector<std::uint64_t> numbers;
+      for (int step = 0; step < n_steps; ++step)
+      {
+        for (int a = 0; a < Dim; ++a) point_mover<T>::insert(x[a], a, step);
+        if (list)
+          list->recount();
+        else
+          list.emplace(one_runtime(), x, cutoff, options);
+        list->fill();
+        auto const sizes = sizes_of(*list);
+        numbers.push_back(std::accumulate(sizes.begin(), sizes.end(), std::uint64_t(0)));
+        found.emplace_back(*list, sizes, x[0]);
+      }
+      for (int step = 0; step < n_steps; ++step)
+      {
+        SCOPED_TRACE("step " + std::to_string(step));
+        auto const moved = moved_points<T, Dim>(n, step);
+        cell_list<T, Dim> const cells(moved.view(), cutoff, options.grid);
+        auto const at = static_cast<std::size_t>(step);
+        EXPECT_EQ(numbers[at], radius_search(simd, cells, count_pairs{options.which}).total);
+        EXPECT_EQ(found[at].sum(), expected_hash(cells, moved, options.which));
+        if (step == n_steps - 1) expect_lists(*list, cells, options.which);
+      }
+      list->wait();
+    }
   }
 
   // Two lists and what reads them, of two precisions and cutoffs, are submitted before anything is waited for.
@@ -73,10 +112,10 @@ namespace nearfield::test
     column_handles<float, 2> const y_columns(y);
     for (backend const where : backends)
     {
-      pair_slabs x_list(one_runtime(), x_cells, x_columns.view(),
-                        {.backend = where, .candidates = 50000});
-      pair_slabs y_list(one_runtime(), y_cells, y_columns.view(),
-                        {.which = pairs::full, .backend = where, .candidates = 10000});
+      pair_slabs<double, 3> x_list(one_runtime(), x_columns.view(), 0.05,
+                                   {.backend = where, .slabs = 5});
+      pair_slabs<float, 2> y_list(one_runtime(), y_columns.view(), 0.03,
+                                  {.which = pairs::full, .backend = where, .slabs = 4});
       auto const x_sizes = sizes_of(x_list), y_sizes = sizes_of(y_list);
       ASSERT_GT(x_sizes.size(), 3u);
       ASSERT_GT(y_sizes.size(), 3u);
@@ -91,15 +130,29 @@ namespace nearfield::test
     }
   }
 
+  TEST(starpu_pair_slabs_in_a_graph, are_of_points_that_tasks_move)
+  {
+    for (backend const where : backends)
+      for (std::size_t const slabs : {0, 1, 6})
+      {
+        SCOPED_TRACE("backend " + std::to_string(int(where)) + ", slabs " + std::to_string(slabs));
+        expect_steps<double, 3>({.backend = where, .slabs = slabs}, 0.1, 1500);
+        expect_steps<float, 3>(
+            {.grid = {.period = {1, 1, 1}}, .which = pairs::full, .backend = where, .slabs = slabs},
+            0.12, 1000);
+        expect_steps<float, 2>({.grid = {.period = {1, 0}}, .backend = where, .slabs = slabs}, 0.05,
+                               2000);
+      }
+  }
+
   TEST(starpu_pair_slabs_in_a_graph, may_go_before_they_are_filled_or_read)
   {
     auto const x = make_points<double, 3>(cloud::uniform, 2000);
-    cell_list<double, 3> const cells(x.view(), 0.1);
     column_handles<double, 3> const columns(x);
     for (backend const where : backends)
     {
-      pair_slabs const counted(one_runtime(), cells, columns.view(), {.backend = where});
-      pair_slabs filled(one_runtime(), cells, columns.view(), {.backend = where});
+      pair_slabs<double, 3> const counted(one_runtime(), columns.view(), 0.1, {.backend = where});
+      pair_slabs<double, 3> filled(one_runtime(), columns.view(), 0.1, {.backend = where});
       filled.fill();
     }
   }

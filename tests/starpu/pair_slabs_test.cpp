@@ -1,11 +1,14 @@
 // Lists of pairs as data of a task graph. Compiled twice: for CPU workers, and with NEARFIELD_TEST_CUDA for a
-// machine with GPUs, where slabs are searched on these, and on both at once.
+// machine with GPUs, where slabs are searched on these.
 
 #include "complains_of.hpp"
 #include "pair_slab_checks.hpp"
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
+#include <limits>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -20,22 +23,22 @@ namespace nearfield::test
     using reals = ::testing::Types<float, double>;
     TYPED_TEST_SUITE(starpu_pair_slabs, reals);
 
-    /// A slab for every box, some, one for all, and what is chosen.
-    std::vector<std::uint64_t> const slab_sizes = {1, 1000, no_limit, 0};
+    /// Slabs of a few rows, which cut cells, or of one row, where there are few; some, one for all, and what is chosen.
+    std::vector<std::size_t> const slab_numbers = {50, 7, 1, 0};
 
-    template <class F>
-    void for_options(bool one_set, F const& f)
+    template <class T, int Dim, class F>
+    void for_options(bool one_set, cell_list_options<T, Dim> const& grid, F const& f)
     {
       for (backend const where : backends)
-        for (std::uint64_t const candidates : slab_sizes)
+        for (std::size_t const slabs : slab_numbers)
           for (pairs const which : {pairs::half, pairs::full})
           {
             if (which == pairs::half && !one_set) continue;
-            bool const with_i = candidates != 1000;
-            SCOPED_TRACE("backend " + std::to_string(int(where)) + ", candidates " +
-                         std::to_string(candidates) + (which == pairs::half ? ", half" : "") +
+            bool const with_i = slabs != 7;
+            SCOPED_TRACE("backend " + std::to_string(int(where)) + ", slabs " +
+                         std::to_string(slabs) + (which == pairs::half ? ", half" : "") +
                          (with_i ? ", with i" : ""));
-            f(pair_slab_options{which, with_i, where, candidates});
+            f(pair_slab_options<T, Dim>{grid, which, with_i, where, slabs});
           }
     }
 
@@ -45,14 +48,31 @@ namespace nearfield::test
     {
       cell_list<T, Dim> const cells(x.view(), cutoff, grid);
       column_handles<T, Dim> const columns(x);
-      for_options(true,
-                  [&](pair_slab_options const& options)
-                  {
-                    pair_slabs list(one_runtime(), cells, columns.view(), options);
-                    expect_lists(list, cells, options.which);
-                  });
+      for_options<T, Dim>(true, grid,
+                          [&](pair_slab_options<T, Dim> const& options)
+                          {
+                            pair_slabs<T, Dim> list(one_runtime(), columns.view(), cutoff, options);
+                            expect_lists(list, cells, options.which);
+                          });
     }
 
+    template <class T>
+    points<T, 3> points_in_unit_box(std::size_t n)
+    {
+      auto x = make_points<T, 3>(cloud::uniform, n);
+      for (auto& column : x.columns)
+        for (T& value : column) value = std::clamp<T>(value, 0, T(0.999));
+      return x;
+    }
+
+    /// Writes into a column that has a handle.
+    template <class T>
+    void set(starpu_data_handle_t column, std::size_t i, T value)
+    {
+      starpu_data_acquire(column, STARPU_RW);
+      reinterpret_cast<T*>(starpu_vector_get_local_ptr(column))[i] = value;
+      starpu_data_release(column);
+    }
   }
 
   TYPED_TEST(starpu_pair_slabs, are_the_list_of_one_thread_to_the_bit)
@@ -75,17 +95,35 @@ namespace nearfield::test
     }
   }
 
+  // A GPU keeps the results of tests for the fill where there is room for them; here many are made again.
+  TYPED_TEST(starpu_pair_slabs, of_many_points_at_one_place)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 2>(cloud::all_equal, 1000);
+    cell_list<T, 2> const cells(x.view(), 0.5);
+    column_handles<T, 2> const columns(x);
+    for (std::size_t const slabs : {1, 3})
+      for (pairs const which : {pairs::half, pairs::full})
+        for (bool const with_i : {true, false})
+        {
+          pair_slabs<T, 2> list(one_runtime(), columns.view(), 0.5,
+                                {.which = which, .with_i = with_i, .slabs = slabs});
+          expect_lists(list, cells, which);
+        }
+  }
+
   TYPED_TEST(starpu_pair_slabs, of_many_points_and_cells)
   {
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::plummer, 20000);
-    cell_list<T, 3> const cells(x.view(), 0.02, {.cells_per_cutoff = {2, 1, 3}});
+    cell_list_options<T, 3> const grid = {.cells_per_cutoff = {2, 1, 3}};
+    cell_list<T, 3> const cells(x.view(), 0.02, grid);
     column_handles<T, 3> const columns(x);
     for (backend const where : backends)
-      for (std::uint64_t const candidates : {std::uint64_t(20000), std::uint64_t(0)})
+      for (std::size_t const slabs : {13, 0})
       {
-        pair_slabs list(one_runtime(), cells, columns.view(),
-                        {.backend = where, .candidates = candidates});
+        pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.02,
+                              {.grid = grid, .backend = where, .slabs = slabs});
         expect_lists(list, cells, pairs::half);
       }
   }
@@ -93,9 +131,7 @@ namespace nearfield::test
   TYPED_TEST(starpu_pair_slabs, with_periods)
   {
     using T = TypeParam;
-    auto x = make_points<T, 3>(cloud::uniform, 200);
-    for (auto& column : x.columns)
-      for (T& value : column) value = std::clamp<T>(value, 0, T(0.999));
+    auto const x = points_in_unit_box<T>(200);
     check_all(x, 0.15, {.period = {1, 0, 1}});
     check_all(x, 0.45, {.period = {1, 1, 1}});                               // nearest images
     check_all(x, 0.2, {.cells_per_cutoff = {4, 1, 1}, .period = {1, 1, 0}}); // on one axis
@@ -104,17 +140,21 @@ namespace nearfield::test
   TYPED_TEST(starpu_pair_slabs, of_two_sets)
   {
     using T = TypeParam;
-    auto const queries = make_points<T, 3>(cloud::plummer, 200);
-    auto const points = make_points<T, 3>(cloud::uniform, 300);
-    cell_list<T, 3> const cells(queries.view(), points.view(), 0.2);
-    column_handles<T, 3> const of_queries(queries), of_points(points);
-    for_options(false,
-                [&](pair_slab_options const& options)
-                {
-                  pair_slabs list(one_runtime(), cells, of_queries.view(), of_points.view(),
-                                  options);
-                  expect_lists(list, cells, pairs::full);
-                });
+    for (auto const [n, m] : {std::array<std::size_t, 2>{200, 300}, {40, 0}, {0, 40}})
+    {
+      SCOPED_TRACE(n);
+      auto const queries = make_points<T, 3>(cloud::plummer, n);
+      auto const points = make_points<T, 3>(cloud::uniform, m);
+      cell_list<T, 3> const cells(queries.view(), points.view(), 0.2);
+      column_handles<T, 3> const of_queries(queries), of_points(points);
+      for_options<T, 3>(false, {},
+                        [&](pair_slab_options<T, 3> const& options)
+                        {
+                          pair_slabs<T, 3> list(one_runtime(), of_queries.view(), of_points.view(),
+                                                0.2, options);
+                          expect_lists(list, cells, pairs::full);
+                        });
+    }
   }
 
   TYPED_TEST(starpu_pair_slabs, count_again_when_points_have_moved)
@@ -124,23 +164,100 @@ namespace nearfield::test
     cell_list<T, 3> cells(x.view(), 0.1);
     column_handles<T, 3> const columns(x);
     for (backend const where : backends)
+      for (std::size_t const slabs : {1, 9})
+      {
+        pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.1,
+                              {.backend = where, .slabs = slabs});
+        random_numbers random(7);
+        for (int step = 0; step < 4; ++step)
+        {
+          cells.rebuild(x.view());
+          expect_lists(list, cells, pairs::half);
+          for (int a = 0; a < 3; ++a)
+          {
+            starpu_data_acquire(columns.view()[a], STARPU_RW);
+            for (T& value : x.columns[a]) value += static_cast<T>(random.uniform(-0.02, 0.02));
+            starpu_data_release(columns.view()[a]);
+          }
+          list.recount();
+          if (step == 2) list.recount(); // before the pairs are filled
+        }
+        list.fill();
+      }
+  }
+
+  TYPED_TEST(starpu_pair_slabs, keep_the_handles_of_pairs_while_they_have_room)
+  {
+    using T = TypeParam;
+    auto x = make_points<T, 3>(cloud::all_equal, 100);
+    cell_list<T, 3> cells(x.view(), 0.1);
+    column_handles<T, 3> const columns(x);
+    pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.1, {.slabs = 1});
+    expect_lists(list, cells, pairs::half);
+    starpu_data_handle_t const first = list.j(0);
+    // point 0 goes, and comes back
+    for (T const place : {T(1), x.columns[0][1]})
     {
-      pair_slabs list(one_runtime(), cells, columns.view(),
-                      {.backend = where, .candidates = 20000});
-      random_numbers random(7);
-      for (int step = 0; step < 3; ++step)
+      set(columns.view()[0], 0, place);
+      cells.rebuild(x.view());
+      list.recount();
+      EXPECT_EQ(list.j(0), nullptr) << "before fill()";
+      list.fill();
+      EXPECT_EQ(list.j(0), first);
+      EXPECT_EQ(starpu_vector_get_nx(list.j(0)), list.n_pairs(0));
+      EXPECT_EQ(starpu_vector_get_nx(list.i(0)), list.n_pairs(0));
+      expect_lists(list, cells, pairs::half);
+    }
+    // few pairs, and then many again
+    for (bool const apart : {true, false})
+    {
+      for (std::size_t i = 0; i < x.size(); ++i)
+        set(columns.view()[0], i, apart ? static_cast<T>(i / 4) : T(0));
+      cells.rebuild(x.view());
+      list.recount();
+      expect_lists(list, cells, pairs::half);
+    }
+  }
+
+  TYPED_TEST(starpu_pair_slabs, say_which_point_they_refuse_and_go_on)
+  {
+    using T = TypeParam;
+    auto x = points_in_unit_box<T>(2000);
+    cell_list_options<T, 3> const grid = {.period = {1, 1, 1}};
+    cell_list<T, 3> const cells(x.view(), 0.1, grid);
+    column_handles<T, 3> const columns(x);
+    T const good = x.columns[1][137];
+    for (backend const where : backends)
+    {
+      pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.1,
+                            {.grid = grid, .backend = where, .slabs = 5});
+      for (T const bad : {std::numeric_limits<T>::quiet_NaN(), T(1.5)})
       {
         expect_lists(list, cells, pairs::half);
-        for (int a = 0; a < 3; ++a)
+        set(columns.view()[1], 137, bad);
+        list.recount();
+        auto const refused = complains_of("137", bad > 1 ? "periodic box" : "finite");
+        if (bad > 1)
+          EXPECT_THAT([&] { list.wait(); }, refused);
+        else
+          EXPECT_THAT([&] { static_cast<void>(list.n_pairs()); }, refused);
+        EXPECT_THAT([&] { list.fill(); }, complains_of("has failed", "recount()"));
+        for (std::size_t s = 0; s < list.size(); ++s)
         {
-          starpu_data_acquire(columns.view()[a], STARPU_RW);
-          for (T& value : x.columns[a]) value += static_cast<T>(random.uniform(-0.02, 0.02));
-          starpu_data_release(columns.view()[a]);
+          EXPECT_THAT(values_of<std::uint64_t>(list.offsets(s)), testing::Each(0));
+          EXPECT_THAT(values_of<index_type>(list.rows(s)), testing::Each(0));
         }
-        cells.rebuild(x.view(), 0.1 - 0.01 * step);
-        list.recount(cells);
+        set(columns.view()[1], 137, good);
+        list.recount();
       }
-      list.fill();
+      expect_lists(list, cells, pairs::half);
+      // from the start
+      set(columns.view()[1], 137, T(-1));
+      pair_slabs<T, 3> other(one_runtime(), columns.view(), 0.1, {.grid = grid, .backend = where});
+      EXPECT_THAT([&] { other.wait(); }, complains_of("137", "-1"));
+      set(columns.view()[1], 137, good);
+      other.recount();
+      expect_lists(other, cells, pairs::half);
     }
   }
 
@@ -150,8 +267,8 @@ namespace nearfield::test
     auto const x = make_points<T, 3>(cloud::uniform, 500);
     cell_list<T, 3> const cells(x.view(), 0.2);
     column_handles<T, 3> const columns(x);
-    pair_slabs list(one_runtime(), cells, columns.view(), {.candidates = 5000});
-    ASSERT_GT(list.size(), 3u);
+    pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.2, {.slabs = 7});
+    ASSERT_EQ(list.size(), 7u);
     std::vector<index_type> order;
     for (std::size_t s = 0; s < list.size(); ++s)
     {
@@ -168,11 +285,12 @@ namespace nearfield::test
     using T = TypeParam;
     using other = std::conditional_t<std::is_same_v<T, float>, double, float>;
     auto const x = make_points<T, 3>(cloud::uniform, 100);
-    cell_list<T, 3> const cells(x.view(), 0.2), two(x.view(), x.view(), 0.2);
     auto const less = make_points<T, 3>(cloud::uniform, 99);
     auto const y = make_points<other, 3>(cloud::uniform, 100);
     column_handles<T, 3> const columns(x), fewer(less);
     column_handles<other, 3> const others(y);
+    auto const all = columns.view();
+    using handles = std::array<starpu_data_handle_t, 3>;
     auto const make = [](auto const&... arguments)
     {
       return [&]
@@ -180,14 +298,17 @@ namespace nearfield::test
         pair_slabs<T, 3> const list(one_runtime(), arguments...);
       };
     };
-    EXPECT_THAT(make(cells, fewer.view()), complains_of("column 0", "99", "100"));
-    EXPECT_THAT(make(cells, others.view()), complains_of("bytes", "one precision"));
-    EXPECT_THAT(make(cells, std::array<starpu_data_handle_t, 3>{}), complains_of("vector handle"));
-    EXPECT_THAT(make(cells, columns.view(), columns.view()), complains_of("one set of points"));
-    EXPECT_THAT(make(two, columns.view()), complains_of("two sets"));
-    EXPECT_THAT(make(two, columns.view(), columns.view()), complains_of("two sets"));
+    handles const mixed = {all[0], all[1], fewer.view()[2]}, none{};
+    double const cutoff = 0.2, negative = -1;
+    EXPECT_THAT(make(mixed, cutoff), complains_of("column 2", "99", "100"));
+    EXPECT_THAT(make(others.view(), cutoff), complains_of("bytes", "one precision"));
+    EXPECT_THAT(make(none, cutoff), complains_of("vector handle"));
+    EXPECT_THAT(make(all, all, cutoff), complains_of("two sets"));
+    EXPECT_THAT(make(all, negative), complains_of("cutoff", "-1"));
+    EXPECT_THAT(make(all, cutoff, pair_slab_options<T, 3>{.grid = {.period = {T(0.3), 0, 0}}}),
+                complains_of("period"));
 #if !defined(NEARFIELD_TEST_CUDA)
-    EXPECT_THAT(make(cells, columns.view(), pair_slab_options{.backend = cuda}),
+    EXPECT_THAT(make(all, cutoff, pair_slab_options<T, 3>{.backend = cuda}),
                 complains_of("backend cuda"));
 #endif
   }

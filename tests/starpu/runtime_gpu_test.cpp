@@ -102,7 +102,8 @@ namespace
       std::vector<starpu::handle> columns;
       for (auto const& column : x.columns)
         columns.push_back(starpu::handle::of(column.data(), column.size()));
-      starpu::pair_slabs list(r, cells, {columns[0], columns[1], columns[2]}, {.backend = cuda});
+      starpu::pair_slabs<double, 3> list(r, {columns[0], columns[1], columns[2]}, 0.05,
+                                         {.backend = cuda});
       coo<double, 3> found;
       list.to_host(found);
       ASSERT_EQ(found.size(), expected.size());

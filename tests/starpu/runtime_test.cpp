@@ -214,8 +214,7 @@ namespace
       runtime first({.workers = 1});
       auto const data = starpu::handle::of(values.data(), 10);
       starpu::p2p<one_over_r<3>, double> p2p;
-      cell_list const cells{soa{values, values}, 0.5};
-      starpu::pair_slabs<double, 2> pairs(first, cells, {data, data});
+      starpu::pair_slabs<double, 2> pairs(first, {data, data}, 0.5);
       first.wait();
       starpu_shutdown();
       EXPECT_THAT(message_of([] { runtime const r; }), HasSubstr("starpu_shutdown() was called"));

@@ -62,7 +62,7 @@ namespace
     std::vector<starpu::handle> columns;
     for (auto const& column : x.columns)
       columns.push_back(starpu::handle::of(const_cast<double*>(column.data()), column.size()));
-    starpu::pair_slabs<double, 3> pairs(one_runtime(), cells, {columns[0], columns[1], columns[2]});
+    starpu::pair_slabs<double, 3> pairs(one_runtime(), {columns[0], columns[1], columns[2]}, 0.3);
 
     for (bool const in_callback : {true, false})
     {
@@ -85,6 +85,13 @@ namespace
                   refused);
       EXPECT_THAT(said([&] { (void)starpu::radius_search(one_runtime(), cells, count_pairs{}); }),
                   refused);
+      EXPECT_THAT(said(
+                      [&] {
+                        starpu::pair_slabs<double, 3>(one_runtime(),
+                                                      {columns[0], columns[1], columns[2]}, 0.3);
+                      }),
+                  refused);
+      EXPECT_THAT(said([&] { pairs.recount(); }), refused);
       EXPECT_THAT(said([&] { (void)pairs.n_pairs(); }), refused);
       EXPECT_THAT(said([&] { pairs.fill(); }), refused);
       EXPECT_THAT(said([&] { pairs.wait(); }), refused);

@@ -63,7 +63,7 @@ namespace nearfield::detail
       if (n_items == 0) return;
       unsigned const blocks =
           std::min(blocks_for(n_items, search_warps), search_blocks * multiprocessors());
-      if (Stage != search_stage::fill)
+      if (Stage != search_stage::fill && !out_.counters_for_host)
       {
         auto& mail = cells_.mail().of_search;
         static_assert(sizeof(search_counters) <= sizeof mail);

@@ -39,16 +39,17 @@ namespace nearfield
   }
 
   template <class T, int Dim>
-  detail::cuda_rows<T, Dim>::cuda_rows(cuda_stream, cell_grid<T, Dim> const&, columns const&,
-                                       columns const&, bool)
+  struct detail::cuda_rows<T, Dim>::slab
+  {};
+  template <class T, int Dim>
+  detail::cuda_rows<T, Dim>::cuda_rows(cuda_stream, cell_list_options<T, Dim> const&, std::size_t)
   {
     fail();
   }
   template <class T, int Dim>
   detail::cuda_rows<T, Dim>::~cuda_rows() = default;
   template <class T, int Dim>
-  void detail::cuda_rows<T, Dim>::rebuild(cell_grid<T, Dim> const&, columns const&, columns const&,
-                                          bool)
+  void detail::cuda_rows<T, Dim>::sort(columns const&, columns const&, bool, T)
   {
     fail();
   }
@@ -56,14 +57,18 @@ namespace nearfield
   void detail::cuda_rows<T, Dim>::bind(columns const&, columns const&)
   {}
   template <class T, int Dim>
-  void detail::cuda_rows<T, Dim>::count(pairs, index_type, index_type, std::uint64_t*,
+  void detail::cuda_rows<T, Dim>::count(std::size_t, pairs, index_type, index_type, index_type*,
                                         std::uint64_t*)
   {
     fail();
   }
   template <class T, int Dim>
-  void detail::cuda_rows<T, Dim>::fill(pairs, index_type, index_type, std::uint64_t const*,
-                                       index_type*, index_type*)
+  std::uint64_t detail::cuda_rows<T, Dim>::n_pairs(std::size_t) const
+  {
+    fail();
+  }
+  template <class T, int Dim>
+  void detail::cuda_rows<T, Dim>::fill(std::size_t, index_type*, index_type*)
   {
     fail();
   }

@@ -5,6 +5,7 @@
 #include <nearfield/search/cuda.hpp>
 
 #include <algorithm>
+#include <optional>
 
 /// \file
 /// The search for a range of positions: the kernels of whole lists, over items that are clipped to the range.
@@ -19,70 +20,54 @@ namespace nearfield::detail
     if (k <= n_items) cut[k] = min(max(item_begin[k], first), last);
   }
 
-  /// Computes the lengths of rows, and where the rows of each item start.
-  static __global__ void split_offsets(std::uint64_t const* offsets, std::uint32_t n_rows,
-                                       std::uint32_t const* item_begin, std::uint32_t n_items,
-                                       std::uint32_t first, std::uint32_t* rows,
-                                       std::uint64_t* item_offsets)
+  /// Where the rows of each item start.
+  static __global__ void offsets_of_items(std::uint64_t const* offsets,
+                                          std::uint32_t const* item_begin, std::uint32_t n_items,
+                                          std::uint32_t first, std::uint64_t* item_offsets)
   {
     std::uint32_t const k = thread_index();
-    if (k < n_rows) rows[k] = static_cast<std::uint32_t>(offsets[k + 1] - offsets[k]);
     if (k < n_items) item_offsets[k] = offsets[item_begin[k] - first];
   }
 
-  /// The items of a range of positions, with the first and the last clipped.
+  /// A range of positions, and what its count keeps for the fill.
   template <class T, int Dim>
-  class cuda_rows<T, Dim>::items
+  struct cuda_rows<T, Dim>::slab
   {
-  public:
-    items(cuda_rows const& of, index_type first, index_type last)
+    pairs which = pairs::half;
+    std::uint32_t first = 0, first_item = 0, n_items = 0;
+    device_array<std::uint32_t>
+        clipped; ///< the items' first positions; empty if they are those of all
+    device_array<std::uint32_t> rows; ///< the number of pairs of each position
+    device_array<std::uint32_t> many; ///< items with masks in several batches
+    device_array<std::uint64_t> item_offsets;
+    std::optional<mask_arrays> masks;
+    pinned<search_counters> found{"radius_search: cudaMallocHost"};
+
+    void forget()
     {
-      auto const& all = of.item_begin_;
-      if (first >= last) return;
-      first_ = static_cast<std::uint32_t>(std::upper_bound(all.begin(), all.end(), first) -
-                                          all.begin() - 1);
-      n_ =
-          static_cast<std::uint32_t>(std::lower_bound(all.begin(), all.end(), last) - all.begin()) -
-          first_;
-      auto const stream = of.cells_->stream();
-      begin_ = device_array<std::uint32_t>(n_ + std::size_t(1), stream, "radius_search: items");
-      cut_items<<<blocks_for(n_ + std::size_t(1), block_threads), block_threads, 0, stream>>>(
-          of.cells_->targets().item_begin.data() + first_, n_, first, last, begin_.data());
-      check_cuda(cudaGetLastError(), "radius_search: cut_items");
+      masks.reset();
+      item_offsets = {};
+      for (auto* const one : {&clipped, &rows, &many}) *one = {};
     }
-
-    [[nodiscard]] std::uint32_t n() const { return n_; }
-    [[nodiscard]] std::uint32_t const* begin() const { return begin_.data(); }
-    /// Restricts the search to these items.
-    void narrow(device_search_run<T, Dim>& run) const { run.narrow(begin_.data(), first_, n_); }
-
-  private:
-    std::uint32_t first_ = 0, n_ = 0;
-    device_array<std::uint32_t> begin_;
   };
 
   template <class T, int Dim>
-  cuda_rows<T, Dim>::cuda_rows(cuda_stream stream, cell_grid<T, Dim> const& grid,
-                               columns const& targets, columns const& sources, bool one_set)
-      : cells_(std::make_unique<device_cells<T, Dim>>(stream, cell_list_options<T, Dim>{}))
-  {
-    rebuild(grid, targets, sources, one_set);
-  }
-
-  template <class T, int Dim>
-  void cuda_rows<T, Dim>::rebuild(cell_grid<T, Dim> const& grid, columns const& targets,
-                                  columns const& sources, bool one_set)
-  {
-    cells_->build(grid, targets, sources, one_set);
-    auto const& starts = cells_->targets().item_begin;
-    item_begin_.resize(cells_->targets().n_items + std::size_t(1));
-    if (starts.size() > 0)
-      device_copy(item_begin_.data(), starts.data(), item_begin_.size() * sizeof(index_type),
-                  cells_->stream());
-  }
+  cuda_rows<T, Dim>::cuda_rows(cuda_stream stream, cell_list_options<T, Dim> const& options,
+                               std::size_t n_slabs)
+      : cells_(std::make_unique<device_cells<T, Dim>>(stream, options)), slabs_(n_slabs)
+  {}
 
   template <class T, int Dim>
   cuda_rows<T, Dim>::~cuda_rows() = default;
+
+  template <class T, int Dim>
+  void cuda_rows<T, Dim>::sort(columns const& targets, columns const& sources, bool one_set,
+                               T cutoff)
+  {
+    for (slab& one : slabs_) one.forget();
+    item_begin_.clear();
+    cells_->build(targets, sources, one_set, cutoff);
+  }
 
   template <class T, int Dim>
   void cuda_rows<T, Dim>::bind(columns const& targets, columns const& sources)
@@ -91,42 +76,127 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::count(pairs which, index_type first, index_type last,
-                                std::uint64_t* offsets, std::uint64_t* size)
+  std::uint64_t cuda_rows<T, Dim>::n_pairs(std::size_t k) const
   {
-    cuda_stream const stream = cells_->stream();
-    std::uint32_t const n = last - first;
-    device_search_run<T, Dim> run(*cells_, which, true);
-    items const some(*this, first, last);
-    some.narrow(run);
-    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
-    run.out().row_of_position = rows.data() - first;
-    run.template launch<search_stage::count>();
-    scan_counts(rows.data(), offsets, n, stream);
-    check_cuda(cudaMemcpyAsync(size, offsets + n, sizeof *size, cudaMemcpyDeviceToDevice, stream),
-               "radius_search: cudaMemcpyAsync");
+    return slabs_[k].found->pairs;
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::fill(pairs which, index_type first, index_type last,
-                               std::uint64_t const* offsets, index_type* i, index_type* j)
+  void cuda_rows<T, Dim>::cut(slab& to, index_type last)
+  {
+    auto const& all = cells_->targets();
+    if (to.first == 0 && last == all.n)
+    {
+      to.first_item = 0;
+      to.n_items = all.n_items;
+      return;
+    }
+    if (item_begin_.empty())
+    {
+      item_begin_.resize(all.n_items + std::size_t(1));
+      device_copy(item_begin_.data(), all.item_begin.data(),
+                  item_begin_.size() * sizeof(index_type), cells_->stream());
+    }
+    auto const begin = item_begin_.begin(), end = item_begin_.end();
+    to.first_item = static_cast<std::uint32_t>(std::upper_bound(begin, end, to.first) - begin - 1);
+    to.n_items =
+        static_cast<std::uint32_t>(std::lower_bound(begin, end, last) - begin) - to.first_item;
+    auto const stream = cells_->stream();
+    std::size_t const n = to.n_items + std::size_t(1);
+    to.clipped = device_array<std::uint32_t>(n, stream, "radius_search: items");
+    cut_items<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        all.item_begin.data() + to.first_item, to.n_items, to.first, last, to.clipped.data());
+    check_cuda(cudaGetLastError(), "radius_search: cut_items");
+  }
+
+  template <class T, int Dim>
+  void cuda_rows<T, Dim>::narrow(slab const& to, device_search_run<T, Dim>& run) const
+  {
+    if (to.clipped.size() > 0) run.narrow(to.clipped.data(), to.first_item, to.n_items);
+  }
+
+  template <class T, int Dim>
+  void cuda_rows<T, Dim>::count(std::size_t k, pairs which, index_type first, index_type last,
+                                index_type* rows, std::uint64_t* offsets)
   {
     cuda_stream const stream = cells_->stream();
     std::uint32_t const n = last - first;
-    if (n == 0) return;
+    slab& to = slabs_[k];
+    to.forget();
+    to.which = which;
+    to.first = first;
+    *to.found = {};
     device_search_run<T, Dim> run(*cells_, which, true);
-    items const some(*this, first, last);
-    some.narrow(run);
-    device_array<std::uint32_t> rows(n, stream, "radius_search: rows");
-    device_array<std::uint64_t> item_offsets(some.n(), stream, "radius_search: items");
-    split_offsets<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
-        offsets, n, some.begin(), some.n(), first, rows.data(), item_offsets.data());
-    check_cuda(cudaGetLastError(), "radius_search: split_offsets");
+    cut(to, last);
+    narrow(to, run);
+    to.rows = device_array<std::uint32_t>(n, stream, "radius_search: rows");
+    to.many = device_array<std::uint32_t>(to.n_items, stream, "radius_search: items");
+    to.item_offsets = device_array<std::uint64_t>(to.n_items, stream, "radius_search: items");
     search_output& out = run.out();
-    out.row_of_position = rows.data() - first;
-    out.item_offsets = item_offsets.data();
-    out.out_i = i;
-    out.out_j = j;
-    run.template launch<search_stage::fill>();
+    out.counters_for_host = &*to.found;
+    out.row_of_position = to.rows.data() - first;
+    out.every_row = true;
+    out.items_of_many_batches = to.many.data();
+    try
+    {
+      to.masks.emplace(out, which, n, to.n_items, stream);
+    }
+    catch (error const& failure)
+    {
+      if (failure.kind() != error_kind::out_of_memory) throw;
+      to.masks.emplace(out, which, 0, to.n_items, stream); // the fill tests again
+    }
+    run.template launch<search_stage::masks>();
+    scan_counts(to.rows.data(), offsets, n, stream);
+    offsets_of_items<<<blocks_for(to.n_items, block_threads), block_threads, 0, stream>>>(
+        offsets, to.clipped.size() > 0 ? to.clipped.data() : cells_->targets().item_begin.data(),
+        to.n_items, first, to.item_offsets.data());
+    check_cuda(cudaGetLastError(), "radius_search: offsets_of_items");
+    check_cuda(cudaMemcpyAsync(rows, cells_->targets().order.data() + first, n * sizeof *rows,
+                               cudaMemcpyDeviceToDevice, stream),
+               "radius_search: cudaMemcpyAsync");
+    end_stage("offsets", stream);
+  }
+
+  template <class T, int Dim>
+  void cuda_rows<T, Dim>::fill(std::size_t k, index_type* i, index_type* j)
+  {
+    cuda_stream const stream = cells_->stream();
+    slab& from = slabs_[k];
+    search_counters const found = *from.found;
+    if (found.pairs == 0) return;
+    auto const* const target_order = cells_->targets().order.data();
+    auto const* const source_order = cells_->sources().order.data();
+    auto const* const heads = from.masks->heads.data();
+    auto const* const masks = from.masks->masks.data();
+    std::uint32_t* const rows = from.rows.data() - from.first;
+    if (i && found.items_of_many_batches < from.n_items)
+      expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order, source_order,
+                   i, j, stream);
+    end_stage("expand", stream);
+    row_masks in{
+        heads, masks,  from.many.data(), found.items_of_many_batches, from.item_offsets.data(),
+        rows,  nullptr};
+    if (!i)
+    {
+      in.items = nullptr;
+      in.n_items = from.n_items;
+    }
+    expand_rows(in, target_order, source_order, i, j, stream);
+    end_stage("expand rows", stream);
+    if (found.items_without_masks > 0)
+    {
+      device_search_run<T, Dim> run(*cells_, from.which, true);
+      narrow(from, run);
+      search_output& out = run.out();
+      out.row_of_position = rows;
+      out.only_items = from.masks->unmasked.data();
+      out.n_only_items = found.items_without_masks;
+      out.item_offsets = from.item_offsets.data();
+      out.out_i = i;
+      out.out_j = j;
+      run.template launch<search_stage::fill>();
+    }
+    from.forget();
   }
 }

@@ -98,7 +98,8 @@ namespace nearfield::detail
       }
       else
       {
-        if (lane < points.count && out.row_of_position && !(link && has_one_batch))
+        if (lane < points.count && out.row_of_position &&
+            (out.every_row || !(link && has_one_batch)))
           out.row_of_position[points.begin + lane] = row_pairs;
         uint64_t const total = warp_sum(row_pairs);
         if (lane == 0 && out.item_pairs) out.item_pairs[item] = total;

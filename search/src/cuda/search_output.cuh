@@ -67,11 +67,14 @@ namespace nearfield::detail
   struct search_output
   {
     search_counters* counters = nullptr;
-    /// In host memory: the last block of a count writes the counters there, blocks_done last.
+    /// In host memory: the last block of a count writes the counters there, blocks_done last. Null: in the mail
+    /// of the cells.
     search_counters* counters_for_host = nullptr;
     // counts
     uint32_t* row_of_index = nullptr;
     uint32_t* row_of_position = nullptr;
+    /// row_of_position of all rows; otherwise a count with masks leaves out those of items with one batch
+    bool every_row = false;
     uint64_t* item_pairs = nullptr;
     // masks
     mask_head* heads = nullptr;

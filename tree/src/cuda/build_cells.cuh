@@ -40,17 +40,6 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::build(cell_grid<T, Dim> const& grid, columns const& targets,
-                                   columns const& sources, bool one_set)
-  {
-    check_columns<T, Dim>("points", sources);
-    check_columns<T, Dim>("queries", targets);
-    std::array<double, Dim> extent{};
-    for (int a = 0; a < Dim; ++a) extent[a] = grid.cells[a] / grid.inverse_width[a];
-    build(grid, make_cell_geometry<T, Dim>(grid, extent), targets, sources, one_set);
-  }
-
-  template <class T, int Dim>
   void device_cells<T, Dim>::build(cell_grid<T, Dim> const& grid, cell_geometry const& geometry,
                                    columns const& targets, columns const& sources, bool one_set)
   {

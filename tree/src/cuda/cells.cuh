@@ -36,10 +36,6 @@ namespace nearfield::detail
     /// One set is both targets and sources. If the points are refused, the list is unchanged.
     void build(columns const& targets, columns const& sources, bool one_set, T cutoff);
 
-    /// The same with a grid that holds all points; these are not checked.
-    void build(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
-               bool one_set);
-
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
     {

@@ -19,19 +19,19 @@
 
 namespace nearfield::starpu
 {
-  /// Which pairs are listed, where they are searched, and in how many tasks.
+  /// How space is cut into cells, which pairs are listed, and in how many tasks.
+  template <class T, int Dim>
   struct pair_slab_options
   {
-    pairs which = pairs::half; ///< half or full list
+    cell_list_options<T, Dim> grid = {}; ///< periods, and cells per cutoff
+    pairs which = pairs::half;           ///< half or full list
     /// write the column i too; without it, rows() and offsets() give the i of each pair
     bool with_i = true;
-    /// automatic: StarPU's scheduler chooses for each task. A scheduler without performance models (lws, the
-    /// default) lets CPU workers take slabs sized for GPUs: use one with models, such as dmdas, or name the
-    /// backend.
+    /// automatic: GPUs if StarPU has any, otherwise CPUs. A slab is sized for one or the other.
     nearfield::backend backend = nearfield::backend::automatic;
-    /// Approximate number of candidate pairs per slab; 0: 4 slabs per GPU or, without GPUs, up to 32 per
-    /// CPU worker. Results do not depend on it.
-    std::uint64_t candidates = 0;
+    /// The number of slabs; 0: one per GPU (and per 2^24 points) or, without GPUs, up to 32 per CPU worker. No
+    /// more than there are rows. Results do not depend on it.
+    std::size_t slabs = 0;
   };
 
   namespace detail
@@ -40,47 +40,53 @@ namespace nearfield::starpu
     class pair_slab_tasks;
   }
 
-  /// The pairs of a cell list, in slabs that StarPU tasks on CPUs and GPUs find and other tasks read in place.
+  /// All pairs of points closer than a cutoff, in slabs that StarPU tasks on CPUs or GPUs find and other tasks read in
+  /// place. The points are handles: only tasks read them, and the host need not have them.
   ///
-  ///     nearfield::cell_list const cells{nearfield::soa{x, y, z}, cutoff};
-  ///     auto const hx = nearfield::starpu::handle::of(x.data(), n), hy = ..., hz = ...;
-  ///     nearfield::starpu::pair_slabs list{starpu, cells, {hx, hy, hz}};   // count tasks
-  ///     list.fill();                                                      // fill tasks
-  ///     for (std::size_t s = 0; s < list.size(); ++s)
-  ///       if (list.n_pairs(s) > 0)
-  ///         starpu_task_insert(&mine, STARPU_R, list.i(s), STARPU_R, list.j(s), STARPU_R, hx.get(), ...);
-  ///     starpu_task_wait_for_all();
-  ///     list.wait();
+  ///     nearfield::starpu::pair_slabs<double, 3> list{starpu, {hx, hy, hz}, cutoff};   // tasks that sort and count
+  ///     for (int step = 0;; ++step)
+  ///     {
+  ///       list.fill();                                                                // tasks that fill
+  ///       for (std::size_t s = 0; s < list.size(); ++s)
+  ///         if (list.n_pairs(s) > 0)
+  ///           starpu_task_insert(&forces, STARPU_R, list.i(s), STARPU_R, list.j(s), STARPU_R, hx.get(), ...);
+  ///       starpu_task_insert(&move, STARPU_RW, hx.get(), ...);
+  ///       list.recount();                                                             // sort and count again
+  ///     }
   ///
-  /// A slab is a range of consecutive cells, and so of consecutive positions of targets. One task counts the
-  /// pairs of a slab; then handles of that size are made and a second task fills them. If StarPU has GPU
-  /// workers, the memory is allocated where that task runs. The slabs one after the other equal the list of
-  /// nearfield::radius_search, bit for bit, whatever the slabs and whichever worker searched them.
+  /// Points are sorted by the cells of a grid, as in a cell_list. Slab s of S holds the rows of the targets at
+  /// positions [n s / S, n (s + 1) / S). One task counts the pairs of a slab; the first one of a worker of a GPU, or of
+  /// all CPU workers, sorts the points before. The host waits for the number only, and submits a second task, which
+  /// fills. If StarPU has GPU workers, memory is allocated where the tasks run. The slabs one after the other equal the
+  /// list of nearfield::radius_search, bit for bit.
   ///
-  /// A CPU worker searches the given cells. A GPU worker sorts the columns by the same grid in its first task
-  /// and keeps that list (20 bytes per point and 8 per cell, or 28 per point with many more cells than points),
-  /// outside the memory that StarPU manages; each worker of a GPU keeps its own.
+  /// A worker of a GPU has its slabs to itself, and keeps the sorted points (20 bytes per point and 8 per cell, or 28
+  /// per point with many more cells than points) and, from count to fill, results of the tests (56 bytes per row, 96 in
+  /// a full list), outside the memory that StarPU manages. Handles are made once; i and j have room for an eighth
+  /// more pairs than there were, and are made again when a slab has more than that.
   ///
-  /// Cells, columns and handles of columns must outlive the object, and must not change while it has tasks.
-  /// If a task fails, its outputs are zero, the next call throws its exception, and later calls throw
-  /// nearfield::error until recount(). One thread at a time may call the functions, and no task. Handles of
-  /// results live as long as the object, or until recount().
+  /// Handles of columns must outlive the object. Tasks that move the points come after fill() and before
+  /// recount(). If a task fails, because of a point that is not finite or outside its periodic box, say, its outputs
+  /// are zero, the next call throws its exception, and later calls throw nearfield::error until recount(). One thread
+  /// at a time may call the functions, and no task. Handles of results live as long as the object, those of i and j
+  /// until the next fill().
   template <class T, int Dim>
   class NEARFIELD_API pair_slabs
   {
   public:
-    /// Vector handles of the columns that the cells were built from. They are only read.
+    /// Vector handles of the columns of a set of points. They are only read.
     using handles = std::array<starpu_data_handle_t, Dim>;
+    using options_type = pair_slab_options<T, Dim>; ///< cells, pairs and slabs
 
-    /// One set: cuts slabs and submits the count tasks. Throws nearfield::error if a handle's size or
-    /// precision is not that of the cells, for a half list of two sets, for backend cuda if StarPU has no
-    /// GPU worker, if no worker can run a task, and if too little address space is left (see runtime).
-    pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-               std::type_identity_t<handles> const& points, pair_slab_options const& options = {});
+    /// One set: submits the tasks that sort and count. Throws nearfield::error for a column that is not a vector, of
+    /// another size than the first or of another precision than T, for a cutoff and options that cell_list refuses,
+    /// for a half list of two sets, for backend cuda if StarPU has no GPU worker, if no worker can run a task, and
+    /// if too little address space is left (see runtime).
+    pair_slabs(runtime const& starpu, handles const& points, double cutoff,
+               options_type const& options = {});
     /// Two sets: rows belong to the queries. Requires pairs::full.
-    pair_slabs(runtime const& starpu, cell_list<T, Dim> const& cells,
-               std::type_identity_t<handles> const& queries,
-               std::type_identity_t<handles> const& points, pair_slab_options const& options = {});
+    pair_slabs(runtime const& starpu, handles const& queries, handles const& points, double cutoff,
+               options_type const& options = {});
     /// The moved-from object may only be assigned to or destroyed.
     pair_slabs(pair_slabs&&) noexcept;
     /// Ends the current slabs as the destructor does.
@@ -89,10 +95,10 @@ namespace nearfield::starpu
     /// worker calls it, in a codelet or a callback.
     ~pair_slabs();
 
-    /// Starts again with rebuilt or other cells, whose points the columns now hold: waits for all tasks that
-    /// use the handles of results, destroys these handles, and proceeds as the constructor does. Memory on
-    /// GPUs is reused, so this costs less than a new object.
-    void recount(cell_list<T, Dim> const& cells);
+    /// Starts again when points have moved, or will be moved by tasks submitted before: sorts and counts as the
+    /// constructor does, in the memory of the last round. Waits for nothing, unless a task has failed: tasks that read
+    /// the last list end before those of the next. Throws what a task of the last round has thrown and no call has.
+    void recount();
 
     /// The number of slabs.
     [[nodiscard]] std::size_t size() const;
@@ -101,12 +107,12 @@ namespace nearfield::starpu
     /// The number of pairs of all slabs. Waits for all count tasks.
     [[nodiscard]] std::uint64_t n_pairs();
 
-    /// Makes the handles i and j and submits the fill tasks, slab by slab as counts become known. Later calls
-    /// do nothing until recount(). Throws what n_pairs() throws, and nearfield::error for a slab of 2^32 pairs
-    /// or more and if too little address space is left (see runtime).
+    /// Makes the handles i and j, or takes those of the last round if they have room, and submits the fill tasks, slab
+    /// by slab as counts become known. Later calls do nothing until recount(). Throws what n_pairs() throws, and
+    /// nearfield::error for a slab of 2^32 pairs or more and if too little address space is left (see runtime).
     void fill();
 
-    /// index_type: the caller's index of the point of each row of slab s. In host memory; only to be read.
+    /// index_type: the caller's index of the point of each row of slab s.
     [[nodiscard]] starpu_data_handle_t rows(std::size_t s) const;
     /// std::uint64_t: row r of slab s is j[offsets[r]] ... j[offsets[r + 1] - 1].
     [[nodiscard]] starpu_data_handle_t offsets(std::size_t s) const;

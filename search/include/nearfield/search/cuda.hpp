@@ -118,47 +118,55 @@ namespace nearfield
 
   namespace detail
   {
-    /// Searches on a GPU for a range of positions at a time, if the host has a cell list of the same points. It
-    /// takes the grid of that list as it is, so a range of positions means the same points on both sides. It is
-    /// made for tasks: results go to memory that the caller provides, and only building waits, for its own stream.
-    ///
-    /// The points are those that the host's list was built from; they are not checked again. Memory is that of a
-    /// cuda_cell_list. One thread at a time may use an object, with the device of its stream as the current one.
+    template <class T, int Dim>
+    class device_search_run;
+
+    /// Searches on a GPU for ranges of positions, the slabs, in steps made for tasks: results go to memory that the
+    /// caller provides, and only sorting, and the first count of less than all positions, wait for the stream. Pairs
+    /// and order are those of a cuda_cell_list, and so is the memory; from count to fill a slab has its masks too.
+    /// One thread at a time may use an object, with the device of its stream as the current one.
     template <class T, int Dim>
     class NEARFIELD_API cuda_rows
     {
     public:
       using columns = soa<T const, Dim>;
 
-      /// For one set, targets and sources are the same. Throws nearfield::error as cuda_cell_list does for the
-      /// device and for the number of points.
-      cuda_rows(cuda_stream stream, cell_grid<T, Dim> const& grid, columns const& targets,
-                columns const& sources, bool one_set);
+      /// Throws nearfield::error as cuda_cell_list does for the device.
+      cuda_rows(cuda_stream stream, cell_list_options<T, Dim> const& options, std::size_t n_slabs);
       ~cuda_rows();
       cuda_rows(cuda_rows const&) = delete;
       cuda_rows& operator=(cuda_rows const&) = delete;
 
-      /// Sorts other points, or the same ones after they moved; arguments are those of the constructor.
-      void rebuild(cell_grid<T, Dim> const& grid, columns const& targets, columns const& sources,
-                   bool one_set);
+      /// Sorts points; slabs are to be counted again. For one set, targets and sources are the same. Throws
+      /// nearfield::error as cuda_cell_list does.
+      void sort(columns const& targets, columns const& sources, bool one_set, T cutoff);
 
       /// The same values are in these columns from now on.
       void bind(columns const& targets, columns const& sources);
 
-      /// For the targets at positions [first, last): the row of position p takes the places
-      /// [offsets[p - first], offsets[p - first + 1]). The last offset, the total, is also written to *size.
-      void count(pairs which, index_type first, index_type last, std::uint64_t* offsets,
-                 std::uint64_t* size);
+      /// Slab k is the targets at positions [first, last): row r is of the point rows[r], and its pairs take the
+      /// places [offsets[r], offsets[r + 1]).
+      void count(std::size_t k, pairs which, index_type first, index_type last, index_type* rows,
+                 std::uint64_t* offsets);
 
-      /// Writes the pairs of those rows where the offsets say, as indices in the given columns; i may be null.
-      void fill(pairs which, index_type first, index_type last, std::uint64_t const* offsets,
-                index_type* i, index_type* j);
+      /// The pairs of slab k, once the stream has done the work of count(). Any thread may ask for it.
+      [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const;
+
+      /// Writes the pairs of slab k, once after each count() and when the stream has done the work of that, as
+      /// indices in the given columns; i may be null.
+      void fill(std::size_t k, index_type* i, index_type* j);
 
     private:
-      class items;
+      struct slab;
+
+      /// The items of a slab.
+      void cut(slab& to, index_type last);
+      /// Restricts a search to these.
+      void narrow(slab const& to, device_search_run<T, Dim>& run) const;
 
       std::unique_ptr<device_cells<T, Dim>> cells_;
-      /// the first position of each item, on the host
+      std::vector<slab> slabs_;
+      /// the first position of each item, on the host; empty until a slab needs it
       std::vector<index_type> item_begin_;
     };
   }

@@ -6,6 +6,7 @@
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -39,7 +40,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   using row_function = void (*)(void* sink, search_row<T, Dim> const& row);
 
-  /// What to search: the rows of the points in boxes [first_box, last_box).
+  /// What to search: the rows of the points in boxes [first_box, last_box) that are at positions [first, last).
   template <class T, int Dim>
   struct search_job
   {
@@ -47,6 +48,8 @@ namespace nearfield::detail
     pairs which = pairs::half;
     index_type first_box = 0;
     index_type last_box = 0;
+    index_type first = 0;
+    index_type last = ~index_type(0);
   };
 
   /// All boxes.
@@ -116,6 +119,24 @@ namespace nearfield::detail
   search_job<T, Dim> job_of(cell_view<T, Dim> const& cells, pairs which, slab const& s)
   {
     return {&cells, which, s.first_box, s.last_box};
+  }
+
+  /// The search of the targets at positions [first, last), of which there is at least one.
+  template <class T, int Dim>
+  search_job<T, Dim> job_of_positions(cell_view<T, Dim> const& cells, pairs which, index_type first,
+                                      index_type last)
+  {
+    auto const& begins = cells.targets.offsets;
+    auto const box_after = [&](auto const place)
+    {
+      return static_cast<index_type>(place - begins.begin());
+    };
+    return {&cells,
+            which,
+            box_after(std::upper_bound(begins.begin(), begins.end(), first)) - 1,
+            box_after(std::lower_bound(begins.begin(), begins.end(), last)),
+            first,
+            last};
   }
 
 #define NEARFIELD_DECLARE_SEARCH(T, Dim)                                                           \
