@@ -53,10 +53,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     /// What some right-hand sides read and add to: of the first of them.
     struct columns
     {
-      T const* q;        ///< inputs of the sources
-      T* const* out;     ///< outputs of the targets
-      T const* target_q; ///< inputs of the targets
-      T* back;           ///< outputs of the sources
+      T const* q;          ///< inputs of the sources
+      T* const* out;       ///< outputs of the targets
+      T const* target_q;   ///< inputs of the targets
+      std::ptrdiff_t back; ///< outputs of the sources, a place in the panel; only if mutual
     };
 
     /// The targets receive from `Sides` right-hand sides.
@@ -134,7 +134,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (int t = 0; t < targets; ++t) q[s][t] = V(of.target_q[(s * n_in + i) * targets + t]);
         }
         T const* entry = matrices.entry(kernel.first_back + i) + first_back * targets * width;
-        T* column = of.back;
+        T* column = sources.columns + of.back;
         for (int o = 0; o < n_out; ++o)
         {
           T const* matrix = entry;
@@ -161,7 +161,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
     }
 
-    /// All of them, `Sides` at a time; returns the first that is left.
+    /// n_sides of them, `Sides` at a time as long as there are so many.
     template <int Sides>
     __attribute__((always_inline)) void run(columns& of, int& n_sides) const
     {
@@ -177,10 +177,11 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
     }
 
+    /// The first n_sides right-hand sides.
     __attribute__((always_inline)) void run(int n_sides) const
     {
       columns of{sources.q(0) + first * width, job.target_out, kernel.target_q,
-                 sources.out(0) + (first + first_back) * width};
+                 sources.out(0) - sources.columns + (first + first_back) * width};
       if constexpr (rhs_block_for<V>().sides == 4) run<4>(of, n_sides);
       run<2>(of, n_sides);
       run<1>(of, n_sides);
@@ -325,8 +326,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     T target_q[most_sides * K::n_in * n_block], scale[K::n_out], back_scale[K::n_out];
     for (int o = 0; o < K::n_out; ++o)
     {
-      scale[o] = static_cast<T>(final_scale<K, V>(o));
-      if constexpr (Mutual) back_scale[o] = back::is_odd(o) ? -scale[o] : scale[o];
+      scale[o] = back_scale[o] = static_cast<T>(final_scale<K, V>(o));
+      if constexpr (Mutual || back::is_stored_instead)
+        if (back::is_odd(o)) (back::is_stored_instead ? scale : back_scale)[o] *= -1;
     }
     run_products<V>({&evaluate_matrices<stores_back, K, V>, interaction, K::dim, K::n_in, K::n_out,
                      n_entries, stores_back ? n_entries / 2 : 0, Mutual, scale, back_scale, entries,
