@@ -14,6 +14,8 @@
 /// a source receives travels along with it to the next lane: a shuffle for each sum, where adding up
 /// over the warp would take four instructions. At the end lane l holds what source l has received, and adds it by
 /// atomics, in no fixed order.
+///
+/// A block is one warp: those of small items, which are cut into fewer pieces, make room for others at once.
 
 namespace nearfield::detail
 {
@@ -35,11 +37,27 @@ namespace nearfield::detail
     static constexpr int R = mutual_targets_of_lane(words);
     static constexpr int blocks = mutual_several_blocks_of(words, R);
 
-    /// The most targets of a warp: two groups for an item of a list, so that leaves of any size fill it, and one
-    /// for a large box.
-    static constexpr int of_list = 16 * R, of_box = 32 * R;
-    /// The pieces that an item of a list may be cut into.
-    static constexpr int pieces = (mutual_targets_of_item + of_list - 1) / of_list;
+    /// The most targets of a warp.
+    static constexpr int most_targets = 32 * R;
+    /// The pieces that an item of a list may be cut into: one more than make two groups of each.
+    static constexpr int most_pieces = (mutual_targets_of_item + 16 * R - 1) / (16 * R) + 1;
+
+    /// How many pieces of an item of `count` targets take the least time together: lanes that are in no group are
+    /// lost, and a tile costs about two steps besides its own.
+    static __device__ index_type pieces_of(index_type count)
+    {
+      index_type best = 1;
+      float least = 1e9F;
+      for (index_type pieces = 1; pieces <= most_pieces; ++pieces)
+      {
+        index_type const m = ((count + pieces - 1) / pieces + R - 1) / R;
+        if (m > 32) continue;
+        auto const time = static_cast<float>(pieces * (m + 2)) / static_cast<float>(32 / m * m);
+        if (time < least) best = pieces;
+        least = min(least, time);
+      }
+      return best;
+    }
 
     /// An odd number of 16 bytes apart: lanes that read one source each do not meet in a bank.
     using source = std::conditional_t<sizeof(tile_source<columns, T>) % 32 == 0,
@@ -61,21 +79,19 @@ namespace nearfield::detail
     index_type self_begin = 0; ///< the first target among the sources
   };
 
-  /// Returns false if warp w has nothing to do.
+  /// The work of piece or part `part` of item i. Returns false if there is none.
   template <class Shape, class Job>
-  __device__ bool find_work(Job const& job, index_type w, mutual_work& work)
+  __device__ bool find_work(Job const& job, index_type i, index_type part, mutual_work& work)
   {
     if (job.items)
     {
-      index_type const i = w / Shape::pieces, piece = w % Shape::pieces;
       if (i >= job.counts().n_items) return false;
       work.item = job.items[i];
-      index_type const count = work.item.count;
-      index_type const pieces = (count + Shape::of_list - 1) / Shape::of_list;
-      if (piece >= pieces) return false;
-      index_type const begin = count * piece / pieces;
+      index_type const count = work.item.count, pieces = Shape::pieces_of(count);
+      if (part >= pieces) return false;
+      index_type const begin = count * part / pieces;
       work.item.first += begin;
-      work.item.count = count * (piece + 1) / pieces - begin;
+      work.item.count = count * (part + 1) / pieces - begin;
       index_type const box = work.item.box;
       work.own = work.others = job.own[box];
       work.others.begin = work.others.end;
@@ -84,9 +100,7 @@ namespace nearfield::detail
       work.self_begin = work.own.begin + (work.item.first - job.box_offsets[box]);
       return true;
     }
-    if (w / job.parts >= job.n_items) return false;
-    index_type const part = w % job.parts;
-    work.item = job.item(w / job.parts);
+    work.item = job.item(i);
     // an item meets the sources after it, and its own points one-sided, in the first part
     index_type const behind = job.own_is_self ? work.item.first + work.item.count : 0;
     if (job.own_is_self && part == 0) work.own = {.begin = work.item.first, .end = behind};
@@ -98,21 +112,19 @@ namespace nearfield::detail
   }
 
   template <class K, class T, class Columns>
-  __global__ void __launch_bounds__(mutual_threads, mutual_several<K, T>::blocks)
+  __global__ void __launch_bounds__(32, mutual_several<K, T>::blocks)
       mutual_several_kernel(__grid_constant__ device_job<Columns, T> const job,
                             __grid_constant__ K const k)
   {
     using shape = mutual_several<K, T>;
     constexpr int R = shape::R, B = shape::B;
-    constexpr index_type warps = mutual_threads / 32;
     constexpr index_type halo = index_type(1) << 31;
     // long sums of floats lose digits
     constexpr index_type most_tiles = sizeof(T) == 4 ? 32 : ~index_type(0);
-    __shared__ typename shape::memory memories[warps];
-    index_type const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    auto& memory = memories[warp];
+    __shared__ typename shape::memory memory;
+    index_type const lane = threadIdx.x;
     mutual_work work;
-    if (!find_work<shape>(job, blockIdx.x * warps + warp, work)) return;
+    if (!find_work<shape>(job, blockIdx.x, blockIdx.y, work)) return;
 
     index_type const first = work.item.first, count = work.item.count;
     index_type const m = (count + R - 1) / R, groups = 32 / m;

@@ -49,6 +49,14 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
   template <class V, int D>
   inline constexpr int first_odd_output<isotropic<V, D>> = D;
 
+  /// Whether K(r) is K(-r) with a minus, which would cost an instruction per entry.
+  template <class Map>
+  inline constexpr bool is_negative = false;
+  template <class V, int D>
+  inline constexpr bool is_negative<radial<V, D, -1>> = true;
+  template <class V, int D>
+  inline constexpr bool is_negative<value_radial<V, D, -1>> = true;
+
   /// How K(-r) follows from K(r).
   template <class K, class V>
   struct way_back
@@ -60,6 +68,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     };
     /// The entries of K(-r) are stored after those of K(r).
     static constexpr bool is_stored = has_back && first_odd_output<map_type> < 0;
+    /// They are stored in place of those of K(r).
+    static constexpr bool is_stored_instead = is_negative<map_type>;
 
     static constexpr bool is_odd(int o)
     {
@@ -70,7 +80,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// Stores K(r), and K(-r) after it if StoresBack. A tested pair at distance zero has a zero matrix.
+  /// Stores K(r), and K(-r) after it if StoresBack, or K(-r) alone if way_back says so. A tested pair at distance zero
+  /// has a zero matrix.
   template <bool StoresBack, class K, class V>
   [[gnu::noinline]] void evaluate_matrices(void const* interaction, matrix_block<V> const& block,
                                            bool tested) noexcept
@@ -120,7 +131,10 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           vec<V, n_in> unit;
           NEARFIELD_UNROLL
           for (int c = 0; c < n_in; ++c) unit[c] = V(c == i ? 1 : 0);
-          store(map.to(unit), i);
+          if constexpr (way_back<K, V>::is_stored_instead)
+            store(map.back(unit), i);
+          else
+            store(map.to(unit), i);
           if constexpr (StoresBack) store(map.back(unit), n_out * n_in + i);
         }
       }

@@ -50,109 +50,141 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     int first;
     int first_back; ///< the sources of packs from this one on receive
 
-    /// Output o of the targets, for `Sides` right-hand sides from `rhs` on.
-    template <int Sides>
-    __attribute__((always_inline)) void to_targets(int rhs, int o) const
+    /// What some right-hand sides read and add to: of the first of them.
+    struct columns
     {
-      int const packs = matrices.packs;
+      T const* q;          ///< inputs of the sources
+      T* const* out;       ///< outputs of the targets
+      T const* target_q;   ///< inputs of the targets
+      std::ptrdiff_t back; ///< outputs of the sources, a place in the panel; only if mutual
+    };
+
+    /// The targets receive from `Sides` right-hand sides.
+    template <int Sides>
+    __attribute__((always_inline)) void to_targets(columns const& of) const
+    {
+      int const packs = matrices.packs, n_in = kernel.n_in, n_out = kernel.n_out;
+      std::ptrdiff_t const stride = sources.stride, next = n_in * stride;
       for (int t = 0; t < targets; t += n)
       {
-        V sums[Sides][n];
-        NEARFIELD_UNROLL
-        for (int s = 0; s < Sides; ++s)
+        T const* matrix = matrices.entries + t * width; // entry after entry
+        for (int o = 0; o < n_out; ++o)
         {
+          V sums[Sides][n];
           NEARFIELD_UNROLL
-          for (int u = 0; u < n; ++u) sums[s][u] = V(T(0));
-        }
-        int const next = kernel.n_in * sources.stride;
-        for (int i = 0; i < kernel.n_in; ++i)
-        {
-          T const* matrix = matrices.entry(o * kernel.n_in + i) + t * width;
-          T const* q = sources.q(rhs * kernel.n_in + i) + first * width;
-          NEARFIELD_NO_UNROLL
-          for (int p = 0; p < packs; ++p, matrix += targets * width, q += width)
+          for (int s = 0; s < Sides; ++s)
           {
-            V side[Sides];
             NEARFIELD_UNROLL
-            for (int s = 0; s < Sides; ++s) side[s] = math<V>::load(q + s * next);
-            NEARFIELD_UNROLL
-            for (int u = 0; u < n; ++u)
+            for (int u = 0; u < n; ++u) sums[s][u] = V(T(0));
+          }
+          T const* column = of.q;
+          for (int i = 0; i < n_in; ++i, column += stride)
+          {
+            T const* q = column;
+            NEARFIELD_NO_UNROLL
+            for (int p = 0; p < packs; ++p, matrix += targets * width, q += width)
             {
-              V const k = math<V>::load(matrix + u * width);
+              V side[Sides];
               NEARFIELD_UNROLL
-              for (int s = 0; s < Sides; ++s) sums[s][u] = sums[s][u] + k * side[s];
+              for (int s = 0; s < Sides; ++s) side[s] = math<V>::load(q + s * next);
+              NEARFIELD_UNROLL
+              for (int u = 0; u < n; ++u)
+              {
+                V const k = math<V>::load(matrix + u * width);
+                NEARFIELD_UNROLL
+                for (int s = 0; s < Sides; ++s) sums[s][u] = sums[s][u] + k * side[s];
+              }
             }
           }
-        }
-        T values[Sides][n];
-        if constexpr (width > 1)
-          math<V>::template sums<Sides * n>(values[0], sums[0]);
-        else
-          for (int s = 0; s < Sides; ++s) values[s][0] = sums[s][0];
-        T const scale = kernel.scale[o];
-        NEARFIELD_UNROLL
-        for (int s = 0; s < Sides; ++s)
-        {
-          T* const out = job.target_out[(rhs + s) * kernel.n_out + o] + at + t;
-          if (count == targets)
-          {
-            NEARFIELD_UNROLL
-            for (int u = 0; u < n; ++u) out[u] += scale * values[s][u];
-          }
+          T values[Sides][n];
+          if constexpr (width > 1)
+            math<V>::template sums<Sides * n>(values[0], sums[0]);
           else
-            for (int u = 0; u < n && t + u < count; ++u) out[u] += scale * values[s][u];
+            for (int s = 0; s < Sides; ++s) values[s][0] = sums[s][0];
+          T const scale = kernel.scale[o];
+          NEARFIELD_UNROLL
+          for (int s = 0; s < Sides; ++s)
+          {
+            T* const to = of.out[s * n_out + o] + at + t;
+            if (count == targets)
+            {
+              NEARFIELD_UNROLL
+              for (int u = 0; u < n; ++u) to[u] += scale * values[s][u];
+            }
+            else
+              for (int u = 0; u < n && t + u < count; ++u) to[u] += scale * values[s][u];
+          }
         }
       }
     }
 
-    /// The same of the sources.
+    /// The sources receive. The inputs of the targets stay in registers for all outputs.
     template <int Sides>
-    __attribute__((always_inline)) void to_sources(int rhs, int o) const
+    __attribute__((always_inline)) void to_sources(columns const& of) const
     {
-      int const next = kernel.n_out * sources.stride, packs = matrices.packs;
-      for (int i = 0; i < kernel.n_in; ++i)
+      int const packs = matrices.packs - first_back, n_in = kernel.n_in, n_out = kernel.n_out;
+      std::ptrdiff_t const stride = sources.stride, next = n_out * stride;
+      for (int i = 0; i < n_in; ++i)
       {
         V q[Sides][targets];
         NEARFIELD_UNROLL
         for (int s = 0; s < Sides; ++s)
         {
           NEARFIELD_UNROLL
-          for (int t = 0; t < targets; ++t)
-            q[s][t] = V(kernel.target_q[((rhs + s) * kernel.n_in + i) * targets + t]);
+          for (int t = 0; t < targets; ++t) q[s][t] = V(of.target_q[(s * n_in + i) * targets + t]);
         }
-        T const* matrix =
-            matrices.entry(kernel.first_back + o * kernel.n_in + i) + first_back * targets * width;
-        T* to = sources.out(rhs * kernel.n_out + o) + (first + first_back) * width;
-        NEARFIELD_NO_UNROLL
-        for (int p = first_back; p < packs; ++p, matrix += targets * width, to += width)
+        T const* entry = matrices.entry(kernel.first_back + i) + first_back * targets * width;
+        T* column = sources.columns + of.back;
+        for (int o = 0; o < n_out; ++o)
         {
-          V sums[Sides];
-          NEARFIELD_UNROLL
-          for (int s = 0; s < Sides; ++s) sums[s] = math<V>::load(to + s * next);
-          NEARFIELD_UNROLL
-          for (int t = 0; t < targets; ++t)
+          T const* matrix = entry;
+          T* to = column;
+          NEARFIELD_NO_UNROLL
+          for (int p = 0; p < packs; ++p, matrix += targets * width, to += width)
           {
-            V const k = math<V>::load(matrix + t * width);
+            V sums[Sides];
             NEARFIELD_UNROLL
-            for (int s = 0; s < Sides; ++s) sums[s] = sums[s] + k * q[s][t];
+            for (int s = 0; s < Sides; ++s) sums[s] = math<V>::load(to + s * next);
+            NEARFIELD_UNROLL
+            for (int t = 0; t < targets; ++t)
+            {
+              V const k = math<V>::load(matrix + t * width);
+              NEARFIELD_UNROLL
+              for (int s = 0; s < Sides; ++s) sums[s] = sums[s] + k * q[s][t];
+            }
+            NEARFIELD_UNROLL
+            for (int s = 0; s < Sides; ++s) math<V>::store(to + s * next, sums[s]);
           }
-          NEARFIELD_UNROLL
-          for (int s = 0; s < Sides; ++s) math<V>::store(to + s * next, sums[s]);
+          entry += n_in * matrices.packs * targets * width;
+          column += stride;
         }
       }
     }
 
-    /// Right-hand sides from `rhs` on, `Sides` at a time; returns the first that is left.
+    /// n_sides of them, `Sides` at a time as long as there are so many.
     template <int Sides>
-    __attribute__((always_inline)) int run(int rhs, int n_sides) const
+    __attribute__((always_inline)) void run(columns& of, int& n_sides) const
     {
-      for (; rhs + Sides <= n_sides; rhs += Sides)
-        for (int o = 0; o < kernel.n_out; ++o)
-        {
-          to_targets<Sides>(rhs, o);
-          if (kernel.mutual && first_back < matrices.packs) to_sources<Sides>(rhs, o);
-        }
-      return rhs;
+      bool const both = kernel.mutual && first_back < matrices.packs;
+      for (; n_sides >= Sides; n_sides -= Sides)
+      {
+        to_targets<Sides>(of);
+        if (both) to_sources<Sides>(of);
+        of.q += Sides * kernel.n_in * sources.stride;
+        of.out += Sides * kernel.n_out;
+        of.target_q += Sides * kernel.n_in * targets;
+        of.back += Sides * kernel.n_out * sources.stride;
+      }
+    }
+
+    /// The first n_sides right-hand sides.
+    __attribute__((always_inline)) void run(int n_sides) const
+    {
+      columns of{sources.q(0) + first * width, job.target_out, kernel.target_q,
+                 sources.out(0) - sources.columns + (first + first_back) * width};
+      if constexpr (rhs_block_for<V>().sides == 4) run<4>(of, n_sides);
+      run<2>(of, n_sides);
+      run<1>(of, n_sides);
     }
   };
 
@@ -215,13 +247,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (int e = 0; e < kernel.n_entries; ++e)
             for (int t = 0; t < n_block; ++t)
               matrices.entry(e)[((own_pack - first) * n_block + t) * width + self % width + t] = 0;
-        rhs_products<V> const products{
-            kernel, here,  sources, matrices,
-            at,     count, first,   first_back > first ? first_back - first : 0};
-        int rest = 0;
-        if constexpr (rhs_block_for<V>().sides == 4) rest = products.template run<4>(rest, n_sides);
-        rest = products.template run<2>(rest, n_sides);
-        products.template run<1>(rest, n_sides);
+        rhs_products<V>{kernel, here,  sources, matrices,
+                        at,     count, first,   first_back > first ? first_back - first : 0}
+            .run(n_sides);
       }
       if constexpr (Strided)
         copies.put_back_targets(job, first_target, static_cast<index_type>(count));
@@ -298,8 +326,9 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     T target_q[most_sides * K::n_in * n_block], scale[K::n_out], back_scale[K::n_out];
     for (int o = 0; o < K::n_out; ++o)
     {
-      scale[o] = static_cast<T>(final_scale<K, V>(o));
-      if constexpr (Mutual) back_scale[o] = back::is_odd(o) ? -scale[o] : scale[o];
+      scale[o] = back_scale[o] = static_cast<T>(final_scale<K, V>(o));
+      if constexpr (Mutual || back::is_stored_instead)
+        if (back::is_odd(o)) (back::is_stored_instead ? scale : back_scale)[o] *= -1;
     }
     run_products<V>({&evaluate_matrices<stores_back, K, V>, interaction, K::dim, K::n_in, K::n_out,
                      n_entries, stores_back ? n_entries / 2 : 0, Mutual, scale, back_scale, entries,

@@ -95,7 +95,7 @@ namespace nearfield
   inline constexpr int gather_most_targets = 512; ///< of the larger items of one large box
   inline constexpr int gather_least_targets = 64; ///< of the smaller ones
 
-  /// Threads of a block of the mutual kernels.
+  /// Threads of a block of the mutual kernels of one right-hand side.
   inline constexpr int mutual_threads = 128;
   inline constexpr int mutual_targets_of_item = 128; ///< the most that a warp holds
 
@@ -152,10 +152,10 @@ namespace nearfield
     int const n = 200 / words - 1;
     return n < 1 ? 1 : n < 4 ? n : 4;
   }
-  /// Blocks of that kernel that must fit on a multiprocessor.
+  /// Blocks of that kernel, each of one warp, that must fit on a multiprocessor, which has four parts.
   constexpr int mutual_several_blocks_of(int words, int targets)
   {
-    return 512 / ((targets + 1) * words + 30);
+    return 512 / ((targets + 1) * words + 30) * 4;
   }
 
   /// The mean number of points per box from which the mutual form of a step with n_out outputs was measured
