@@ -233,11 +233,18 @@ namespace
     double const cutoff = 0.2;
     auto const hx = nf::starpu::handle::of(x.data(), n), hy = nf::starpu::handle::of(y.data(), n),
                hz = nf::starpu::handle::of(z.data(), n);
+    auto const use = [](starpu_data_handle_t i, starpu_data_handle_t j)
+    {
+      EXPECT_TRUE(i && j);
+    };
     // clang-format off
     // [pair_slabs]
-    nf::starpu::pair_slabs<double, 3> list{starpu, {hx, hy, hz}, cutoff};   // handles of x, y, z; pairs are counted
-    list.fill();                                    // and listed: list.i(s), list.j(s) of slab s
-    list.recount();                                 // again, when tasks have moved the points
+    nf::starpu::pair_slabs<double, 3> list{starpu, {hx, hy, hz}, cutoff};   // handles of x, y, z; tasks count
+    list.fill();                                    // tasks list them
+    for (std::size_t s = 0; s < list.size(); ++s)
+      if (list.n_pairs(s) > 0) use(list.i(s), list.j(s));   // null without pairs; ask again after each fill()
+    // your tasks move the points
+    list.recount();                                 // sort and count again
     // [pair_slabs]
     // clang-format on
 

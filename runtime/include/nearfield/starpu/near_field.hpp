@@ -106,10 +106,10 @@ namespace nearfield::starpu
   ///     }
   ///     step.wait();
   ///
-  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. They must outlive the steps over the tree,
-  /// and all of these must be gone before the program itself stops StarPU. Leaves, their order and lists are those of
-  /// build_tree(), and so are the errors, which wait() of the step throws. One thread at a time may call its functions
-  /// and submit() of its steps.
+  /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. They must outlive the steps over the
+  /// tree. If your program called starpu_init(), destroy steps and tree before starpu_shutdown(). Leaves, their order and
+  /// lists are those of build_tree(), and so are the errors, which wait() of the step throws. One thread at a time may
+  /// call its functions and submit() of its steps.
   template <kernel_real T, int Dim>
   class NEARFIELD_API moving_tree
   {
@@ -126,8 +126,8 @@ namespace nearfield::starpu
     ~moving_tree();
 
     /// Steps submitted from now on rebuild the tree from the positions that the tasks submitted before them have
-    /// written. Call it after every task that writes positions, before the next step: without it, pairs are those of
-    /// the leaves of old positions, whose values a step on CPUs takes too.
+    /// written. Call it after every task that writes positions, before the next step. Without it, a step pairs the
+    /// leaves of the old positions; on a GPU it computes with the new coordinates, on CPUs with the old ones.
     void positions_changed();
 
   private:
@@ -220,7 +220,7 @@ namespace nearfield::starpu
     void deliver();
 
     /// Returns when every step submitted so far has ended and what was to be delivered is. Rethrows the first
-    /// exception of a task; the outputs are unspecified then.
+    /// exception of a task; the outputs are then unspecified, but those over a moving_tree as its constructor says.
     void wait();
 
     /// Returns when the inputs of every step submitted so far have been read: from then on the caller may
