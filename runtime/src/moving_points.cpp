@@ -34,12 +34,11 @@ namespace nearfield::starpu::detail
   }
 
   template <class T, int Dim>
-  std::pair<cuda_tree<Dim> const&, bool>
-  moving_points<T, Dim>::on_gpu(cuda_stream stream, std::uint64_t wanted,
-                                points_of_task<T, Dim> const& points)
+  cuda_tree<Dim> const& moving_points<T, Dim>::on_gpu(cuda_stream stream, std::uint64_t wanted,
+                                                      points_of_task<T, Dim> const& points)
   {
     auto& mine = gpu_trees_[static_cast<std::size_t>(starpu_worker_get_id())];
-    if (mine.round == wanted) return {*mine.tree, false};
+    if (mine.round == wanted) return *mine.tree;
     if (!mine.tree)
     {
       cuda_backend const where{stream};
@@ -52,7 +51,7 @@ namespace nearfield::starpu::detail
     else
       mine.tree->rebuild(points.targets, points.sources);
     mine.round = wanted;
-    return {*mine.tree, true};
+    return *mine.tree;
   }
 
   template <class T, int Dim>

@@ -10,7 +10,6 @@
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace nearfield::starpu::detail
@@ -41,10 +40,9 @@ namespace nearfield::starpu::detail
     std::shared_ptr<tree<Dim> const> on_host(executor& on, std::uint64_t round,
                                              points_of_task<T, Dim> const& points);
 
-    /// The same in the memory of the GPU whose worker calls it, and whether it is of this call. Each worker has a tree, as
-    /// it has a stream.
-    std::pair<cuda_tree<Dim> const&, bool> on_gpu(cuda_stream stream, std::uint64_t round,
-                                                  points_of_task<T, Dim> const& points);
+    /// The same in the memory of the GPU whose worker calls it. Each worker has a tree, as it has a stream.
+    cuda_tree<Dim> const& on_gpu(cuda_stream stream, std::uint64_t round,
+                                 points_of_task<T, Dim> const& points);
 
     /// The directed pairs of a step, as if points were uniform.
     [[nodiscard]] double about_pairs(double n_targets, double n_sources) const;

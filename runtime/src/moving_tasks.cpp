@@ -158,7 +158,7 @@ namespace nearfield::starpu::detail
     using nearfield::detail::sorted_columns;
     cuda_backend const where{stream};
     auto const& shape = *this->k.type;
-    auto const [tree, is_new] = points->on_gpu(stream, argument.round, given.points);
+    auto const& tree = points->on_gpu(stream, argument.round, given.points);
     bool const is_mutual =
         options_.form == pair_form::mutual ||
         (options_.form == pair_form::automatic && can_be_mutual() &&
@@ -182,7 +182,6 @@ namespace nearfield::starpu::detail
     job.stream = stream;
     job.n_rhs = given.n_rhs;
     job.own_is_self = has_one_set();
-    job.ranges_may_coincide = !is_new; // positions may have changed without a word
     job.target_x = sorted_x.data();
     job.source_x = sorted_y.data();
     job.source_q = sorted_q.data();

@@ -107,9 +107,9 @@ namespace nearfield::starpu
   ///     step.wait();
   ///
   /// Handles are as for p2p tasks: Dim vectors of n values, or one of Dim * n. They must outlive the steps over the
-  /// tree. If your program called starpu_init(), destroy steps and tree before starpu_shutdown(). Leaves, their order and
-  /// lists are those of build_tree(), and so are the errors, which wait() of the step throws. One thread at a time may
-  /// call its functions and submit() of its steps.
+  /// tree. If your program called starpu_init(), destroy steps and tree before starpu_shutdown(). Leaves, their order
+  /// and lists are those of build_tree(), and so are the errors, which wait() of the step throws. One thread at a time
+  /// may call its functions and submit() of its steps.
   template <kernel_real T, int Dim>
   class NEARFIELD_API moving_tree
   {
@@ -126,8 +126,8 @@ namespace nearfield::starpu
     ~moving_tree();
 
     /// Steps submitted from now on rebuild the tree from the positions that the tasks submitted before them have
-    /// written. Call it after every task that writes positions, before the next step. Without it, a step pairs the
-    /// leaves of the old positions; on a GPU it computes with the new coordinates, on CPUs with the old ones.
+    /// written. Call it after every task that writes positions, before the next step: without it, pairs are those of
+    /// old positions, and sums are wrong.
     void positions_changed();
 
   private:
@@ -190,11 +190,12 @@ namespace nearfield::starpu
     {}
 
     /// Over points that move, whose handles the tree has: q and out are n_in and n_out vectors for each right-hand
-    /// side, or one with all columns. A step is one task, which reads positions and q, and writes out or, to accumulate,
-    /// adds to it. It runs on a GPU, where all of it must fit into the memory, or on a CPU worker with the help of the
-    /// others. On a GPU, form automatic is decided in each step, when the leaves are known. If a step fails, its outputs
-    /// are zeros or, to accumulate, as before. Throws nearfield::error for handles that p2p_tasks::insert_inner() or
-    /// insert_outer() would refuse, for delivery on_request, and as above for form and backend.
+    /// side, or one with all columns. A step is one task, which reads positions and q, and writes out or, to
+    /// accumulate, adds to it. It runs on a GPU, where all of it must fit into the memory, or on a CPU worker with the
+    /// help of the others. On a GPU, form automatic is decided in each step, when the leaves are known. If a step
+    /// fails, its outputs are zeros or, to accumulate, as before. Throws nearfield::error for handles that
+    /// p2p_tasks::insert_inner() or insert_outer() would refuse, for delivery on_request, and as above for form and
+    /// backend.
     template <interaction K, class Isa = detail::isa_of_file>
     near_field(moving_tree<T, K::dim> const& tree, K const& k, column_handles const& q,
                column_handles const& out, step_options const& options = {})

@@ -78,9 +78,9 @@ namespace nearfield::starpu
   };
 
   /// StarPU's CPU workers as an executor: tasks take the parts of a loop, and so does a worker that calls run(), in a
-  /// codelet of yours or in a part of another loop. A worker never waits for a task that has not started, so other tasks
-  /// cannot block it. With STARPU_LIMIT_MAX_SUBMITTED_TASKS, which can block a thread that submits, a calling worker does all parts itself; after
-  /// starpu_set_limit_max_submitted_tasks() no worker may call run().
+  /// codelet of yours or in a part of another loop. A worker never waits for a task that has not started, so other
+  /// tasks cannot block it. With STARPU_LIMIT_MAX_SUBMITTED_TASKS, which can block a thread that submits, a calling
+  /// worker does all parts itself; after starpu_set_limit_max_submitted_tasks() no worker may call run().
   ///
   ///     nearfield::starpu::cpu_workers on(starpu);
   ///     auto const tree = nearfield::build_tree(on, nearfield::soa{x, y, z});
