@@ -31,8 +31,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     T** columns;         ///< in values
   };
 
-  /// The products with one block of matrices, whose targets have numbers [at, at + count), and whose first
-  /// pack is number `first` of the panel.
+  /// The products with one block of matrices, whose targets have numbers [at, at + count).
   template <class V>
   struct rhs_products
   {
@@ -41,14 +40,17 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr int targets = matrix_block<V>::targets;
     static constexpr int n = rhs_block_for<V>().targets; ///< whose sums are in registers
 
-    rhs_kernel<V> const& kernel;
-    p2p_job<T> const& job;
-    rhs_panel<V> const& sources;
-    matrix_block<V> const& matrices;
-    index_type at;
-    int count;
-    int first;
-    int first_back; ///< the sources of packs from this one on receive
+    // copies: as far as the compiler knows, a store of a pack may change the originals
+    rhs_kernel<V> const kernel;
+    matrix_block<V> const matrices;
+    T* const* const target_out;
+    T const* const inputs; ///< of the sources, the first column
+    T* const panel;
+    std::ptrdiff_t const back; ///< the place of their first output there; only if mutual
+    std::ptrdiff_t const stride;
+    index_type const at;
+    int const count;
+    int const first_back; ///< the sources of packs from this one on receive
 
     /// What some right-hand sides read and add to: of the first of them.
     struct columns
@@ -64,7 +66,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     __attribute__((always_inline)) void to_targets(columns const& of) const
     {
       int const packs = matrices.packs, n_in = kernel.n_in, n_out = kernel.n_out;
-      std::ptrdiff_t const stride = sources.stride, next = n_in * stride;
+      std::ptrdiff_t const next = n_in * stride;
       for (int t = 0; t < targets; t += n)
       {
         T const* matrix = matrices.entries + t * width; // entry after entry
@@ -123,7 +125,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     __attribute__((always_inline)) void to_sources(columns const& of) const
     {
       int const packs = matrices.packs - first_back, n_in = kernel.n_in, n_out = kernel.n_out;
-      std::ptrdiff_t const stride = sources.stride, next = n_out * stride;
+      std::ptrdiff_t const next = n_out * stride;
       for (int i = 0; i < n_in; ++i)
       {
         V q[Sides][targets];
@@ -134,7 +136,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (int t = 0; t < targets; ++t) q[s][t] = V(of.target_q[(s * n_in + i) * targets + t]);
         }
         T const* entry = matrices.entry(kernel.first_back + i) + first_back * targets * width;
-        T* column = sources.columns + of.back;
+        T* column = panel + of.back;
         for (int o = 0; o < n_out; ++o)
         {
           T const* matrix = entry;
@@ -170,18 +172,17 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       {
         to_targets<Sides>(of);
         if (both) to_sources<Sides>(of);
-        of.q += Sides * kernel.n_in * sources.stride;
+        of.q += Sides * kernel.n_in * stride;
         of.out += Sides * kernel.n_out;
         of.target_q += Sides * kernel.n_in * targets;
-        of.back += Sides * kernel.n_out * sources.stride;
+        of.back += Sides * kernel.n_out * stride;
       }
     }
 
     /// The first n_sides right-hand sides.
     __attribute__((always_inline)) void run(int n_sides) const
     {
-      columns of{sources.q(0) + first * width, job.target_out, kernel.target_q,
-                 sources.out(0) - sources.columns + (first + first_back) * width};
+      columns of{inputs, target_out, kernel.target_q, back + first_back * width};
       if constexpr (rhs_block_for<V>().sides == 4) run<4>(of, n_sides);
       run<2>(of, n_sides);
       run<1>(of, n_sides);
@@ -247,9 +248,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           for (int e = 0; e < kernel.n_entries; ++e)
             for (int t = 0; t < n_block; ++t)
               matrices.entry(e)[((own_pack - first) * n_block + t) * width + self % width + t] = 0;
-        rhs_products<V>{kernel, here,  sources, matrices,
-                        at,     count, first,   first_back > first ? first_back - first : 0}
-            .run(n_sides);
+        rhs_products<V> const products{
+            kernel,          matrices,
+            here.target_out, sources.q(0) + first * width,
+            sources.columns, sources.out(0) - sources.columns + first * width,
+            sources.stride,  at,
+            count,           first_back > first ? first_back - first : 0};
+        products.run(n_sides);
       }
       if constexpr (Strided)
         copies.put_back_targets(job, first_target, static_cast<index_type>(count));
