@@ -5,8 +5,8 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
-#include <algorithm>
 #include <cstdlib>
+#include <iostream>
 
 namespace nearfield::app
 {
@@ -110,8 +110,10 @@ namespace nearfield::app
 
   bool may_try_tasks(execution_options const& asked, error const& failure)
   {
-    if (asked.backend != backend::automatic || failure.kind() != error_kind::out_of_memory)
+    if (asked.backend != backend::automatic || !starpu_has_cuda() ||
+        failure.kind() != error_kind::out_of_memory)
       return false;
+    std::cerr << "nearfield: " << failure.what() << "; trying again as StarPU tasks" << std::endl;
     trim_pool(); // StarPU needs what is held unused
     return true;
   }
