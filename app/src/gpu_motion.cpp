@@ -28,7 +28,8 @@ namespace nearfield::app
           if (own->empty()) own->assign(Dim, std::vector<double>(points.size()));
         // set by the first value that is not finite, which ends the loop
         nearfield::detail::device_clear(not_finite_.data(), sizeof(std::uint32_t), nullptr);
-        load_kernels(bus_, problem<T, Dim>(of, nullptr, cut), k_, step);
+        rehearsal<T, r_over_r3<Dim>>(bus_, problem<T, Dim>(of, nullptr, cut))
+            .near_field(bus_, k_, step);
 
         auto const upload =
             [this]<class U>(std::vector<std::vector<double>> const& from, std::vector<U*> const& to)
