@@ -2,7 +2,7 @@
 #include "interactions.hpp"
 #include "motion.hpp"
 
-#include "core/src/cuda/axpy.hpp"
+#include "core/src/cuda/scaled_copy.hpp"
 
 #include <utility>
 
@@ -81,10 +81,10 @@ namespace nearfield::app
       // to = h scale from, or +=
       template <class From, class To>
       void combine(double h, device_columns<From, Dim> const& from, device_columns<To, Dim>& to,
-                   nearfield::detail::axpy_options const& how)
+                   nearfield::detail::scaled_copy_options const& how)
       {
-        nearfield::detail::device_axpy(nullptr, x_.size(), Dim, h, from.view().data(),
-                                       to.view().data(), how);
+        nearfield::detail::device_scaled_copy(nullptr, x_.size(), Dim, h, from.view().data(),
+                                              to.view().data(), how);
       }
       // to += h rates
       void kick(double h, columns const& rates, columns& to)
