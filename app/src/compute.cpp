@@ -5,8 +5,8 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
-#include <algorithm>
 #include <cstdlib>
+#include <iostream>
 
 namespace nearfield::app
 {
@@ -39,22 +39,22 @@ namespace nearfield::app
     step_result compute_step(problem<T, K::dim> const& on, K const& k,
                              execution_options const& step, run_result& result)
     {
-      auto const timed_tree = [&](auto&& leaves)
-      {
-        auto const start = std::chrono::steady_clock::now();
-        profiled("tree", [&] { describe(leaves(), result); });
-        result.tree_seconds = seconds_since(start);
-      };
       if (!is_on_gpu_alone(step))
       {
-        timed_tree([&]() -> auto const& { return on.leaves(); });
+        result.tree_seconds =
+            quickest(1, [&] { profiled("tree", [&] { describe(on.leaves(), result); }); });
         return near_field_step(on, k, step);
       }
       gpu_bus bus;
-      load_kernels(bus, on, k, step); // before the clock
+      rehearsal<T, K> const before(bus, on);
       std::optional<gpu_points<T, K::dim>> points;
-      timed_tree([&]() -> auto const& { return points.emplace(bus, on).leaves(); });
-      return cuda_near_field(bus, on, *points, k, step);
+      result.tree_seconds =
+          quickest(1, [&] { profiled("tree", [&] { points.emplace(bus, on); }); });
+      describe(points->leaves(), result);
+      auto how = step;
+      how.form = form_of<K>(step.form, on.size(), points->leaves().size(), on.n_inputs());
+      before.near_field(bus, k, how);
+      return cuda_near_field(bus, on, *points, k, how);
     }
 
     template <class T, class K>
@@ -80,15 +80,12 @@ namespace nearfield::app
                           interaction_choice const& interaction, cut_options const& cut,
                           execution_options const& step, std::size_t n_check)
     {
-      auto const start = std::chrono::steady_clock::now();
       run_result result;
       // StarPU starts here
       problem<T, Dim> const on(targets, sources, cut,
                                is_on_gpu_alone(step) ? nullptr : tree_builder(step));
       with_interaction<Dim>(interaction, [&](auto const& k)
                             { compute_interaction(on, k, step, n_check, result); });
-      result.setup_seconds = std::max(0.0, seconds_since(start) - result.tree_seconds -
-                                               result.step.seconds - result.check_seconds);
       return result;
     }
   }
@@ -110,8 +107,10 @@ namespace nearfield::app
 
   bool may_try_tasks(execution_options const& asked, error const& failure)
   {
-    if (asked.backend != backend::automatic || failure.kind() != error_kind::out_of_memory)
+    if (asked.backend != backend::automatic || !starpu_has_cuda() ||
+        failure.kind() != error_kind::out_of_memory)
       return false;
+    std::cerr << "nearfield: " << failure.what() << "; trying again as StarPU tasks" << std::endl;
     trim_pool(); // StarPU needs what is held unused
     return true;
   }

@@ -25,8 +25,8 @@ namespace nearfield::app
     std::uint64_t max_leaf = 0;
     std::uint64_t interactions = 0;
     double tree_seconds = 0;
-    /// what computing took beside tree, step and check: the start of StarPU or CUDA, loading of kernels, leaf groups
-    /// and handles, memory for the outputs
+    /// what else it took: the start of StarPU or CUDA, loading of kernels, leaf groups and handles, memory for inputs
+    /// and outputs, an attempt that failed; compute() leaves it to the caller, who knows all of that
     double setup_seconds = 0;
     double check_seconds = 0;
     step_report step;
@@ -37,12 +37,13 @@ namespace nearfield::app
   /// nothing asks for StarPU. None: StarPU, or the calling thread.
   std::optional<execution_options> gpu_alone(execution_options const& asked);
 
-  /// Whether what a GPU alone has no memory for may be tried as StarPU tasks, which need less at once.
+  /// Whether a run that a single GPU has too little memory for may be retried as StarPU tasks, which need less at once;
+  /// then stderr has a line with the failure.
   bool may_try_tasks(execution_options const& asked, error const& failure);
 
   /// f(options) as gpu_alone() says, or with the options as they are.
   template <class F>
-  auto where_it_is_fast(execution_options const& asked, F&& f)
+  auto run_where_best(execution_options const& asked, F&& f)
   {
     if (auto const alone = gpu_alone(asked)) try
       {

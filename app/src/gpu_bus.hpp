@@ -13,7 +13,7 @@
 
 namespace nearfield::app
 {
-  /// The way between columns of the host and those of the first GPU, by a few threads; works on the default stream.
+  /// Copies columns between the host and the first GPU, with a few threads, on the default stream.
   class gpu_bus
   {
   public:
@@ -52,6 +52,13 @@ namespace nearfield::app
                                          to[c].begin() + static_cast<std::ptrdiff_t>(first));
                            }});
       staging_.download(threads_, columns, nullptr);
+    }
+
+    /// Gives the columns n values each; the threads touch new memory first.
+    void resize(std::vector<std::vector<double>>& columns, std::size_t n)
+    {
+      threads_.run(static_cast<int>(columns.size()),
+                   [&](int c) { columns[static_cast<std::size_t>(c)].resize(n); });
     }
 
   private:

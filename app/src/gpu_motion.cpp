@@ -2,7 +2,7 @@
 #include "interactions.hpp"
 #include "motion.hpp"
 
-#include "core/src/cuda/axpy.hpp"
+#include "core/src/cuda/scaled_copy.hpp"
 
 #include <utility>
 
@@ -26,7 +26,10 @@ namespace nearfield::app
         auto& points = of.points;
         for (auto* own : {&points.velocities, &points.outputs})
           if (own->empty()) own->assign(Dim, std::vector<double>(points.size()));
-        load_kernels(bus_, problem<T, Dim>(of, nullptr, cut), k_, step);
+        // set by the first value that is not finite, which ends the loop
+        nearfield::detail::device_clear(not_finite_.data(), sizeof(std::uint32_t), nullptr);
+        rehearsal<T, r_over_r3<Dim>>(bus_, problem<T, Dim>(of, nullptr, cut))
+            .near_field(bus_, k_, step);
 
         auto const upload =
             [this]<class U>(std::vector<std::vector<double>> const& from, std::vector<U*> const& to)
@@ -44,21 +47,15 @@ namespace nearfield::app
       void step() override
       {
         is_fetched_ = false;
-        add(dt_ / 2, a_, v_);
-        add(dt_, v_, x_);
+        kick(dt_ / 2, a_, v_);
+        kick(dt_, v_, x_);
         accelerate();
-        add(dt_ / 2, a_, v_);
+        kick(dt_ / 2, a_, v_);
       }
 
       void fetch() override
       {
         if (is_fetched_) return;
-        auto const download =
-            [this](device_columns<double, Dim>& from, std::vector<std::vector<double>>& to)
-        {
-          auto const view = std::as_const(from).view();
-          bus_.download<double>(std::span<double const* const>(view.data(), Dim), to);
-        };
         download(x_, of_.points.positions);
         download(v_, of_.points.velocities);
         download(a_, of_.points.outputs);
@@ -75,20 +72,25 @@ namespace nearfield::app
         auto const view = columns.view();
         return {view.data(), view.data() + Dim};
       }
+      void download(columns const& from, std::vector<std::vector<double>>& to)
+      {
+        auto const view = from.view();
+        bus_.template download<double>(std::span<double const* const>(view.data(), Dim), to);
+      }
 
       // to = h scale from, or +=
       template <class From, class To>
       void combine(double h, device_columns<From, Dim> const& from, device_columns<To, Dim>& to,
-                   nearfield::detail::axpy_options const& how)
+                   nearfield::detail::scaled_copy_options const& how)
       {
-        nearfield::detail::device_axpy(nullptr, x_.size(), Dim, h, from.view().data(),
-                                       to.view().data(), how);
+        nearfield::detail::device_scaled_copy(nullptr, x_.size(), Dim, h, from.view().data(),
+                                              to.view().data(), how);
       }
-      void add(double h, columns const& rates, columns& to)
+      // to += h rates
+      void kick(double h, columns const& rates, columns& to)
       {
         combine(h, rates, to, {.accumulate = true});
       }
-      using motion::add;
 
       void accelerate()
       {
@@ -103,7 +105,8 @@ namespace nearfield::app
         made.interactions = leaves_->interaction_count();
         made.step.gpus = 1;
         profiled("near field", [&] { sum(); });
-        add(std::move(made), seconds_since(start));
+        if (is_fitted_) leaves_.reset(); // the next root does not depend on this one
+        count(std::move(made), seconds_since(start));
       }
 
       [[nodiscard]] soa<T const, Dim> positions() const
@@ -121,15 +124,17 @@ namespace nearfield::app
           leaves_->rebuild(positions());
         else
           leaves_.emplace(build_tree(cuda, positions(), options()));
+        is_fitted_ = false;
       }
       catch (error const& failure)
       {
         if (failure.kind() == error_kind::out_of_memory || failure.code() != 0) throw;
         // the host's checks know the file, and which box its points left
-        fetch();
+        download(x_, of_.points.positions);
         check_finite(of_, of_.points.positions, "coordinate");
         auto const fitted = problem<T, Dim>(of_, nullptr, cut_).options();
         leaves_.emplace(build_tree(cuda, positions(), fitted));
+        is_fitted_ = true;
       }
       [[nodiscard]] tree_options<Dim> options() const
       {
@@ -144,13 +149,11 @@ namespace nearfield::app
         near_field_of_one_set(k_, form_, *leaves_, positions(),
                               soa<T const, run_time_columns>(q, x_.size()),
                               soa<T, run_time_columns>(out, x_.size()));
-        nearfield::detail::device_clear(not_finite_.data(), sizeof(std::uint32_t), nullptr);
         combine(1, field_, a_, {.scale = factors_.data(), .not_finite = not_finite_.data()});
         std::uint32_t found = 0;
         not_finite_.copy_to({&found, 1}); // waits
         if (found == 0) return;
-        is_fetched_ = false;
-        fetch();
+        download(a_, of_.points.outputs);
         check_finite(of_, of_.points.outputs, "acceleration");
       }
 
@@ -166,6 +169,7 @@ namespace nearfield::app
       device_array<double> factors_;
       device_array<std::uint32_t> not_finite_{1};
       std::optional<cuda_tree<Dim>> leaves_;
+      bool is_fitted_ = false; // to points that rounding moved out of the box
       bool is_fetched_ = false;
     };
   }

@@ -46,20 +46,31 @@ namespace nearfield::app
     std::optional<cuda_tree<Dim>> leaves_;
   };
 
+  /// The form of a step over one set of points: that asked for, or the faster one.
+  template <class K>
+  pair_form form_of(pair_form asked, std::size_t n_points, std::size_t n_leaves,
+                    std::size_t n_inputs)
+  {
+    if (asked != pair_form::automatic) return asked;
+    return cuda_mutual_pays(n_points, n_leaves, K::n_out, static_cast<int>(n_inputs / K::n_in))
+               ? pair_form::mutual
+               : pair_form::one_sided;
+  }
+
   /// out = the near field of one set of points in the order of their columns, in the form that is faster or asked for.
   template <class K, int Dim, class X, class Q, class T>
   void near_field_of_one_set(K const& k, pair_form form, cuda_tree<Dim> const& leaves, X const& x,
                              Q const& q, soa<T, run_time_columns> const& out)
   {
-    if (form == pair_form::mutual ||
-        (form == pair_form::automatic &&
-         cuda_mutual_pays(x.size(), leaves.size(), K::n_out, q.width() / K::n_in)))
+    if (form_of<K>(form, x.size(), leaves.size(), static_cast<std::size_t>(q.width())) ==
+        pair_form::mutual)
       near_field_mutual(cuda, k, leaves, x, q, out);
     else
       near_field(cuda, k, leaves, x, q, out);
   }
 
-  /// The near field on the first GPU. The time includes the upload of the inputs and the download.
+  /// The near field on the first GPU. The time includes the upload of the inputs and the download, but no allocation on
+  /// the GPU.
   template <class T, class K>
   step_result cuda_near_field(gpu_bus& bus, problem<T, K::dim> const& on,
                               gpu_points<T, K::dim> const& points, K const& k,
@@ -68,7 +79,7 @@ namespace nearfield::app
     auto const x = points.targets(), y = points.sources();
     std::vector<device_array<T>> q, out;
     for (std::size_t c = 0; c < on.n_inputs(); ++c) q.emplace_back(y.size());
-    auto delivered = output_columns<double>(on, k);
+    std::vector<std::vector<double>> delivered(on.n_inputs() / K::n_in * K::n_out);
     for (std::size_t c = 0; c < delivered.size(); ++c) out.emplace_back(x.size());
     auto const q_pointers = pointers<T>(q);
     auto const out_pointers = pointers<T>(out);
@@ -87,6 +98,7 @@ namespace nearfield::app
         near_field(cuda, k, points.leaves(), x, y, q_view, out_view);
       else
         near_field_of_one_set(k, options.form, points.leaves(), x, q_view, out_view);
+      bus.resize(delivered, x.size()); // while the GPU computes
       synchronize(cuda.stream);
     };
     auto const download = [&]
@@ -107,13 +119,28 @@ namespace nearfield::app
     return result;
   }
 
-  /// Starts CUDA and loads the kernels of a step like this one, which runs on up to 2^16 points for that.
+  /// A step like the coming one over up to 2^16 made-up points, which loads its kernels before the clock runs.
   template <class T, class K>
-  void load_kernels(gpu_bus& bus, problem<T, K::dim> const& like, K const& k,
-                    execution_options options)
+  class rehearsal
   {
+  public:
+    /// Starts CUDA, and builds the tree.
+    rehearsal(gpu_bus& bus, problem<T, K::dim> const& like)
+        : targets_(cloud(like.target_points())), sources_(cloud(like.source_points())),
+          on_(targets_, like.has_two_sets() ? &sources_ : nullptr,
+              {.level = like.cut().level, .max_leaf_size = like.cut().max_leaf_size}),
+          points_(bus, on_)
+    {}
+
+    void near_field(gpu_bus& bus, K const& k, execution_options options) const
+    {
+      options.repetitions = 1;
+      static_cast<void>(cuda_near_field(bus, on_, points_, k, options));
+    }
+
+  private:
     // multiples of irrational numbers fill the unit cube
-    auto const cloud = [](named_points const& of)
+    static named_points cloud(named_points const& of)
     {
       std::size_t const n = std::min<std::size_t>(of.points.size(), 1 << 16);
       named_points made{"", {.dim = K::dim}};
@@ -123,18 +150,10 @@ namespace nearfield::app
           x.push_back(std::fmod(steps[d] * static_cast<double>(x.size() + 1), 1.0));
       made.points.inputs.assign(of.points.inputs.size(), std::vector<double>(n, 1));
       return made;
-    };
-    auto const targets = cloud(like.target_points()), sources = cloud(like.source_points());
-    cut_options const cut{.level = like.cut().level, .max_leaf_size = like.cut().max_leaf_size};
-    problem<T, K::dim> const on(targets, like.has_two_sets() ? &sources : nullptr, cut);
-    gpu_points<T, K::dim> const points(bus, on);
-    options.repetitions = 1;
-    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
-      if (options.form == form || options.form == pair_form::automatic)
-      {
-        auto how = options;
-        how.form = form;
-        static_cast<void>(cuda_near_field(bus, on, points, k, how));
-      }
-  }
+    }
+
+    named_points targets_, sources_;
+    problem<T, K::dim> on_;
+    gpu_points<T, K::dim> points_;
+  };
 }

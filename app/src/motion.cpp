@@ -36,7 +36,7 @@ namespace nearfield::app
         for (auto& column : points.outputs)
           for (std::size_t i = 0; i < column.size(); ++i) column[i] *= factors_[i];
         check_finite(of_, points.outputs, "acceleration");
-        add(std::move(field), seconds_since(start));
+        count(std::move(field), seconds_since(start));
       }
       // sum_j K(x_i - x_j) q_j: the one place that makes a tree and sums over it
       [[nodiscard]] run_result near_field() const
@@ -56,7 +56,7 @@ namespace nearfield::app
     };
   }
 
-  void motion::add(run_result&& field, double seconds)
+  void motion::count(run_result&& field, double seconds)
   {
     auto tasks = std::move(report_.step.tasks);
     for (auto const& of_worker : field.step.tasks)

@@ -27,8 +27,8 @@ namespace nearfield::app
     [[nodiscard]] double seconds() const { return seconds_; }
 
   protected:
-    /// Adds a near field that took `seconds` from positions to accelerations.
-    void add(run_result&& field, double seconds);
+    /// Counts a near field that took `seconds` from positions to accelerations.
+    void count(run_result&& field, double seconds);
 
   private:
     run_result report_;

@@ -74,7 +74,8 @@ namespace nearfield::app
     return result;
   }
 
-  /// The columns in precision T, rounded by the workers of `on`, and what their values are like around `centre`.
+  /// The columns in precision T, rounded by the workers of `on`, and what their values are like around `centre`; of
+  /// views without a centre nothing is asked.
   template <class T>
   struct rounded_columns
   {
@@ -86,6 +87,7 @@ namespace nearfield::app
         : ranges(from.size())
     {
       for (auto const& values : from) columns.emplace_back(values);
+      if (std::is_same_v<T, double> && centre.empty()) return; // views, and no box to lie in
       auto const parts = static_cast<std::size_t>(on.workers());
       std::vector<value_range> found(from.size() * parts);
       on.run(static_cast<int>(found.size()),
@@ -166,8 +168,8 @@ namespace nearfield::app
     }
   }
 
-  /// The points of files in the precision of the run and in the caller's order, and their tree. What is of the host is
-  /// made when it is first asked for: a run on a GPU alone rounds on the way there. The points must outlive it.
+  /// The points of files in the precision of the run and in the caller's order, and their tree. Host copies are made on
+  /// first use: a run on a GPU alone rounds on the way there. The points must outlive it.
   template <class T, int Dim>
   class problem
   {

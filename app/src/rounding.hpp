@@ -20,7 +20,7 @@ namespace nearfield::app
     }
   };
 
-  /// to[i] = T(from[i]); null: looks only.
+  /// to[i] = T(from[i]); null: only finds the range.
   template <class T>
   value_range round_values(std::span<double const> from, double centre, T* to);
   extern template value_range round_values(std::span<double const>, double, float*);

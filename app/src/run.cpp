@@ -110,9 +110,11 @@ namespace nearfield::app
 
   exit_status run(run_options const& options)
   {
-    check_early(options);
+    auto start = std::chrono::steady_clock::now();
+    check_early(options); // starts CUDA, if it is asked for
+    double const early_seconds = seconds_since(start);
 
-    auto const start = std::chrono::steady_clock::now();
+    start = std::chrono::steady_clock::now();
     auto targets = read(options, options.input, options.dim, options.columns);
     std::optional<named_points> sources;
     if (options.sources)
@@ -130,13 +132,17 @@ namespace nearfield::app
     cut_options const cut{.level = options.level,
                           .max_leaf_size = options.max_leaf_size,
                           .box = choose_box(options, targets.points, other_points)};
-    if (options.motion) return run_steps(options, std::move(targets), cut, read_seconds);
+    if (options.motion)
+      return run_steps(options, std::move(targets), cut, read_seconds, early_seconds);
 
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
-    auto result = where_it_is_fast(
+    start = std::chrono::steady_clock::now();
+    auto result = run_where_best(
         options.step, [&](execution_options const& step)
         { return compute_in(targets, other, options.interaction, cut, step, options.check); });
+    result.setup_seconds = early_seconds + seconds_since(start) - result.tree_seconds -
+                           result.step.seconds - result.check_seconds;
     count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 

@@ -140,12 +140,12 @@ namespace nearfield::app
                 timed(result.setup_seconds,
                       [&]
                       {
-                        moving = where_it_is_fast(options.step,
-                                                  [&](execution_options const& step) {
-                                                    return make_motion(
-                                                        options, step, of, cut,
-                                                        factors(motion.force, of, masses));
-                                                  });
+                        moving =
+                            run_where_best(options.step,
+                                           [&](execution_options const& step) {
+                                             return make_motion(options, step, of, cut,
+                                                                factors(motion.force, of, masses));
+                                           });
                       });
                 write_frame(0);
               });
@@ -205,7 +205,7 @@ namespace nearfield::app
   }
 
   exit_status run_steps(run_options const& options, named_points&& of, cut_options const& cut,
-                        double read_seconds)
+                        double read_seconds, double early_seconds)
   {
     point_set& points = of.points;
     points.output_names.clear();
@@ -221,6 +221,7 @@ namespace nearfield::app
       stop_request const stop; // not while the last state is written: a signal ends that at once
       return advance(options, of, cut, frames, how);
     }();
+    result.last.setup_seconds += early_seconds;
     output_files files;
     if (options.output)
       timed(result.write_seconds,

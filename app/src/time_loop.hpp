@@ -31,7 +31,7 @@ namespace nearfield::app
   };
 
   /// `nearfield run --move`: moves the points, which need not lie in the box of their file, and writes frames and
-  /// the last state. Throws nearfield::error, for a step with its number.
+  /// the last state. Throws nearfield::error, for a step with its number. `early_seconds` count as setup.
   exit_status run_steps(run_options const& options, named_points&& points, cut_options const& cut,
-                        double read_seconds);
+                        double read_seconds, double early_seconds);
 }

@@ -30,6 +30,12 @@ namespace
     write_points(path, points);
   }
 
+  std::vector<std::string> operator+(std::vector<std::string> a, std::vector<std::string> const& b)
+  {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
   // Runs with a check, which passes.
   json_values expect_checked_run(temporary_folder const& folder, std::string const& input,
                                  std::vector<std::string> const& options)
@@ -203,10 +209,17 @@ TEST(on_a_gpu, memory_that_runs_out_is_one_line)
   for (std::size_t size = std::size_t(1) << 38; size >= std::size_t(1) << 20; size /= 2)
     for (void* memory = nullptr; cudaMalloc(&memory, size) == cudaSuccess;) held.push_back(memory);
   static_cast<void>(cudaGetLastError());
-  auto const end = run_program({"run", (folder / "a.bfma").string(), "--backend", "cuda",
-                                "--workers", "0", "--output", (folder / "b.csv").string()});
+  std::vector<std::vector<std::string>> ways{{"--backend", "cuda", "--workers", "0"}};
+#if !NEARFIELD_APP_HAS_GPU_TASKS
+  ways.push_back({}); // auto goes on as StarPU tasks on GPUs, never on a CPU
+#endif
+  std::vector<ending> ends;
+  for (auto const& way : ways)
+    ends.push_back(run_program(std::vector<std::string>{"run", (folder / "a.bfma").string(),
+                                                        "--output", (folder / "b.csv").string()} +
+                               way));
   for (void* const memory : held) cudaFree(memory);
-  expect_refusal(end, "out of memory.*smaller problem");
+  for (auto const& end : ends) expect_refusal(end, "out of memory.*smaller problem");
   EXPECT_EQ(folder.n_files(), 1);
 }
 
@@ -340,12 +353,6 @@ namespace
     return {read_points(folder / "out.csv"), read_json(folder / "out.json")};
   }
 
-  std::vector<std::string> operator+(std::vector<std::string> a, std::vector<std::string> const& b)
-  {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
-  }
-
   void expect_near(std::vector<std::vector<double>> const& got,
                    std::vector<std::vector<double>> const& expected, double tolerance)
   {
@@ -454,6 +461,63 @@ TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu)
   // nothing has been computed between the first state and the file's
   EXPECT_EQ(read_points(folder / "gpu_000000.csv").positions,
             read_points(folder / "a.bfma").positions);
+}
+
+// In f32 numbers around 1000 are 6e-5 apart: rounding moves point 0 out of the box, which is made larger in every step.
+TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu_if_rounding_moves_a_point_out_of_the_box)
+{
+  temporary_folder const folder;
+  write_random_points(folder / "a.bfma", 3, 400, 8);
+  auto points = read_points(folder / "a.bfma");
+  points.box.reset();
+  for (auto& column : points.positions)
+    for (double& x : column) x = 1000 + 0.9 * x;
+  points.positions[0][0] = 1000.999979; // in f32, 1001
+  points.inputs[0][0] = 0;              // it stays there
+  write_points(folder / "a.csv", points);
+  auto const run = [&](std::string const& stem, std::string const& backend)
+  {
+    expect_success(run_program({"run",         (folder / "a.csv").string(),
+                                "--move",      "charges",
+                                "--steps",     "7",
+                                "--dt",        "0.001",
+                                "--param",     "eps=0.1",
+                                "--precision", "f32",
+                                "--box",       "1000,1000,1000,0.99998",
+                                "--frames",    "3",
+                                "--backend",   backend,
+                                "--workers",   "0",
+                                "--output",    (folder / (stem + ".csv")).string()}));
+  };
+  run("cpu", "simd");
+  run("gpu", "cuda");
+  for (std::string const k : {"_000000", "_000003", "_000006", ""})
+  {
+    SCOPED_TRACE(k);
+    auto const got = read_points(folder / ("gpu" + k + ".csv")),
+               expected = read_points(folder / ("cpu" + k + ".csv"));
+    expect_near(got.positions, expected.positions, 1e-4);
+    expect_near(got.velocities, expected.velocities, 1e-3); // half a kick is ten times as much
+    expect_near(got.outputs, expected.outputs, 1);
+  }
+}
+
+// Point 0 is out of the box at first only. Then point 1 has a leaf of its own, which it has not in the larger box.
+TEST(time_loop_on_a_gpu, a_box_made_larger_for_one_step_is_as_given_in_the_next)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "x,y,q,vx,vy\n1000.999979,1000.1,0,-625,0\n"
+                               "999.5,1000.1,0,0,0\n999.75,1000.2,0,0,0\n");
+  for (auto const* backend : {"simd", "cuda"})
+  {
+    auto const json =
+        move(folder, "a.csv",
+             {"--move", "gravity", "--steps", "2", "--level", "2", "--precision", "f32", "--box",
+              "1000,1000,0.99998", "--workers", "0", "--backend", backend})
+            .json;
+    EXPECT_EQ(json.at("leaves"), "2") << backend;
+    EXPECT_EQ(json.at("max_leaf"), "2") << backend;
+  }
 }
 
 TEST(time_loop_on_a_gpu, no_points_and_points_at_one_place)

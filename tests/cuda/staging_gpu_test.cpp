@@ -5,9 +5,11 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
+#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <stdexcept>
@@ -91,15 +93,25 @@ namespace nearfield::test
     app::threads on(4);
     staging bus(4);
     auto const x = staged<T>::values(n, 1);
-    for (int repetition = 0; repetition < 5; ++repetition)
+    device_array<T> there(n);
+    // long enough for a copy that does not wait to come first
+    auto const clear_late = [&]
     {
-      device_array<T> there(n);
+      auto const sleep = [](void*)
+      {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      };
+      ASSERT_EQ(cudaLaunchHostFunc(nullptr, sleep, nullptr), cudaSuccess);
       detail::device_clear(there.data(), n * sizeof(T), nullptr);
+    };
+    for (int repetition = 0; repetition < 2; ++repetition)
+    {
+      clear_late();
       bus.upload(on, std::vector{staged<T>::out_of(x, there)}, nullptr);
       std::vector<T> back(n);
       bus.download(on, std::vector{staged<T>::into(there, back)}, nullptr);
       ASSERT_TRUE(back == x);
-      detail::device_clear(there.data(), n * sizeof(T), nullptr);
+      clear_late();
       bus.download(on, std::vector{staged<T>::into(there, back)}, nullptr);
       ASSERT_TRUE(back == std::vector<T>(n));
     }

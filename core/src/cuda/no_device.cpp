@@ -1,6 +1,6 @@
 // Stubs for a build without CUDA; their errors say how to get one with it.
 
-#include "axpy.hpp"
+#include "scaled_copy.hpp"
 #include "staging.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -106,14 +106,14 @@ namespace nearfield
     }
 
     template <class From, class To>
-    void device_axpy(cuda_stream, std::size_t, int, double, From const* const*, To* const*,
-                     axpy_options const&)
+    void device_scaled_copy(cuda_stream, std::size_t, int, double, From const* const*, To* const*,
+                            scaled_copy_options const&)
     {
       fail();
     }
 #define NEARFIELD_INSTANTIATE(FROM, TO)                                                            \
-  template void device_axpy(cuda_stream, std::size_t, int, double, FROM const* const*, TO* const*, \
-                            axpy_options const&);
+  template void device_scaled_copy(cuda_stream, std::size_t, int, double, FROM const* const*,      \
+                                   TO* const*, scaled_copy_options const&);
     NEARFIELD_INSTANTIATE(double, double)
     NEARFIELD_INSTANTIATE(double, float)
     NEARFIELD_INSTANTIATE(float, double)

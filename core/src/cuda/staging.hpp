@@ -21,8 +21,8 @@ namespace nearfield::detail
   };
 
   /// Copies columns between any host memory and a GPU through a few pieces of pinned memory: threads fill or read some
-  /// while others cross the bus. A copy from memory that is not pinned goes through one thread of the driver, and to
-  /// pin the caller's memory takes longer than to copy it.
+  /// while others cross the bus. A copy from memory that is not pinned goes through one thread of the driver, and
+  /// pinning the caller's memory takes longer than copying it.
   class NEARFIELD_API staging
   {
   public:

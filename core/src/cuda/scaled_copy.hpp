@@ -8,8 +8,8 @@
 
 namespace nearfield::detail
 {
-  /// What device_axpy() does beside multiplying.
-  struct axpy_options
+  /// What device_scaled_copy() does beside multiplying.
+  struct scaled_copy_options
   {
     double const* scale = nullptr;       ///< a factor for each value, in device memory; null: 1
     bool accumulate = false;             ///< += instead of =
@@ -19,7 +19,7 @@ namespace nearfield::detail
   /// to[c][i] = h scale[i] from[c][i] for i < n, computed in double without contraction, as a loop of the host does it;
   /// columns are host arrays of device pointers, at most 3. From and To are float or double.
   template <class From, class To>
-  NEARFIELD_API void device_axpy(cuda_stream stream, std::size_t n, int n_columns, double h,
-                                 From const* const* from, To* const* to,
-                                 axpy_options const& options = {});
+  NEARFIELD_API void device_scaled_copy(cuda_stream stream, std::size_t n, int n_columns, double h,
+                                        From const* const* from, To* const* to,
+                                        scaled_copy_options const& options = {});
 }

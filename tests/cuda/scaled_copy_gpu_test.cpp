@@ -1,5 +1,5 @@
 // to = h scale from on the device: the bits of the loop on the host.
-#include "core/src/cuda/axpy.hpp"
+#include "core/src/cuda/scaled_copy.hpp"
 
 #include "points.hpp"
 
@@ -47,10 +47,10 @@ namespace nearfield::test
       double const h = 0.1;
       device_array<std::uint32_t> not_finite(1);
       detail::device_clear(not_finite.data(), sizeof(std::uint32_t), nullptr);
-      detail::device_axpy(nullptr, n, 3, h, columns, out,
-                          {.scale = is_scaled ? device_scale.data() : nullptr,
-                           .accumulate = accumulate,
-                           .not_finite = not_finite.data()});
+      detail::device_scaled_copy(nullptr, n, 3, h, columns, out,
+                                 {.scale = is_scaled ? device_scale.data() : nullptr,
+                                  .accumulate = accumulate,
+                                  .not_finite = not_finite.data()});
       for (std::size_t c = 0; c < 3; ++c)
       {
         std::vector<To> got(n);
@@ -71,7 +71,7 @@ namespace nearfield::test
     }
   }
 
-  TEST(device_axpy, gives_the_bits_of_the_host)
+  TEST(device_scaled_copy, gives_the_bits_of_the_host)
   {
     for (std::size_t const n : {0, 1, 255, 256, 257, 100'000})
       for (bool const is_scaled : {false, true})
@@ -83,7 +83,7 @@ namespace nearfield::test
         }
   }
 
-  TEST(device_axpy, tells_of_a_result_that_is_not_finite)
+  TEST(device_scaled_copy, tells_of_a_result_that_is_not_finite)
   {
     auto const found = []<class To>(double value, To)
     {
@@ -94,7 +94,7 @@ namespace nearfield::test
       detail::device_clear(not_finite.data(), sizeof(std::uint32_t), nullptr);
       double const* const columns[] = {there.data()};
       To* const out[] = {to.data()};
-      detail::device_axpy(nullptr, 4, 1, 1, columns, out, {.not_finite = not_finite.data()});
+      detail::device_scaled_copy(nullptr, 4, 1, 1, columns, out, {.not_finite = not_finite.data()});
       std::uint32_t flag = 2;
       not_finite.copy_to({&flag, 1});
       return flag;
@@ -106,10 +106,10 @@ namespace nearfield::test
     EXPECT_EQ(found(-std::numeric_limits<double>::infinity(), double()), 1u);
   }
 
-  TEST(device_axpy, refuses_more_columns_than_a_launch_takes)
+  TEST(device_scaled_copy, refuses_more_columns_than_a_launch_takes)
   {
     double const* const from[4] = {};
     double* const to[4] = {};
-    EXPECT_THROW(detail::device_axpy(nullptr, 1, 4, 1, from, to), error);
+    EXPECT_THROW(detail::device_scaled_copy(nullptr, 1, 4, 1, from, to), error);
   }
 }

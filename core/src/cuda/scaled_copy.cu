@@ -1,4 +1,4 @@
-#include "axpy.hpp"
+#include "scaled_copy.hpp"
 
 #include "launch.cuh"
 
@@ -23,8 +23,8 @@ namespace nearfield::detail
     };
 
     template <class From, class To>
-    __global__ void axpy(std::uint32_t n, double h, column_pairs<From, To> const c,
-                         axpy_options const options)
+    __global__ void scaled_copy(std::uint32_t n, double h, column_pairs<From, To> const c,
+                                scaled_copy_options const options)
     {
       std::uint32_t const i = thread_index();
       if (i >= n) return;
@@ -41,25 +41,26 @@ namespace nearfield::detail
   }
 
   template <class From, class To>
-  void device_axpy(cuda_stream stream, std::size_t n, int n_columns, double h,
-                   From const* const* from, To* const* to, axpy_options const& options)
+  void device_scaled_copy(cuda_stream stream, std::size_t n, int n_columns, double h,
+                          From const* const* from, To* const* to,
+                          scaled_copy_options const& options)
   {
     if (n_columns < 0 || n_columns > most_columns || n > UINT32_MAX)
-      throw error("device_axpy: found " + std::to_string(n_columns) + " columns of " +
+      throw error("device_scaled_copy: found " + std::to_string(n_columns) + " columns of " +
                   std::to_string(n) + " values; give at most 3 of fewer than 2^32");
     if (n == 0) return;
     column_pairs<From, To> columns{};
     columns.n_columns = n_columns;
     std::copy_n(from, n_columns, columns.from);
     std::copy_n(to, n_columns, columns.to);
-    axpy<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(static_cast<std::uint32_t>(n),
-                                                                     h, columns, options);
-    check_cuda(cudaGetLastError(), "axpy");
+    scaled_copy<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
+        static_cast<std::uint32_t>(n), h, columns, options);
+    check_cuda(cudaGetLastError(), "scaled_copy");
   }
 
 #define NEARFIELD_INSTANTIATE(FROM, TO)                                                            \
-  template void device_axpy(cuda_stream, std::size_t, int, double, FROM const* const*, TO* const*, \
-                            axpy_options const&);
+  template void device_scaled_copy(cuda_stream, std::size_t, int, double, FROM const* const*,      \
+                                   TO* const*, scaled_copy_options const&);
   NEARFIELD_INSTANTIATE(double, double)
   NEARFIELD_INSTANTIATE(double, float)
   NEARFIELD_INSTANTIATE(float, double)
