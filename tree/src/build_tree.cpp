@@ -101,21 +101,23 @@ namespace nearfield::detail
 
       loop_parts const loop = cut(on, leaves.size(), 256, 4);
       std::vector<list_pair> pieces(loop.parts);
-      for_each_part(
-          on, loop,
-          [&](int part, std::size_t begin, std::size_t end)
-          {
-            auto& [full, half, pairs] = pieces[part];
-            list_writer lists(full, half, targets, sources, parts.one_set, function, remedy);
-            // as many ranges as uniform and clustered clouds have
-            lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
-            auto const first = static_cast<index_type>(begin), last = static_cast<index_type>(end);
-            if (in_rows)
-              list_cells(grid, rows, first, last, lists);
-            else
-              list_leaves(leaves, layout.level, first, last, lists);
-            pairs = lists.pairs();
-          });
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      list_pair piece; // its own, since those of `pieces` share cache lines
+                      list_writer lists(piece.full, piece.half, targets, sources, parts.one_set,
+                                        function, remedy);
+                      // as many ranges as uniform and clustered clouds have
+                      lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
+                      auto const first = static_cast<index_type>(begin),
+                                 last = static_cast<index_type>(end);
+                      if (in_rows)
+                        list_cells(grid, rows, first, last, lists);
+                      else
+                        list_leaves(leaves, layout.level, first, last, lists);
+                      piece.pairs = lists.pairs();
+                      pieces[part] = std::move(piece);
+                    });
       list_pair lists = join(on, loop, pieces, function, remedy);
       parts.full = std::move(lists.full);
       parts.half = std::move(lists.half);

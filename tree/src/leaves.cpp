@@ -143,7 +143,7 @@ namespace nearfield::detail
         on, loop,
         [&](int part, std::size_t begin, std::size_t end)
         {
-          leaf_set<Dim>& leaves = found[part];
+          leaf_set<Dim> leaves; // its own, since those of `found` share cache lines
           auto const add = [&](content const& box)
           {
             leaf_cell<Dim> cell{decode<Dim>(box.key, {leaf_order::morton, key_level}), box.level};
@@ -155,6 +155,7 @@ namespace nearfield::detail
             leaves.source_offsets.push_back(box.source_end);
           };
           for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
+          found[part] = std::move(leaves);
         });
     if (loop.parts == 1) return std::move(found[0]);
     std::vector<std::size_t> before{0};
