@@ -247,7 +247,7 @@ namespace nearfield
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. Time O(N + leaves), scratch memory 20 bytes per point at most
+  /// into the outermost box. Time O(N + leaves), scratch memory about 21 bytes per point at most
   /// beside the leaves and lists.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
