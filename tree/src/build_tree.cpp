@@ -153,7 +153,9 @@ namespace nearfield::detail
         make_leaves<T>(on, target_positions, source_positions, options, layout, parts);
     make_lists(on, leaves, layout, parts);
     parts.depth = options.level.value_or(0);
-    for (std::uint8_t const level : leaves.levels) parts.depth = std::max(parts.depth, int(level));
+    if (!options.level)
+      for (std::uint8_t const level : leaves.levels)
+        parts.depth = std::max(parts.depth, int(level));
     parts.cells = std::move(leaves.cells);
     parts.target_offsets = std::move(leaves.target_offsets);
     if (!one_set) parts.source_offsets = std::move(leaves.source_offsets);

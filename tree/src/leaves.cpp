@@ -111,15 +111,16 @@ namespace nearfield::detail
       leaves.target_offsets = std::move(targets.offsets);
     }
     leaves.cells.resize(leaves.keys.size());
-    leaves.levels.resize(leaves.keys.size());
+    bool const in_rows = layout.order == leaf_order::row_major;
+    if (!in_rows) leaves.levels.resize(leaves.keys.size());
     for_each_part(on, cut(on, leaves.keys.size()),
                   [&](int, std::size_t begin, std::size_t end)
                   {
                     for (std::size_t b = begin; b < end; ++b)
-                    {
                       leaves.cells[b] = {decode<Dim>(leaves.keys[b], layout), layout.level};
-                      leaves.levels[b] = static_cast<std::uint8_t>(layout.level);
-                    }
+                    if (!in_rows)
+                      std::fill_n(leaves.levels.data() + begin, end - begin,
+                                  static_cast<std::uint8_t>(layout.level));
                   });
     return leaves;
   }
