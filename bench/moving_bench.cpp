@@ -22,10 +22,19 @@ namespace
 
   bool is_equal(nf::tree<3> const& a, nf::tree<3> const& b)
   {
+    auto const are_equal = [](nf::interaction_list const& one, nf::interaction_list const& other)
+    {
+      return std::ranges::equal(one.own, other.own) &&
+             std::ranges::equal(one.offsets, other.offsets) &&
+             std::ranges::equal(one.ranges, other.ranges);
+    };
+    if (a.size() != b.size()) return false;
+    for (nf::index_type leaf = 0; leaf < a.size(); ++leaf)
+      if (a.cell(leaf) != b.cell(leaf)) return false;
     return std::ranges::equal(a.target_order(), b.target_order()) &&
            std::ranges::equal(a.targets().offsets, b.targets().offsets) &&
-           std::ranges::equal(a.interactions().ranges, b.interactions().ranges) &&
-           std::ranges::equal(a.half_interactions().ranges, b.half_interactions().ranges);
+           are_equal(a.interactions(), b.interactions()) &&
+           are_equal(a.half_interactions(), b.half_interactions());
   }
 
   /// Without workers, this thread alone.

@@ -42,12 +42,13 @@ def cores(rows):
         n = int(row["workers"]) if where != "serial" else 0
         time[case, n] = row["real_time"]
         workers.add(n)
+    several = sorted(workers - {0})
     lines = []
     for case in sorted({case for case, _ in time}):
         _, precision, cloud, _, cut = case.split("/")
         lines.append([f"{cloud}, {cut.replace('_', ' ')}, {precision}", f"{time[case, 0]:.1f}"] +
-                     [f"{time[case, n]:.1f} ({time[case, 0] / time[case, n]:.2f} x)" for n in sorted(workers - {0})])
-    table(["1e6 points, ms", "one core"] + [f"{n} workers" for n in sorted(workers - {0})], lines)
+                     [f"{time[case, n]:.1f} ({time[case, 0] / time[case, n]:.2f} x)" for n in several])
+    table(["1e6 points, ms", "one core"] + [f"{n} workers" for n in several], lines)
 
 
 def gpu(rows):

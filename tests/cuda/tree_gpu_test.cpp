@@ -116,7 +116,7 @@ namespace nearfield::test
       }
   }
 
-  // 520 clouds, of three shapes and scales each, cut at random: also on planes between boxes, and in close pairs.
+  // 520 random clouds, each of three shapes and scales, among them points on planes between boxes and close pairs.
   TYPED_TEST(cuda_tree_of, random_clouds_give_the_trees_of_the_cpu)
   {
     using T = typename TypeParam::real;

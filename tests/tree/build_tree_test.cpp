@@ -206,8 +206,7 @@ namespace nearfield::test
     {
       // every fourth point in one place, the others ever closer to another
       std::array<double, dim> x = uniform_point<dim>(random);
-      for (double& coordinate : x)
-        coordinate = i % 4 == 0 ? 0.375 : 0.7 + std::ldexp(coordinate - 0.5, -(i % 23));
+      for (double& value : x) value = i % 4 == 0 ? 0.375 : 0.7 + std::ldexp(value - 0.5, -(i % 23));
       points.push_back(x);
     }
     expect_sorted_to_the_last_level(points);

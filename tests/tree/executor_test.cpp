@@ -122,8 +122,23 @@ namespace nearfield::test
         }
         threads on(3);
         expect_same_tree(build_tree(on, points.view(), options), one);
+        expect_same_tree(build_tree(on, points.view(), sources.view(), options), two);
         if (this->HasFatalFailure()) return;
       }
+    }
+  }
+
+  // So that ranges of keys have several pieces, one of them with equal keys alone.
+  TYPED_TEST(on_executor, trees_of_many_workers_are_those_of_one_thread)
+  {
+    using real = typename TypeParam::real;
+    auto points = make_points<real, TypeParam::dim>(cloud::uniform, 100'000);
+    for (auto& column : points.columns)
+      for (std::size_t i = 0; i < points.size(); i += 3) column[i] = column[0];
+    for (auto const& options : ways_to_cut<TypeParam::dim>())
+    {
+      backwards on(64);
+      expect_same_tree(build_tree(on, points.view(), options), build_tree(points.view(), options));
     }
   }
 

@@ -1,7 +1,11 @@
 #include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include "points.hpp"
+#include "same_tree.hpp"
+
+#include <nearfield/core/executor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -32,6 +36,61 @@ namespace
 
 namespace nearfield::test
 {
+  namespace
+  {
+    /// Four workers, whose parts run one after the other on this thread.
+    class in_turn : public executor
+    {
+    public:
+      [[nodiscard]] int workers() const override { return 4; }
+      void run(int n, std::function<void(int)> const& f) override
+      {
+        for (int part = 0; part < n; ++part)
+        {
+          try
+          {
+            f(part);
+          }
+          catch (std::bad_alloc const&)
+          {
+            ++failures;
+            throw;
+          }
+        }
+      }
+
+      int failures = 0; ///< parts that ran out of memory
+    };
+  }
+
+  TEST(build_tree, throws_where_a_part_runs_out_of_memory)
+  {
+    auto const points = make_points<double, 3>(cloud::plummer, 5000);
+    for (tree_options<3> const& options :
+         {tree_options<3>{.max_leaf_size = 8}, tree_options<3>{.level = 5}})
+    {
+      tree<3> const whole = build_tree(points.view(), options);
+      in_turn on;
+      bool has_failed = true;
+      for (long allowed = 0; has_failed; ++allowed)
+      {
+        allocations_left = allowed;
+        try
+        {
+          tree<3> const made = build_tree(on, points.view(), options);
+          allocations_left = -1;
+          has_failed = false;
+          expect_same_tree(made, whole);
+        }
+        catch (std::bad_alloc const&)
+        {
+          allocations_left = -1;
+        }
+      }
+      EXPECT_GT(on.failures, 10);
+    }
+  }
+
   TEST(cell_list, is_as_it_was_or_empty_where_rebuild_runs_out_of_memory)
   {
     auto const small = make_points<double, 3>(cloud::uniform, 50);

@@ -101,21 +101,23 @@ namespace nearfield::detail
 
       loop_parts const loop = cut(on, leaves.size(), 256, 4);
       std::vector<list_pair> pieces(loop.parts);
-      for_each_part(
-          on, loop,
-          [&](int part, std::size_t begin, std::size_t end)
-          {
-            auto& [full, half, pairs] = pieces[part];
-            list_writer lists(full, half, targets, sources, parts.one_set, function, remedy);
-            // as many ranges as uniform and clustered clouds have
-            lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
-            auto const first = static_cast<index_type>(begin), last = static_cast<index_type>(end);
-            if (in_rows)
-              list_cells(grid, rows, first, last, lists);
-            else
-              list_leaves(leaves, layout.level, first, last, lists);
-            pairs = lists.pairs();
-          });
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      list_pair piece; // its own, since those of `pieces` share cache lines
+                      list_writer lists(piece.full, piece.half, targets, sources, parts.one_set,
+                                        function, remedy);
+                      // as many ranges as uniform and clustered clouds have
+                      lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
+                      auto const first = static_cast<index_type>(begin),
+                                 last = static_cast<index_type>(end);
+                      if (in_rows)
+                        list_cells(grid, rows, first, last, lists);
+                      else
+                        list_leaves(leaves, layout.level, first, last, lists);
+                      piece.pairs = lists.pairs();
+                      pieces[part] = std::move(piece);
+                    });
       list_pair lists = join(on, loop, pieces, function, remedy);
       parts.full = std::move(lists.full);
       parts.half = std::move(lists.half);
@@ -151,7 +153,9 @@ namespace nearfield::detail
         make_leaves<T>(on, target_positions, source_positions, options, layout, parts);
     make_lists(on, leaves, layout, parts);
     parts.depth = options.level.value_or(0);
-    for (std::uint8_t const level : leaves.levels) parts.depth = std::max(parts.depth, int(level));
+    if (!options.level)
+      for (std::uint8_t const level : leaves.levels)
+        parts.depth = std::max(parts.depth, int(level));
     parts.cells = std::move(leaves.cells);
     parts.target_offsets = std::move(leaves.target_offsets);
     if (!one_set) parts.source_offsets = std::move(leaves.source_offsets);

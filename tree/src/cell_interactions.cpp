@@ -44,7 +44,7 @@ namespace nearfield::detail
         at[a] = static_cast<std::int64_t>(row % grid.cells[a]);
         row /= grid.cells[a];
       }
-      bool ascends = true; // but where the row wraps round
+      bool ascends = true; // unless the row wraps round
       for (int a = 0; a < Dim - 1; ++a)
       {
         longer.clear();

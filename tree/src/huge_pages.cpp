@@ -15,7 +15,7 @@ namespace nearfield::detail
     // Their first write takes a fifth of the time that small pages take, of which a tree would otherwise spend a
     // quarter of its time.
     constexpr std::size_t page = 4096, huge_page = std::size_t(2) << 20;
-    if (bytes < huge_page) return memory;
+    if (bytes < 2 * huge_page) return memory; // from there on at least one fits
     std::size_t const ahead = (page - reinterpret_cast<std::uintptr_t>(memory) % page) % page;
     // Without huge pages all is as before, so its result does not matter.
     madvise(static_cast<char*>(memory) + ahead, (bytes - ahead) / page * page, MADV_HUGEPAGE);

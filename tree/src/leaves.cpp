@@ -111,15 +111,16 @@ namespace nearfield::detail
       leaves.target_offsets = std::move(targets.offsets);
     }
     leaves.cells.resize(leaves.keys.size());
-    leaves.levels.resize(leaves.keys.size());
+    bool const in_rows = layout.order == leaf_order::row_major;
+    if (!in_rows) leaves.levels.resize(leaves.keys.size());
     for_each_part(on, cut(on, leaves.keys.size()),
                   [&](int, std::size_t begin, std::size_t end)
                   {
                     for (std::size_t b = begin; b < end; ++b)
-                    {
                       leaves.cells[b] = {decode<Dim>(leaves.keys[b], layout), layout.level};
-                      leaves.levels[b] = static_cast<std::uint8_t>(layout.level);
-                    }
+                    if (!in_rows)
+                      std::fill_n(leaves.levels.data() + begin, end - begin,
+                                  static_cast<std::uint8_t>(layout.level));
                   });
     return leaves;
   }
@@ -143,7 +144,7 @@ namespace nearfield::detail
         on, loop,
         [&](int part, std::size_t begin, std::size_t end)
         {
-          leaf_set<Dim>& leaves = found[part];
+          leaf_set<Dim> leaves; // its own, since those of `found` share cache lines
           auto const add = [&](content const& box)
           {
             leaf_cell<Dim> cell{decode<Dim>(box.key, {leaf_order::morton, key_level}), box.level};
@@ -155,6 +156,7 @@ namespace nearfield::detail
             leaves.source_offsets.push_back(box.source_end);
           };
           for (std::size_t i = begin; i < end; ++i) boxes.split(large[i], 0, add);
+          found[part] = std::move(leaves);
         });
     if (loop.parts == 1) return std::move(found[0]);
     std::vector<std::size_t> before{0};

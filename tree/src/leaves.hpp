@@ -15,7 +15,7 @@ namespace nearfield::detail
   struct leaf_set
   {
     page_vector<leaf_cell<Dim>> cells;
-    page_vector<std::uint8_t> levels; ///< of the cells, side by side, for the cache
+    page_vector<std::uint8_t> levels; ///< of the cells, side by side, for the cache; empty in rows
     /// the smallest key of each, in the layout of the points
     page_vector<std::uint64_t> keys;
     /// as boxes::offsets; those of the sources are zeros if there is one set

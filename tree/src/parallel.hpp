@@ -32,8 +32,8 @@ namespace nearfield::detail
     }
   };
 
-  /// A part for each worker, or several where parts take unequal time, but fewer if there were less than `least` items
-  /// in one.
+  /// One part for each worker (or several, where parts take unequal time), but never fewer than `least` items in a part
+  /// unless there is only one.
   inline loop_parts cut(executor const& on, std::size_t n, std::size_t least = 1024,
                         int parts_per_worker = 1)
   {

@@ -14,14 +14,14 @@ namespace nearfield::detail
     constexpr int pass_bits = 12;
     // So many keys and their scratch fit there too.
     constexpr std::size_t most_at_once = 4096;
-    // The least number of keys that workers share out.
-    constexpr std::size_t least_piece = 4096;
+    // The least number of keys that workers share out, for each counter and in all.
+    constexpr std::size_t least_share = 4, least_piece = 4096;
     // Insertion sort beats std::sort below.
     constexpr std::ptrdiff_t few = 16;
 
     int bit_width(std::uint64_t value)
     {
-      return static_cast<int>(std::bit_width(value)); // in C++20 it was of the type of the value
+      return static_cast<int>(std::bit_width(value)); // its return type was T before LWG 3656
     }
 
     std::uint64_t low_bits(int n)
@@ -66,6 +66,12 @@ namespace nearfield::detail
       std::copy_n(sorted.begin(), n, values);
     }
 
+    /// The most bits by which one pass tells n keys apart.
+    int most_digit_bits(std::size_t n)
+    {
+      return std::min(pass_bits, std::max(6, bit_width(n) - 8));
+    }
+
     /// Keys [begin, begin + n) of a place, which precede all that follow.
     struct key_range
     {
@@ -83,15 +89,18 @@ namespace nearfield::detail
       int bits = 0;                         ///< keys differ in these lowest ones only
       int shift = 0;
       std::size_t n_digits = 1;
-      std::vector<index_type> ends = {}; ///< of piece p from p * n_digits
+      bool stays = false;                ///< all keys are equal, and in place 1
+      page_vector<index_type> ends = {}; ///< of piece p from p * n_digits
 
       void choose_digits()
       {
         for (std::uint64_t const some : differing) bits = std::max(bits, bit_width(some));
-        int const digit_bits = std::min({bits, pass_bits, std::max(6, bit_width(range.n) - 8)});
+        stays = bits == 0 && range.from == 1;
+        if (stays) return;
+        int const digit_bits = std::min(bits, most_digit_bits(range.n));
         shift = bits - digit_bits;
         n_digits = std::size_t(1) << digit_bits;
-        ends.assign(n_digits * static_cast<std::size_t>(pieces.parts), 0);
+        ends.resize(n_digits * static_cast<std::size_t>(pieces.parts));
       }
       [[nodiscard]] index_type* ends_of(int piece)
       {
@@ -101,6 +110,7 @@ namespace nearfield::detail
       /// Counts become places, digit by digit and in each digit piece by piece.
       void add_up()
       {
+        if (stays) return;
         std::vector<index_type> next(n_digits, 0);
         auto const for_each_count = [&](auto const& f)
         {
@@ -118,6 +128,7 @@ namespace nearfield::detail
       template <class F>
       void for_each_range(F const& f)
       {
+        if (stays) return f(key_range{1, range.begin, range.n, true});
         std::size_t begin = range.begin;
         for (std::size_t d = 0; d < n_digits; ++d)
         {
@@ -125,6 +136,38 @@ namespace nearfield::detail
           if (end > begin) f(key_range{1 - range.from, begin, end - begin, bits == 0});
           begin = end;
         }
+      }
+    };
+
+    /// Passes whose pieces all workers share, since a loop costs as much as thousands of keys.
+    struct pass_list
+    {
+      struct place
+      {
+        std::size_t pass;
+        int piece;
+      };
+      std::vector<sort_pass> passes;
+      std::vector<place> pieces;
+
+      void add(key_range const& range, std::size_t n_pieces)
+      {
+        for (std::size_t piece = 0; piece < n_pieces; ++piece)
+          pieces.push_back({passes.size(), static_cast<int>(piece)});
+        passes.push_back(
+            {range, {range.n, static_cast<int>(n_pieces)}, std::vector<std::uint64_t>(n_pieces)});
+      }
+
+      /// Calls f(pass, piece) for each piece of the passes that move keys.
+      template <class F>
+      void for_each_piece(executor& on, F const& f)
+      {
+        on.run(static_cast<int>(pieces.size()),
+               [&](int i)
+               {
+                 sort_pass& pass = passes[pieces[i].pass];
+                 if (!pass.stays) f(pass, pieces[i].piece);
+               });
       }
     };
 
@@ -163,41 +206,32 @@ namespace nearfield::detail
       void divide()
       {
         auto const workers = static_cast<std::size_t>(cut(on_, total_).parts);
-        std::size_t const most = total_ / (4 * workers), share = std::max(2 * most, least_piece);
+        std::size_t const most = total_ / (4 * workers);
         ranges_ = {{0, 0, total_}};
         while (workers > 1)
         {
-          // Those that are too large move together, since a loop costs as much as thousands of keys.
-          std::vector<sort_pass> passes;
-          std::vector<std::pair<std::size_t, int>> pieces; // of which pass, and which one
+          pass_list list;
           for (key_range const& range : ranges_)
           {
             if (range.n <= most || range.are_equal) continue;
-            std::size_t const n = (range.n + share - 1) / share;
-            for (std::size_t piece = 0; piece < n; ++piece)
-              pieces.emplace_back(passes.size(), piece);
-            passes.push_back(
-                {range, {range.n, static_cast<int>(n)}, std::vector<std::uint64_t>(n)});
+            std::size_t const share =
+                std::max({2 * most, least_piece, least_share << most_digit_bits(range.n)});
+            list.add(range, (range.n + share - 1) / share);
           }
-          if (passes.empty()) return;
-          auto const for_each_piece = [&](auto const& f)
-          {
-            on_.run(static_cast<int>(pieces.size()),
-                    [&](int i) { f(passes[pieces[i].first], pieces[i].second); });
-          };
-          for_each_piece(
-              [&](sort_pass& pass, int piece)
+          if (list.passes.empty()) return;
+          list.for_each_piece(
+              on_, [&](sort_pass& pass, int piece)
               { pass.differing[piece] = differing_bits(pass.range, pass.pieces, piece); });
-          for (sort_pass& pass : passes) pass.choose_digits();
-          for_each_piece([&](sort_pass& pass, int piece) { count(pass, piece); });
-          for (sort_pass& pass : passes) pass.add_up();
-          for_each_piece([&](sort_pass& pass, int piece) { move(pass, piece); });
+          for (sort_pass& pass : list.passes) pass.choose_digits();
+          list.for_each_piece(on_, [&](sort_pass& pass, int piece) { count(pass, piece); });
+          for (sort_pass& pass : list.passes) pass.add_up();
+          list.for_each_piece(on_, [&](sort_pass& pass, int piece) { move(pass, piece); });
           places_[0].indices = indices_;
 
           std::vector<key_range> smaller;
-          auto pass = passes.begin();
+          auto pass = list.passes.begin();
           for (key_range const& range : ranges_)
-            if (pass != passes.end() && range.begin == pass->range.begin)
+            if (pass != list.passes.end() && range.begin == pass->range.begin)
               (pass++)->for_each_range([&](key_range const& part) { smaller.push_back(part); });
             else
               smaller.push_back(range);
@@ -207,6 +241,7 @@ namespace nearfield::detail
 
       void sort(key_range const& range)
       {
+        if (range.are_equal) return copy(range);
         loop_parts const whole{range.n, 1};
         std::uint64_t const differing = differing_bits(range, whole, 0);
         int const bits = bit_width(differing);
@@ -253,7 +288,8 @@ namespace nearfield::detail
       /// and nothing else needs to move.
       void sort_at_once(key_range const& range, int bits)
       {
-        auto const [from, begin, n, are_equal] = range;
+        int const from = range.from;
+        std::size_t const begin = range.begin, n = range.n;
         std::array<std::uint64_t, most_at_once> values;
         std::array<index_type, most_at_once> indices;
         std::uint64_t const* const keys = places_[from].keys + begin;
@@ -276,6 +312,7 @@ namespace nearfield::detail
       {
         std::uint64_t const* const keys = places_[pass.range.from].keys + pass.range.begin;
         index_type* const counts = pass.ends_of(piece);
+        std::fill_n(counts, pass.n_digits, index_type(0));
         std::size_t const end = pass.pieces.begin(piece + 1);
         int const shift = pass.shift;
         std::uint64_t const mask = pass.n_digits - 1;

@@ -20,11 +20,11 @@ namespace nearfield::detail
     page_vector<index_type> indices;
   };
 
-  /// values.resize(n), but nothing is kept where that takes other memory.
+  /// Resizes without copying: old contents are lost.
   template <class T>
   void renew(page_vector<T>& values, std::size_t n)
   {
-    if (n > values.capacity()) values = {};
+    if (n > values.capacity()) values = page_vector<T>(); // of `= {}` the capacity would stay
     values.resize(n);
   }
 

@@ -72,7 +72,8 @@ namespace nearfield::detail
       if (!is_adaptive || n <= most) continue;
       unsigned const blocks = blocks_for(n, block_threads);
       std::uint32_t width = std::min(4u, most);
-      memory[s] = device_array<std::int8_t>(std::size_t(2) * n, stream_, "build_tree: levels");
+      std::size_t const arrays = 4 * std::size_t(width) < most + std::size_t(1) ? 2 : 1;
+      memory[s] = device_array<std::int8_t>(arrays * n, stream_, "build_tree: levels");
       std::int8_t *now = memory[s].data(), *wider = now + n;
       first_maxima<Dim><<<blocks, block_threads, 0, stream_>>>(columns[s], width, now);
       for (; 4 * std::size_t(width) < most + std::size_t(1); width *= 4)

@@ -181,7 +181,7 @@ namespace nearfield::detail
   }
 
   /// Sorts the other rows, a block each, by a bitonic network whose comparisons all ascend: what lies beyond the end
-  /// counts as infinite, and never moves. A near field over such a row is work of one block too, and of more of it.
+  /// counts as infinite, and never moves. A near field gives such a row to one block too, and does more work on it.
   static __global__ void __launch_bounds__(1024)
       sort_long_rows(list_report const* report, std::uint32_t const* long_rows,
                      std::uint64_t const* offsets, index_type* rows)

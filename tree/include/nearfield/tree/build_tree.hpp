@@ -79,14 +79,15 @@ namespace nearfield
 
   namespace detail
   {
-    /// operator new, in huge pages if there is room for several.
+    /// operator new, in huge pages if at least one fits.
     [[nodiscard]] NEARFIELD_API void* allocate_pages(std::size_t bytes);
 
-    /// Leaves values as they are in memory until they are written: by all workers, who then pay for the pages too.
+    /// Does not initialise values, so the worker that first writes a page also pays for its fault.
     template <class T>
     struct page_allocator
     {
       static_assert(std::is_trivially_copyable_v<T>);
+      static_assert(alignof(T) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
       using value_type = T;
 
       page_allocator() = default;
@@ -247,7 +248,7 @@ namespace nearfield
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. Time O(N + leaves), scratch memory 20 bytes per point at most
+  /// into the outermost box. Time O(N + leaves), scratch memory about 21 bytes per point at most
   /// beside the leaves and lists.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
