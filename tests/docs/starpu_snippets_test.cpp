@@ -114,8 +114,7 @@ namespace
     starpu_codelet integrate;
     starpu_codelet_init(&integrate);
     integrate.cpu_funcs[0] = &kick_and_drift;
-    integrate.nbuffers = 9;
-    for (int b = 0; b < 9; ++b) integrate.modes[b] = b < 3 ? STARPU_R : STARPU_RW;
+    integrate.nbuffers = STARPU_VARIABLE_NBUFFERS; // more than STARPU_NMAXBUFS
     {
       auto const of = [](auto& column)
       {
