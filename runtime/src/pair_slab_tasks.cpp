@@ -150,17 +150,21 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::count()
   {
     check_may_wait("pair_slabs");
-    bool const is_known = std::exchange(has_failed, false);
-    if (is_known) wait_for_tasks(); // or what they throw would be of the next round
-    try
+    if (has_failed)
     {
-      rethrow();
-    }
-    catch (...)
-    {
-      if (!is_known) throw;
+      wait_for_tasks(); // or what they throw would be of the next round
+      try
+      {
+        watch.rethrow();
+      }
+      catch (...)
+      {
+        // not the first failure of the last round, which has been thrown
+      }
       has_failed = false;
     }
+    else
+      rethrow();
     is_filled = false;
     for (slab& one : slabs) one.is_filled = false;
     try
@@ -218,8 +222,8 @@ namespace nearfield::starpu::detail
       for (std::size_t s = 0; s < slabs.size(); ++s)
       {
         std::uint64_t const found = wait_for_count(slabs[s]);
-        if (found == 0) continue;
         make_room(slabs[s], found);
+        if (found == 0) continue;
         // for each slab, since the lists of earlier ones may have taken what there was
         check_address_space(4, 1);
         submit(search_work::fill, s);
@@ -250,19 +254,27 @@ namespace nearfield::starpu::detail
                   " pairs; a slab has fewer than 2^32, so ask for more than " +
                   std::to_string(slabs.size()) + " slabs");
     bool const has_spare = may_be_shorter();
-    if (found > one.capacity || (found < one.capacity && !has_spare))
+    bool const fits =
+        found <= one.capacity && found >= std::max<std::uint64_t>(1, one.capacity / 4);
+    if (fits && (has_spare || found == one.capacity))
+      for (starpu_data_handle_t const data : {one.j.get(), one.i.get()})
+      {
+        // StarPU may still be releasing what the count has claimed
+        if (data) wait_for_writers(data, "pair_slabs");
+      }
+    else
     {
       one.capacity = 0;
       one.i = {};
       one.j = {};
+      if (found == 0) return;
       // an eighth more, since pairs come and go when points move
       std::uint64_t const room = has_spare ? std::min(found + found / 8, most) : found;
       one.j = handle::of_size<index_type>(room);
       if (query.options.with_i) one.i = handle::of_size<index_type>(room);
       one.capacity = room;
     }
-    if (found == one.capacity) return;
-    set_size(one.j, found);
+    set_size(one.j, found); // found == capacity too: the last round may have had fewer
     if (one.i) set_size(one.i, found);
   }
 
