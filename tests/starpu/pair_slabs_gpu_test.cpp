@@ -116,21 +116,27 @@ namespace nearfield::test
       }
   }
 
-  // The number of slabs is that of GPUs, and each stays with one worker, which sorts the points once a round.
+  // By default there are as many slabs as GPUs. Several stay with one worker of a GPU, which sorts the points once a
+  // round.
   TEST(starpu_pair_slabs_on_gpus, take_one_worker_of_each_gpu)
   {
     problem const p(make_points<double, 3>(cloud::uniform, 30000), 0.05);
-    auto list = p.list(cuda, 0);
-    for (int round = 0; round < 3; ++round)
+    auto const n_gpus = static_cast<std::size_t>(one_runtime().n_gpus());
+    for (std::size_t const slabs : {std::size_t(0), 2 * n_gpus})
     {
-      p.expect_list(list);
-      list.recount();
+      auto list = p.list(cuda, slabs);
+      for (int round = 0; round < 3; ++round)
+      {
+        p.expect_list(list);
+        list.recount();
+      }
+      list.wait();
+      EXPECT_EQ(list.size(), slabs == 0 ? n_gpus : slabs);
+      auto const tasks = list.statistics();
+      EXPECT_EQ(tasks.size(), n_gpus);
+      for (auto const& one : tasks)
+        EXPECT_EQ(one.tasks, 7 * list.size() / n_gpus); // 4 counts and 3 fills of each slab
     }
-    list.wait();
-    EXPECT_EQ(list.size(), static_cast<std::size_t>(one_runtime().n_gpus()));
-    auto const tasks = list.statistics();
-    EXPECT_EQ(tasks.size(), list.size());
-    for (auto const& one : tasks) EXPECT_EQ(one.tasks, 7u); // 4 counts and 3 fills
   }
 
   // A record of a point takes 16 bytes, the results of its tests 48.
