@@ -265,6 +265,9 @@ namespace nearfield::starpu::detail
       if (found == 0) return;
       // an eighth more, since pairs come and go when points move
       std::uint64_t const room = has_spare ? std::min(found + found / 8, most) : found;
+      // StarPU would try for ever to allocate what does not fit beside the results of the count
+      one.points->leave_room(one.number,
+                             room * sizeof(index_type) * (query.options.with_i ? 2 : 1));
       one.j = handle::of_size<index_type>(room);
       if (query.options.with_i) one.i = handle::of_size<index_type>(room);
       one.capacity = room;

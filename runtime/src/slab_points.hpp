@@ -70,6 +70,12 @@ namespace nearfield::starpu::detail
       return on_gpu_ ? on_gpu_->n_pairs(k) : n_pairs_[k];
     }
 
+    /// Announces, then, that memory will be allocated for the pairs of slab k.
+    void leave_room(std::size_t k, std::uint64_t bytes)
+    {
+      if (on_gpu_) on_gpu_->leave_room(k, bytes);
+    }
+
   private:
     void sort_on_cpu(columns const& targets, columns const& sources);
 
