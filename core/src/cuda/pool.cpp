@@ -226,6 +226,17 @@ namespace nearfield
 
   namespace detail
   {
+    on_device::on_device(int device) noexcept
+    {
+      if (device >= 0 && cudaGetDevice(&before_) == cudaSuccess && before_ != device)
+        changed_ = cudaSetDevice(device) == cudaSuccess;
+    }
+
+    on_device::~on_device()
+    {
+      if (changed_ && cudaSetDevice(before_) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    }
+
     void release_pools() noexcept
     {
       std::lock_guard const lock(devices().mutex);
