@@ -13,10 +13,10 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // fewer take less time than the overhead of a task
-    constexpr std::size_t least_rows_on_cpu = 1024;
-    // a handle holds fewer than 2^32 pairs: so many points may have 256 neighbours each
-    constexpr std::size_t most_rows_on_gpu = std::size_t(1) << 24;
+    // the search of fewer takes hardly longer than the overhead of a task, some microseconds; two sets have full rows
+    constexpr std::size_t least_rows_on_cpu = 64, least_rows_of_two_sets = 32;
+    // a handle holds fewer than 2^32 pairs: so many points may have 1024 pairs each
+    constexpr std::size_t most_rows_on_gpu = std::size_t(1) << 22;
 
     /// The number of values of each column.
     std::size_t check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
@@ -42,24 +42,20 @@ namespace nearfield::starpu::detail
       return n;
     }
 
-    /// The workers of GPUs: the first one of each GPU, then the second ones.
+    /// The first worker of each GPU.
     std::vector<int> workers_of_gpus()
     {
       std::vector<int> ids(starpu_cuda_worker_get_count());
       starpu_worker_get_ids_by_type(STARPU_CUDA_WORKER, ids.data(),
                                     static_cast<unsigned>(ids.size()));
-      std::vector<std::pair<std::ptrdiff_t, int>> ranked;
-      for (auto id = ids.begin(); id != ids.end(); ++id)
-        ranked.emplace_back(std::count_if(ids.begin(), id,
-                                          [&](int before) {
-                                            return starpu_worker_get_devid(before) ==
-                                                   starpu_worker_get_devid(*id);
-                                          }),
-                            *id);
-      std::sort(ranked.begin(), ranked.end());
-      std::transform(ranked.begin(), ranked.end(), ids.begin(),
-                     [](auto const& one) { return one.second; });
-      return ids;
+      std::vector<int> first;
+      for (int const id : ids)
+        if (std::none_of(first.begin(), first.end(),
+                         [&](int before) {
+                           return starpu_worker_get_devid(before) == starpu_worker_get_devid(id);
+                         }))
+          first.push_back(id);
+      return first;
     }
 
     /// The query with a backend that is not automatic.
@@ -114,19 +110,18 @@ namespace nearfield::starpu::detail
     if (options.which == pairs::half && !query.one_set)
       throw error("pair_slabs: two sets have no half list; ask for pairs::full");
     std::size_t const n = check_columns(x, 0, Dim, sizeof(T), query.one_set ? "points" : "queries");
-    if (check_columns(x, Dim, x.size(), sizeof(T), "points") == 0)
+    if (!query.one_set && check_columns(x, Dim, x.size(), sizeof(T), "points") == 0)
       x.resize(Dim); // nothing for StarPU to bring
 
+    // of each GPU one worker: a second one would sort the points too
+    auto const workers = for_gpus ? workers_of_gpus() : std::vector<int>{-1};
     std::size_t n_slabs = options.slabs;
     if (n_slabs == 0 && for_gpus)
-    {
-      auto const n_gpus = static_cast<std::size_t>(starpu.n_gpus());
-      n_slabs = n_gpus * (n / n_gpus / most_rows_on_gpu + 1);
-    }
+      n_slabs = workers.size() * (n / workers.size() / most_rows_on_gpu + 1);
     else if (n_slabs == 0)
-      n_slabs = std::clamp<std::size_t>(n / least_rows_on_cpu, 1, most_tasks());
+      n_slabs = std::clamp<std::size_t>(
+          n / (query.one_set ? least_rows_on_cpu : least_rows_of_two_sets), 1, most_tasks());
     n_slabs = std::min(n_slabs, n);
-    auto const workers = for_gpus ? workers_of_gpus() : std::vector<int>{-1};
     std::size_t const n_points = std::min(n_slabs, workers.size());
     points.reserve(n_points); // slabs have their addresses
     for (std::size_t p = 0; p < n_points; ++p) points.emplace_back(query, workers[p]);
@@ -134,8 +129,8 @@ namespace nearfield::starpu::detail
     for (std::size_t k = 0; k < n_slabs; ++k)
     {
       slab& one = slabs[k];
-      one.where = &points[k % n_points];
-      one.number = one.where->add_slab();
+      one.points = &points[k % n_points];
+      one.number = one.points->add_slab();
       one.first = static_cast<index_type>(n * k / n_slabs);
       one.last = static_cast<index_type>(n * (k + 1) / n_slabs);
       std::size_t const n_rows = one.last - one.first;
@@ -150,17 +145,21 @@ namespace nearfield::starpu::detail
   void pair_slab_tasks<T, Dim>::count()
   {
     check_may_wait("pair_slabs");
-    bool const is_known = std::exchange(has_failed, false);
-    if (is_known) wait_for_tasks(); // or what they throw would be of the next round
-    try
+    if (has_failed)
     {
-      rethrow();
-    }
-    catch (...)
-    {
-      if (!is_known) throw;
+      wait_for_tasks(); // or what they throw would be of the next round
+      try
+      {
+        watch.rethrow();
+      }
+      catch (...)
+      {
+        // not the first failure of the last round, which has been thrown
+      }
       has_failed = false;
     }
+    else
+      rethrow();
     is_filled = false;
     for (slab& one : slabs) one.is_filled = false;
     try
@@ -183,7 +182,7 @@ namespace nearfield::starpu::detail
     unsigned const n_pair_columns = (mine.j ? 1u : 0u) + (mine.i ? 1u : 0u);
     task one(counts_pairs ? count_codelet : fill_codelet,
              static_cast<unsigned>(x.size()) + n_pair_columns + (counts_pairs ? 3u : 2u));
-    one.add(mine.where->order(), counts_pairs && mine.number == 0 ? STARPU_W : STARPU_R);
+    one.add(mine.points->order(), counts_pairs && mine.number == 0 ? STARPU_W : STARPU_R);
     one.add(mine.offsets, counts_pairs ? STARPU_W : STARPU_R);
     for (starpu_data_handle_t const column : x) one.add(column, STARPU_R);
     if (counts_pairs) one.add(mine.rows, STARPU_W);
@@ -191,9 +190,9 @@ namespace nearfield::starpu::detail
     for (handle const* const pairs : {&mine.j, &mine.i})
       if (*pairs) one.add(*pairs, STARPU_W);
     one.set_argument(&arguments[s], sizeof(argument));
-    task_options how;
-    how.worker = mine.where->worker();
-    one.set_options(how);
+    task_options options;
+    options.worker = mine.points->worker();
+    one.set_options(options);
     one.submit();
   }
 
@@ -203,7 +202,7 @@ namespace nearfield::starpu::detail
     check_may_wait("pair_slabs");
     wait_for_writers(one.offsets, "pair_slabs");
     rethrow();
-    return one.where->n_pairs(one.number);
+    return one.points->n_pairs(one.number);
   }
 
   template <class T, int Dim>
@@ -218,8 +217,8 @@ namespace nearfield::starpu::detail
       for (std::size_t s = 0; s < slabs.size(); ++s)
       {
         std::uint64_t const found = wait_for_count(slabs[s]);
-        if (found == 0) continue;
         make_room(slabs[s], found);
+        if (found == 0) continue;
         // for each slab, since the lists of earlier ones may have taken what there was
         check_address_space(4, 1);
         submit(search_work::fill, s);
@@ -250,19 +249,30 @@ namespace nearfield::starpu::detail
                   " pairs; a slab has fewer than 2^32, so ask for more than " +
                   std::to_string(slabs.size()) + " slabs");
     bool const has_spare = may_be_shorter();
-    if (found > one.capacity || (found < one.capacity && !has_spare))
+    bool const fits =
+        found <= one.capacity && found >= std::max<std::uint64_t>(1, one.capacity / 4);
+    if (fits && (has_spare || found == one.capacity))
+      for (starpu_data_handle_t const data : {one.j.get(), one.i.get()})
+      {
+        // StarPU may still be releasing what the count has claimed
+        if (data) wait_for_writers(data, "pair_slabs");
+      }
+    else
     {
       one.capacity = 0;
       one.i = {};
       one.j = {};
+      if (found == 0) return;
       // an eighth more, since pairs come and go when points move
       std::uint64_t const room = has_spare ? std::min(found + found / 8, most) : found;
+      // StarPU would try for ever to allocate what does not fit beside the results of the count
+      one.points->leave_room(one.number,
+                             room * sizeof(index_type) * (query.options.with_i ? 2 : 1));
       one.j = handle::of_size<index_type>(room);
       if (query.options.with_i) one.i = handle::of_size<index_type>(room);
       one.capacity = room;
     }
-    if (found == one.capacity) return;
-    set_size(one.j, found);
+    set_size(one.j, found); // found == capacity too: the last round may have had fewer
     if (one.i) set_size(one.i, found);
   }
 
@@ -325,10 +335,10 @@ namespace nearfield::starpu::detail
     try
     {
       bool const counts_pairs = what == search_work::count;
-      slab_points<T, Dim>& sorted = *one.where;
+      slab_points<T, Dim>& sorted = *one.points;
       auto const targets = column_views(buffers, 0);
       auto const sources = query.one_set ? targets : column_views(buffers, 1);
-      void** const own = buffers + 2 + x.size();
+      void** const outputs = buffers + 2 + x.size();
       if (counts_pairs && one.number == 0)
         sorted.sort(targets, sources, gpu);
       else if (sorted.is_sorted())
@@ -336,12 +346,12 @@ namespace nearfield::starpu::detail
       else
         return clear_outputs(what, buffers, gpu); // and the task that should have sorted reports it
       if (counts_pairs)
-        sorted.count(one.number, one.first, one.last, values_of<index_type>(own[0]),
+        sorted.count(one.number, one.first, one.last, values_of<index_type>(outputs[0]),
                      values_of<std::uint64_t>(buffers[1]));
       else
         sorted.fill(one.number, one.first, one.last,
-                    query.options.with_i ? values_of<index_type>(own[1]) : nullptr,
-                    values_of<index_type>(own[0]));
+                    query.options.with_i ? values_of<index_type>(outputs[1]) : nullptr,
+                    values_of<index_type>(outputs[0]));
     }
     catch (...)
     {

@@ -28,7 +28,7 @@ namespace nearfield::starpu::detail
     /// The targets at positions [first, last), which have a row each, and their pairs.
     struct slab
     {
-      slab_points<T, Dim>* where = nullptr;
+      slab_points<T, Dim>* points = nullptr;
       std::size_t number = 0; ///< among those with these points; number 0 sorts
       index_type first = 0, last = 0;
       handle rows, offsets;
@@ -66,7 +66,7 @@ namespace nearfield::starpu::detail
     bool is_filled = false;
     bool has_failed = false; ///< and that exception has been thrown
     std::vector<argument> arguments;
-    std::vector<slab_points<T, Dim>> points; ///< by worker, if on GPUs
+    std::vector<slab_points<T, Dim>> points; ///< one for each GPU, or for all CPUs
     std::vector<slab> slabs;
 
   private:

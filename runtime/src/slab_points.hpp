@@ -40,7 +40,8 @@ namespace nearfield::starpu::detail
 
     /// The worker that must run the tasks; negative: any.
     [[nodiscard]] int worker() const { return worker_; }
-    /// Written by the task that sorts and read by those that search: their order, not a value.
+    /// Written by the task that sorts, read by those that search. Carries no value: it orders the sort before the
+    /// searches.
     [[nodiscard]] starpu_data_handle_t order() const { return order_; }
     /// The number of one more slab. To be called before there are tasks.
     std::size_t add_slab()
@@ -56,7 +57,7 @@ namespace nearfield::starpu::detail
     [[nodiscard]] bool is_sorted() const { return is_sorted_; }
     /// The same values are in these columns from now on.
     void bind(columns const& targets, columns const& sources);
-    /// Slab k is the targets at positions [first, last): row r is of the point rows[r], and its pairs take the places
+    /// Slab k is the targets at positions [first, last): row r belongs to point rows[r], and its pairs take the places
     /// [offsets[r], offsets[r + 1]).
     void count(std::size_t k, index_type first, index_type last, index_type* rows,
                std::uint64_t* offsets);
@@ -67,6 +68,12 @@ namespace nearfield::starpu::detail
     [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const
     {
       return on_gpu_ ? on_gpu_->n_pairs(k) : n_pairs_[k];
+    }
+
+    /// Announces, then, that memory will be allocated for the pairs of slab k.
+    void leave_room(std::size_t k, std::uint64_t bytes)
+    {
+      if (on_gpu_) on_gpu_->leave_room(k, bytes);
     }
 
   private:

@@ -85,7 +85,7 @@ namespace nearfield::test
     expect_to_count_again();
   }
 
-  TEST_F(starpu_pair_slabs_that_fail, to_fill_have_pairs_of_the_first_point)
+  TEST_F(starpu_pair_slabs_that_fail, to_fill_leave_zeros)
   {
     list_.recount();
     ASSERT_GT(list_.n_pairs(), 0u);

@@ -145,6 +145,33 @@ namespace nearfield::test
       }
   }
 
+  // 4 points at one place have 6 pairs, which is all there is room for, and 3 when one of them is elsewhere.
+  TEST(starpu_pair_slabs_in_a_graph, have_the_size_of_the_list_when_pairs_come_and_go)
+  {
+    auto x = make_points<double, 3>(cloud::all_equal, 4);
+    double const here = x.columns[0][1];
+    cell_list<double, 3> cells(x.view(), 0.1);
+    column_handles<double, 3> const columns(x);
+    pair_slabs<double, 3> list(one_runtime(), columns.view(), 0.1, {.slabs = 1});
+    for (std::uint64_t const n_pairs : {3, 6, 3, 6})
+    {
+      starpu_data_acquire(columns.view()[0], STARPU_RW);
+      x.columns[0][0] = n_pairs == 6 ? here : here + 1;
+      starpu_data_release(columns.view()[0]);
+      cells.rebuild(x.view());
+      list.recount();
+      list.fill();
+      EXPECT_EQ(list.n_pairs(), n_pairs);
+      for (starpu_data_handle_t const data : {list.i(0), list.j(0)})
+      {
+        EXPECT_EQ(starpu_vector_get_nx(data), n_pairs);
+        EXPECT_EQ(values_of<index_type>(data).size(), n_pairs);
+      }
+      hashes found(list, {n_pairs}, columns.view()[0]);
+      EXPECT_EQ(found.sum(), expected_hash(cells, x, pairs::half));
+    }
+  }
+
   TEST(starpu_pair_slabs_in_a_graph, may_go_before_they_are_filled_or_read)
   {
     auto const x = make_points<double, 3>(cloud::uniform, 2000);

@@ -1,3 +1,5 @@
+#include "on_device.hpp"
+
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
@@ -15,6 +17,8 @@ namespace nearfield
 {
   namespace
   {
+    using detail::on_device;
+
     cudaMemPool_t make_pool(int device)
     {
       cudaMemPoolProps properties{};
@@ -29,28 +33,6 @@ namespace nearfield
                  "cudaMemPoolSetAttribute");
       return pool;
     }
-
-    /// Makes a device the current one while it lives; a negative one is the current one.
-    class on_device
-    {
-    public:
-      explicit on_device(int device) noexcept
-      {
-        if (device >= 0 && cudaGetDevice(&before_) == cudaSuccess && before_ != device)
-          changed_ = cudaSetDevice(device) == cudaSuccess;
-      }
-      on_device(on_device const&) = delete;
-      on_device& operator=(on_device const&) = delete;
-      ~on_device()
-      {
-        if (changed_ && cudaSetDevice(before_) != cudaSuccess)
-          static_cast<void>(cudaGetLastError());
-      }
-
-    private:
-      int before_ = 0;
-      bool changed_ = false;
-    };
 
     /// What pools of CUDA have in common.
     class memory_of_pools : public device_memory
@@ -244,6 +226,17 @@ namespace nearfield
 
   namespace detail
   {
+    on_device::on_device(int device) noexcept
+    {
+      if (device >= 0 && cudaGetDevice(&before_) == cudaSuccess && before_ != device)
+        changed_ = cudaSetDevice(device) == cudaSuccess;
+    }
+
+    on_device::~on_device()
+    {
+      if (changed_ && cudaSetDevice(before_) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    }
+
     void release_pools() noexcept
     {
       std::lock_guard const lock(devices().mutex);

@@ -68,6 +68,9 @@ namespace nearfield
     fail();
   }
   template <class T, int Dim>
+  void detail::cuda_rows<T, Dim>::leave_room(std::size_t, std::uint64_t)
+  {}
+  template <class T, int Dim>
   void detail::cuda_rows<T, Dim>::fill(std::size_t, index_type*, index_type*)
   {
     fail();

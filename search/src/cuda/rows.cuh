@@ -1,10 +1,13 @@
 #pragma once
 
 #include "device_search.cuh"
+#include "on_device.hpp"
 
 #include <nearfield/search/cuda.hpp>
 
 #include <algorithm>
+#include <memory>
+#include <new>
 #include <optional>
 
 /// \file
@@ -35,13 +38,13 @@ namespace nearfield::detail
   {
     pairs which = pairs::half;
     std::uint32_t first = 0, first_item = 0, n_items = 0;
-    device_array<std::uint32_t>
-        clipped; ///< the items' first positions; empty if they are those of all
+    /// the items' first positions; empty if they are those of all
+    device_array<std::uint32_t> clipped;
     device_array<std::uint32_t> rows; ///< the number of pairs of each position
     device_array<std::uint32_t> many; ///< items with masks in several batches
     device_array<std::uint64_t> item_offsets;
     std::optional<mask_arrays> masks;
-    pinned<search_counters> found{"radius_search: cudaMallocHost"};
+    search_counters* found = nullptr; ///< in pinned memory
 
     void forget()
     {
@@ -49,13 +52,26 @@ namespace nearfield::detail
       item_offsets = {};
       for (auto* const one : {&clipped, &rows, &many}) *one = {};
     }
+    struct forgetter
+    {
+      void operator()(slab* one) const { one->forget(); }
+    };
+    /// At its end the slab forgets, whatever has failed before.
+    using until_forgotten = std::unique_ptr<slab, forgetter>;
   };
 
   template <class T, int Dim>
   cuda_rows<T, Dim>::cuda_rows(cuda_stream stream, cell_list_options<T, Dim> const& options,
                                std::size_t n_slabs)
-      : cells_(std::make_unique<device_cells<T, Dim>>(stream, options)), slabs_(n_slabs)
-  {}
+      : cells_(std::make_unique<device_cells<T, Dim>>(stream, options)),
+        found_(pinned_allocate(n_slabs * sizeof(search_counters), "radius_search: cudaMallocHost"),
+               pinned_free),
+        slabs_(n_slabs)
+  {
+    check_cuda(cudaGetDevice(&device_), "radius_search: cudaGetDevice");
+    auto* const found = static_cast<search_counters*>(found_.get());
+    for (std::size_t k = 0; k < n_slabs; ++k) slabs_[k].found = new (found + k) search_counters{};
+  }
 
   template <class T, int Dim>
   cuda_rows<T, Dim>::~cuda_rows() = default;
@@ -66,6 +82,7 @@ namespace nearfield::detail
   {
     for (slab& one : slabs_) one.forget();
     item_begin_.clear();
+    announced_ = 0;
     cells_->build(targets, sources, one_set, cutoff);
   }
 
@@ -123,6 +140,7 @@ namespace nearfield::detail
     std::uint32_t const n = last - first;
     slab& to = slabs_[k];
     to.forget();
+    typename slab::until_forgotten kept(&to);
     to.which = which;
     to.first = first;
     *to.found = {};
@@ -156,6 +174,21 @@ namespace nearfield::detail
                                cudaMemcpyDeviceToDevice, stream),
                "radius_search: cudaMemcpyAsync");
     end_stage("offsets", stream);
+    static_cast<void>(kept.release());
+  }
+
+  template <class T, int Dim>
+  void cuda_rows<T, Dim>::leave_room(std::size_t k, std::uint64_t bytes)
+  {
+    on_device const current(device_);
+    announced_ += bytes;
+    std::size_t free = 0, total = 0;
+    check_cuda(cudaMemGetInfo(&free, &total), "radius_search: cudaMemGetInfo");
+    if (free >= announced_) return;
+    has_been_short_ =
+        true; // before the pools return what is unused: a fill that ends later sees it
+    if (free_gpu_memory() < announced_) slabs_[k].masks.reset();
+    trim_pool();
   }
 
   template <class T, int Dim>
@@ -165,38 +198,46 @@ namespace nearfield::detail
     slab& from = slabs_[k];
     search_counters const found = *from.found;
     if (found.pairs == 0) return;
-    auto const* const target_order = cells_->targets().order.data();
-    auto const* const source_order = cells_->sources().order.data();
-    auto const* const heads = from.masks->heads.data();
-    auto const* const masks = from.masks->masks.data();
+    typename slab::until_forgotten kept(&from);
     std::uint32_t* const rows = from.rows.data() - from.first;
-    if (i && found.items_of_many_batches < from.n_items)
-      expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order, source_order,
-                   i, j, stream);
-    end_stage("expand", stream);
-    row_masks in{
-        heads, masks,  from.many.data(), found.items_of_many_batches, from.item_offsets.data(),
-        rows,  nullptr};
-    if (!i)
+    if (from.masks)
     {
-      in.items = nullptr;
-      in.n_items = from.n_items;
+      auto const* const target_order = cells_->targets().order.data();
+      auto const* const source_order = cells_->sources().order.data();
+      auto const* const heads = from.masks->heads.data();
+      auto const* const masks = from.masks->masks.data();
+      if (i && found.items_of_many_batches < from.n_items)
+        expand_masks(heads, from.n_items, masks, from.item_offsets.data(), target_order,
+                     source_order, i, j, stream);
+      end_stage("expand", stream);
+      row_masks in{
+          heads, masks,  from.many.data(), found.items_of_many_batches, from.item_offsets.data(),
+          rows,  nullptr};
+      if (!i)
+      {
+        in.items = nullptr;
+        in.n_items = from.n_items;
+      }
+      expand_rows(in, target_order, source_order, i, j, stream);
+      end_stage("expand rows", stream);
     }
-    expand_rows(in, target_order, source_order, i, j, stream);
-    end_stage("expand rows", stream);
-    if (found.items_without_masks > 0)
+    if (!from.masks || found.items_without_masks > 0)
     {
       device_search_run<T, Dim> run(*cells_, from.which, true);
       narrow(from, run);
       search_output& out = run.out();
       out.row_of_position = rows;
-      out.only_items = from.masks->unmasked.data();
-      out.n_only_items = found.items_without_masks;
+      if (from.masks)
+      {
+        out.only_items = from.masks->unmasked.data();
+        out.n_only_items = found.items_without_masks;
+      }
       out.item_offsets = from.item_offsets.data();
       out.out_i = i;
       out.out_j = j;
       run.template launch<search_stage::fill>();
     }
-    from.forget();
+    kept.reset();
+    if (has_been_short_) trim_pool();
   }
 }

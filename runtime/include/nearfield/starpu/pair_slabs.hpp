@@ -29,8 +29,9 @@ namespace nearfield::starpu
     bool with_i = true;
     /// automatic: GPUs if StarPU has any, otherwise CPUs. A slab is sized for one or the other.
     nearfield::backend backend = nearfield::backend::automatic;
-    /// The number of slabs; 0: one per GPU (and per 2^24 points) or, without GPUs, up to 32 per CPU worker. No
-    /// more than there are rows. Results do not depend on it.
+    /// The number of slabs; 0: one per GPU, more beyond 2^22 points each, or, without GPUs, up to 32 per CPU worker.
+    /// No more than there are rows. Results do not depend on it. A slab holds fewer than 2^32 pairs: ask for more
+    /// slabs where points have more than a thousand neighbours.
     std::size_t slabs = 0;
   };
 
@@ -55,15 +56,16 @@ namespace nearfield::starpu
   ///     }
   ///
   /// Points are sorted by the cells of a grid, as in a cell_list. Slab s of S holds the rows of the targets at
-  /// positions [n s / S, n (s + 1) / S). One task counts the pairs of a slab; the first one of a worker of a GPU, or of
-  /// all CPU workers, sorts the points before. The host waits for the number only, and submits a second task, which
-  /// fills. If StarPU has GPU workers, memory is allocated where the tasks run. The slabs one after the other equal the
-  /// list of nearfield::radius_search, bit for bit.
+  /// positions [n s / S, n (s + 1) / S). One task counts the pairs of a slab; the first one of each GPU sorts the
+  /// points before, and on CPUs the first one of all, so that one worker sorts while the others wait. The host waits
+  /// for the number only, and submits a second task, which fills. If StarPU has GPU workers, memory is allocated
+  /// where the tasks run. The slabs one after the other equal the list of nearfield::radius_search, bit for bit.
   ///
-  /// A worker of a GPU has its slabs to itself, and keeps the sorted points (20 bytes per point and 8 per cell, or 28
-  /// per point with many more cells than points) and, from count to fill, results of the tests (56 bytes per row, 96 in
-  /// a full list), outside the memory that StarPU manages. Handles are made once; i and j have room for an eighth
-  /// more pairs than there were, and are made again when a slab has more than that.
+  /// One worker of each GPU has all slabs of that GPU, and keeps the sorted points (20 bytes per point and 8 per
+  /// cell, or 28 per point with many more cells than points) and, from count to fill or to the next recount(),
+  /// results of the tests (56 bytes per row, 96 in a full list), outside the memory that StarPU manages; where the
+  /// pairs need that memory, the fill tests again. Handles are made once; i and j have room for an eighth more pairs
+  /// than there were, and are made again when a slab has more than that, or less than a quarter.
   ///
   /// Handles of columns must outlive the object. Tasks that move the points come after fill() and before
   /// recount(). If a task fails, because of a point that is not finite or outside its periodic box, say, its outputs
@@ -97,7 +99,8 @@ namespace nearfield::starpu
 
     /// Starts again when points have moved, or will be moved by tasks submitted before: sorts and counts as the
     /// constructor does, in the memory of the last round. Waits for nothing, unless a task has failed: tasks that read
-    /// the last list end before those of the next. Throws what a task of the last round has thrown and no call has.
+    /// the last list end before those of the next. Throws a task's exception that no call has reported yet; call it
+    /// again to start.
     void recount();
 
     /// The number of slabs.

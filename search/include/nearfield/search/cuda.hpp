@@ -10,6 +10,7 @@
 #include <nearfield/tree/cuda.hpp>
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -122,9 +123,10 @@ namespace nearfield
     class device_search_run;
 
     /// Searches on a GPU for ranges of positions, the slabs, in steps made for tasks: results go to memory that the
-    /// caller provides, and only sorting, and the first count of less than all positions, wait for the stream. Pairs
-    /// and order are those of a cuda_cell_list, and so is the memory; from count to fill a slab has its masks too.
-    /// One thread at a time may use an object, with the device of its stream as the current one.
+    /// caller provides, and only sort(), and the first count() of part of the positions, wait for the stream. Pairs and
+    /// order are those of a cuda_cell_list, and so is the memory; from count() to fill(), or to the next sort(), a slab
+    /// has its masks too. One thread at a time may use an object, but for what is said below, with the device of its
+    /// stream as the current one.
     template <class T, int Dim>
     class NEARFIELD_API cuda_rows
     {
@@ -144,7 +146,7 @@ namespace nearfield
       /// The same values are in these columns from now on.
       void bind(columns const& targets, columns const& sources);
 
-      /// Slab k is the targets at positions [first, last): row r is of the point rows[r], and its pairs take the
+      /// Slab k is the targets at positions [first, last): row r belongs to point rows[r], and its pairs take the
       /// places [offsets[r], offsets[r + 1]).
       void count(std::size_t k, pairs which, index_type first, index_type last, index_type* rows,
                  std::uint64_t* offsets);
@@ -152,8 +154,14 @@ namespace nearfield
       /// The pairs of slab k, once the stream has done the work of count(). Any thread may ask for it.
       [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const;
 
-      /// Writes the pairs of slab k, once after each count() and when the stream has done the work of that, as
-      /// indices in the given columns; i may be null.
+      /// Announces that others will allocate `bytes` of device memory for the pairs of slab k before its fill(). Where
+      /// the bytes announced since sort() are more than is free, the slab's masks go, so that fill() tests again, and
+      /// from then on fill() gives all unused memory of the pools back. One thread at a time may call it, with any
+      /// device, while others use other slabs, when the stream has finished count().
+      void leave_room(std::size_t k, std::uint64_t bytes);
+
+      /// Writes the pairs of slab k, once after each count(), when the stream has finished it, as indices in the given
+      /// columns; i may be null.
       void fill(std::size_t k, index_type* i, index_type* j);
 
     private:
@@ -165,9 +173,13 @@ namespace nearfield
       void narrow(slab const& to, device_search_run<T, Dim>& run) const;
 
       std::unique_ptr<device_cells<T, Dim>> cells_;
+      std::shared_ptr<void> found_; ///< the counters of all slabs, in pinned memory
       std::vector<slab> slabs_;
       /// the first position of each item, on the host; empty until a slab needs it
       std::vector<index_type> item_begin_;
+      int device_ = 0;
+      std::uint64_t announced_ = 0; ///< bytes, since sort()
+      std::atomic<bool> has_been_short_ = false;
     };
   }
 
