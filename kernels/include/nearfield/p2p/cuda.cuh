@@ -12,34 +12,23 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <bit>
 #include <type_traits>
 
 namespace nearfield::detail
 {
   /// Whether the code that this device runs for a kernel was compiled for an architecture with clusters (9.0
-  /// or newer): a newer device may run code for an older one. Asked once per device, since an answer takes CUDA as
-  /// long as a part of a launch. Kernels of one type are compiled together.
+  /// or newer): a newer device may run code for an older one.
   template <class Kernel>
   bool has_clusters(Kernel* kernel)
   {
-    constexpr char no = 1, yes = 2; // 0: not asked yet
-    static std::array<std::atomic<char>, 64> answers;
-    int device = 0;
-    static_cast<void>(cudaGetDevice(&device));
-    auto& answer = answers[static_cast<unsigned>(device) % answers.size()];
-    if (char const known = answer.load(std::memory_order_relaxed)) return known == yes;
     cudaFuncAttributes attributes;
     if (cudaFuncGetAttributes(&attributes, kernel) != cudaSuccess)
     {
       static_cast<void>(cudaGetLastError());
       return false;
     }
-    bool const has = attributes.ptxVersion >= 90;
-    answer.store(has ? yes : no, std::memory_order_relaxed);
-    return has;
+    return attributes.ptxVersion >= 90;
   }
 
   /// Launches the one-sided pass of the right-hand sides from number `first` on: `lists` is the kernel for lists,
@@ -147,11 +136,13 @@ namespace nearfield::detail
   {
     using shape = mutual_several<K, T>;
     device_job<typename shape::columns, T> job(from, first);
-    if (!from.items) cut_box(job, shape::most_targets, 64 * multiprocessors(), 128);
-    dim3 const warps(job.n_items, from.items ? shape::most_pieces : job.parts);
-    if (job.n_items > 0)
+    constexpr index_type warps = mutual_threads / 32;
+    if (!from.items) cut_box(job, shape::of_box, 16 * warps * multiprocessors(), 128);
+    index_type const pieces = job.n_items * (from.items ? shape::pieces : job.parts);
+    if (pieces > 0)
       mutual_several_kernel<K, T, typename shape::columns>
-          <<<warps, 32, 0, reinterpret_cast<cudaStream_t>(from.stream)>>>(job, k);
+          <<<(pieces + warps - 1) / warps, mutual_threads, 0,
+             reinterpret_cast<cudaStream_t>(from.stream)>>>(job, k);
     return cudaGetLastError();
   }
 
