@@ -103,7 +103,7 @@ names_tests()
 }
 
 # Tests that take all of the GPU's memory, or count what is free.
-alone='^(app|cuda_device|starpu_memory)_gpu_test'
+alone='^(app|cuda_device|starpu_memory|starpu_search)_gpu_test'
 
 # wait_for_tests: those in the background.
 wait_for_tests()
