@@ -136,13 +136,11 @@ namespace nearfield::detail
   {
     using shape = mutual_several<K, T>;
     device_job<typename shape::columns, T> job(from, first);
-    constexpr index_type warps = mutual_threads / 32;
-    if (!from.items) cut_box(job, shape::of_box, 16 * warps * multiprocessors(), 128);
-    index_type const pieces = job.n_items * (from.items ? shape::pieces : job.parts);
-    if (pieces > 0)
+    if (!from.items) cut_box(job, shape::most_targets, 64 * multiprocessors(), 128);
+    dim3 const warps(job.n_items, from.items ? shape::most_pieces : job.parts);
+    if (job.n_items > 0)
       mutual_several_kernel<K, T, typename shape::columns>
-          <<<(pieces + warps - 1) / warps, mutual_threads, 0,
-             reinterpret_cast<cudaStream_t>(from.stream)>>>(job, k);
+          <<<warps, 32, 0, reinterpret_cast<cudaStream_t>(from.stream)>>>(job, k);
     return cudaGetLastError();
   }
 
