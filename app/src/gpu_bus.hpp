@@ -5,6 +5,8 @@
 
 #include "core/src/cuda/staging.hpp"
 
+#include <nearfield/tree/build_tree.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <mutex>
@@ -58,7 +60,13 @@ namespace nearfield::app
     void resize(std::vector<std::vector<double>>& columns, std::size_t n)
     {
       threads_.run(static_cast<int>(columns.size()),
-                   [&](int c) { columns[static_cast<std::size_t>(c)].resize(n); });
+                   [&](int c)
+                   {
+                     auto& column = columns[static_cast<std::size_t>(c)];
+                     column.reserve(n);
+                     nearfield::detail::use_huge_pages(column.data(), n * sizeof(double));
+                     column.resize(n);
+                   });
     }
 
   private:

@@ -79,7 +79,9 @@ namespace nearfield
 
   namespace detail
   {
-    /// operator new, in huge pages if at least one fits.
+    /// Asks for huge pages in memory that is not written yet, if at least one fits.
+    NEARFIELD_API void use_huge_pages(void* memory, std::size_t bytes) noexcept;
+    /// operator new, in huge pages.
     [[nodiscard]] NEARFIELD_API void* allocate_pages(std::size_t bytes);
 
     /// Does not initialise values, so the worker that first writes a page also pays for its fault.
