@@ -89,7 +89,7 @@ namespace nearfield::starpu::detail
 namespace nearfield::starpu
 {
   template <kernel_real T>
-  class near_field;
+  class NEARFIELD_API near_field; // clang hides what its first declaration does not show
 
   /// The octree or quadtree of points that move. Their positions are data of your task graph, written by tasks of
   /// yours. A near field over this tree is a task that builds the tree from them where it runs, on a GPU or on all CPU
