@@ -52,6 +52,7 @@ namespace nearfield::detail
       {
         for (group_plan const& group : plan.groups)
         {
+          if (!group.is_for_gpus) continue;
           bytes = std::max(bytes, task_bytes(plan, group, point));
           chunks = std::max(chunks, group.source_chunks.size());
         }
@@ -86,8 +87,9 @@ namespace nearfield::detail
       bytes += (point.source_x + 2 * point.source_q) * chunk.size();
     for (point_interval const& chunk : plan.target_chunks) bytes += point.target_x * chunk.size();
     for (group_plan const& group : plan.groups)
-      bytes += static_cast<double>(group.list.size()) +
-               point.out * (double(group.targets.size()) + group.halo_size);
+      if (group.is_for_gpus)
+        bytes += static_cast<double>(group.list.size()) +
+                 point.out * (double(group.targets.size()) + group.halo_size);
     return bytes;
   }
 
