@@ -4,7 +4,6 @@
 #include "conf.hpp"
 #include "gpu_memory.hpp"
 #include "p2p_codelet.hpp"
-#include "rates.hpp"
 #include "shares.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -32,13 +31,12 @@ namespace nearfield::starpu::detail
       return wanted;
     }
 
-    nearfield::detail::step_workers workers_of_step(runtime const& starpu, pair_work const& work)
+    /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
+    /// GPUs would wait.
+    int free_cpu_workers(int gpus)
     {
-      int const gpus = starpu.n_gpus();
-      int const cpus = static_cast<int>(starpu_cpu_worker_get_count());
-      // with a long task on every core, the main thread and those of the GPUs would wait
-      int const free = std::min(cpus, allowed_cpus() - gpus - 1);
-      return {std::max(0, free), rate_of(work, backend::simd), gpus, rate_of(work, backend::cuda)};
+      int const workers = static_cast<int>(starpu_cpu_worker_get_count());
+      return std::max(0, std::min(workers, allowed_cpus() - gpus - 1));
     }
   }
 
@@ -67,10 +65,12 @@ namespace nearfield::starpu::detail
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
     if (may_share && groups.is_for_gpus && groups.targets.size() > 0)
     {
-      pair_work const work{&step.k, step.size_of_real, made.form,
-                           double(groups.source_order.size()) / groups.targets.size()};
-      auto shared = nearfield::detail::share_leaves(groups, made.form, step.n_rhs,
-                                                    workers_of_step(starpu, work));
+      made.cpu_rate = step.rate(backend::simd, made.form);
+      made.gpu_rate = step.rate(backend::cuda, made.form);
+      int const gpus = starpu.n_gpus();
+      auto shared = nearfield::detail::share_leaves(
+          groups, made.form, step.n_rhs,
+          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate});
       if (shared.first_cpu_leaf == 0)
         leave_to_cpus();
       else

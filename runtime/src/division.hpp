@@ -8,6 +8,7 @@
 #include <nearfield/starpu/runtime.hpp>
 
 #include <cstddef>
+#include <functional>
 
 namespace nearfield::starpu::detail
 {
@@ -18,6 +19,8 @@ namespace nearfield::starpu::detail
     std::size_t size_of_real;
     int n_rhs;
     nearfield::detail::point_bytes bytes;
+    /// the directed pairs of such leaves that a core (simd) or a GPU (cuda) computes in a second
+    std::function<double(backend where, pair_form form)> rate;
   };
 
   /// Where a step runs, in which form, and its tasks.
@@ -26,6 +29,8 @@ namespace nearfield::starpu::detail
     backend where =
         backend::automatic; ///< cuda: the groups that are for GPUs; others on CPU workers
     pair_form form = pair_form::automatic; ///< decided: not automatic
+    double cpu_rate = 0,
+           gpu_rate = 0; ///< of a CPU worker, of a GPU; 0 if the rates made no difference
     nearfield::detail::step_plan plan{};
   };
 

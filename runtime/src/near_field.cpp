@@ -54,6 +54,8 @@ namespace nearfield::starpu::detail
       {
         return static_cast<double>(of.columns.size() * sizeof(T));
       };
+      double const points =
+          double(groups.source_order.size()) / std::max<index_type>(1, groups.targets.size());
       return divide(starpu, groups,
                     {k,
                      sizeof(T),
@@ -61,7 +63,11 @@ namespace nearfield::starpu::detail
                      {.source_x = bytes(columns.sources()),
                       .source_q = bytes(columns.q),
                       .target_x = columns.has_one_set ? 0 : bytes(columns.x),
-                      .out = bytes(columns.out)}},
+                      .out = bytes(columns.out)},
+                     [&](backend where, pair_form form)
+                     {
+                       return rate_of({k, sizeof(T), form, points}, where);
+                     }},
                     options);
     }
   }
@@ -95,6 +101,8 @@ namespace nearfield::starpu::detail
       std::size_t const n_out = columns.out.columns.size();
       p2p_argument argument = argument_of(k, &watch);
       argument.n_rhs = columns.n_rhs;
+      if (made.cpu_rate > 0) argument.cpu_rate = made.cpu_rate;
+      if (made.gpu_rate > 0) argument.gpu_rate = made.gpu_rate / workers_of_a_gpu();
       for (auto& group : plan.groups)
       {
         auto const n = group.targets.size();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "rates.hpp"
 #include "task_list.hpp"
 
 #include <nearfield/starpu/kernel_of.hpp>
@@ -25,11 +26,19 @@ namespace nearfield::starpu::detail
     nearfield::detail::task_head const* head = nullptr;
   };
 
-  /// The argument of tasks of k; k must outlive it.
+  /// The argument of tasks of k, which must outlive it, with the rates of large boxes.
   template <class T>
   p2p_argument argument_of(kernel<T> const& k, monitor* watch)
   {
-    return {{watch}, k.k.get(), k.type->type, k.is_singular, k.tests_for_zero};
+    pair_work const work{*k.type, sizeof(T),
+                         k.type->has_way_back ? pair_form::mutual : pair_form::one_sided, 1000};
+    return {{.watch = watch,
+             .cpu_rate = rate_of(work, backend::simd),
+             .gpu_rate = rate_of(work, backend::cuda) / workers_of_a_gpu()},
+            k.k.get(),
+            k.type->type,
+            k.is_singular,
+            k.tests_for_zero};
   }
 
   /// Throws nearfield::error if cuda is named and there are no CUDA kernels, or if only cuda is named and the

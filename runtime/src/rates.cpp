@@ -1,6 +1,10 @@
 #include "rates.hpp"
 
+#include <starpu.h>
+
+#include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace nearfield::starpu::detail
 {
@@ -8,7 +12,7 @@ namespace nearfield::starpu::detail
   {
     // one core of an AVX-512 machine, one H100: each within a factor of two of what bench/results has
     bool const is_mutual = work.form == pair_form::mutual, is_double = work.size_of_real == 8;
-    double const values = 0.5 * (1 + work.k->n_out);
+    double const values = 0.5 * (1 + work.k.n_out);
     double const points = work.points > 1 ? work.points : 1;
     switch (where)
     {
@@ -20,5 +24,19 @@ namespace nearfield::starpu::detail
     default:
       return (is_double ? 2.5e9 : 8e9) * (is_mutual ? 1.8 : 1) / values * points / (points + 8);
     }
+  }
+
+  int workers_of_a_gpu()
+  {
+    if (!starpu_is_initialized()) return 1;
+    std::set<int> devices;
+    int workers = 0;
+    for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); ++worker)
+      if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER)
+      {
+        devices.insert(starpu_worker_get_devid(worker));
+        ++workers;
+      }
+    return std::max(1, workers / std::max(1, static_cast<int>(devices.size())));
   }
 }
