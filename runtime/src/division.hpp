@@ -7,7 +7,6 @@
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
-#include <cstddef>
 #include <functional>
 
 namespace nearfield::starpu::detail
@@ -16,10 +15,9 @@ namespace nearfield::starpu::detail
   struct step_shape
   {
     interaction_shape const& k;
-    std::size_t size_of_real;
     int n_rhs;
     nearfield::detail::point_bytes bytes;
-    /// the directed pairs of such leaves that a core (simd) or a GPU (cuda) computes in a second
+    /// the directed pairs of these leaves that a core (simd) or a GPU (cuda) computes in a second
     std::function<double(backend where, pair_form form)> rate;
   };
 

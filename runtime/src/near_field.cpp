@@ -5,6 +5,7 @@
 #include "environment.hpp"
 #include "list_tasks.hpp"
 #include "p2p_codelet.hpp"
+#include "rates.hpp"
 #include "reorder.hpp"
 #include "task.hpp"
 
@@ -46,19 +47,15 @@ namespace nearfield::starpu::detail
     }
 
     template <class T>
-    division division_of(runtime const& starpu, leaf_groups_view const& groups,
-                         interaction_shape const& k, step_columns<T> const& columns,
-                         step_options const& options)
+    division division_of(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
+                         step_columns<T> const& columns, step_options const& options)
     {
       auto const bytes = [](auto const& of)
       {
         return static_cast<double>(of.columns.size() * sizeof(T));
       };
-      double const points =
-          double(groups.source_order.size()) / std::max<index_type>(1, groups.targets.size());
       return divide(starpu, groups,
-                    {k,
-                     sizeof(T),
+                    {*k.type,
                      columns.n_rhs,
                      {.source_x = bytes(columns.sources()),
                       .source_q = bytes(columns.q),
@@ -66,7 +63,7 @@ namespace nearfield::starpu::detail
                       .out = bytes(columns.out)},
                      [&](backend where, pair_form form)
                      {
-                       return rate_of({k, sizeof(T), form, points}, where);
+                       return rate_of(k, form, where, groups);
                      }},
                     options);
     }
@@ -83,7 +80,7 @@ namespace nearfield::starpu::detail
     {
       check_may_wait("near_field"); // its destructor waits
       check_arguments(groups, columns);
-      division made = division_of(s, groups, *k.type, columns, options);
+      division made = division_of(s, groups, k, columns, options);
       plan = std::move(made.plan);
       form_ = made.form;
       group_codelet = &list_codelet(form_, *k.type, made.where);

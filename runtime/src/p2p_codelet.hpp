@@ -26,15 +26,13 @@ namespace nearfield::starpu::detail
     nearfield::detail::task_head const* head = nullptr;
   };
 
-  /// The argument of tasks of k, which must outlive it, with the rates of large boxes.
+  /// The argument of tasks of k, which must outlive it, with rough rates of large boxes.
   template <class T>
   p2p_argument argument_of(kernel<T> const& k, monitor* watch)
   {
-    pair_work const work{*k.type, sizeof(T),
-                         k.type->has_way_back ? pair_form::mutual : pair_form::one_sided, 1000};
     return {{.watch = watch,
-             .cpu_rate = rate_of(work, backend::simd),
-             .gpu_rate = rate_of(work, backend::cuda) / workers_of_a_gpu()},
+             .cpu_rate = rough_rate_of(k, backend::simd),
+             .gpu_rate = rough_rate_of(k, backend::cuda) / workers_of_a_gpu()},
             k.k.get(),
             k.type->type,
             k.is_singular,
@@ -45,6 +43,9 @@ namespace nearfield::starpu::detail
   /// running StarPU has no GPU worker. Called for each task, since the next runtime of a process may have other
   /// workers.
   void check_cuda_backend(interaction_shape const& k, backend_set backends);
+
+  /// "cuda", "scalar", or the instruction set of the SIMD kernels of k.
+  std::string_view worker_of(interaction_shape const& k, backend where);
 
   /// The number of P2P tasks that each worker has run with each implementation.
   std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k);

@@ -1,29 +1,75 @@
 #include "rates.hpp"
 
+#include "p2p_codelet.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/p2p/cuda.hpp>
+#include <nearfield/p2p/pair_cost.hpp>
+
 #include <starpu.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace nearfield::starpu::detail
 {
-  double rate_of(pair_work const& work, backend where)
+  namespace
   {
-    // one core of an AVX-512 machine, one H100: each within a factor of two of what bench/results has
-    bool const is_mutual = work.form == pair_form::mutual, is_double = work.size_of_real == 8;
-    double const values = 0.5 * (1 + work.k.n_out);
-    double const points = work.points > 1 ? work.points : 1;
-    switch (where)
+    constexpr index_type most_leaves = 4096; // more of them tell the same
+
+    double rate(pair_cost const& cost, leaf_groups_view const& leaves)
     {
-    case backend::cuda:
-      return (is_double ? 1.2e12 : 2.8e12) * (is_mutual ? 1.4 : 1) / std::pow(values, 0.75) *
-             points / (points + 24);
-    case backend::scalar:
-      return 3e8 / values;
-    default:
-      return (is_double ? 2.5e9 : 8e9) * (is_mutual ? 1.8 : 1) / values * points / (points + 8);
+      double pairs = 0, seconds = 0;
+      index_type const n = leaves.targets.size(), stride = 1 + n / most_leaves;
+      for (index_type b = 0; b < n; b += stride)
+      {
+        double const targets = leaves.targets.count(b);
+        double sources = leaves.full.own[b].end - leaves.full.own[b].begin;
+        for (source_range const& range : leaves.full.neighbours(b))
+          sources += range.end - range.begin;
+        pairs += targets * sources;
+        seconds += cost(targets, sources);
+      }
+      return seconds > 0 ? pairs / seconds : 0;
     }
+  }
+
+  template <class T>
+  double rate_of(kernel<T> const& k, pair_form form, backend where, leaf_groups_view const& leaves)
+  {
+    bool const is_mutual = form == pair_form::mutual;
+    kernel_type<T> const& type = *k.type;
+    auto const subject = type.subject(k.k.get(), is_mutual, worker_of(type, where));
+    auto const measured = [&]
+    {
+      if (where == backend::cuda)
+      {
+        auto const kernels = type.cuda();
+        return nearfield::detail::cost_on_gpu<T>(
+            cuda, is_mutual ? kernels.mutual : kernels.one_sided, subject, k.is_singular);
+      }
+      auto const kernels = where == backend::scalar ? type.scalar() : type.simd();
+      return nearfield::detail::cost_on_core<T>(is_mutual ? kernels.mutual : kernels.one_sided,
+                                                subject);
+    };
+    return rate(measured(), leaves);
+  }
+
+  template <class T>
+  double rough_rate_of(kernel<T> const& k, backend where)
+  {
+    std::string_view worker = name_of(isa::scalar);
+    try
+    {
+      worker = worker_of(*k.type, where);
+    }
+    catch (error const&)
+    {
+      // scalar tasks ask for no instruction set, and others report it themselves
+    }
+    return nearfield::detail::table_cost<T>(
+               k.type->subject(k.k.get(), k.type->has_way_back, worker))
+        .rate(1000, 1000);
   }
 
   int workers_of_a_gpu()
@@ -39,4 +85,9 @@ namespace nearfield::starpu::detail
       }
     return std::max(1, workers / std::max(1, static_cast<int>(devices.size())));
   }
+
+  template double rate_of(kernel<float> const&, pair_form, backend, leaf_groups_view const&);
+  template double rate_of(kernel<double> const&, pair_form, backend, leaf_groups_view const&);
+  template double rough_rate_of(kernel<float> const&, backend);
+  template double rough_rate_of(kernel<double> const&, backend);
 }

@@ -2,23 +2,20 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/where.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
-
-#include <cstddef>
 
 namespace nearfield::starpu::detail
 {
-  /// Pairs of one interaction in one form.
-  struct pair_work
-  {
-    interaction_shape const& k;
-    std::size_t size_of_real;
-    pair_form form;
-    double points; ///< of a leaf or a box, on average
-  };
+  /// The directed pairs of these leaves that one core (scalar, simd) or one GPU (cuda) computes in a second, from what
+  /// a leaf costs there: measured at first use and kept (p2p/pair_cost.hpp). Throws nearfield::error for an instruction
+  /// set that is not available.
+  template <class T>
+  double rate_of(kernel<T> const& k, pair_form form, backend where, leaf_groups_view const& leaves);
 
-  /// The directed pairs a second that one core (scalar, simd) or one GPU (cuda) computes of them, above 0.
-  double rate_of(pair_work const& work, backend where);
+  /// The same for large boxes from a table, at once.
+  template <class T>
+  double rough_rate_of(kernel<T> const& k, backend where);
 
   /// The number of StarPU's workers that share a GPU, at least 1.
   int workers_of_a_gpu();
