@@ -58,17 +58,19 @@ namespace nearfield::starpu::detail
   template <class T>
   double rough_rate_of(kernel<T> const& k, backend where)
   {
-    std::string_view worker = name_of(isa::scalar);
-    try
+    auto const worker = [&]() -> std::string_view
     {
-      worker = worker_of(*k.type, where);
-    }
-    catch (error const&)
-    {
-      // scalar tasks ask for no instruction set, and others report it themselves
-    }
+      try
+      {
+        return worker_of(*k.type, where);
+      }
+      catch (error const&)
+      {
+        return "scalar"; // such tasks ask for no instruction set; others report it themselves
+      }
+    };
     return nearfield::detail::table_cost<T>(
-               k.type->subject(k.k.get(), k.type->has_way_back, worker))
+               k.type->subject(k.k.get(), k.type->has_way_back, worker()))
         .rate(1000, 1000);
   }
 
