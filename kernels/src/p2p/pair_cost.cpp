@@ -151,6 +151,32 @@ namespace nearfield::detail
       return text;
     }
 
+    /// The guess for a GPU as one short step corrects it: another GPU may be a hundred times slower than the table's, and
+    /// would measure for as much longer.
+    pair_cost corrected(pair_cost const& guess, cost_subject const& subject, timed_step const& time)
+    {
+      if (!is_gpu(subject)) return guess;
+      constexpr int size = 64;
+      int const sources = (subject.dim == 3 ? 27 : 9) * size;
+      like_leaves const leaves(
+          subject, size, sources,
+          static_cast<int>(std::max(4., 0.1 * seconds_on_gpu / guess(size, sources))));
+      try
+      {
+        double const n = leaves.points().size();
+        double const ratio = time(leaves.points(), leaves.list(), leaves.n_points) /
+                             (n * guess(size, leaves.met / n));
+        auto samples = guess.samples();
+        for (auto& sample : samples) sample.seconds_per_source *= std::max(1., ratio);
+        return {std::move(samples), guess.from()};
+      }
+      catch (error const& failure)
+      {
+        if (failure.kind() != error_kind::out_of_memory) throw;
+        return guess;
+      }
+    }
+
     /// Times a step on this thread.
     template <class T>
     class core_step
@@ -254,7 +280,7 @@ namespace nearfield::detail
     };
     if (auto samples = store.find(text))
       return remember({std::move(*samples), pair_cost::origin::kept});
-    auto const guess = table_cost<T>(subject);
+    auto const guess = corrected(table_cost<T>(subject), subject, time);
     try
     {
       std::vector<pair_cost::sample> samples;
