@@ -13,8 +13,8 @@ namespace nearfield::detail
     // less is not worth a core that is late
     constexpr double least_gain = 1e-4;
     constexpr double least_gain_of_step = 0.01;
-    // the rates of two kinds are known to about as much
-    constexpr double doubt = 0.1;
+    // how wrong the ratio of two rates may be: each was measured alone, and for a moment
+    constexpr double doubt = 0.3;
 
     constexpr double seconds_of_group = 1e-3;
     constexpr int least_groups = 2, most_groups = 16;

@@ -58,14 +58,14 @@ namespace
     }
   }
 
-  TEST(share_of_cpus, never_lets_a_fast_gpu_wait_where_rates_are_a_tenth_wrong)
+  TEST(share_of_cpus, never_lets_a_fast_gpu_wait_where_rates_are_a_quarter_wrong)
   {
     for (double const c : {0.01, 0.03, 0.05, 0.1})
     {
       auto const w = beside_an_h100(c);
       double const share = share_of_cpus(uniform_64x64x64, 8, w).pairs;
       if (share == 0) continue;
-      EXPECT_LT(share / (0.92 * c), 1 - share) << c << ": slower than thought";
+      EXPECT_LT(share / (0.75 * c), 1 - share) << c << ": slower than thought";
       EXPECT_GT(1 / (1 - share), 1 + 0.6 * c) << c;
     }
     EXPECT_GT(share_of_cpus(uniform_64x64x64, 8, beside_an_h100(0.03)).pairs, 0);
@@ -163,7 +163,7 @@ namespace
               EXPECT_EQ(group.head.n_items > 0, group.is_for_gpus);
             }
             EXPECT_EQ(targets, given.x.size());
-            EXPECT_NEAR(of_cpus / (of_cpus + of_gpus), c / (1 + c), 0.1 / (1 + c))
+            EXPECT_NEAR(of_cpus / (of_cpus + of_gpus), c / (1 + c), 0.3 * std::min(1., c) / (1 + c))
                 << "of all pairs";
             EXPECT_LE(gpu_groups, given.groups.size());
             EXPECT_GE(gpu_groups, 2u * static_cast<std::size_t>(gpus));
