@@ -110,7 +110,8 @@ namespace nearfield
   leaf_groups<Leaves::dim> group_leaves(Leaves const&&, group_options const& = {}) = delete;
 
   /// Groups sized for the workers of the runtime: few and large ones if it has GPUs, else those for CPUs. Sets
-  /// `gpus` in the options. For steps that run on CPU workers although there are GPUs (an interaction without
+  /// `gpus` in the options. A step may cut groups for GPUs again, to give CPU workers a share, unless leaves_per_group
+  /// is set. For steps that run on CPU workers although there are GPUs (an interaction without
   /// CUDA kernels, backend simd or scalar), use group_leaves(tree). Leaves are those of a tree, or the cells of
   /// a cell_list in an open box: a step refuses periodic lists.
   template <has_leaves Leaves>

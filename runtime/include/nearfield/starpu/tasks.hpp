@@ -84,8 +84,8 @@ namespace nearfield::starpu
     double end = 0;        ///< the same; on a GPU when its kernels have ended
   };
 
-  /// Records the tasks of near_field steps that are submitted while it exists: who computed what. There is one at a time;
-  /// StarPU's profiling is on, which costs a microsecond a task.
+  /// Records the tasks of near_field steps that are submitted while it exists: who computed what. There is one at a
+  /// time; StarPU's profiling is on, which costs a microsecond a task.
   class NEARFIELD_API task_recording
   {
   public:
@@ -95,7 +95,7 @@ namespace nearfield::starpu
     task_recording& operator=(task_recording const&) = delete;
     ~task_recording();
 
-    /// The tasks that have ended, in the order in which they began. A step's are all there when its wait() has returned.
+    /// The tasks that have ended, in the order in which they began: those of a step when its wait() has returned.
     [[nodiscard]] std::vector<task_record> tasks() const;
   };
 
