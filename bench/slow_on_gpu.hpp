@@ -5,9 +5,9 @@
 
 namespace bench
 {
-  /// 1/r whose CUDA kernels make Products more multiplications for each pair, by 1, so that its values stay. An H100
-  /// takes about 20 times as long for 240, and 200 times for 2400: to see steps shared between cores and a GPU of such a
-  /// rate.
+  /// 1/r whose CUDA kernels make Products more multiplications for each pair, by 1, so that its values stay. An
+  /// H100 takes about 20 times as long for 240, and 200 times for 2400: to see steps shared between cores and a GPU
+  /// of such a rate.
   template <int Products>
   struct slow_on_gpu
   {

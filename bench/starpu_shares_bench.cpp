@@ -1,8 +1,8 @@
-// A step on the GPUs alone, on the free cores alone and shared by both, in one process and in random order, data
-// resident: results stay where they are. Medians in milliseconds are gpus_ms, cpus_ms and both_ms; `c` is the rate of
-// the cores over that of the GPUs, `gain` that of both over that of the GPUs, and `of_sum` that of both over the sum.
-// `made_ms` is the time to make the shared step, which may measure rates, and `first_ms` that of its first run. Rows with
-// `slow` kernels have a GPU of a twentieth, and `slower` ones of a two-hundredth of its rate.
+// A step on the GPUs alone, on the free cores alone and shared by both, in one process and in random order,
+// data resident: results stay where they are. Medians in milliseconds are gpus_ms, cpus_ms and both_ms; `c` is the
+// rate of the cores over that of the GPUs, `gain` that of both over that of the GPUs, and `of_sum` that of both over
+// the sum. `made_ms` is the time to make the shared step, which may measure rates, and `first_ms` that of its first
+// run. Rows with `slow` kernels have a GPU of a twentieth, and `slower` ones of a two-hundredth of its rate.
 //
 // With NEARFIELD_RECORDINGS=<folder>, the tasks of one shared step with new inputs and delivery are written to
 // <row>.tasks.json there: their names, workers, and the milliseconds when they began and ended.

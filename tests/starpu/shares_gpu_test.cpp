@@ -46,8 +46,8 @@ namespace
     explicit shared_problem(bool one_set = true)
         : x(make_points<T, 3>(cloud::uniform, n)),
           y(one_set ? points<T, 3>() : make_points<T, 3>(cloud::uniform, n, 5)),
-          leaves(one_set ? build_tree(x.view(), {.max_leaf_size = 64})
-                         : build_tree(x.view(), y.view(), {.max_leaf_size = 64})),
+          leaves(one_set ? build_tree(x.view(), {.max_leaf_size = 128})
+                         : build_tree(x.view(), y.view(), {.max_leaf_size = 128})),
           groups(group_leaves(one_runtime(), leaves))
     {}
 
