@@ -31,9 +31,6 @@ namespace nearfield::starpu::detail
       return wanted;
     }
 
-    // cores that all compute are slower than the one that was measured: their clock, memory and caches are shared
-    constexpr double together = 0.85;
-
     /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
     /// GPUs would wait.
     int free_cpu_workers(int gpus)
@@ -68,7 +65,7 @@ namespace nearfield::starpu::detail
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
     if (may_share && groups.is_for_gpus && groups.targets.size() > 0)
     {
-      made.cpu_rate = together * step.rate(backend::simd, made.form);
+      made.cpu_rate = step.rate(backend::simd, made.form);
       made.gpu_rate = step.rate(backend::cuda, made.form);
       int const gpus = starpu.n_gpus();
       auto shared = nearfield::detail::share_leaves(

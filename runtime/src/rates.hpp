@@ -7,9 +7,9 @@
 
 namespace nearfield::starpu::detail
 {
-  /// The directed pairs of these leaves that one core (scalar, simd) or one GPU (cuda) computes in a second, from what
-  /// a leaf costs there: measured at first use and kept (p2p/pair_cost.hpp). Throws nearfield::error for an instruction
-  /// set that is not available.
+  /// The directed pairs of these leaves that one CPU worker (scalar, simd) computes in a second while all do, or one GPU
+  /// (cuda), from what a leaf costs there: measured at first use and kept (p2p/pair_cost.hpp). Throws nearfield::error
+  /// for an instruction set that is not available.
   template <class T>
   double rate_of(kernel<T> const& k, pair_form form, backend where, leaf_groups_view const& leaves);
 

@@ -130,7 +130,7 @@ namespace nearfield::detail
       double const slope = (many_time - few_time) / (many_met - few_met);
       // noise on a shared machine may turn the line by more than its rise
       double const per_source = std::clamp(slope, many_time / many_met / 4, many_time / many_met);
-      return {double(size), many_time - many_met * per_source, per_source};
+      return {double(size), std::max(0., many_time - many_met * per_source), per_source};
     }
 
     std::string precision_name(std::size_t bytes)
