@@ -120,7 +120,9 @@ namespace nearfield::detail
       {
         double const enough =
             (is_gpu(subject) ? seconds_on_gpu : seconds_on_core) / guess(size, sources);
-        int const n = static_cast<int>(std::clamp(enough, 4., double(most_boxes)));
+        // a GPU is not full with fewer, however long it takes for one
+        double const least = is_gpu(subject) ? std::min(131072. / size, double(most_boxes)) : 4;
+        int const n = static_cast<int>(std::clamp(enough, least, double(most_boxes)));
         like_leaves const leaves(subject, size, sources, n);
         met = leaves.met / n;
         return time(leaves.points(), leaves.list(), leaves.n_points) / n;
@@ -158,9 +160,7 @@ namespace nearfield::detail
       if (!is_gpu(subject)) return guess;
       constexpr int size = 64;
       int const sources = (subject.dim == 3 ? 27 : 9) * size;
-      like_leaves const leaves(
-          subject, size, sources,
-          static_cast<int>(std::max(4., 0.1 * seconds_on_gpu / guess(size, sources))));
+      like_leaves const leaves(subject, size, sources, 2048);
       try
       {
         double const n = leaves.points().size();
