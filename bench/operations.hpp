@@ -20,10 +20,13 @@ namespace bench
   {
   public:
     counted() = default;
-    explicit counted(double) {}
+    explicit counted(double value) : is_unit_(value == 1 || value == -1) {}
 
-    friend counted operator*(counted, counted)
+    /// A factor of 1 or -1 costs nothing.
+    friend counted operator*(counted a, counted b)
     {
+      if (a.is_unit_) return b;
+      if (b.is_unit_) return a;
       ++done.products;
       return product();
     }
@@ -50,7 +53,7 @@ namespace bench
       result.is_product_ = true;
       return result;
     }
-    bool is_product_ = false;
+    bool is_product_ = false, is_unit_ = false;
   };
 }
 

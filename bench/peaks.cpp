@@ -1,10 +1,10 @@
 #include "peaks.hpp"
 #include "baselines/core_peak_table.hpp"
+#include "timing.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
-#include <ctime>
 #include <functional>
 #include <map>
 #include <sstream>
@@ -17,22 +17,15 @@ namespace bench
 {
   namespace
   {
-    double seconds_of_thread()
-    {
-      timespec time;
-      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-      return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
-    }
-
     /// The best of many short runs, by processor time: other programs make some of them slow. f returns what it did.
     double best_rate(int n, std::function<double()> const& f)
     {
       double best = 0;
       for (int i = 0; i < n; ++i)
       {
-        double const begin = seconds_of_thread();
+        double const begin = seconds_of(CLOCK_THREAD_CPUTIME_ID);
         double const done = f();
-        best = std::max(best, done / (seconds_of_thread() - begin));
+        best = std::max(best, done / (seconds_of(CLOCK_THREAD_CPUTIME_ID) - begin));
       }
       return best;
     }
@@ -147,6 +140,12 @@ namespace bench
     }
   }
 
+  machine operator*(int n, machine one)
+  {
+    for (double* const rate : {&one.f32, &one.f64, &one.bytes, &one.bus}) *rate *= n;
+    return one;
+  }
+
   machine one_core(nf::isa which)
   {
     static std::map<nf::isa, machine> known;
@@ -163,10 +162,8 @@ namespace bench
 
   machine cores(int n, nf::isa which)
   {
-    machine all = one_core(which);
-    all.f32 *= n;
-    all.f64 *= n;
-    all.bytes = n == 1 ? all.bytes : std::min(n * all.bytes, bandwidth_of_all());
+    machine all = n * one_core(which);
+    if (n > 1) all.bytes = std::min(all.bytes, bandwidth_of_all());
     return all;
   }
 
@@ -195,5 +192,18 @@ namespace bench
     }
     add_peaks("core", {.bytes = bandwidth_of_one()});
     add_peaks("all_cores", {.bytes = bandwidth_of_all()});
+  }
+
+#if !defined(NEARFIELD_HAVE_CUDA)
+  machine const& gpu()
+  {
+    static machine const none;
+    return none;
+  }
+#endif
+
+  void add_peaks_of_gpu()
+  {
+    add_peaks("gpu", gpu());
   }
 }

@@ -4,6 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 /// \file
@@ -22,12 +24,14 @@ namespace bench
     double root_f32 = 4, root_f64 = 6;
     bool adds_too = false; ///< additions take the units of multiplications, as on GPUs
   };
+  /// n machines.
+  machine operator*(int n, machine one);
 
   /// One core with this instruction set, measured when first asked for.
   machine one_core(nearfield::isa which = nearfield::selected_isa());
   /// Several cores: n times one, but memory no faster than all cores of this process have it.
   machine cores(int n, nearfield::isa which = nearfield::selected_isa());
-  /// The first GPU, measured when first asked for. In programs that link bench_cuda.
+  /// The first GPU, measured when first asked for; zeros in a build without CUDA.
   machine const& gpu();
 
   /// Adds the peaks of cores, every instruction set of this machine, to the context of the output. Takes about
@@ -49,6 +53,24 @@ namespace bench
   inline bound memory_bound(machine const& on, double bytes)
   {
     return {bytes / on.bytes, "bandwidth"};
+  }
+
+  /// Of a row that sends so many bytes to a GPU, or receives them.
+  inline bound bus_bound(machine const& on, double bytes)
+  {
+    return {bytes / on.bus, "bus"};
+  }
+
+  /// Of a tree of n points in three dimensions: their positions are read; their order and both lists are written.
+  template <class T>
+  bound tree_bound(machine const& on, std::size_t n, auto const& tree)
+  {
+    auto const bytes = [](auto const& list)
+    {
+      return double(list.offsets.size_bytes() + list.ranges.size_bytes());
+    };
+    return memory_bound(on, double(n) * double(3 * sizeof(T) + sizeof(std::uint32_t)) +
+                                bytes(tree.interactions()) + bytes(tree.half_interactions()));
   }
 
   /// Reports `of_bound`, the bound over the time measured, and the bound's kind in the label, behind `label`. Google

@@ -18,16 +18,6 @@ namespace bench
     return {pairs / (mutual ? 2 : 1) * busy / (is_float ? on.f32 : on.f64), "fma"};
   }
 
-  /// Reports directed pairs per second, and flop/s from the interaction's flop count.
-  template <class K>
-  void report(benchmark::State& state, double pairs_per_iteration)
-  {
-    using benchmark::Counter;
-    double const pairs = pairs_per_iteration * static_cast<double>(state.iterations());
-    state.counters["pairs/s"] = Counter(pairs, Counter::kIsRate);
-    state.counters["flop/s"] = Counter(pairs * static_cast<double>(K::flops), Counter::kIsRate);
-  }
-
   /// Reports directed pairs per second, flop/s from the interaction's flop count, and the share of the bound.
   template <class K>
   void report(benchmark::State& state, double pairs_per_iteration, bound const& least)
