@@ -71,4 +71,9 @@ namespace bench
     }();
     return measured;
   }
+
+  void add_peaks_of_gpu()
+  {
+    add_peaks("gpu", gpu());
+  }
 }

@@ -200,10 +200,6 @@ namespace bench
     static machine const none;
     return none;
   }
+  void add_peaks_of_gpu() {}
 #endif
-
-  void add_peaks_of_gpu()
-  {
-    add_peaks("gpu", gpu());
-  }
 }

@@ -31,7 +31,7 @@ namespace bench
   machine one_core(nearfield::isa which = nearfield::selected_isa());
   /// Several cores: n times one, but memory no faster than all cores of this process have it.
   machine cores(int n, nearfield::isa which = nearfield::selected_isa());
-  /// The first GPU, measured when first asked for; zeros in a build without CUDA.
+  /// The first GPU, measured when first asked for; zeros in a build without CUDA. Programs link bench_cuda.
   machine const& gpu();
 
   /// Adds the peaks of cores, every instruction set of this machine, to the context of the output. Takes about

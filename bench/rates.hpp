@@ -7,7 +7,8 @@
 
 namespace bench
 {
-  /// Of the evaluations of `pairs` directed pairs in T, each for n_rhs right-hand sides. A mutual evaluation serves two.
+  /// Of the evaluations of `pairs` directed pairs in T, each for n_rhs right-hand sides. A mutual evaluation
+  /// serves two.
   template <class K, class T>
   bound pair_bound(machine const& on, double pairs, bool mutual, int n_rhs = 1)
   {
