@@ -149,6 +149,7 @@ namespace bench
   machine one_core(nf::isa which)
   {
     static std::map<nf::isa, machine> known;
+    which = nf::detail::available(which); // `best` is one of the others
     auto const [found, is_new] = known.try_emplace(which);
     if (is_new)
     {
