@@ -1,5 +1,6 @@
 #include "interaction_lists.hpp"
 
+#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -65,7 +66,9 @@ namespace nearfield::detail
       source_range const& range = full_.ranges[r];
       met += range.end - range.begin;
       // The own box lies between the ranges, so none holds points from both sides of it.
-      if (one_set_ && range.begin >= sources_.end(b)) half_.ranges.push_back(range);
+      if (one_set_ && (range.begin >= sources_.end(b) ||
+                       (range.begin == sources_.begin(b) && is_in_half(range.shift))))
+        half_.ranges.push_back(range);
     }
     if (one_set_) end_row(half_);
     pairs_ += targets_.count(b) * met;
@@ -198,8 +201,9 @@ namespace nearfield::detail
     };
 
     /// Goes down the tree with the cells of one size around it, which are never searched for: those around a child are
-    /// children of those around its parent. All come in the order of their leaves.
-    template <int Dim>
+    /// children of those around its parent. All come in the order of their leaves, unless some are images: then a row
+    /// is sorted when it is complete.
+    template <int Dim, bool HasImages>
     class descent
     {
     public:
@@ -208,15 +212,22 @@ namespace nearfield::detail
           : leaves_(leaves), key_level_(key_level), first_(first), last_(last), lists_(lists)
       {}
 
-      void run()
+      void run(std::array<double, Dim> const& period)
       {
+        cell const whole{0, leaves_.size(), around_::centre};
         around root;
-        root.n = 1;
-        root.cells[0] = {0, leaves_.size(), around_::centre};
-        if (is_leaf(root.cells[0], 0))
-          lists_.close(0);
-        else
-          visit(root, last_level_of(root.cells[0]));
+        for (std::uint8_t number = 0; number < around_::n_cells; ++number)
+        {
+          bool exists = true; // the root itself, or an image of it
+          for (int d = 0, digits = number; d < Dim; ++d, digits /= 3)
+            exists &= digits % 3 == 1 || (HasImages && period[d] > 0);
+          if (exists)
+            root.cells[root.n++] = {0, leaves_.size(), number, shift_of(number - around_::centre)};
+        }
+        if (!is_leaf(whole, 0)) return visit(root, root.n == 1 ? last_level_of(whole) : 0);
+        for (int i = 0; i < root.n; ++i)
+          if (root.cells[i].shift != 0) row_.push_back({0, root.cells[i].shift});
+        close(0);
       }
 
     private:
@@ -227,6 +238,15 @@ namespace nearfield::detail
       {
         index_type begin, end;
         std::uint8_t number;
+        std::uint16_t shift = 0;
+      };
+      /// A leaf that the one in the middle meets.
+      struct met
+      {
+        index_type leaf;
+        std::uint16_t shift;
+
+        auto operator<=>(met const&) const = default;
       };
       /// A cell and those around it that hold leaves.
       struct around
@@ -310,8 +330,9 @@ namespace nearfield::detail
               for (int k = 0; k < touching.n; ++k)
               {
                 auto const [x, number] = touching.each[k];
-                cell const part = whole[i] ? cell{from.begin, from.end, number}
-                                           : cell{ends[i][x], ends[i][x + 1], number};
+                cell part = whole[i] ? cell{from.begin, from.end, number}
+                                     : cell{ends[i][x], ends[i][x + 1], number};
+                if constexpr (HasImages) part.shift = from.shift;
                 if (part.begin < part.end) f(part);
               }
             }
@@ -324,11 +345,12 @@ namespace nearfield::detail
               for_each(
                   [&](cell const& part)
                   {
-                    if (part.number == around_::centre || part.begin == before) return;
+                    if (part.number == around_::centre) return;
+                    if (!HasImages && part.begin == before) return;
                     before = part.begin;
                     add(part, level + 1);
                   });
-            lists_.close(centre.begin);
+            close(centre.begin);
           }
           else
           {
@@ -342,30 +364,56 @@ namespace nearfield::detail
       /// The leaves of a cell that touch the one in the middle.
       void add(cell const& c, int level)
       {
-        if (is_leaf(c, level)) return lists_.add(c.begin, c.begin + 1);
+        if (is_leaf(c, level))
+        {
+          if constexpr (HasImages)
+            row_.push_back({c.begin, c.shift});
+          else
+            lists_.add(c.begin, c.begin + 1);
+          return;
+        }
         children const ends = children_of(c, level);
         auto const& touching = around_::of_centre[c.number];
         for (int k = 0; k < touching.n; ++k)
           if (int const x = touching.each[k].child; ends[x] < ends[x + 1])
-            add({ends[x], ends[x + 1], c.number}, level + 1);
+            add({ends[x], ends[x + 1], c.number, c.shift}, level + 1);
+      }
+
+      void close(index_type b)
+      {
+        if constexpr (HasImages)
+        {
+          std::ranges::sort(row_);
+          row_.erase(std::unique(row_.begin(), row_.end()), row_.end());
+          for (met const& one : row_) lists_.add(one.leaf, one.leaf + 1, one.shift);
+          row_.clear();
+        }
+        lists_.close(b);
       }
 
       leaf_set<Dim> const& leaves_;
       int key_level_;
       index_type first_, last_;
       list_writer& lists_;
+      std::vector<met> row_; // of one leaf, with images
     };
   }
 
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
-                   list_writer& lists)
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level,
+                   std::type_identity_t<std::array<double, Dim>> const& period, index_type first,
+                   index_type last, list_writer& lists)
   {
-    if (first < last) descent<Dim>(leaves, key_level, first, last, lists).run();
+    if (first == last) return;
+    if (any_period(period))
+      descent<Dim, true>(leaves, key_level, first, last, lists).run(period);
+    else
+      descent<Dim, false>(leaves, key_level, first, last, lists).run(period);
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, list_writer&);
+  template void list_leaves(leaf_set<Dim> const&, int, std::array<double, Dim> const&, index_type, \
+                            index_type, list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

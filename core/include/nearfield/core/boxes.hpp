@@ -50,7 +50,8 @@ namespace nearfield
   /// ranges[offsets[b]] ... ranges[offsets[b + 1] - 1].
   ///
   /// In a *half* list of one set each pair of boxes is listed once, at the box that comes first. Every range
-  /// then lies after its target box, and a mutual kernel serves both sides of it.
+  /// then lies after its target box, or is an image of it, and a mutual kernel serves both sides of it. Of a box that
+  /// meets its own images, one of each two opposite ones is listed.
   struct interaction_list
   {
     std::span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources
