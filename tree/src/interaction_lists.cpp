@@ -61,15 +61,17 @@ namespace nearfield::detail
     };
     end_row(full_);
     std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
+    bool const is_alone = n_boxes() == 1; // and meets nothing but images of itself
+    index_type const after = is_alone ? sources_.begin(b) : sources_.end(b);
     for (std::size_t r = row_; r < full_.ranges.size(); ++r)
     {
       source_range const& range = full_.ranges[r];
       met += range.end - range.begin;
       // The own box lies between the ranges, so none holds points from both sides of it.
-      if (one_set_ && (range.begin >= sources_.end(b) ||
-                       (range.begin == sources_.begin(b) && is_in_half(range.shift))))
-        half_.ranges.push_back(range);
+      if (one_set_ && range.begin >= after) half_.ranges.push_back(range);
     }
+    if (is_alone)
+      std::erase_if(half_.ranges, [](source_range const& r) { return !is_in_half(r.shift); });
     if (one_set_) end_row(half_);
     pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
@@ -214,19 +216,19 @@ namespace nearfield::detail
 
       void run(std::array<double, Dim> const& period)
       {
-        cell const whole{0, leaves_.size(), around_::centre};
         around root;
         for (std::uint8_t number = 0; number < around_::n_cells; ++number)
         {
           bool exists = true; // the root itself, or an image of it
           for (int d = 0, digits = number; d < Dim; ++d, digits /= 3)
             exists &= digits % 3 == 1 || (HasImages && period[d] > 0);
-          if (exists)
-            root.cells[root.n++] = {0, leaves_.size(), number, shift_of(number - around_::centre)};
+          if (exists) root.cells[root.n++] = {0, leaves_.size(), number};
         }
-        if (!is_leaf(whole, 0)) return visit(root, root.n == 1 ? last_level_of(whole) : 0);
+        if (!is_leaf(root.cells[0], 0))
+          return visit(root, root.n == 1 ? last_level_of(root.cells[0]) : 0);
         for (int i = 0; i < root.n; ++i)
-          if (root.cells[i].shift != 0) row_.push_back({0, root.cells[i].shift});
+          if (root.cells[i].number != around_::centre)
+            row_.push_back({0, shift_of(root.cells[i].number - around_::centre)});
         close(0);
       }
 
@@ -238,7 +240,6 @@ namespace nearfield::detail
       {
         index_type begin, end;
         std::uint8_t number;
-        std::uint16_t shift = 0;
       };
       /// A leaf that the one in the middle meets.
       struct met
@@ -330,9 +331,8 @@ namespace nearfield::detail
               for (int k = 0; k < touching.n; ++k)
               {
                 auto const [x, number] = touching.each[k];
-                cell part = whole[i] ? cell{from.begin, from.end, number}
-                                     : cell{ends[i][x], ends[i][x + 1], number};
-                if constexpr (HasImages) part.shift = from.shift;
+                cell const part = whole[i] ? cell{from.begin, from.end, number}
+                                           : cell{ends[i][x], ends[i][x + 1], number};
                 if (part.begin < part.end) f(part);
               }
             }
@@ -345,9 +345,11 @@ namespace nearfield::detail
               for_each(
                   [&](cell const& part)
                   {
-                    if (part.number == around_::centre) return;
-                    if (!HasImages && part.begin == before) return;
-                    before = part.begin;
+                    if (part.number == around_::centre || part.begin == before) return;
+                    if constexpr (HasImages)
+                      shift_ = shift_at(leaves_.cells[centre.begin], part.number);
+                    else
+                      before = part.begin;
                     add(part, level + 1);
                   });
             close(centre.begin);
@@ -367,7 +369,7 @@ namespace nearfield::detail
         if (is_leaf(c, level))
         {
           if constexpr (HasImages)
-            row_.push_back({c.begin, c.shift});
+            row_.push_back({c.begin, shift_});
           else
             lists_.add(c.begin, c.begin + 1);
           return;
@@ -376,7 +378,19 @@ namespace nearfield::detail
         auto const& touching = around_::of_centre[c.number];
         for (int k = 0; k < touching.n; ++k)
           if (int const x = touching.each[k].child; ends[x] < ends[x + 1])
-            add({ends[x], ends[x + 1], c.number, c.shift}, level + 1);
+            add({ends[x], ends[x + 1], c.number}, level + 1);
+      }
+
+      /// Of the image of a cell around a leaf.
+      static std::uint16_t shift_at(leaf_cell<Dim> const& leaf, int number)
+      {
+        int image = 0;
+        for (int d = 0; d < Dim; ++d, number /= 3)
+        {
+          std::int64_t const index = std::int64_t(leaf.index[d]) + number % 3 - 1;
+          image += image_step(d) * (index < 0 ? -1 : int(index >> leaf.level));
+        }
+        return shift_of(image);
       }
 
       void close(index_type b)
@@ -395,7 +409,9 @@ namespace nearfield::detail
       int key_level_;
       index_type first_, last_;
       list_writer& lists_;
-      std::vector<met> row_; // of one leaf, with images
+      // with images: the leaves that one leaf meets, and the shift of those that are being added
+      std::vector<met> row_;
+      std::uint16_t shift_ = 0;
     };
   }
 
