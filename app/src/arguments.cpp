@@ -144,6 +144,7 @@ namespace nearfield::app
           name, parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
     }
     if (!written.box.empty()) options.box = parse_box(written.box);
+    if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
     if (!written.columns.empty()) options.columns = split(written.columns);
     if (!written.source_columns.empty())
       options.source_columns = split(written.source_columns);

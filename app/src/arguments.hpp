@@ -12,7 +12,7 @@ namespace nearfield::app
   /// The options of `nearfield run` as written on the command line.
   struct written_run
   {
-    std::string precision = "f64", backend = "auto", box, columns, source_columns;
+    std::string precision = "f64", backend = "auto", box, periodic, columns, source_columns;
     std::string force, dt; // empty: not written
     std::uint64_t steps = 0;
     std::optional<std::uint64_t> frames = std::nullopt;

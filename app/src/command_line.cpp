@@ -93,6 +93,9 @@ namespace nearfield::app
           ->transform(whole_number(0));
       run->add_option("--box", written.box,
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
+      auto* periodic = run->add_option(
+          "--periodic", written.periodic,
+          "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
       run->add_option("--columns", written.columns,
                       "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, _ "
                       "to skip");
@@ -115,6 +118,7 @@ namespace nearfield::app
                  "eps=... softens both; velocities: columns vx, vy, vz, or 0")
               ->excludes(sources)
               ->excludes(interaction)
+              ->excludes(periodic)
               ->excludes(check);
       auto* steps =
           run->add_option("--steps", written.steps, "how many leapfrog steps --move takes")

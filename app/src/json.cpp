@@ -95,6 +95,7 @@ namespace nearfield::app
               {"parameters", parameters},
               {"precision", name_of(options.precision)},
               {"backend", name_of(options.step.backend)},
+              {"periodic", array_of(options.periodic)},
               {"leaves", result.leaves},
               {"depth", result.depth},
               {"max_leaf", result.max_leaf},

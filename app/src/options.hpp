@@ -89,6 +89,8 @@ namespace nearfield::app
     int max_leaf_size = 64;
     /// centre, then half width
     std::vector<double> box = {};
+    /// the period of every axis, 0 for an open one; empty: all axes are open
+    std::vector<double> periodic = {};
     std::vector<std::string> columns = {};
     std::vector<std::string> source_columns = {};
     std::string atom_style = {};

@@ -127,11 +127,13 @@ namespace nearfield::app
                   " cannot hold the velocities or masses of " + targets.name +
                   "; give .csv, .vtu or .xyz");
 
+    check_axes(options.periodic, targets);
     named_points const* const other = sources ? &*sources : nullptr;
     point_set const* const other_points = sources ? &sources->points : nullptr;
     cut_options const cut{.level = options.level,
                           .max_leaf_size = options.max_leaf_size,
-                          .box = choose_box(options, targets.points, other_points)};
+                          .box = choose_box(options, targets.points, other_points),
+                          .period = options.periodic};
     if (options.motion)
       return run_steps(options, std::move(targets), cut, read_seconds, early_seconds);
 

@@ -1,6 +1,7 @@
 #include <nearfield/tree/build_tree.hpp>
 
 #include "cell_interactions.hpp"
+#include "images.hpp"
 #include "instantiate.hpp"
 #include "interaction_lists.hpp"
 #include "keys.hpp"
@@ -22,9 +23,10 @@ namespace nearfield::detail
 {
   namespace
   {
-    template <int Dim>
+    template <class T, int Dim>
     key_layout layout_of(tree_options<Dim> const& options)
     {
+      check_periods<T>(options.period);
       if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
         throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
                     std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
@@ -45,13 +47,14 @@ namespace nearfield::detail
                               tree_options<Dim> const& options, key_layout const& layout,
                               typename tree<Dim>::parts& parts)
     {
+      auto const axes = key_axes(parts.root, parts.period);
       parts.target_order.resize(targets.size());
       if (sources) parts.source_order.resize(sources->size());
       auto const write = [&](strided<T const, Dim> const& points, auto* keys)
       {
         for_each_part(on, cut(on, points.size()),
                       [&](int, std::size_t begin, std::size_t end)
-                      { write_keys(points, begin, end, parts.root, layout, keys); });
+                      { write_keys(points, begin, end, axes, layout, keys); });
       };
       sort_scratch scratch;
       if (options.level)
@@ -91,11 +94,13 @@ namespace nearfield::detail
                            *remedy = "a larger max_leaf_size or a lower level";
       boxes const targets{leaves.target_offsets};
       boxes const sources{parts.one_set ? leaves.target_offsets : leaves.source_offsets};
-      bool const in_rows = layout.order == leaf_order::row_major;
+      bool const in_rows = layout.in_rows();
       // Then leaves are the cells of a grid.
       cell_grid<double, Dim> grid;
       grid.cells.fill(std::uint32_t(1) << layout.level);
       grid.reach.fill(1);
+      for (int d = 0; d < Dim; ++d)
+        if (parts.period[d] > 0) grid.axes[d] = grid_axis::periodic;
       cell_rows rows;
       if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
 
@@ -114,7 +119,7 @@ namespace nearfield::detail
                       if (in_rows)
                         list_cells(grid, rows, first, last, lists);
                       else
-                        list_leaves(leaves, layout.level, first, last, lists);
+                        list_leaves(leaves, layout.level, parts.period, first, last, lists);
                       piece.pairs = lists.pairs();
                       pieces[part] = std::move(piece);
                     });
@@ -132,13 +137,13 @@ namespace nearfield::detail
   {
     this_thread here;
     executor& on = given ? *given : here;
-    key_layout const layout = layout_of(options);
+    key_layout const layout = layout_of<T>(options);
     bool const one_set = source_positions == nullptr;
     named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
     named_positions<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
                                           "sources"};
-    point_bounds<T, Dim> const target_bounds = valid_bounds(on, targets);
-    point_bounds<T, Dim> const source_bounds = valid_bounds(on, sources);
+    point_bounds<T, Dim> const target_bounds = valid_bounds(on, targets, options.period);
+    point_bounds<T, Dim> const source_bounds = valid_bounds(on, sources, options.period);
     if (targets.positions.size() + sources.positions.size() >=
         std::numeric_limits<index_type>::max())
       throw error("build_tree: targets and sources have " +
@@ -146,7 +151,9 @@ namespace nearfield::detail
                   " points in total; give fewer than 2^32 - 1");
 
     typename tree<Dim>::parts parts;
-    parts.root = choose_root(options.root, targets, target_bounds, sources, source_bounds);
+    parts.period = options.period;
+    parts.shifts = shifts_of(options.period);
+    parts.root = choose_root(options, targets, target_bounds, sources, source_bounds);
     parts.order = layout.order;
     parts.one_set = one_set;
     leaf_set<Dim> leaves =

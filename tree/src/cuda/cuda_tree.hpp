@@ -1,5 +1,7 @@
 #pragma once
 
+#include "../images.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device_array.hpp>
@@ -112,7 +114,7 @@ namespace nearfield
     return {{tables.own.data(), size()},
             {tables.range_offsets.data(), size() + std::size_t(1)},
             {tables.ranges.data(), tree_->found().lists.ranges},
-            {}};
+            tree_->shifts()};
   }
   template <int Dim>
   interaction_list cuda_tree<Dim>::half_interactions() const
@@ -124,7 +126,7 @@ namespace nearfield
     return {{tables.own.data(), size()},
             {tables.half_offsets.data(), size() + std::size_t(1)},
             {tables.half_ranges.data(), tree_->found().lists.half_ranges},
-            {}};
+            tree_->shifts()};
   }
 
   template <int Dim>
@@ -134,10 +136,10 @@ namespace nearfield
     device_leaves result;
     index_type const* const boxes = tables.target_offsets.data();
     result.full = {boxes, tables.own.data(), tables.range_offsets.data(), tables.ranges.data(),
-                   nullptr};
+                   tree_->shifts().data()};
     if (has_one_set())
       result.half = {boxes, tables.own.data(), tables.half_offsets.data(),
-                     tables.half_ranges.data(), nullptr};
+                     tables.half_ranges.data(), tree_->shifts().data()};
     result.n_leaves = tree_->leaves_on_device();
     result.target_order = target_order();
     result.source_order = source_order();
@@ -164,6 +166,8 @@ namespace nearfield
     };
     typename tree<Dim>::parts parts;
     parts.root = root();
+    parts.period = tree_->options().period;
+    parts.shifts = detail::shifts_of(parts.period);
     parts.order = order();
     parts.depth = depth();
     parts.one_set = has_one_set();

@@ -49,8 +49,8 @@ namespace nearfield
   /// The sources that each target box meets: those of its own box, own[b], and those of its neighbours,
   /// ranges[offsets[b]] ... ranges[offsets[b + 1] - 1].
   ///
-  /// In a *half* list of one set each pair of boxes is listed once, at the box that comes first. Every range
-  /// then lies after its target box, and a mutual kernel serves both sides of it.
+  /// In a *half* list of one set each pair of boxes is listed once, at the box that comes first: ranges lie after their
+  /// target box, or are images of it, of which opposite ones count as one. A mutual kernel serves both sides of a pair.
   struct interaction_list
   {
     std::span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources

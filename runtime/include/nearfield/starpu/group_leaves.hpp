@@ -106,7 +106,7 @@ namespace nearfield
   /// Groups sized for the workers of the runtime: few and large ones if it has GPUs, else those for CPUs. Sets
   /// `gpus` in the options. For steps that run on CPU workers although there are GPUs (an interaction without
   /// CUDA kernels, backend simd or scalar), use group_leaves(tree). Leaves are those of a tree, or the cells of
-  /// a cell_list in an open box: a step refuses periodic lists.
+  /// a cell_list.
   template <has_leaves Leaves>
   [[nodiscard]] leaf_groups<Leaves::dim>
   group_leaves(starpu::runtime const& starpu, Leaves const& leaves, group_options options = {})
