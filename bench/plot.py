@@ -513,8 +513,8 @@ def kokkos_h100():
     figure.suptitle("The strategies of the Kokkos P2P study on one GPU: all pairs of N points, 1/r in 3D", fontsize=10)
     figure.tight_layout(rect=(0, 0.19, 1, 1))
     caption(figure, f"{run.machine()}; {run.context['kokkos']}. Lower is better; data resident.",
-            "Each strategy at its best sizes of team, vector and chunk. Classic: the study's CUDA kernel with shared memory,"
-            " in 3D.",
+            "Each strategy at its best sizes of team, vector and chunk. Classic: one thread per target, tiles of sources in"
+            " shared memory, 1/sqrt.",
             f"Medians: {run.source()}")
     return figure
 

@@ -68,7 +68,7 @@ else
   echo "no nvcc in PATH, CUDACXX or /usr/local/cuda/bin: for the CPU only" >&2
 fi
 
-mkdir -p "$root/build" # where bench/kokkos looks
+mkdir -p "$root/build" # where the presets look
 ln -sfn "$prefix" "$root/build/kokkos"
 echo "Kokkos $version: $prefix"
 echo "next: cmake --preset bench && cmake --build --preset bench (with CUDA: the preset cuda)"

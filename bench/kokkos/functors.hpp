@@ -9,7 +9,7 @@
 
 /// \file
 /// The bodies of the strategies, as function objects: g++ and nvcc inline them where nvcc would call a lambda of the host
-/// through a pointer. NEARFIELD_KOKKOS_MATH, strict or fast, is in the names of all: files with different flags share no
+/// through a pointer. NEARFIELD_KOKKOS_MATH, of `math`, is in the names of all: files with different flags share no
 /// function.
 
 namespace baseline::detail

@@ -84,7 +84,7 @@ namespace bench
   /// A shape and the seconds that it took.
   using timed_shape = std::pair<double, baseline::team_shape>;
 
-  /// Times each of `shapes`, the second of two runs, and sorts them.
+  /// Times each of `shapes`, the better of two runs after a first one, and sorts them.
   template <class Sum, class Seconds>
   std::vector<timed_shape> sweep(Sum& sum, baseline::strategy s,
                                  std::vector<baseline::team_shape> const& shapes,
@@ -98,7 +98,7 @@ namespace bench
         sum.run(s, shape);
       };
       seconds_of(call);
-      times.emplace_back(seconds_of(call), shape);
+      times.emplace_back(std::min(seconds_of(call), seconds_of(call)), shape);
     }
     std::ranges::sort(times, {}, &timed_shape::first);
     return times;
@@ -108,29 +108,24 @@ namespace bench
   /// on the row's own points. For more, all on n_swept points, and then, if `again`, those within three times of the best
   /// on the row's own.
   template <class T, int Dim, baseline::math Math, class Seconds>
-  baseline::team_shape best_shape(baseline::strategy s, two_sets<T, Dim> const& points, int threads,
-                                  std::size_t n_swept, bool again, Seconds const& seconds_of)
+  timed_shape best_shape(baseline::strategy s, two_sets<T, Dim> const& points, int threads,
+                         std::size_t n_swept, bool again, Seconds const& seconds_of)
   {
-    static std::map<std::tuple<baseline::strategy, std::size_t, int>, baseline::team_shape> known;
+    static std::map<std::tuple<baseline::strategy, std::size_t, int>, timed_shape> known;
     auto const [at, fresh] = known.try_emplace({s, points.size(), threads});
     if (!fresh) return at->second;
 
     two_sets<T, Dim> const few(std::min(points.size(), n_swept), true);
     auto const sum = few.template on_kokkos<Math>(threads);
-    auto shapes = sum->shapes(s);
-    if (shapes.size() > 1)
+    auto times = sweep(*sum, s, sum->shapes(s), seconds_of);
+    if (again && points.size() > few.size() && times.size() > 1)
     {
-      auto times = sweep(*sum, s, shapes, seconds_of);
-      if (again && points.size() > few.size())
-      {
-        shapes.clear();
-        for (auto const& [seconds, shape] : times)
-          if (seconds < 3 * times[0].first) shapes.push_back(shape);
-        times = sweep(*points.template on_kokkos<Math>(threads), s, shapes, seconds_of);
-      }
-      shapes = {times[0].second};
+      std::vector<baseline::team_shape> shapes;
+      for (auto const& [seconds, shape] : times)
+        if (seconds < 3 * times[0].first) shapes.push_back(shape);
+      times = sweep(*points.template on_kokkos<Math>(threads), s, shapes, seconds_of);
     }
-    return at->second = shapes.at(0);
+    return at->second = times.at(0);
   }
 
   /// The sizes of the row's teams.

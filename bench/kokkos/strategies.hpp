@@ -33,8 +33,9 @@ namespace baseline
   /// Which arithmetic the compiler may use.
   enum class math
   {
-    strict, ///< the flags of our kernels
-    fast    ///< and -ffast-math, without which g++ vectorises no sum
+    strict,   ///< the flags of our kernels
+    fast,     ///< and -ffast-math, without which g++ vectorises no sum
+    fast_wide ///< and vectors of 512 bits: for processors with AVX-512 g++ prefers 256
   };
 
   /// Threads of a team, lanes of a thread, sources in a team's scratch memory. Zero: the strategy has no such size.
