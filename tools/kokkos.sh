@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# kokkos.sh SOURCE [PREFIX]: installs Kokkos 4 or 5 from a source folder for the benchmarks, for ./dev kokkos: PREFIX/cpu
-# with Serial and OpenMP, and, where there is nvcc, PREFIX/gpu with Serial and CUDA for sm_90. Two, since nvcc would
-# compile the CPU's code too, and worse. SOURCE is not changed. A complete prefix is left alone.
+# kokkos.sh SOURCE [PREFIX]: installs Kokkos 4 or 5 from a source folder for the benchmarks, for ./dev kokkos:
+# PREFIX/cpu with Serial and OpenMP, and, where there is nvcc, PREFIX/gpu with Serial and CUDA for sm_90. Two, since
+# nvcc would compile the CPU's code too, and worse. SOURCE is not changed. What is complete is left alone.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nearfield

@@ -8,9 +8,8 @@
 #include <cstddef>
 
 /// \file
-/// The bodies of the strategies, as function objects: g++ and nvcc inline them where nvcc would call a lambda of the host
-/// through a pointer. NEARFIELD_KOKKOS_MATH, of `math`, is in the names of all: files with different flags share no
-/// function.
+/// The bodies of the strategies, as function objects: nvcc would call a lambda of the host through a pointer.
+/// NEARFIELD_KOKKOS_MATH, of `math`, is in the names of all: files with different flags share no function.
 
 namespace baseline::detail
 {

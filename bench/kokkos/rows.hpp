@@ -57,8 +57,8 @@ namespace bench
           n_, targets().data(), n_, sources().data(), q()[0], inner_, threads);
     }
 
-    /// Reports rates, and compares the outputs; found(o, i) is output o of target i. A strategy may add all terms to one
-    /// sum, whose rounding error grows with their number.
+    /// Reports rates, and compares the outputs; found(o, i) is output o of target i. A strategy may add all terms to
+    /// one sum, whose rounding error grows with their number.
     template <class Found>
     void report(benchmark::State& state, Found const& found) const
     {
@@ -104,9 +104,9 @@ namespace bench
     return times;
   }
 
-  /// The best shape of a team for this strategy and this many points and threads. Up to `n_swept` points all are timed
-  /// on the row's own points. For more, all on n_swept points, and then, if `again`, those within three times of the best
-  /// on the row's own.
+  /// The best shape of a team for this strategy and this many points and threads. Up to `n_swept` points all are
+  /// timed on the row's own points. For more, all on n_swept points, and then, if `again`, those within three times of
+  /// the best on the row's own.
   template <class T, int Dim, baseline::math Math, class Seconds>
   timed_shape best_shape(baseline::strategy s, two_sets<T, Dim> const& points, int threads,
                          std::size_t n_swept, bool again, Seconds const& seconds_of)

@@ -7,8 +7,8 @@
 
 /// \file
 /// The strategies of the Kokkos P2P study of the CONCACE team, for 1/r in two and three dimensions: written anew from
-/// their description, on one set of points (inner) or on two (outer), and at sizes of your choice. No header of Kokkos is
-/// needed here: a back-end is compiled in one file, with the flags that Kokkos and our kernels have.
+/// their description, on one set of points (inner) or on two (outer), and at sizes of your choice. No header of Kokkos
+/// is needed here: a back-end is compiled in files of its own, with the flags that Kokkos and our kernels have.
 
 namespace baseline
 {

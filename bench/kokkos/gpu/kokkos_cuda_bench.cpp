@@ -1,6 +1,6 @@
-// The strategies of the Kokkos P2P study on one GPU, beside the classic CUDA kernel (3D) and ours: 1/r in two and three
-// dimensions, both precisions, data resident. Times are measured with CUDA events around one call, as in cuda_bench, and
-// every row is compared with plain sums.
+// The strategies of the Kokkos P2P study on one GPU, beside the classic CUDA kernel (3D) and ours: 1/r in two and
+// three dimensions, both precisions, data resident. Times are measured with CUDA events around one call, as in
+// cuda_bench, and every row is compared with plain sums.
 
 #include "baselines/classic.hpp"
 #include "cuda_timing.hpp"
