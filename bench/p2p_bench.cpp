@@ -17,27 +17,6 @@ namespace
 {
   namespace nf = nearfield;
 
-  baseline::seed_table const* seeds_of(nf::isa which)
-  {
-    switch (which)
-    {
-#if defined(NEARFIELD_WITH_SSE2)
-    case nf::isa::sse2:
-      return &baseline::seed_sse2();
-#endif
-#if defined(NEARFIELD_WITH_AVX2)
-    case nf::isa::avx2:
-      return &baseline::seed_avx2();
-#endif
-#if defined(NEARFIELD_WITH_AVX512)
-    case nf::isa::avx512:
-      return &baseline::seed_avx512();
-#endif
-    default:
-      return nullptr;
-    }
-  }
-
   /// Reports rates, and checks the outputs.
   template <class K, class T>
   void report(benchmark::State& state, bench::cloud<T, K::dim> const& points,
@@ -116,7 +95,7 @@ namespace
   bool const registered = []
   {
     for (nf::isa const which : nf::available_isas())
-      if (auto const* const seeds = seeds_of(which))
+      if (auto const* const seeds = baseline::seeds_of(which))
       {
         add<nf::one_over_r<2>, float>(which, seeds->loop_f32[0][0], seeds->simd_f32[0][0]);
         add<nf::one_over_r<2>, double>(which, seeds->loop_f64[0][0], seeds->simd_f64[0][0]);
