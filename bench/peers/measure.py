@@ -13,6 +13,10 @@ import sys
 import time
 
 
+ENOUGH_S = 20  # a package that took that long for a problem is not asked again
+SLOW_S = 0.3   # for 1e5 points: 1e6 with a hundred times the pairs would take half a minute a call
+
+
 def timed(run, clock, forget=lambda: None):
     """(seconds, result)"""
     forget()
@@ -87,10 +91,11 @@ def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
             for _ in range(repetitions):
                 with ours.awake():
                     our_times.append(timed(our_run, clock, ours.forget)[0])
-                if len(theirs) < repetitions:
+                if len(theirs) < repetitions and sum(theirs) < ENOUGH_S:
                     theirs.append(timed(best.run, clock, ours.forget)[0])
             rows.append(row | {"settings": best.settings, "tried": len(tried), "seconds": median(theirs),
-                               "spread": max(theirs) / min(theirs), "nearfield_seconds": median(our_times)})
+                               "repetitions": len(theirs), "spread": max(theirs) / min(theirs),
+                               "nearfield_seconds": median(our_times)})
     return rows
 
 
@@ -121,6 +126,9 @@ def main():
         like = small[1] if problem.period and len(small) > 1 else small[0]
         clock = time.process_time if threads == 1 and not on_gpu else time.perf_counter
         try:
+            slowest = max((row.get("seconds", 0) for row in rows), default=0)
+            if problem.n > 100_000 and slowest > SLOW_S:
+                raise TimeoutError(f"left out, since 1e5 points took {slowest:.2g} s")
             rows += rows_of(package, problem, like, ours, clock, chosen)
         except Exception as e:  # what a package throws is its row
             rows.append({"problem": problem.name, "threads": threads, "skipped": str(e) or type(e).__name__})
