@@ -130,7 +130,25 @@ namespace nearfield::detail
       double const slope = (many_time - few_time) / (many_met - few_met);
       // noise on a shared machine may turn the line by more than its rise
       double const per_source = std::clamp(slope, many_time / many_met / 4, many_time / many_met);
-      return {double(size), many_time - many_met * per_source, per_source};
+      return {double(size), std::max(0., many_time - many_met * per_source), per_source};
+    }
+
+    /// A larger box costs no less than a smaller one, and no more per target: it could be cut. What breaks this is noise.
+    void smooth(std::vector<pair_cost::sample>& samples)
+    {
+      for (std::size_t i = 1; i < samples.size(); ++i)
+      {
+        double const factor = samples[i].targets / samples[i - 1].targets;
+        auto const limit = [&](double& value, double before)
+        {
+          value = std::min(value, before * factor);
+        };
+        limit(samples[i].seconds_per_source, samples[i - 1].seconds_per_source);
+        if (samples[i - 1].seconds > 0) limit(samples[i].seconds, samples[i - 1].seconds);
+      }
+      for (std::size_t i = samples.size() - 1; i > 0; --i)
+        samples[i - 1].seconds_per_source =
+            std::min(samples[i - 1].seconds_per_source, samples[i].seconds_per_source);
     }
 
     std::string precision_name(std::size_t bytes)
@@ -259,6 +277,7 @@ namespace nearfield::detail
     {
       std::vector<pair_cost::sample> samples;
       for (int const size : sizes) samples.push_back(measure(subject, size, guess, time));
+      smooth(samples);
       pair_cost const cost(std::move(samples), pair_cost::origin::measured);
       store.keep(text, cost.samples());
       return remember(cost);
