@@ -54,8 +54,8 @@ namespace nearfield::detail
 {
   namespace
   {
-    constexpr double seconds_on_core = 1e-4, seconds_on_gpu = 4e-4; // of one step that is timed
-    constexpr int most_boxes = 1 << 16;
+    constexpr double seconds_on_core = 1e-4, seconds_on_gpu = 6e-4; // of one step that is timed
+    constexpr int most_boxes = 1 << 15; // more would take longer to list than to compute
     constexpr int sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 
     bool is_gpu(cost_subject const& subject)

@@ -85,10 +85,10 @@ namespace nearfield
   /// The max_leaf_size of least cost for an adaptive tree of these points.
   ///
   /// It tries 4, 6, 8, 11, 16 ... (powers of sqrt(2)) around the best one. The keys of the points are sorted once, and
-  /// the lists of some 16000 leaves stand for all, so that a size costs less than a tree. With a far field the choice is the
-  /// size of least total. Without one there is no such balance, since smaller leaves always mean fewer pairs: the choice
-  /// is then the smallest size at which pairs are computed at 0.8 of the best rate of sizes up to 1024. `options.costs`
-  /// is not looked at, nor are max_leaf_size and level.
+  /// the lists of some 16000 leaves stand for all, so that a size costs less than a tree. With a far field the choice is
+  /// the size of least total. Without one there is no such balance, since smaller leaves always mean fewer pairs: the
+  /// choice is then the smallest size at which pairs are computed at 0.8 of the best rate of sizes up to 1024.
+  /// `options.costs`, max_leaf_size and level are not looked at.
   ///
   /// Throws what build_tree() throws, and nearfield::error for a cost that is negative or not finite, and for a far
   /// field without the near field's cost.
