@@ -126,9 +126,9 @@ namespace nearfield::app
     double const early_seconds = seconds_since(start);
 
     start = std::chrono::steady_clock::now();
-    auto points = read_both(options);
-    auto& targets = points.first; // names that lambdas capture with clang++ 14 too
-    auto& sources = points.second;
+    auto both = read_both(options);
+    auto& targets = both.first; // names that lambdas capture with clang++ 14 too
+    auto& sources = both.second;
     double const read_seconds = seconds_since(start);
 
     if (options.output && !can_hold_velocities(*options.output) &&

@@ -101,7 +101,16 @@ namespace nearfield::detail
       for (int power = first_power + 1; power <= last_power && !is_all() && !is_hopeless(power);)
         ++power;
     if (balances)
-      choice.max_leaf_size = size_of(best_power);
+    {
+      // the middle of those that give the same tree: points that move a little should not change it
+      auto const is_best = [&](candidate const& c)
+      {
+        return c.seconds() == best;
+      };
+      auto const first = std::ranges::find_if(tried, is_best);
+      auto const last = std::find_if_not(first, tried.end(), is_best);
+      choice.max_leaf_size = (first + (last - first) / 2)->max_leaf_size;
+    }
     else
       choice.max_leaf_size = std::ranges::find_if(tried, [&](candidate const& c)
                                                   { return badness(c) * good_rate <= best; })
