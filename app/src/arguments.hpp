@@ -13,7 +13,8 @@ namespace nearfield::app
   struct written_run
   {
     std::string precision = "f64", backend = "auto", box, periodic, columns, source_columns;
-    std::string force, dt; // empty: not written
+    std::string max_leaf_size = "64", far_field_cost; // empty: not written
+    std::string force, dt;                            // empty: not written
     std::uint64_t steps = 0;
     std::optional<std::uint64_t> frames = std::nullopt;
     std::vector<std::string> parameters;

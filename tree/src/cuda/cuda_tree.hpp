@@ -6,6 +6,7 @@
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
+#include <nearfield/tree/leaf_size.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -189,9 +190,13 @@ namespace nearfield
   template <int Dim>
   template <class T>
   cuda_tree<Dim>::cuda_tree(cuda_backend where, detail::device_positions<T, Dim> const& points,
-                            tree_options<Dim> const& options)
-      : tree_(std::make_unique<detail::device_tree<Dim>>(where.stream, options))
+                            tree_options<Dim> const& given)
   {
+    tree_options<Dim> options = given;
+    if (!options.level && options.max_leaf_size == automatic)
+      options.max_leaf_size = detail::choose_leaf_size(where, points, options).max_leaf_size;
+    options.costs = nullptr; // they need not live as long
+    tree_ = std::make_unique<detail::device_tree<Dim>>(where.stream, options);
     tree_->build(points);
   }
   template <int Dim>

@@ -81,6 +81,10 @@ namespace nearfield
     mutual     ///< once for both; only for one set, and interactions with a mutual form
   };
 
+  // after the enumerators of that name, which would shadow it
+  /// The size that nearfield chooses itself: tree_options::max_leaf_size, group_options::leaves_per_group.
+  inline constexpr int automatic = 0;
+
   /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
   template <class Leaves>
   concept has_leaves = requires(Leaves const& leaves)

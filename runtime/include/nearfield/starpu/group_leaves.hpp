@@ -13,10 +13,10 @@ namespace nearfield
   /// The size of groups.
   struct group_options
   {
-    /// Average number of leaves per group. 0: about 2e7 directed pairs per group (1-10 ms on one core
+    /// Average number of leaves per group. automatic: about 2e7 directed pairs per group (1-10 ms on one core
     /// with SIMD), fewer if that gives less than 16 groups per core, but at least 1e6; for GPUs, see
     /// groups_per_gpu.
-    int leaves_per_group = 0;
+    int leaves_per_group = automatic;
     /// Number of GPUs that compute the groups; 0: CPUs compute them.
     int gpus = 0;
     /// Groups per GPU. 0: 8, or fewer if a group would have less than 1000 leaves or 1.5e8 directed pairs.

@@ -48,13 +48,15 @@ namespace nearfield
   template <int Dim>
   inline constexpr int max_level = Dim == 3 ? 21 : 31;
 
+  struct leaf_costs; // <nearfield/tree/leaf_size.hpp>
+
   /// How a tree is cut. With `level` every leaf has the width root.width() / 2^level (a uniform
   /// tree). Without it a box splits while it holds too many points (an adaptive tree).
   template <int Dim>
   struct tree_options
   {
-    /// A box with more targets or more sources than this splits, down to max_level<Dim>. At least
-    /// 1; a uniform tree ignores it.
+    /// A box with more targets or more sources than this splits, down to max_level<Dim>. At least 1, or automatic: the
+    /// size of least cost by `costs` (choose_leaf_size() in <nearfield/tree/leaf_size.hpp>). A uniform tree ignores it.
     int max_leaf_size = 64;
     /// 0 ... max_level<Dim>; level 0 is one leaf, the direct sum
     std::optional<int> level = std::nullopt;
@@ -67,6 +69,8 @@ namespace nearfield
     /// The length L of the periodic box [0, L) on each axis; 0 for an open axis. A leaf of level l is L / 2^l wide
     /// there, so leaves are cubes where all lengths are equal.
     std::array<double, Dim> period{};
+    /// For max_leaf_size = automatic, until the tree is built; null: those of leaf_costs().
+    leaf_costs const* costs = nullptr;
   };
 
   /// A leaf's place: cell `index` of the lattice of 2^level boxes per axis. Along axis d the box is lower_d +
@@ -269,7 +273,7 @@ namespace nearfield
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
   /// whose centre or width is not finite or whose half width is not positive, a period that is
   /// negative or not finite, a point outside a periodic box, a level outside
-  /// 0 ... max_level<Dim>, max_leaf_size < 1, row-major order without a level, a null column,
+  /// 0 ... max_level<Dim>, max_leaf_size < 0, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
   template <detail::tree_coordinates X>
   [[nodiscard]] tree<X::n_columns> build_tree(X const& points,
