@@ -88,7 +88,7 @@ namespace nearfield::detail
       {
         auto chosen =
             choose_leaf_size<Dim>(on, options.costs ? *options.costs : leaf_costs(), target_keys,
-                                  source_keys, sources == nullptr, layout.level);
+                                  source_keys, sources == nullptr, layout.level, options.period);
         size = chosen.max_leaf_size;
         if (choice) *choice = std::move(chosen);
       }

@@ -141,7 +141,7 @@ namespace nearfield::detail
     /// The same from blocks of leaves, before they have lists.
     template <int Dim>
     candidate sampled_cost(leaf_costs const& costs, leaf_set<Dim> const& leaves, bool one_set,
-                           int key_level)
+                           int key_level, std::array<double, Dim> const& period)
     {
       boxes const targets{leaves.target_offsets};
       boxes const sources{one_set ? leaves.target_offsets : leaves.source_offsets};
@@ -157,7 +157,7 @@ namespace nearfield::detail
         index_type const last = std::min(first + block, next);
         list_writer lists(piece.full, piece.half, targets, sources, one_set, "choose_leaf_size",
                           "");
-        list_leaves(leaves, key_level, first, last, lists);
+        list_leaves(leaves, key_level, period, first, last, lists);
         auto const list = piece.full.view();
         for (index_type b = first; b < last; ++b)
         {
@@ -178,24 +178,25 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  leaf_size_choice
-  choose_leaf_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> targets,
-                   std::span<std::uint64_t const> sources, bool one_set, int key_level)
+  leaf_size_choice choose_leaf_size(executor& on, leaf_costs const& costs,
+                                    std::span<std::uint64_t const> targets,
+                                    std::span<std::uint64_t const> sources, bool one_set,
+                                    int key_level, std::array<double, Dim> const& period)
   {
     return choose_leaf_size(costs, targets.size() + sources.size(),
                             [&](int size)
                             {
                               auto const leaves = adaptive_leaves<Dim>(
                                   on, targets, sources, key_level, static_cast<index_type>(size));
-                              return sampled_cost(costs, leaves, one_set, key_level);
+                              return sampled_cost<Dim>(costs, leaves, one_set, key_level, period);
                             });
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template candidate cost_of_leaves(leaf_costs const&, tree<Dim> const&);                          \
-  template leaf_size_choice choose_leaf_size<Dim>(executor&, leaf_costs const&,                    \
-                                                  std::span<std::uint64_t const>,                  \
-                                                  std::span<std::uint64_t const>, bool, int);
+  template leaf_size_choice choose_leaf_size<Dim>(                                                 \
+      executor&, leaf_costs const&, std::span<std::uint64_t const>,                                \
+      std::span<std::uint64_t const>, bool, int, std::array<double, Dim> const&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }
