@@ -111,7 +111,7 @@ namespace nearfield::detail
       leaves.target_offsets = std::move(targets.offsets);
     }
     leaves.cells.resize(leaves.keys.size());
-    bool const in_rows = layout.order == leaf_order::row_major;
+    bool const in_rows = layout.in_rows();
     if (!in_rows) leaves.levels.resize(leaves.keys.size());
     for_each_part(on, cut(on, leaves.keys.size()),
                   [&](int, std::size_t begin, std::size_t end)

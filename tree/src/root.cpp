@@ -58,34 +58,37 @@ namespace nearfield::detail
     }
 
     template <int Dim, class Values>
-    bool is_inside(Values const& x, cube<Dim> const& root, double limit)
+    bool is_inside(Values const& x, tree_options<Dim> const& options, double limit)
     {
       bool inside = true;
       for (int d = 0; d < Dim; ++d)
-        inside &= std::abs(static_cast<double>(x[d]) - root.centre[d]) <= limit;
+        inside &= options.period[d] > 0 ||
+                  std::abs(static_cast<double>(x[d]) - options.root->centre[d]) <= limit;
       return inside;
     }
 
     template <class T, int Dim>
     void require_inside(named_positions<T, Dim> const& points, point_bounds<T, Dim> const& bounds,
-                        cube<Dim> const& root)
+                        tree_options<Dim> const& options)
     {
+      cube<Dim> const& root = *options.root;
       double const limit =
           root.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
       auto const& x = points.positions;
       // Differences are rounded, but keep their order: between the bounds all points are inside.
       if (x.size() == 0 ||
-          (is_inside(bounds.lower, root, limit) && is_inside(bounds.upper, root, limit)))
+          (is_inside(bounds.lower, options, limit) && is_inside(bounds.upper, options, limit)))
         return;
       for (std::size_t i = 0; i < x.size(); ++i)
-        if (!is_inside(point_of(x, i), root, limit))
+        if (!is_inside(point_of(x, i), options, limit))
           throw error("build_tree: " + describe(points, i) + " lies outside the root of " +
                       describe(root) + "; give a root that holds every point");
     }
   }
 
   template <class T, int Dim>
-  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points)
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points,
+                                    std::type_identity_t<std::array<double, Dim>> const& period)
   {
     std::size_t const n = points.positions.size();
     if (n >= std::numeric_limits<index_type>::max())
@@ -122,29 +125,44 @@ namespace nearfield::detail
         throw error("build_tree: " + describe(points, i) +
                     " is not finite; remove it or correct the coordinates");
       }
+    for (int d = 0; d < Dim; ++d)
+    {
+      if (!(period[d] > 0)) continue;
+      T const length = static_cast<T>(period[d]);
+      if (bounds.lower[d] >= 0 && bounds.upper[d] < length) continue;
+      std::size_t i = 0;
+      while (points.positions[d][i] >= 0 && points.positions[d][i] < length) ++i;
+      throw error("build_tree: " + describe(points, i) + " lies outside the periodic box [0, " +
+                  number_text(length) + ") of axis " + std::to_string(d) +
+                  "; wrap it into the box");
+    }
     return bounds;
   }
 
   template <class T, int Dim>
-  cube<Dim>
-  choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
-              point_bounds<T, Dim> const& target_bounds, named_positions<T, Dim> const& sources,
-              point_bounds<T, Dim> const& source_bounds)
+  cube<Dim> choose_root(tree_options<Dim> const& options, named_positions<T, Dim> const& targets,
+                        point_bounds<T, Dim> const& target_bounds,
+                        named_positions<T, Dim> const& sources,
+                        point_bounds<T, Dim> const& source_bounds)
   {
     cube<Dim> root;
-    if (given)
+    if (options.root)
     {
-      root = *given;
+      root = *options.root;
       require_valid(root);
-      require_inside(targets, target_bounds, root);
-      require_inside(sources, source_bounds, root);
-      return root;
+      require_inside(targets, target_bounds, options);
+      require_inside(sources, source_bounds, options);
     }
-    if (targets.positions.size() + sources.positions.size() > 0)
+    else if (targets.positions.size() + sources.positions.size() > 0)
     {
       root.half_width = 0;
       for (int d = 0; d < Dim; ++d)
       {
+        if (options.period[d] > 0)
+        {
+          root.half_width = std::max(root.half_width, options.period[d] / 2);
+          continue;
+        }
         double const lower = std::min(target_bounds.lower[d], source_bounds.lower[d]);
         double const upper = std::max(target_bounds.upper[d], source_bounds.upper[d]);
         // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
@@ -155,12 +173,15 @@ namespace nearfield::detail
       if (root.half_width == 0) root.half_width = 1;
     }
     require_valid(root);
+    for (int d = 0; d < Dim; ++d)
+      if (options.period[d] > 0) root.centre[d] = options.period[d] / 2;
     return root;
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&);           \
-  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
+  template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&,            \
+                                             std::array<double, Dim> const&);                      \
+  template cube<Dim> choose_root(tree_options<Dim> const&, named_positions<T, Dim> const&,         \
                                  point_bounds<T, Dim> const&, named_positions<T, Dim> const&,      \
                                  point_bounds<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)

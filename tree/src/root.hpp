@@ -6,7 +6,8 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
-#include <optional>
+#include <array>
+#include <type_traits>
 
 namespace nearfield::detail
 {
@@ -19,14 +20,16 @@ namespace nearfield::detail
   };
 
   /// The box around the points, [inf, -inf] if there are none. Throws nearfield::error for a null column, 2^32 - 1
-  /// points or more, and a coordinate that is not finite.
+  /// points or more, and a coordinate that is not finite or, on a periodic axis, outside [0, L).
   template <class T, int Dim>
-  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points);
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points,
+                                    std::type_identity_t<std::array<double, Dim>> const& period);
 
-  /// The given box, checked, or the cube around the points of both sets, whose bounds these are.
+  /// The given box, checked, or the cube around the points of both sets, whose bounds these are, and half the largest
+  /// period. On periodic axes its centre is that of the periodic box.
   template <class T, int Dim>
-  cube<Dim>
-  choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
-              point_bounds<T, Dim> const& target_bounds, named_positions<T, Dim> const& sources,
-              point_bounds<T, Dim> const& source_bounds);
+  cube<Dim> choose_root(tree_options<Dim> const& options, named_positions<T, Dim> const& targets,
+                        point_bounds<T, Dim> const& target_bounds,
+                        named_positions<T, Dim> const& sources,
+                        point_bounds<T, Dim> const& source_bounds);
 }

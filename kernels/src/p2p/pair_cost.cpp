@@ -54,8 +54,8 @@ namespace nearfield::detail
 {
   namespace
   {
-    constexpr double seconds_on_core = 1e-4, seconds_on_gpu = 4e-4; // of one step that is timed
-    constexpr int most_boxes = 1 << 16;
+    constexpr double seconds_on_core = 1e-4, seconds_on_gpu = 6e-4; // of one step that is timed
+    constexpr int most_boxes = 1 << 15; // more would take longer to list than to compute
     constexpr int sizes[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256};
 
     bool is_gpu(cost_subject const& subject)
@@ -133,6 +133,24 @@ namespace nearfield::detail
       // noise on a shared machine may turn the line by more than its rise
       double const per_source = std::clamp(slope, many_time / many_met / 4, many_time / many_met);
       return {double(size), std::max(0., many_time - many_met * per_source), per_source};
+    }
+
+    /// A larger box costs no less than a smaller one, and no more per target: it could be cut. What breaks this is noise.
+    void smooth(std::vector<pair_cost::sample>& samples)
+    {
+      for (std::size_t i = 1; i < samples.size(); ++i)
+      {
+        double const factor = samples[i].targets / samples[i - 1].targets;
+        auto const limit = [&](double& value, double before)
+        {
+          value = std::min(value, before * factor);
+        };
+        limit(samples[i].seconds_per_source, samples[i - 1].seconds_per_source);
+        if (samples[i - 1].seconds > 0) limit(samples[i].seconds, samples[i - 1].seconds);
+      }
+      for (std::size_t i = samples.size() - 1; i > 0; --i)
+        samples[i - 1].seconds_per_source =
+            std::min(samples[i - 1].seconds_per_source, samples[i].seconds_per_source);
     }
 
     std::string precision_name(std::size_t bytes)
@@ -285,6 +303,7 @@ namespace nearfield::detail
     {
       std::vector<pair_cost::sample> samples;
       for (int const size : sizes) samples.push_back(measure(subject, size, guess, time));
+      smooth(samples);
       pair_cost const cost(std::move(samples), pair_cost::origin::measured);
       store.keep(text, cost.samples());
       return remember(cost);

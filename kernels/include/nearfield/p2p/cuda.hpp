@@ -453,10 +453,10 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     sorted.deliver(out, options.accumulate);
   }
 
-  /// The cost on the current device, as near_field and near_field_mutual run there; automatic takes the one-sided form for
-  /// small leaves and the mutual one for others, where the interaction has it. Measures for about 0.1 s if no figures
-  /// are kept, and waits for the stream. Throws nearfield::error if there is no device, and for the mutual form of an
-  /// interaction that has none.
+  /// The cost on the current device, as near_field and near_field_mutual run there; automatic takes the one-sided form
+  /// for small leaves and the mutual one for others, where the interaction has it. Measures for about half a second if no
+  /// figures are kept, and waits for the stream. Throws nearfield::error if there is no device, and for the mutual form
+  /// of an interaction that has none.
   template <kernel_real T, interaction K>
   pair_cost pair_cost_of(cuda_backend where, K const& k, pair_form form = pair_form::automatic)
   {
