@@ -42,6 +42,22 @@ namespace nearfield::starpu::detail
       int const workers = static_cast<int>(starpu_cpu_worker_get_count());
       return std::max(0, std::min(workers, allowed_cpus() - gpus - 1));
     }
+
+    /// Sets the rates of a division; false where they cannot be measured: a step needs none.
+    bool measure_rates(step_shape const& step, division& of)
+    {
+      try
+      {
+        double const cpu = in_a_step * step.rate(backend::simd, of.form);
+        of.gpu_rate = step.rate(backend::cuda, of.form);
+        of.cpu_rate = cpu;
+        return true;
+      }
+      catch (error const&)
+      {
+        return false;
+      }
+    }
   }
 
   division divide(runtime const& starpu, leaf_groups_view groups, step_shape const& step,
@@ -67,11 +83,11 @@ namespace nearfield::starpu::detail
       regroup(nearfield::detail::first_leaves_of_groups(groups, {}));
     };
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
-    if (may_share && groups.is_for_gpus && groups.targets.size() > 0)
+    int const gpus = starpu.n_gpus();
+    bool const has_rates = may_share && groups.is_for_gpus && groups.targets.size() > 0 &&
+                           free_cpu_workers(gpus) > 0 && measure_rates(step, made);
+    if (has_rates)
     {
-      made.cpu_rate = in_a_step * step.rate(backend::simd, made.form);
-      made.gpu_rate = step.rate(backend::cuda, made.form);
-      int const gpus = starpu.n_gpus();
       auto shared = nearfield::detail::share_leaves(
           groups, made.form, step.n_rhs,
           {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate});

@@ -131,6 +131,18 @@ namespace nearfield::test
       EXPECT_EQ(folder.n_files(), 1);
     }
 
+    TEST(cost_store, does_without_a_file_that_it_cannot_read)
+    {
+      temporary_folder const folder;
+      detail::cost_store const store(folder.path(), "some machine");
+      std::filesystem::create_directory(store.file());
+      testing::internal::CaptureStderr();
+      EXPECT_EQ(store.find("1/r"), std::nullopt);
+      store.keep("1/r", some);
+      EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("unreadable"));
+      EXPECT_EQ(folder.n_files(), 1);
+    }
+
     TEST(cost_store, serves_processes_that_write_at_once)
     {
       temporary_folder const folder;

@@ -100,20 +100,28 @@ namespace nearfield::test
     }
 
     template <int Dim>
-    void expect_costs_of_trees(cloud shape)
+    void expect_costs_of_trees(cloud shape, tree_options<Dim> const& how = {})
     {
-      auto const x = make_points<double, Dim>(shape, 3000);
+      auto x = make_points<double, Dim>(shape, 3000);
+      for (auto& column : x.columns)
+        for (double& value : column) value -= std::floor(value); // into a periodic box
+      auto const with = [&](int size)
+      {
+        auto options = how;
+        options.max_leaf_size = size;
+        return options;
+      };
       leaf_costs const costs{.near_field = near,
                              .seconds_per_leaf = 1e-7,
                              .far_field = [](int level, index_type n)
                              {
                                return 1e-8 * level + 1e-9 * n;
                              }};
-      auto const choice = choose_leaf_size(x.view(), costs);
+      auto const choice = choose_leaf_size(x.view(), costs, how);
       for (candidate const& tried : choice.tried)
       {
-        auto const exact = detail::cost_of_leaves(
-            costs, build_tree(x.view(), {.max_leaf_size = tried.max_leaf_size}));
+        auto const exact =
+            detail::cost_of_leaves(costs, build_tree(x.view(), with(tried.max_leaf_size)));
         EXPECT_EQ(tried.leaves, exact.leaves);
         EXPECT_EQ(tried.pairs, exact.pairs);
         EXPECT_NEAR(tried.near_seconds, exact.near_seconds, 1e-9 * exact.near_seconds);
@@ -122,8 +130,10 @@ namespace nearfield::test
                   std::ranges::find(choice.tried, choice.max_leaf_size, &candidate::max_leaf_size)
                       ->seconds());
       }
-      expect_same_tree(build_tree(x.view(), {.max_leaf_size = automatic, .costs = &costs}),
-                       build_tree(x.view(), {.max_leaf_size = choice.max_leaf_size}));
+      auto automatically = with(automatic);
+      automatically.costs = &costs;
+      expect_same_tree(build_tree(x.view(), automatically),
+                       build_tree(x.view(), with(choice.max_leaf_size)));
     }
 
     TEST(choose_leaf_size, knows_what_the_leaves_of_trees_cost)
@@ -132,6 +142,8 @@ namespace nearfield::test
       {
         expect_costs_of_trees<2>(shape);
         expect_costs_of_trees<3>(shape);
+        expect_costs_of_trees<2>(shape, {.period = {1, 0}});
+        expect_costs_of_trees<3>(shape, {.period = {1, 1, 1}});
       }
     }
 
@@ -161,6 +173,18 @@ namespace nearfield::test
       points<float, 3> const none;
       EXPECT_TRUE(choose_leaf_size(none.view(), costs).tried.empty());
       EXPECT_EQ(build_tree(none.view(), {.max_leaf_size = automatic}).size(), 0u);
+    }
+
+    TEST(choose_leaf_size, of_sets_that_do_not_meet_is_the_default)
+    {
+      auto const x = make_points<float, 3>(cloud::uniform, 500, 1);
+      auto far = make_points<float, 3>(cloud::uniform, 500, 2);
+      for (float& value : far.columns[0]) value += 100;
+      points<float, 3> const none;
+      for (auto const& choice :
+           {choose_leaf_size(x.view(), far.view(), {}), choose_leaf_size(x.view(), none.view(), {}),
+            choose_leaf_size(none.view(), x.view(), {})})
+        EXPECT_EQ(choice.max_leaf_size, tree_options<3>().max_leaf_size);
     }
 
     TEST(choose_leaf_size, needs_no_costs)

@@ -198,6 +198,7 @@ namespace nearfield::detail
     this_thread here;
     tree_options<Dim> options = asked;
     options.level.reset();
+    options.order.reset();
     options.max_leaf_size = automatic;
     typename tree<Dim>::parts parts;
     leaf_size_choice choice;

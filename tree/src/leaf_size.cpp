@@ -72,10 +72,11 @@ namespace nearfield::detail
     if (n_points == 0) return choice;
     auto& tried = choice.tried;
     bool const balances = costs.has_far_field();
-    // what is to be least
+    // what is to be least; of a near field without pairs there is no rate
     auto const badness = [&](candidate const& c)
     {
-      return balances ? c.seconds() : 1 / c.rate();
+      if (balances) return c.seconds();
+      return c.pairs > 0 ? 1 / c.rate() : std::numeric_limits<double>::infinity();
     };
     double best = std::numeric_limits<double>::infinity();
     int best_power = first_power;
@@ -100,6 +101,7 @@ namespace nearfield::detail
     if (balances && best_power >= first_power - 1)
       for (int power = first_power + 1; power <= last_power && !is_all() && !is_hopeless(power);)
         ++power;
+    if (!std::isfinite(best)) return choice;
     if (balances)
     {
       // the middle of those that give the same tree: points that move a little should not change it

@@ -57,16 +57,13 @@ namespace nearfield::detail
       : first_line_("nearfield " NEARFIELD_VERSION ", seconds of leaves and of their sources on " +
                     machine)
   {
-    if (!folder.empty()) file_ = folder / ("pair_cost_" + number_of(machine) + ".txt");
+    if (!folder.empty()) file_ = folder / ("pair_cost_" + number_of(first_line_) + ".txt");
   }
 
   cost_store::entries cost_store::read(bool complains) const
   {
     entries found;
     if (file_.empty()) return found;
-    std::ifstream stream(file_, std::ios::binary);
-    if (!stream) return found;
-    std::string const bytes{std::istreambuf_iterator<char>(stream), {}};
     auto const ignore = [&](char const* why)
     {
       if (complains)
@@ -74,6 +71,17 @@ namespace nearfield::detail
                   << "; ignored, and measured anew" << std::endl;
       return entries();
     };
+    std::ifstream stream(file_, std::ios::binary);
+    if (!stream) return found;
+    std::string bytes;
+    try
+    {
+      bytes.assign(std::istreambuf_iterator<char>(stream), {});
+    }
+    catch (std::ios_base::failure const&)
+    {
+      return ignore("unreadable");
+    }
     std::string_view text = bytes;
     if (next_word(text, '\n') != first_line_) return ignore("not of this version and machine");
     if (bytes.back() != '\n') return ignore("incomplete");

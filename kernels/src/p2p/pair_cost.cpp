@@ -164,6 +164,7 @@ namespace nearfield::detail
       std::string text = subject.name;
       for (int const number : {subject.dim, subject.n_in, subject.n_out})
         text += " " + std::to_string(number);
+      text += " " + number_text(subject.flops);
       text += " " + precision_name(sizeof(T)) + (subject.is_mutual ? " mutual" : " one_sided") +
               (subject.tests_for_zero ? " tested " : " untested ") + subject.worker;
       for (char& c : text)
@@ -268,7 +269,7 @@ namespace nearfield::detail
     double const registers = sizeof(T) == sizeof(float) ? 1 : 0.4;
     auto const per_pair = [&](double flops_per_second)
     {
-      return subject.flops / (flops_per_second * (subject.is_mutual ? 1.5 : 1));
+      return std::max(1., subject.flops) / (flops_per_second * (subject.is_mutual ? 1.5 : 1));
     };
     if (is_gpu(subject))
     {

@@ -72,7 +72,8 @@ namespace nearfield
     struct cost_subject
     {
       std::string name; ///< of the interaction, without spaces, and the same for no other one
-      int dim, n_in, n_out, flops;
+      int dim, n_in, n_out;
+      double flops;
       bool is_mutual, tests_for_zero;
       void const* k;      ///< the interaction
       std::string worker; ///< the instruction set, or "cuda"
@@ -87,7 +88,7 @@ namespace nearfield
               K::dim,
               K::n_in,
               K::n_out,
-              K::flops,
+              static_cast<double>(K::flops),
               is_mutual,
               tests_for_zero<T>(k),
               &k,

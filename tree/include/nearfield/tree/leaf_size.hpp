@@ -72,6 +72,8 @@ namespace nearfield
                                       tree_options<Dim> options)
     {
       leaf_costs const costs = options.costs ? *options.costs : leaf_costs();
+      options.level.reset();
+      options.order.reset();
       return choose_leaf_size(costs, points.targets.size() + points.sources.size(),
                               [&](int size)
                               {
@@ -88,7 +90,7 @@ namespace nearfield
   /// the lists of some 16000 leaves stand for all, so that a size costs less than a tree. With a far field the choice is
   /// the size of least total. Without one there is no such balance, since smaller leaves always mean fewer pairs: the
   /// choice is then the smallest size at which pairs are computed at 0.8 of the best rate of sizes up to 1024.
-  /// `options.costs`, max_leaf_size and level are not looked at.
+  /// `options.costs`, max_leaf_size, level and order are not looked at.
   ///
   /// Throws what build_tree() throws, and nearfield::error for a cost that is negative or not finite, and for a far
   /// field without the near field's cost.
