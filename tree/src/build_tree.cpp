@@ -22,22 +22,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    template <int Dim>
-    key_layout layout_of(tree_options<Dim> const& options)
-    {
-      if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
-        throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
-                    std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
-      if (!options.level && options.max_leaf_size < 1)
-        throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
-                    "; give at least 1");
-      if (!options.level && options.order == leaf_order::row_major)
-        throw error("build_tree: order is row_major, but leaves of different sizes have no rows; "
-                    "give a level, or leaf_order::morton");
-      if (options.level) return {options.order.value_or(leaf_order::row_major), *options.level};
-      return {leaf_order::morton, max_level<Dim>};
-    }
-
     /// Orders the points of each set by leaf, and finds the leaves.
     template <class T, int Dim>
     leaf_set<Dim> make_leaves(executor& on, strided<T const, Dim> const& targets,
@@ -80,7 +64,8 @@ namespace nearfield::detail
       sort(targets, parts.target_order, target_keys);
       if (sources) sort(*sources, parts.source_order, source_keys);
       return adaptive_leaves<Dim>(on, target_keys, source_keys, layout.level,
-                                  static_cast<index_type>(options.max_leaf_size));
+                                  static_cast<index_type>(options.max_leaf_size),
+                                  key_range::of_root<Dim>(layout.level));
     }
 
     template <int Dim>

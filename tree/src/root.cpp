@@ -84,6 +84,22 @@ namespace nearfield::detail
     }
   }
 
+  template <int Dim>
+  key_layout layout_of(tree_options<Dim> const& options)
+  {
+    if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
+      throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
+                  std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
+    if (!options.level && options.max_leaf_size < 1)
+      throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
+                  "; give at least 1");
+    if (!options.level && options.order == leaf_order::row_major)
+      throw error("build_tree: order is row_major, but leaves of different sizes have no rows; "
+                  "give a level, or leaf_order::morton");
+    if (options.level) return {options.order.value_or(leaf_order::row_major), *options.level};
+    return {leaf_order::morton, max_level<Dim>};
+  }
+
   template <class T, int Dim>
   point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points)
   {
@@ -126,6 +142,24 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
+  cube<Dim> cube_around(point_bounds<T, Dim> const& bounds)
+  {
+    cube<Dim> root;
+    root.half_width = 0;
+    for (int d = 0; d < Dim; ++d)
+    {
+      double const lower = bounds.lower[d], upper = bounds.upper[d];
+      // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
+      root.centre[d] = lower / 2 + upper / 2 + 0.;
+      root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
+    }
+    // All points at one place: any box around it will do.
+    if (root.half_width == 0) root.half_width = 1;
+    require_valid(root);
+    return root;
+  }
+
+  template <class T, int Dim>
   cube<Dim>
   choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
               point_bounds<T, Dim> const& target_bounds, named_positions<T, Dim> const& sources,
@@ -140,29 +174,25 @@ namespace nearfield::detail
       require_inside(sources, source_bounds, root);
       return root;
     }
-    if (targets.positions.size() + sources.positions.size() > 0)
+    if (targets.positions.size() + sources.positions.size() == 0) return root;
+    point_bounds<T, Dim> both;
+    for (int d = 0; d < Dim; ++d)
     {
-      root.half_width = 0;
-      for (int d = 0; d < Dim; ++d)
-      {
-        double const lower = std::min(target_bounds.lower[d], source_bounds.lower[d]);
-        double const upper = std::max(target_bounds.upper[d], source_bounds.upper[d]);
-        // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
-        root.centre[d] = lower / 2 + upper / 2 + 0.;
-        root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
-      }
-      // All points at one place: any box around it will do.
-      if (root.half_width == 0) root.half_width = 1;
+      both.lower[d] = std::min(target_bounds.lower[d], source_bounds.lower[d]);
+      both.upper[d] = std::max(target_bounds.upper[d], source_bounds.upper[d]);
     }
-    require_valid(root);
-    return root;
+    return cube_around(both);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&);           \
+  template cube<Dim> cube_around(point_bounds<T, Dim> const&);                                     \
   template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
                                  point_bounds<T, Dim> const&, named_positions<T, Dim> const&,      \
                                  point_bounds<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
+#define NEARFIELD_INSTANTIATE(Dim) template key_layout layout_of(tree_options<Dim> const&);
+  NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -1,0 +1,41 @@
+// Every rank runs all tests; a test fails on any rank if it fails on one, and the first rank reports.
+
+#include "clouds.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mpi.h>
+
+#include <cstdio>
+
+namespace
+{
+  /// Prints what fails on this rank.
+  class failures_of_a_rank : public testing::EmptyTestEventListener
+  {
+    void OnTestPartResult(testing::TestPartResult const& result) override
+    {
+      if (result.failed())
+        std::fprintf(stderr, "rank %d: %s:%d\n%s\n", nearfield::test::rank_of_world(),
+                     result.file_name() ? result.file_name() : "", result.line_number(),
+                     result.message());
+    }
+  };
+}
+
+int main(int argc, char** argv)
+{
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  testing::InitGoogleTest(&argc, argv);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (nearfield::test::rank_of_world() > 0)
+  {
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new failures_of_a_rank);
+  }
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return failed;
+}
