@@ -23,6 +23,8 @@ namespace nearfield::starpu::detail
     // only for tasks with a list
     int n_rhs = 1; ///< right-hand sides
     nearfield::detail::task_head const* head = nullptr;
+    /// adds to outputs that a task before has written, and overwrites no others
+    bool accumulates = false;
   };
 
   /// The argument of tasks of k; k must outlive it.
@@ -38,7 +40,8 @@ namespace nearfield::starpu::detail
   void check_cuda_backend(interaction_shape const& k, backend_set backends);
 
   /// The number of P2P tasks that each worker has run with each implementation.
-  std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k);
+  NEARFIELD_API std::vector<worker_tasks> statistics_of(monitor const& watch,
+                                                        interaction_shape const& k);
 
   /// The codelet of an operation with the kernels of an interaction.
   template <class T>

@@ -1,15 +1,22 @@
 // Every rank runs all tests; a test fails on any rank if it fails on one, and the first rank reports.
 
 #include "clouds.hpp"
+#include "runtime_of_rank.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu/runtime.hpp>
 
 #include <gtest/gtest.h>
 
-#include <mpi.h>
+#include <starpu_mpi.h>
 
 #include <cstdio>
+#include <optional>
 
 namespace
 {
+  std::optional<nearfield::starpu::runtime> running;
+
   /// Prints what fails on this rank.
   class failures_of_a_rank : public testing::EmptyTestEventListener
   {
@@ -23,6 +30,11 @@ namespace
   };
 }
 
+nearfield::starpu::runtime& nearfield::test::runtime_of_rank()
+{
+  return *running;
+}
+
 int main(int argc, char** argv)
 {
   int provided = 0;
@@ -34,8 +46,12 @@ int main(int argc, char** argv)
     delete listeners.Release(listeners.default_result_printer());
     listeners.Append(new failures_of_a_rank);
   }
+  running.emplace(nearfield::starpu::runtime_options{.gpus = 0});
+  if (starpu_mpi_init_comm(&argc, &argv, 0, MPI_COMM_WORLD) != 0) return 1;
   int failed = RUN_ALL_TESTS();
   MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  starpu_mpi_shutdown();
+  running.reset();
   MPI_Finalize();
   return failed;
 }

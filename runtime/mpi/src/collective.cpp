@@ -51,8 +51,7 @@ namespace nearfield::starpu_mpi::detail
     MPI_Bcast(facts, 3, MPI_INT, first, comm_);
     what.resize(static_cast<std::size_t>(facts[0]));
     MPI_Bcast(what.data(), facts[0], MPI_CHAR, first, comm_);
-    throw error("rank " + std::to_string(first) + ": " + what, static_cast<error_kind>(facts[1]),
-                facts[2]);
+    throw agreed_error(first, what, static_cast<error_kind>(facts[1]), facts[2]);
   }
 
   std::uint64_t ranks::sum_of(std::uint64_t value) const

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/error.hpp>
 
 #include <mpi.h>
 
@@ -18,6 +19,19 @@
 
 namespace nearfield::starpu_mpi::detail
 {
+  /// The error that all ranks throw for what went wrong on one of them.
+  class agreed_error : public error
+  {
+  public:
+    agreed_error(int rank, std::string const& what, error_kind kind, int code)
+        : error("rank " + std::to_string(rank) + ": " + what, kind, code), rank_(rank)
+    {}
+    [[nodiscard]] int rank() const { return rank_; }
+
+  private:
+    int rank_;
+  };
+
   /// Values in the order of ranks: those of rank r are [offsets[r], offsets[r + 1]).
   template <class T>
   struct by_rank
