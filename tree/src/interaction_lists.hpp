@@ -64,7 +64,7 @@ namespace nearfield::detail
 
   /// Moves the lists that the parts of a loop over boxes made together. Throws nearfield::error as list_writer does.
   NEARFIELD_API list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                 char const* function, char const* remedy);
+                               char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
   /// meets those whose closed boxes share a point with its own.

@@ -7,9 +7,9 @@
 #include <vector>
 
 /// \file
-/// Where the Z curve is cut into one range for each rank. Cuts are the first key of every range and the end of the last,
-/// size() + 1 keys, the same on all ranks. All functions are collective, and take the ascending keys of the points that
-/// this rank has.
+/// Where the Z curve is cut into one range for each rank. Cuts are the first key of every range and the end of the
+/// last, size() + 1 keys, the same on all ranks. All functions are collective, and take the ascending keys of the
+/// points that this rank has.
 
 namespace nearfield::starpu_mpi::detail
 {
@@ -17,8 +17,8 @@ namespace nearfield::starpu_mpi::detail
   std::vector<std::uint64_t> cut_by_points(ranks const& all, std::span<std::uint64_t const> keys,
                                            std::uint64_t end);
 
-  /// The ranges that the ranks have already: a rank without points has none. Throws nearfield::error, on all ranks, unless
-  /// the points of each rank come after those of the ranks before it.
+  /// The ranges that the ranks have already: a rank without points has none. Throws nearfield::error, on all ranks,
+  /// unless the points of each rank come after those of the ranks before it.
   std::vector<std::uint64_t> cuts_there_are(ranks const& all, std::span<std::uint64_t const> keys,
                                             std::uint64_t end);
 

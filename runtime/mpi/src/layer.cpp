@@ -56,7 +56,7 @@ namespace nearfield::starpu_mpi::detail
           more = d < Dim;
         }
         std::ranges::sort(found_);
-        found_.erase(std::ranges::unique(found_).begin(), found_.end());
+        found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
         return found_;
       }
 

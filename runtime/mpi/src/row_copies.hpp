@@ -11,8 +11,8 @@
 #include <span>
 
 /// \file
-/// Tasks that copy points between the data of a step: packs for other ranks, and what has arrived from them. They run on
-/// CPU workers and are not counted in statistics.
+/// Tasks that copy points between the data of a step: packs for other ranks, and what has arrived from them. They run
+/// on CPU workers and are not counted in statistics.
 
 namespace nearfield::starpu_mpi::detail
 {

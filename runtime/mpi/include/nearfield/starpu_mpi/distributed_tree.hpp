@@ -52,13 +52,14 @@ namespace nearfield::starpu_mpi
 
   /// The octree or quadtree of points that are spread over the ranks of a communicator.
   ///
-  ///     nearfield::starpu_mpi::distributed_tree const tree(MPI_COMM_WORLD, nearfield::soa{x, y, z}, {.max_leaf_size = 64});
+  ///     nearfield::starpu_mpi::distributed_tree const tree(MPI_COMM_WORLD, nearfield::soa{x, y, z},
+  ///                                                        {.max_leaf_size = 64});
   ///
-  /// Each rank gives the points that it has, any number of them, and receives one range of leaves along the Z curve, its
-  /// *own* leaves, with their points. They are the leaves of build_tree() over all points in the order of their
-  /// numbers, with leaf_order::morton; so are the points of each leaf, their order, and the lists. Beside its own leaves
-  /// a rank knows those of other ranks that touch them: their places and their numbers of points. No rank holds more of
-  /// the tree, and what each keeps for the others grows with the number of ranks, not with its square.
+  /// Each rank gives the points that it has, any number of them, and receives one range of leaves along the Z curve,
+  /// its *own* leaves, with their points. They are the leaves of build_tree() over all points in the order of their
+  /// numbers, with leaf_order::morton; so are the points of each leaf, their order, and the lists. Beside its own
+  /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points. No rank holds
+  /// more of the tree, and what each keeps for the others grows with the number of ranks, not with its square.
   ///
   /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle.
   template <class T, int Dim>
@@ -106,8 +107,8 @@ namespace nearfield::starpu_mpi
     /// Their global numbers.
     [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.numbers; }
 
-    /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest key
-    /// lies in its range.
+    /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest
+    /// key lies in its range.
     [[nodiscard]] std::span<std::uint64_t const> cuts() const { return parts_.cuts; }
     /// The points of all ranks.
     [[nodiscard]] std::uint64_t total_points() const { return parts_.total_points; }

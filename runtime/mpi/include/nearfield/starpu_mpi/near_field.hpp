@@ -57,16 +57,16 @@ namespace nearfield::starpu_mpi
   ///     step.submit();
   ///     step.wait();
   ///
-  /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The tree
-  /// and all columns must outlive the step. All ranks make the same steps, and call submit() and inputs_changed() in the
-  /// same order.
+  /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
+  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit() and inputs_changed()
+  /// in the same order.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
   public:
     /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, for form
-    /// mutual without a mutual form of K, for backend cuda, and if the instruction set asked for is not available. Sends
-    /// nothing.
+    /// mutual without a mutual form of K, for backend cuda, and if the instruction set asked for is not available.
+    /// Sends nothing.
     template <interaction K, columns_view Q, columns_view Out,
               class Isa = starpu::detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>
