@@ -41,7 +41,7 @@ namespace
   };
 
   template <class K, class F>
-  void time(benchmark::State& state, F const& add)
+  void time(benchmark::State& state, nf::isa which, F const& add)
   {
     two_sets<K> sets;
     for (auto _ : state)
@@ -49,7 +49,7 @@ namespace
       add(sets);
       benchmark::ClobberMemory();
     }
-    bench::report<K>(state, static_cast<double>(n) * n);
+    bench::report<K, float>(state, static_cast<double>(n) * n, bench::one_core(which), false);
     sets.out.clear();
     add(sets);
     bench::check_sums(
@@ -64,9 +64,9 @@ namespace
   }
 
   template <class K>
-  void by_hand(benchmark::State& state, baseline::outer_function kernel)
+  void by_hand(benchmark::State& state, nf::isa which, baseline::outer_function kernel)
   {
-    time<K>(state,
+    time<K>(state, which,
             [=](two_sets<K>& sets) {
               kernel(n, sets.x().data(), sets.y().data(), sets.q().data(), sets.out.view().data());
             });
@@ -75,7 +75,7 @@ namespace
   template <class K>
   void ours(benchmark::State& state, nf::isa which)
   {
-    time<K>(state,
+    time<K>(state, which,
             [=](two_sets<K>& sets) {
               nf::p2p_outer(nf::simd_backend{which}, K{}, sets.x(), sets.y(), sets.q(),
                             sets.out.view());
@@ -88,7 +88,7 @@ namespace
     std::string const prefix =
         "abstraction/" + std::string(K::name) + "/f32/" + std::string(nf::name_of(which)) + "/";
     benchmark::RegisterBenchmark((prefix + "by_hand").c_str(),
-                                 [=](auto& state) { by_hand<K>(state, kernel); });
+                                 [=](auto& state) { by_hand<K>(state, which, kernel); });
     benchmark::RegisterBenchmark((prefix + "ours").c_str(),
                                  [=](auto& state) { ours<K>(state, which); });
   }

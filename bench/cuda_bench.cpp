@@ -168,7 +168,8 @@ namespace
       prepare();
       state.SetIterationTime(seconds_on_gpu(launch));
     }
-    bench::report<K>(state, NRhs * p.pairs());
+    bench::report<K>(state, NRhs * p.pairs(),
+                     bench::pair_bound<K, T>(bench::gpu(), p.pairs(), f == form::mutual, NRhs));
 
     bench::report_error(state, largest_error<K>(p, out.view()), tolerance<T>(f));
   }

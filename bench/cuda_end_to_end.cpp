@@ -105,7 +105,9 @@ namespace
       for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += at[s + 1] - at[s];
       pairs = static_cast<double>(tree.interaction_count());
     }
-    bench::report<nf::one_over_r<3>>(state, pairs);
+    // positions and charges must reach the GPU
+    bench::report<nf::one_over_r<3>>(state, pairs,
+                                     bench::bus_bound(bench::gpu(), 4. * n * sizeof(T)));
     auto const tree = nf::build_tree(points.positions(), {.level = bench::leaves_level<3>});
     nf::soa<T const, 3> const in_order({sorted[0].data(), sorted[1].data(), sorted[2].data()}, n);
     nf::soa<T const, 1> const q_in_order({sorted[3].data()}, n);

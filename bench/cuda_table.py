@@ -52,13 +52,16 @@ class Results:
     def __init__(self, rows):
         self.rows = rows
 
-    def get(self, shape, interaction, precision, form, size, counter="pairs/s"):
+    def row(self, shape, interaction, precision, form, size):
         for dim in (3, 2):
             name = f"cuda/{shape}/{interaction}/{dim}d/{precision}/{form}"
             row = self.rows.get(f"{name}/{size}" if size else name)
             if row:
-                return row[counter]
-        return None
+                return row
+        return {}
+
+    def get(self, *where, counter="pairs/s"):
+        return self.row(*where).get(counter)
 
     def best(self, *where):
         """(rate, form) of the faster form"""
@@ -68,16 +71,22 @@ class Results:
         return max(found) if found else (None, None)
 
 
-def cell(rate, classic=None, form=None):
+def percent(row):
+    """", 74%", the share of the bound, where the file has it"""
+    return f", {row['of_bound']:.0%}" if "of_bound" in row else ""
+
+
+def cell(rate, classic=None, form=None, share=""):
     if not rate:
         return "-"
     ratio = f" ({rate / classic:.1f} x)" if classic else ""
-    return f"{rate / 1e12:.3g}{ratio}" + (f" {form}" if form else "")
+    return f"{rate / 1e12:.3g}{ratio}" + (f" {form}" if form else "") + share
 
 
 def rates(results):
     """The table of targets: what is asked for, ours, and the classic kernel of the same run."""
-    print("T directed pairs/s; in brackets the ratio to the classic kernel of the row below\n")
+    print("T directed pairs/s; in brackets the ratio to the classic kernel of the row below; percentages: share of the")
+    print("bound by the multipliers, which newer files have\n")
 
     def ours(title, shape, size, form=None):
         cells = []
@@ -85,7 +94,8 @@ def rates(results):
             rate, best = results.best(shape, k, p, size)
             if form:
                 rate, best = results.get(shape, k, p, form, size), None
-            cells.append(cell(rate, results.get(shape, k, p, "classic", size), best))
+            share = percent(results.row(shape, k, p, form or best, size))
+            cells.append(cell(rate, results.get(shape, k, p, "classic", size), best, share))
         return [title, *cells]
 
     def classic(shape, size):
@@ -115,7 +125,7 @@ def small_boxes(results):
     print("One box of 1000 points, microseconds a call\n")
     rows = []
     for form in (*OURS, "classic"):
-        times = [results.get("box", k, p, form, 1000, "us") for k, p in COLUMNS]
+        times = [results.get("box", k, p, form, 1000, counter="us") for k, p in COLUMNS]
         rows.append([form, *(f"{t:.1f}" if t else "-" for t in times)])
     table(["", *(f"{k} {p}" for k, p in COLUMNS)], rows)
 
@@ -127,8 +137,8 @@ def right_hand_sides(results):
         for form in OURS:
             cells = []
             for k, p in COLUMNS:
-                eight = results.get(shape, k, p, f"{form}_rhs8", size, "us")
-                one = results.get(shape, k, p, form, size, "us")
+                eight = results.get(shape, k, p, f"{form}_rhs8", size, counter="us")
+                one = results.get(shape, k, p, form, size, counter="us")
                 cells.append(f"{eight / one:.2f}" if eight and one else "-")
             if any(cell != "-" for cell in cells):
                 rows.append([f"{shape}, {size} points, {form}", *cells])

@@ -1,5 +1,6 @@
 #include "cuda_timing.hpp"
 #include "core/src/cuda/trace.hpp"
+#include "peaks.hpp"
 
 #include <nearfield/cuda/device.hpp>
 
@@ -104,6 +105,8 @@ namespace bench
     if (!told) add_context();
     benchmark::AddCustomContext("compilers", NEARFIELD_COMPILERS);
     benchmark::Initialize(&argc, argv);
-    return benchmark::ReportUnrecognizedArguments(argc, argv) ? 1 : 0;
+    if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+    add_peaks_of_gpu();
+    return 0;
   }
 }

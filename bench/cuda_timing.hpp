@@ -16,7 +16,7 @@ namespace bench
   /// stage_trace, each from the end of the previous stage. "end" is the time after the last one.
   std::map<std::string, double> stages_of_search(std::function<void()> const& f);
 
-  /// Initialises Google Benchmark with the GPU, the driver, the commit and the compilers in its context.
+  /// Initialises Google Benchmark with the GPU, its peaks, the driver, the commit and the compilers in its context.
   /// Returns 0, or the exit status if the program must end: 77, with the reason printed, if there is no
   /// GPU, or 1 for unknown arguments.
   int start_cuda_benchmarks(int& argc, char** argv);

@@ -5,6 +5,7 @@
 //                                                       has (STARPU_NCPU bounds them), started for each row
 
 #include "clouds.hpp"
+#include "peaks.hpp"
 #include "run.hpp"
 
 #include <nearfield/starpu/runtime.hpp>
@@ -57,6 +58,8 @@ namespace
     }
     else
       for (auto _ : state) benchmark::DoNotOptimize(nf::build_tree(points.positions(), options));
+    bench::report_bound(state, bench::tree_bound<T>(bench::cores(std::max(n_workers, 1)), n,
+                                                    nf::build_tree(points.positions(), options)));
     state.counters["points/s"] = benchmark::Counter(static_cast<double>(n * state.iterations()),
                                                     benchmark::Counter::kIsRate);
   }
@@ -87,6 +90,7 @@ int main(int argc, char** argv)
 {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_peaks_of_cores();
   int const most = nf::starpu::runtime{{.gpus = 0}}.n_workers();
   add<float>(0);
   add<double>(0);

@@ -89,6 +89,7 @@ namespace
     state.counters["items_ms"] = 1e3 * bench::median(items);
     for (auto const& [name, times] : stages)
       state.counters[name + "_ms"] = 1e3 * bench::median(times);
+    bench::report_bound(state, bench::tree_bound<T>(bench::gpu(), n, tree));
     state.counters["leaves"] = tree.size();
     state.counters["ranges"] = static_cast<double>(tree.interactions().ranges.size());
     state.counters["bytes_per_point"] =
@@ -155,7 +156,11 @@ namespace
       times.push_back(bench::seconds() - begin);
       state.SetIterationTime(times.back());
     }
-    bench::report<nf::one_over_r<3>>(state, static_cast<double>(tree.interaction_count()));
+    auto const pairs = static_cast<double>(tree.interaction_count());
+    bench::report<nf::one_over_r<3>>(
+        state, pairs,
+        from_host ? bench::bus_bound(bench::gpu(), 4. * n * sizeof(T))
+                  : bench::pair_bound<nf::one_over_r<3>, T>(bench::gpu(), pairs, true));
     state.counters["median_ms"] = 1e3 * bench::median(times);
     out.copy_to({{result.data}, n});
     auto const host_tree = nf::build_tree(points.positions(), options);

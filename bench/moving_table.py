@@ -10,6 +10,8 @@ import argparse
 import json
 import re
 
+from cuda_table import percent
+
 STAGES = ("bounds", "keys", "sort", "levels", "leaves", "neighbours", "rows", "lists", "items")
 
 
@@ -36,18 +38,18 @@ def table(head, rows):
 
 
 def cores(rows):
-    time, workers = {}, set()
+    time, shares, workers = {}, {}, set()
     for name, row in rows.items():
         case, _, where = name.rpartition("/")
         n = int(row["workers"]) if where != "serial" else 0
-        time[case, n] = row["real_time"]
+        time[case, n], shares[case, n] = row["real_time"], percent(row)
         workers.add(n)
     several = sorted(workers - {0})
     lines = []
     for case in sorted({case for case, _ in time}):
         _, precision, cloud, _, cut = case.split("/")
-        lines.append([f"{cloud}, {cut.replace('_', ' ')}, {precision}", f"{time[case, 0]:.1f}"] +
-                     [f"{time[case, n]:.1f} ({time[case, 0] / time[case, n]:.2f} x)" for n in several])
+        lines.append([f"{cloud}, {cut.replace('_', ' ')}, {precision}", f"{time[case, 0]:.1f}{shares[case, 0]}"] +
+                     [f"{time[case, n]:.1f} ({time[case, 0] / time[case, n]:.2f} x{shares[case, n]})" for n in several])
     table(["1e6 points, ms", "one core"] + [f"{n} workers" for n in several], lines)
 
 
@@ -62,7 +64,7 @@ def gpu(rows):
     table(["cloud", "points", "leaves", *STAGES[:-1], "all", "items", "bytes per point"], lines)
     table(["step of 2.1e6 points", "ms", "pairs/s"],
           [[name.removeprefix("step/").removesuffix("/2097152").replace("/", ", "), f"{row['median_ms']:.2f}",
-            f"{row['pairs/s'] / 1e12:.2f} T"] for name, row in rows.items() if name.startswith("step/")])
+            f"{row['pairs/s'] / 1e12:.2f} T{percent(row)}"] for name, row in rows.items() if name.startswith("step/")])
 
 
 def main():

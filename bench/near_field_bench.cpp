@@ -40,14 +40,15 @@ namespace
     {}
 
     template <class Sum>
-    void run(benchmark::State& state, double tolerance, Sum const& sum)
+    void run(benchmark::State& state, nf::isa which, bool mutual, double tolerance, Sum const& sum)
     {
       for (auto _ : state)
       {
         sum();
         benchmark::ClobberMemory();
       }
-      bench::report<K>(state, static_cast<double>(tree.interaction_count()));
+      bench::report<K, T>(state, static_cast<double>(tree.interaction_count()),
+                          bench::one_core(which), mutual);
       bench::check_sums(
           state, tolerance, n,
           [&](std::size_t i)
@@ -67,7 +68,7 @@ namespace
     auto const x = std::as_const(all.x).view();
     auto const q = std::as_const(all.q).view();
     nf::simd_backend const backend{which};
-    all.run(state, bench::tolerance<T>(),
+    all.run(state, which, mutual, bench::tolerance<T>(),
             [&]
             {
               if (mutual)
@@ -80,11 +81,12 @@ namespace
   }
 
   template <class K, class T>
-  void run_baseline(benchmark::State& state, baseline::list_function<T> kernel, bool mutual)
+  void run_baseline(benchmark::State& state, nf::isa which, baseline::list_function<T> kernel,
+                    bool mutual)
   {
     problem<K, T> all(state);
     // one sum of all terms, whose rounding grows with their number
-    all.run(state, bench::tolerance<T>(50 + 27 * double(state.range(0)) / 64),
+    all.run(state, which, mutual, bench::tolerance<T>(50 + 27 * double(state.range(0)) / 64),
             [&]
             {
               kernel(all.tree.targets(),
@@ -136,14 +138,15 @@ namespace
       else
         kernels = table->f64;
       rows(
-          "seed_loop", [=](auto& state) { run_baseline<K, T>(state, kernels.loop[output], false); },
-          16);
+          "seed_loop",
+          [=](auto& state) { run_baseline<K, T>(state, which, kernels.loop[output], false); }, 16);
       rows(
           "seed_loop_mutual",
-          [=](auto& state) { run_baseline<K, T>(state, kernels.mutual_loop[output], true); }, 16);
+          [=](auto& state) { run_baseline<K, T>(state, which, kernels.mutual_loop[output], true); },
+          16);
       rows(
           "seed_xsimd",
-          [=](auto& state) { run_baseline<K, T>(state, kernels.simd[output], false); }, 16);
+          [=](auto& state) { run_baseline<K, T>(state, which, kernels.simd[output], false); }, 16);
     }
   }
 

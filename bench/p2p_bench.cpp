@@ -17,34 +17,14 @@ namespace
 {
   namespace nf = nearfield;
 
-  baseline::seed_table const* seeds_of(nf::isa which)
-  {
-    switch (which)
-    {
-#if defined(NEARFIELD_WITH_SSE2)
-    case nf::isa::sse2:
-      return &baseline::seed_sse2();
-#endif
-#if defined(NEARFIELD_WITH_AVX2)
-    case nf::isa::avx2:
-      return &baseline::seed_avx2();
-#endif
-#if defined(NEARFIELD_WITH_AVX512)
-    case nf::isa::avx512:
-      return &baseline::seed_avx512();
-#endif
-    default:
-      return nullptr;
-    }
-  }
-
   /// Reports rates, and checks the outputs.
   template <class K, class T>
   void report(benchmark::State& state, bench::cloud<T, K::dim> const& points,
-              bench::outputs<T, K::n_out> const& out, double tolerance)
+              bench::outputs<T, K::n_out> const& out, nf::isa which, bool mutual, double tolerance)
   {
     std::size_t const n = points.q.size();
-    bench::report<K>(state, static_cast<double>(n) * static_cast<double>(n - 1));
+    bench::report<K, T>(state, static_cast<double>(n) * static_cast<double>(n - 1),
+                        bench::one_core(which), mutual);
     bench::check_sums(
         state, tolerance, n,
         [&](std::size_t i)
@@ -53,7 +33,7 @@ namespace
   }
 
   template <class K, class T>
-  void run_baseline(benchmark::State& state, baseline::inner_function<T> kernel)
+  void run_baseline(benchmark::State& state, nf::isa which, baseline::inner_function<T> kernel)
   {
     auto const n = static_cast<std::size_t>(state.range(0));
     bench::cloud<T, K::dim> const points(n);
@@ -64,7 +44,7 @@ namespace
       benchmark::ClobberMemory();
     }
     // a single sum of all terms, whose rounding error grows with their number
-    report<K>(state, points, out, bench::tolerance<T>(50 + double(n) / 64));
+    report<K>(state, points, out, which, false, bench::tolerance<T>(50 + double(n) / 64));
   }
 
   template <class K, class T>
@@ -88,7 +68,7 @@ namespace
     }
     out.clear();
     sum();
-    report<K>(state, points, out, bench::tolerance<T>());
+    report<K>(state, points, out, which, mutual, bench::tolerance<T>());
   }
 
   template <class K, class T>
@@ -101,11 +81,11 @@ namespace
     {
       for (int n = 64; n <= largest; n *= 4) b->Arg(n);
     };
-    sizes(benchmark::RegisterBenchmark((prefix + "seed_loop").c_str(),
-                                       [=](auto& state) { run_baseline<K, T>(state, loop); }),
+    sizes(benchmark::RegisterBenchmark((prefix + "seed_loop").c_str(), [=](auto& state)
+                                       { run_baseline<K, T>(state, which, loop); }),
           4096);
-    sizes(benchmark::RegisterBenchmark((prefix + "seed_xsimd").c_str(),
-                                       [=](auto& state) { run_baseline<K, T>(state, simd); }));
+    sizes(benchmark::RegisterBenchmark((prefix + "seed_xsimd").c_str(), [=](auto& state)
+                                       { run_baseline<K, T>(state, which, simd); }));
     sizes(benchmark::RegisterBenchmark((prefix + "one_sided").c_str(),
                                        [=](auto& state) { run_ours<K, T>(state, which, false); }));
     sizes(benchmark::RegisterBenchmark((prefix + "mutual").c_str(),
@@ -115,7 +95,7 @@ namespace
   bool const registered = []
   {
     for (nf::isa const which : nf::available_isas())
-      if (auto const* const seeds = seeds_of(which))
+      if (auto const* const seeds = baseline::seeds_of(which))
       {
         add<nf::one_over_r<2>, float>(which, seeds->loop_f32[0][0], seeds->simd_f32[0][0]);
         add<nf::one_over_r<2>, double>(which, seeds->loop_f64[0][0], seeds->simd_f64[0][0]);

@@ -66,7 +66,9 @@ namespace
     call();
     bool const inner = what == form::inner || what == form::inner_mutual;
     double const pairs = double(n) * double(inner ? n - 1 : n);
-    bench::report<K>(state, what == form::outer_mutual ? 2 * pairs : pairs);
+    bool const mutual = what == form::inner_mutual || what == form::outer_mutual;
+    bench::report<K, T>(state, what == form::outer_mutual ? 2 * pairs : pairs,
+                        bench::one_core(which), mutual);
     bench::check_sums(
         state, bench::tolerance<T>(), n,
         [&](std::size_t i)

@@ -39,7 +39,9 @@ namespace
     }
     out.clear();
     sum();
-    bench::report<K>(state, double(n) * double(n - 1));
+    double const pairs = double(n) * double(n - 1);
+    bench::report<K>(state, pairs,
+                     bench::pair_bound<K, T>(bench::one_core(which), pairs, mutual, Rhs));
     int const last = Rhs - 1;
     bench::check_sums(
         state, bench::tolerance<T>(), n,

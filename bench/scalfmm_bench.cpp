@@ -75,7 +75,9 @@ namespace bench
       add();
       benchmark::ClobberMemory();
     }
-    report<interaction>(state, static_cast<double>(alone ? n * (n - 1) : 2 * n_neighbours * n * n));
+    report<interaction, T>(state,
+                           static_cast<double>(alone ? n * (n - 1) : 2 * n_neighbours * n * n),
+                           one_core(), true);
     l.out.clear();
     add();
     auto const range_of = [&](std::size_t leaf, std::size_t n_leaves = 1)

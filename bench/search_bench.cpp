@@ -37,6 +37,7 @@ namespace
 
     std::string name;
     std::function<search()> make;
+    double bytes_a_pair;  ///< that a half pair takes in the result
     bool is_slow = false; ///< one cloud, reused buffers only
   };
 
@@ -54,7 +55,8 @@ namespace
                     .cell_pairs(points, static_cast<T>(cutoff), cells_per_cutoff, *out);
                 return out->i.size();
               };
-            }};
+            },
+            8};
   }
 
   template <class T>
@@ -72,12 +74,13 @@ namespace
                 return out->i.size();
               };
             },
-            true};
+            8, true};
   }
 
   /// nearfield's search, including the cell list; half_pairs(result) is the number of half pairs.
   template <class T, class Result, class What, class F>
-  method<T> nearfield_search(std::string const& output, What what, F half_pairs)
+  method<T> nearfield_search(std::string const& output, What what, double bytes_a_pair,
+                             F half_pairs)
   {
     struct buffers
     {
@@ -98,7 +101,8 @@ namespace
                 nf::radius_search(nf::simd, *kept->cells, what, kept->result);
                 return std::uint64_t(half_pairs(kept->result));
               };
-            }};
+            },
+            bytes_a_pair};
   }
 
   /// The methods timed, in the order of the rows.
@@ -106,12 +110,12 @@ namespace
   std::vector<method<T>> methods()
   {
     std::vector<method<T>> all;
-    all.push_back(nearfield_search<T, nf::coo<T, 3>>("half_coo", nf::to_coo{},
+    all.push_back(nearfield_search<T, nf::coo<T, 3>>("half_coo", nf::to_coo{}, 8,
                                                      [](auto const& list) { return list.size(); }));
     all.push_back(nearfield_search<T, nf::pair_counts>(
-        "count", nf::count_pairs{}, [](auto const& counts) { return counts.total; }));
+        "count", nf::count_pairs{}, 0, [](auto const& counts) { return counts.total; }));
     all.push_back(nearfield_search<T, nf::csr<T, 3>>(
-        "full_csr", nf::to_csr{}, [](auto const& list) { return list.columns.size() / 2; }));
+        "full_csr", nf::to_csr{}, 8, [](auto const& list) { return list.columns.size() / 2; }));
     for (int const cells_per_cutoff : {1, 2, 3}) all.push_back(cell_pairs<T>(cells_per_cutoff));
     if (baseline::cpu_search(nf::isa::scalar).of<T>().nanoflann_pairs)
       for (int const leaf_size : {10, 32}) all.push_back(nanoflann<T>(leaf_size));
@@ -151,7 +155,10 @@ namespace
     // CPU time of the timed part, which is less sensitive to other load on the machine
     state.counters["cpu_ms"] = 1e3 * cpu / static_cast<double>(state.iterations());
     if (!reused) state.counters["peak_bytes"] = peak_bytes;
-    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_bound(
+        state,
+        bench::search_bound<T>(bench::one_core(), 3, c.n, m.bytes_a_pair * double(half_pairs)),
+        std::string(nf::name_of(nf::selected_isa())));
     bench::report_half_pairs(state, bench::search_name<T>("search", c, seed), half_pairs);
   }
 
@@ -189,7 +196,10 @@ namespace
       nf::radius_search(nf::simd, cells, what, result);
       state.SetIterationTime(bench::seconds() - start);
     }
-    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_bound(state,
+                        bench::search_bound<T>(bench::one_core(), Dim, in.points.size(),
+                                               bench::result_bytes(result)),
+                        std::string(nf::name_of(nf::selected_isa())));
     bench::report_pairs(state, bench::kind_name<T>("search_kinds", kind), bench::n_pairs(result));
   }
 

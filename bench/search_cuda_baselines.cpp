@@ -44,13 +44,16 @@ namespace bench
     {
       device_clouds<T> clouds(c, c.seeds);
       baseline::device_pairs pairs{};
+      double written = 0;
       auto const find = [&](nf::soa<T, 3> const& x)
       {
         pairs = baseline::find_thrust_pairs(x, static_cast<T>(c.cutoff), cells_per_cutoff, from);
+        written = 2. * sizeof(int) * double(pairs.size);
       };
       // the result belongs to the caller: freeing it is not timed
       time_search(
           state, c, clouds, find, [&] { return pairs.size; }, [&] { pairs = {}; });
+      report_bound(state, search_bound<T>(gpu(), 3, c.n, written));
       state.counters["peak_bytes"] = static_cast<double>(pairs.peak_bytes);
     }
 
@@ -81,7 +84,11 @@ namespace bench
         return test == pinns_test::distance ? listed / 2 : 0;
       };
 
-      if (form == pinns_form::walk) return time_search(state, c, clouds, walk, half_pairs);
+      if (form == pinns_form::walk)
+      {
+        time_search(state, c, clouds, walk, half_pairs);
+        return report_bound(state, search_bound<T>(gpu(), 3, c.n, double(c.n * sizeof(int))));
+      }
       // 1500 as published by piNNS, or more, since piNNS does not check for overflow
       int const width = std::max(1500, *std::ranges::max_element(counted));
       std::size_t const entries = c.n * static_cast<std::size_t>(width + 2);
@@ -92,6 +99,7 @@ namespace bench
         baseline::pinns_table(x, domain, cells, width, neighb.data(), test);
       };
       time_search(state, c, clouds, list, half_pairs);
+      report_bound(state, search_bound<T>(gpu(), 3, c.n, double(listed * sizeof(int))));
     }
   }
 

@@ -99,6 +99,7 @@ namespace
         [&] { return search.half_pairs(); }, [&] { search.forget(from); });
     auto const peak = static_cast<double>(nf::memory_of_pool().peak - of_clouds);
     auto const result = static_cast<double>(search.result_bytes());
+    bench::report_bound(state, bench::search_bound<T>(bench::gpu(), 3, c.n, result));
     state.counters["peak_bytes"] = peak;
     state.counters["result_bytes"] = result;
     state.counters["bytes_over_result_a_point"] = (peak - result) / static_cast<double>(c.n);
@@ -120,6 +121,8 @@ namespace
     bench::time_search(
         state, c, clouds, in_stages, [&] { return search.half_pairs(); },
         [&] { search.forget(device_memory::pooled); });
+    bench::report_bound(
+        state, bench::search_bound<T>(bench::gpu(), 3, c.n, double(search.result_bytes())));
     for (auto const& [stage, sum] : milliseconds)
       state.counters[stage + " ms"] = sum / bench::iterations;
     std::vector<std::string> expected{"bounds", "count"};
@@ -177,6 +180,8 @@ namespace
             result = nf::radius_search(nf::cuda, cells, what);
           }));
     }
+    bench::report_bound(state, bench::search_bound<T>(bench::gpu(), Dim, in.points.size(),
+                                                      bench::result_bytes(result)));
     bench::report_pairs(state, bench::kind_name<T>("search_cuda_kinds", kind),
                         bench::n_pairs(result));
   }

@@ -68,4 +68,13 @@ namespace bench
     else
       return result.total;
   }
+
+  /// What it must write for its pairs.
+  double result_bytes(auto const& result)
+  {
+    if constexpr (requires { result.columns; })
+      return double(result.columns.size() * sizeof(result.columns.data()[0]));
+    else
+      return 0;
+  }
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "clouds.hpp"
+#include "peaks.hpp"
 #include "run.hpp"
 #include "search_clouds.hpp"
 #include "search_kinds.hpp"
@@ -19,6 +20,13 @@ namespace bench
   {
     return std::string(prefix) + "/" + c.name + "/" + std::to_string(seed) + "/" +
            precision_name<T>;
+  }
+
+  /// The bound of any search: the points are read once, and the result is written once.
+  template <class T>
+  bound search_bound(machine const& on, int dim, std::size_t n_points, double result_bytes)
+  {
+    return memory_bound(on, double(n_points) * dim * sizeof(T) + result_bytes);
   }
 
   /// prefix/kind/precision: the same for search_kinds.

@@ -11,7 +11,7 @@ Figures are medians over the repetitions of one run; a ratio compares two median
 import argparse
 import re
 
-from cuda_table import read
+from cuda_table import percent, read
 
 
 def clouds_of(rows, program):
@@ -38,7 +38,7 @@ def as_time(text):
 
 
 def one_core(rows, machine):
-    print(f"\n{machine}; ms of processor time\n")
+    print(f"\n{machine}; ms of processor time, and, in newer files, share of the bound by bandwidth\n")
     print_head(["cloud", "precision", "half COO, fresh", "reused", "count", "full CSR",
                 "the baseline, fresh / reused", "nanoflann", "MB, half COO", "full CSR"])
     for start, (cloud, precision) in clouds_of(rows, "search").items():
@@ -48,7 +48,9 @@ def one_core(rows, machine):
 
         def shown(name):
             # three digits, but no exponent
-            return (f"{ms(name):.3g}" if ms(name) < 1000 else f"{round(ms(name), -1):.0f}") if ms(name) else "-"
+            if not ms(name):
+                return "-"
+            return f"{ms(name):.3g}" if ms(name) < 1000 else f"{round(ms(name), -1):.0f}"
 
         def memory(name):
             row = rows.get(f"{start}/nearfield/{name}/fresh", {})
@@ -62,15 +64,16 @@ def one_core(rows, machine):
         for buffers in ("fresh", "reused"):
             base, ours = ms(f"cell_pairs/k2/{buffers}"), ms(f"nearfield/half_coo/{buffers}")
             baselines.append(f"{base:.0f} ({base / ours:.1f} x)" if base and ours else "-")
+        of_bound = percent(rows.get(f"{start}/nearfield/half_coo/reused", {}))
         print_row([cloud, precision, shown("nearfield/half_coo/fresh"),
-                   shown("nearfield/half_coo/reused"), shown("nearfield/count/reused"),
+                   shown("nearfield/half_coo/reused") + of_bound, shown("nearfield/count/reused"),
                    shown("nearfield/full_csr/reused"), " / ".join(baselines),
                    min(shown("nanoflann/leaf10/reused"), shown("nanoflann/leaf32/reused"), key=as_time),
                    memory("half_coo"), memory("full_csr")])
 
 
 def gpu(rows, machine):
-    print(f"\n{machine}; ms\n")
+    print(f"\n{machine}; ms, and shares of the bound by bandwidth, which newer files have\n")
     print_head(["cloud", "precision", "half pairs", "half COO", "full CSR", "count",
                 "Thrust, cudaMalloc", "Thrust, pooled", "piNNS walk", "piNNS table", "MB, COO", "CSR", "count"])
     for start, (cloud, precision) in clouds_of(rows, "search_cuda").items():
@@ -79,7 +82,7 @@ def gpu(rows, machine):
             return rows[f"{start}/{name}"]["us"] / 1e3 if f"{start}/{name}" in rows else None
 
         def shown(name):
-            return f"{ms(name):.3f}" if ms(name) else "-"
+            return f"{ms(name):.3f}{percent(rows[f'{start}/{name}'])}" if ms(name) else "-"
 
         def thrust(buffers):
             theirs, ours = ms(f"thrust/k2/{buffers}"), ms(f"nearfield/half_coo/{buffers}")
@@ -107,7 +110,7 @@ def kinds(rows):
     for name, row in rows.items():
         _, kind, precision, _, result, *_ = name.split("/")
         print_row([kind.replace("_", " "), precision, result.replace("_", " "), f"{row['pairs'] / 1e6:.1f}e6",
-                   f"{row['us'] / 1e3:.3g}"])
+                   f"{row['us'] / 1e3:.3g}{percent(row)}"])
 
 
 def starpu(rows, machine):
@@ -117,7 +120,7 @@ def starpu(rows, machine):
     for name, row in rows.items():
         _, cloud, seed, precision, result = name.split("/")
         print_row([f"{cloud}/{seed}", precision, result, f"{row['one_core_ms']:.0f}",
-                   f"{row['us'] / 1e3:.0f}", f"{row['speedup']:.2f} x", f"{row['cpu_speedup']:.2f} x"])
+                   f"{row['us'] / 1e3:.0f}{percent(row)}", f"{row['speedup']:.2f} x", f"{row['cpu_speedup']:.2f} x"])
 
 
 def main():

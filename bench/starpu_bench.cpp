@@ -1,6 +1,8 @@
 // The whole near field through StarPU beside one core: 32^3 boxes, 3D, 1/r with and without its gradient, the
 // mutual form. `efficiency` is the rate of all workers divided by the number of workers times the rate of one
-// core, both of this run; `submission` is the fraction of a step that the submitting thread spends in submit().
+// core with StarPU paused, both of this run; `beside_one_core` is the processor time of all other threads
+// meanwhile over that of the one, 0 if it ran alone; `submission` is the fraction of a step that the submitting
+// thread spends in submit().
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -25,7 +27,12 @@ namespace
   namespace nf = nearfield;
   using bench::median;
   using bench::seconds;
-  using bench::starpu;
+
+  /// Cores alone, on a machine with GPUs too.
+  nf::starpu::runtime& starpu()
+  {
+    return bench::starpu({.gpus = 0});
+  }
 
   constexpr int level = 5;
 
@@ -44,21 +51,26 @@ namespace
                                 points.positions(), points.charges(), out.view()};
     step.submit();
     step.wait();
-    std::vector<double> serial_times, step_times, submit_times;
+    std::vector<double> serial_times, others, step_times, submit_times;
     for (auto _ : state)
     {
+      {
+        bench::paused_starpu const alone;
+        bench::clocks const begin;
+        nf::near_field_mutual(nf::simd, K{}, tree.targets(), tree.half_interactions(), x.view(),
+                              q.view(), serial_out.view());
+        bench::clocks const end;
+        serial_times.push_back(end.wall - begin.wall);
+        others.push_back(beside(begin, end));
+      }
       double const begin = seconds();
-      nf::near_field_mutual(nf::simd, K{}, tree.targets(), tree.half_interactions(), x.view(),
-                            q.view(), serial_out.view());
-      double const serial_end = seconds();
       step.submit();
       double const submitted = seconds();
       step.wait();
       double const end = seconds();
-      serial_times.push_back(serial_end - begin);
-      submit_times.push_back(submitted - serial_end);
-      step_times.push_back(end - serial_end);
-      state.SetIterationTime(end - serial_end);
+      submit_times.push_back(submitted - begin);
+      step_times.push_back(end - begin);
+      state.SetIterationTime(end - begin);
     }
     auto const sum_of = [&](std::size_t i)
     {
@@ -73,10 +85,12 @@ namespace
     check([&](int o, std::size_t i) { return out.columns[o][tree.target_order()[i]]; });
     double const serial = median(serial_times), parallel = median(step_times);
     int const workers = starpu().n_workers();
-    bench::report<K>(state, static_cast<double>(tree.interaction_count()));
+    bench::report<K, T>(state, static_cast<double>(tree.interaction_count()), bench::cores(workers),
+                        true);
     state.counters["workers"] = workers;
     state.counters["groups"] = groups.size();
     state.counters["one_core_pairs/s"] = static_cast<double>(tree.interaction_count()) / serial;
+    state.counters["beside_one_core"] = median(others);
     state.counters["efficiency"] = serial / parallel / workers;
     state.counters["submission"] = median(submit_times) / parallel;
   }

@@ -6,6 +6,7 @@
 
 #include "clouds.hpp"
 #include "rates.hpp"
+#include "run.hpp"
 #include "starpu_runtime.hpp"
 #include "sums.hpp"
 #include "timing.hpp"
@@ -89,7 +90,11 @@ namespace
            nf::tree_options<3> const& cut, nf::pair_form form, int groups_per_gpu)
   {
     auto const tree = nf::build_tree(points.positions(), cut);
-    double const raw = one_launch<K>(tree, points, form);
+    double const raw = [&]
+    {
+      bench::paused_starpu const alone;
+      return one_launch<K>(tree, points, form);
+    }();
     auto const groups = nf::group_leaves(starpu(), tree, {.groups_per_gpu = groups_per_gpu});
     bench::outputs<T, K::n_out> out(points.q.size());
     nf::starpu::near_field step{
@@ -146,7 +151,8 @@ namespace
         },
         [&](int o, std::size_t i) { return out.columns[o][tree.target_order()[i]]; });
     double const typical = median(times);
-    bench::report<K>(state, static_cast<double>(tree.interaction_count()));
+    bench::report<K, T>(state, static_cast<double>(tree.interaction_count()),
+                        starpu().n_gpus() * bench::gpu(), form == nf::pair_form::mutual);
     state.counters["gpus"] = starpu().n_gpus();
     state.counters["groups"] = groups.size();
     state.counters["launch_ms"] = 1e3 * raw;
@@ -205,4 +211,12 @@ namespace
     add<nf::val_grad_one_over_r<3>, double>("uniform_64^3x64", std::size_t(64) << 18, {.level = 6});
     return true;
   }();
+}
+
+int main(int argc, char** argv)
+{
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_peaks_and_start_starpu();
+  return bench::run_benchmarks();
 }

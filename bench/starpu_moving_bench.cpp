@@ -98,10 +98,11 @@ namespace
     auto& runtime = starpu();
     if (on_gpu && runtime.n_gpus() == 0) return bench::fail(state, "StarPU has no GPU");
     std::size_t const n = points.q.size();
-    // its polling workers would take half of a core from a baseline beside them
-    if (!on_gpu) starpu_pause();
-    double const direct = on_gpu ? direct_on_gpu(points, cut) : direct_on_a_core(points, cut);
-    if (!on_gpu) starpu_resume();
+    double const direct = [&]
+    {
+      bench::paused_starpu const alone;
+      return on_gpu ? direct_on_gpu(points, cut) : direct_on_a_core(points, cut);
+    }();
 
     bench::outputs<T, 1> out(n);
     std::vector<handle> x;
@@ -153,13 +154,16 @@ namespace
                                                     std::as_const(sorted_q).view());
         },
         [&](int o, std::size_t i) { return out.columns[o][leaves.target_order()[i]]; });
-    bench::report<interaction>(state, static_cast<double>(leaves.interaction_count()));
+    auto const workers = static_cast<int>(starpu_cpu_worker_get_count());
+    bench::report<interaction, T>(state, static_cast<double>(leaves.interaction_count()),
+                                  on_gpu ? runtime.n_gpus() * bench::gpu() : bench::cores(workers),
+                                  true);
     state.counters["direct_ms"] = 1e3 * direct;
     state.counters["step_ms"] = 1e3 * median(waited);
     state.counters[on_gpu ? "fraction" : "speedup"] = direct / median(waited);
     state.counters[on_gpu ? "pipelined" : "speedup_pipelined"] = direct / median(pipelined);
     state.counters["same_positions_ms"] = 1e3 * standing;
-    state.counters["workers"] = static_cast<double>(starpu_cpu_worker_get_count());
+    state.counters["workers"] = workers;
   }
 
   template <class T>
@@ -197,6 +201,7 @@ int main(int argc, char** argv)
 {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_peaks_and_start_starpu();
   add_all<float>();
   add_all<double>();
   return bench::run_benchmarks();

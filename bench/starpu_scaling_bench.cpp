@@ -70,7 +70,8 @@ namespace
       p2p.wait();
       state.SetIterationTime(bench::seconds() - begin);
     }
-    bench::report<K>(state, static_cast<double>(n_points) * (n_points - 1));
+    bench::report<K, T>(state, static_cast<double>(n_points) * (n_points - 1),
+                        bench::cores(starpu.n_workers()), false);
     state.counters["workers"] = starpu.n_workers();
     box.hout.clear(); // StarPU updates the array
     bench::check_sums(
@@ -98,6 +99,7 @@ int main(int argc, char** argv)
 {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_peaks_of_cores();
   int const most = nf::starpu::runtime{{.gpus = 0}}.n_workers();
   for (int workers = 1; workers < 2 * most; workers *= 2)
   {

@@ -1,7 +1,8 @@
 // The radius search through StarPU beside one core, alternating in one run: half pairs as COO, full CSR,
 // counts, and a reduction, of the clouds in search_clouds.hpp, from an existing cell list into reused
 // buffers. `speedup` is by wall time; `cpu_speedup` is the CPU time of one core divided by that of all
-// threads per worker, which is less sensitive to other load on the machine.
+// threads per worker, which is less sensitive to other load on the machine. StarPU is paused while one core
+// works; `beside_one_core` is the processor time of all other threads meanwhile over that of the one.
 
 #include "search_rows.hpp"
 #include "starpu_runtime.hpp"
@@ -11,29 +12,28 @@
 #include <nearfield/tree/cell_list.hpp>
 
 #include <benchmark/benchmark.h>
-#include <starpu.h>
 
 #include <algorithm>
-#include <ctime>
 #include <string>
 #include <vector>
 
 namespace
 {
   namespace nf = nearfield;
-  using bench::starpu;
+  using bench::clocks;
 
-  struct clocks
+  /// Cores alone, on a machine with GPUs too.
+  nf::starpu::runtime& starpu()
   {
-    double wall = bench::seconds();
-    double cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
-  };
+    return bench::starpu({.gpus = 0});
+  }
 
   /// An output: how it is computed on one core or by tasks, and its number of half pairs.
   template <class T>
   struct coo_output
   {
     static constexpr char const* name = "half_coo";
+    static constexpr double bytes_a_pair = 8;
     nf::coo<T, 3> result;
     void run(auto where, auto const& cells) { radius_search(where, cells, nf::to_coo{}, result); }
     [[nodiscard]] std::uint64_t half_pairs() const { return result.size(); }
@@ -48,6 +48,7 @@ namespace
   struct csr_output
   {
     static constexpr char const* name = "full_csr";
+    static constexpr double bytes_a_pair = 8;
     nf::csr<T, 3> result;
     void run(auto where, auto const& cells) { radius_search(where, cells, nf::to_csr{}, result); }
     [[nodiscard]] std::uint64_t half_pairs() const { return result.columns.size() / 2; }
@@ -62,6 +63,7 @@ namespace
   struct count_output
   {
     static constexpr char const* name = "count";
+    static constexpr double bytes_a_pair = 0;
     nf::pair_counts result;
     void run(auto where, auto const& cells)
     {
@@ -79,6 +81,7 @@ namespace
   struct reduce_output
   {
     static constexpr char const* name = "reduce";
+    static constexpr double bytes_a_pair = 0;
     struct sums
     {
       std::uint64_t pairs = 0;
@@ -114,32 +117,39 @@ namespace
     Output one, all;
     all.run(starpu(), cells);
     one.run(nf::simd, cells);
-    std::vector<double> walls[2], cpus[2];
+    std::vector<double> walls[2], cpus[2], others;
     for (auto _ : state)
     {
-      // idle workers poll for tasks, which would take cores from the single thread
-      starpu_pause();
-      clocks const begin;
-      one.run(nf::simd, cells);
-      clocks const end_of_one;
-      starpu_resume();
+      clocks begin, end_of_one;
+      {
+        bench::paused_starpu const alone;
+        begin = {};
+        one.run(nf::simd, cells);
+        end_of_one = {};
+      }
       clocks const middle;
       all.run(starpu(), cells);
       clocks const end;
+      others.push_back(beside(begin, end_of_one));
       walls[0].push_back(end_of_one.wall - begin.wall);
       walls[1].push_back(end.wall - middle.wall);
       cpus[0].push_back(end_of_one.cpu - begin.cpu);
       cpus[1].push_back(end.cpu - middle.cpu);
       state.SetIterationTime(end.wall - middle.wall);
     }
-    double const workers = starpu().n_workers();
+    auto const workers = starpu().n_workers();
     state.counters["workers"] = workers;
+    state.counters["beside_one_core"] = bench::median(others);
     state.counters["one_core_ms"] = 1e3 * bench::median(walls[0]);
     state.counters["one_core_cpu_ms"] = 1e3 * bench::median(cpus[0]);
     state.counters["cpu_ms"] = 1e3 * bench::median(cpus[1]);
     state.counters["speedup"] = bench::median(walls[0]) / bench::median(walls[1]);
     state.counters["cpu_speedup"] = workers * bench::median(cpus[0]) / bench::median(cpus[1]);
-    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_bound(
+        state,
+        bench::search_bound<T>(bench::cores(workers), 3, c.n,
+                               Output::bytes_a_pair * static_cast<double>(all.half_pairs())),
+        std::string(nf::name_of(nf::selected_isa())));
     bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), all.half_pairs());
     if (!all.is_same(one)) bench::fail(state, "one core found something else");
   }

@@ -29,6 +29,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace
@@ -44,9 +45,23 @@ namespace
     double submitted, counted, handled, filled;
   };
 
+  /// All pairs of a case as a CPU finds them, kept until another case is asked for.
+  template <class T>
+  nf::coo<T, 3> const& expected_of(bench::search_case const& c)
+  {
+    static bench::search_case const* last = nullptr;
+    static nf::coo<T, 3> kept;
+    if (std::exchange(last, &c) != &c)
+      kept = nf::radius_search(
+          nf::simd, nf::cell_list<T, 3>(bench::search_cloud_of<T>(c, 1).view(), c.cutoff),
+          nf::to_coo{});
+    return kept;
+  }
+
   /// Times search(), after two untimed calls; then compares list(), its last result, with the list of a CPU.
   template <class T, class F, class List>
-  void time(benchmark::State& state, bench::search_case const& c, F const& search, List const& list)
+  void time(benchmark::State& state, bench::search_case const& c, int n_gpus, F const& search,
+            List const& list)
   {
     std::vector<found> all;
     search();
@@ -67,8 +82,10 @@ namespace
     report("handles_ms", &found::handled);
     report("median_ms", &found::filled);
     bench::report_half_pairs(state, bench::search_name<T>("search", c, 1), all.back().pairs);
-    nf::cell_list<T, 3> const cells(bench::search_cloud_of<T>(c, 1).view(), c.cutoff);
-    auto const expected = nf::radius_search(nf::simd, cells, nf::to_coo{});
+    bench::report_bound(
+        state, bench::search_bound<T>(n_gpus * bench::gpu(), 3, c.n,
+                                      2. * sizeof(nf::index_type) * double(all.back().pairs)));
+    auto const& expected = expected_of<T>(c);
     nf::coo<T, 3> const last = list();
     if (!std::ranges::equal(last.i, expected.i) || !std::ranges::equal(last.j, expected.j))
       bench::fail(state, "a CPU finds another list");
@@ -77,13 +94,13 @@ namespace
   template <class T>
   void run_direct(benchmark::State& state, bench::search_case const& c)
   {
-    starpu(); // start StarPU, so that the device is in the same state for all rows
+    bench::paused_starpu const alone;
     nf::device_columns<T, 3> const points(bench::search_cloud_of<T>(c, 1).view());
     nf::cuda_cell_list<T, 3> cells(nf::cuda, points.view(), static_cast<T>(c.cutoff));
     nf::device_coo<T, 3> list;
     std::vector<double> grids;
     time<T>(
-        state, c,
+        state, c, 1,
         [&]() -> found
         {
           list = {};
@@ -255,7 +272,7 @@ namespace
     if (traces) trace.emplace();
     std::map<std::string, std::vector<double>> stages;
     time<T>(
-        state, c,
+        state, c, starpu().n_gpus(),
         [&]() -> found
         {
           if (moves)
@@ -287,6 +304,7 @@ namespace
     {
       benchmark::RegisterBenchmark((name + rest).c_str(), run)
           ->UseManualTime()
+          ->Iterations(51)
           ->Unit(benchmark::kMillisecond);
     };
     row("/direct", [&c](auto& state) { run_direct<T>(state, c); });
@@ -306,4 +324,12 @@ namespace
     }
     return true;
   }();
+}
+
+int main(int argc, char** argv)
+{
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_peaks_and_start_starpu();
+  return bench::run_benchmarks();
 }

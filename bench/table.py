@@ -15,10 +15,11 @@ from collections import defaultdict
 
 
 def medians(path):
-    """{benchmark name: pairs per second}, {benchmark name: ns of processor time}"""
+    """{benchmark name: pairs per second}, {benchmark name: ns of processor time}, {benchmark name: share of the bound};
+    older files have no shares"""
     with open(path) as file:
         content = json.load(file)
-    rates, times = {}, {}
+    rates, times, shares = {}, {}, {}
     for entry in content["benchmarks"]:
         if entry.get("error_occurred"):
             raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
@@ -26,12 +27,22 @@ def medians(path):
             times[entry["run_name"]] = entry["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[entry["time_unit"]]
             if "pairs/s" in entry:
                 rates[entry["run_name"]] = entry["pairs/s"]
+            if "of_bound" in entry:
+                shares[entry["run_name"]] = entry["of_bound"]
     if not times:
         raise SystemExit(f"{path}: no medians; run the benchmark with --benchmark_repetitions=9")
-    return rates, times
+    return rates, times, shares
 
 
-def p2p_table(rates, size):
+def percent(shares, name):
+    return f", {shares[name]:.0%}" if name in shares else ""
+
+
+def legend(shares):
+    return ", and shares of the bound" if shares else ""
+
+
+def p2p_table(rates, shares, size):
     """Rows: interaction, dimension, precision, instruction set; columns: rates and ratios."""
     rows = defaultdict(dict)
     for name, rate in rates.items():
@@ -39,13 +50,16 @@ def p2p_table(rates, size):
         if match:
             interaction, dim, precision, isa, form = match.groups()
             rows[isa, dim, interaction, precision][form] = rate
-    print(f"N = {size}, G directed pairs/s; ratios to the xsimd kernel\n")
+            rows[isa, dim, interaction, precision]["share", form] = percent(shares, name)
+    print(f"N = {size}, G directed pairs/s; ratios to the xsimd kernel{legend(shares)}\n")
     print("| ISA | dim | interaction | precision | plain loop | xsimd kernel | one-sided | mutual |")
     print("|---|---|---|---|---|---|---|---|")
     for (isa, dim, interaction, precision), r in sorted(rows.items()):
         seed = r["seed_xsimd"]
         cells = [f"{r['seed_loop'] / 1e9:.2f}", f"{seed / 1e9:.2f}"]
-        cells += [f"{r[form] / 1e9:.2f} ({r[form] / seed:.2f} x)" for form in ("one_sided", "mutual")]
+        cells += [
+            f"{r[form] / 1e9:.2f} ({r[form] / seed:.2f} x{r['share', form]})" for form in ("one_sided", "mutual")
+        ]
         print(f"| {isa} | {dim} | {interaction} | {precision} | " + " | ".join(cells) + " |")
     return {
         (isa, interaction, precision): r["seed_xsimd"]
@@ -54,22 +68,26 @@ def p2p_table(rates, size):
     }
 
 
-def near_field_table(rates, seeds):
-    rows = defaultdict(dict)
+def near_field_table(rates, shares, seeds):
+    rows, of_bound = defaultdict(dict), {}
     for name, rate in rates.items():
         match = re.fullmatch(r"near_field/(\w+)/3d/(f\d\d)/(\w+)/(\w+)/(\d+)", name)
         if match:
             interaction, precision, isa, form, leaf = match.groups()
             rows[isa, interaction, precision, form][int(leaf)] = rate
+            of_bound[isa, interaction, precision, form, int(leaf)] = percent(shares, name)
     ours = {key: r for key, r in sorted(rows.items()) if key[3] in ("one_sided", "mutual")}
     leaves = [leaf for leaf in sorted(next(iter(ours.values()))) if leaf >= 16]
-    print("\nWhole near field, one core, 32^3 boxes, G directed pairs/s; ratios to the xsimd kernel on one box\n")
+    print("\nWhole near field, one core, 32^3 boxes, G directed pairs/s; ratios to the xsimd kernel on one box"
+          + legend(shares) + "\n")
     print("| ISA | interaction | precision | form | " + " | ".join(map(str, leaves)) + " |")
     print("|---|---|---|---|" + "---|" * len(leaves))
     for (isa, interaction, precision, form), r in ours.items():
         seed = seeds.get((isa, interaction, precision))
         cells = [
-            f"{r[leaf] / 1e9:.2f}" + (f" ({r[leaf] / seed:.2f} x)" if seed else "") for leaf in leaves
+            f"{r[leaf] / 1e9:.2f}"
+            + (f" ({r[leaf] / seed:.2f} x{of_bound[isa, interaction, precision, form, leaf]})" if seed else "")
+            for leaf in leaves
         ]
         print(f"| {isa} | {interaction} | {precision} | {form} | " + " | ".join(cells) + " |")
 
@@ -128,20 +146,21 @@ def calls_table(times):
         print(f"| {' | '.join(key)} | " + " | ".join(f"{r[n]:.0f}" if n in r else "" for n in sizes) + " |")
 
 
-def scaling_table(rates):
+def scaling_table(rates, shares):
     """Rows: workers; the speed-up over one worker, and the efficiency: that over the number of workers."""
     rows = defaultdict(dict)
     for name, rate in rates.items():
         match = re.fullmatch(r"starpu_scaling/one_over_r/3d/(f\d\d)/65536/workers:(\d+)/manual_time", name)
         if match:
             rows[int(match[2])][match[1]] = rate
-    precisions = sorted(rows[1])
-    print("All pairs of N = 65,536 points as StarPU tasks, 1/r in 3D, one-sided\n")
+            rows[int(match[2])]["share", match[1]] = percent(shares, name)
+    precisions = sorted(key for key in rows[1] if isinstance(key, str))
+    print(f"All pairs of N = 65,536 points as StarPU tasks, 1/r in 3D, one-sided{legend(shares)}\n")
     print("| workers | " + " | ".join(f"{p}, G pairs/s | speed-up | efficiency" for p in precisions) + " |")
     print("|" + "---|" * (1 + 3 * len(precisions)))
     for workers, r in sorted(rows.items()):
         times = {p: r[p] / rows[1][p] for p in precisions}
-        cells = [f"{r[p] / 1e9:.1f} | {times[p]:.1f} | {times[p] / workers:.2f}" for p in precisions]
+        cells = [f"{r[p] / 1e9:.1f}{r['share', p]} | {times[p]:.1f} | {times[p] / workers:.2f}" for p in precisions]
         print(f"| {workers} | " + " | ".join(cells) + " |")
 
 
@@ -153,15 +172,17 @@ def main():
     parser.add_argument("--scaling", help="JSON of starpu_scaling_bench")
     arguments = parser.parse_args()
     if arguments.scaling:
-        scaling_table(medians(arguments.scaling)[0])
+        rates, _, shares = medians(arguments.scaling)
+        scaling_table(rates, shares)
     if not arguments.p2p:
         return
-    rates, times = medians(arguments.p2p)
-    seeds = p2p_table(rates, arguments.size)
+    rates, times, shares = medians(arguments.p2p)
+    seeds = p2p_table(rates, shares, arguments.size)
     right_hand_sides_table(times)
     calls_table(times)
     if arguments.near_field:
-        near_field_table(medians(arguments.near_field)[0], seeds)
+        rates, _, shares = medians(arguments.near_field)
+        near_field_table(rates, shares, seeds)
 
 
 if __name__ == "__main__":

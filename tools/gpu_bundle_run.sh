@@ -26,7 +26,6 @@ mkdir "$work"
 # 0.1 s and more a search or a step, and a type of points meets the code that another one meets: each case
 # stands here with one of them, and every output of the search once. Memcheck leaves out the longest lists.
 declare -A sanitized=(
-  [memcheck starpu_search_gpu_test]='-*the_pool_does_not_use*:*need_the_memory*:*little_memory*'
   [memcheck cuda_search_test]='-*large_lists*:*repeats_to_the_bit*'
   [racecheck cuda_lists_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:cuda_list.*'
   [racecheck cuda_tree_gpu_test]='cuda_tree_of/float3d.a_leaf_may*:cuda_tree_of/double2d.coordinates*:*/float3d.a_rebuilt*'
@@ -103,8 +102,8 @@ names_tests()
   done <<<"$(tr : '\n' <<<"${2#-}")"
 }
 
-# Tests that take all of the GPU's memory, or count what is free; sanitizers leave out those of starpu_search.
-alone='^(app|cuda_device|starpu_memory)_gpu_test'
+# Tests that take all of the GPU's memory, or count what is free.
+alone='^(app|cuda_device|starpu_memory|starpu_pair_memory)_gpu_test'
 
 # wait_for_tests: those in the background.
 wait_for_tests()
@@ -118,7 +117,7 @@ wait_for_tests()
 # must report it, and the process then sees another error.
 each_test()
 {
-  local regex=$1 tool=$2 name environment program filter on_its_own
+  local regex=$1 tool=$2 name environment program filter
   shift 2
   while IFS='|' read -r name environment program <&3; do
     [[ $name =~ $regex ]] || continue
@@ -130,14 +129,12 @@ each_test()
       continue
     fi
     filter=${GTEST_FILTER:-$filter}
-    on_its_own=no
-    if [[ $name =~ $alone || $tool$name = nonestarpu_search_gpu_test ]]; then on_its_own=yes; fi
-    [ $on_its_own = no ] || wait_for_tests
+    [[ ! $name =~ $alone ]] || wait_for_tests
     while [ "$(jobs -rp | wc -l)" -ge "${JOBS:-1}" ]; do sleep 0.05; done
     # shellcheck disable=SC2086 # several words
     process "$name" env STARPU_NCPU=2 STARPU_WORKERS_NOBIND=1 $environment ${filter:+"GTEST_FILTER=$filter"} \
       "$@" "$bundle"/bin/$program &
-    [ $on_its_own = no ] || wait_for_tests
+    [[ ! $name =~ $alone ]] || wait_for_tests
   done 3<"$bundle/tests.list"
 }
 

@@ -5,6 +5,7 @@
 #include <nearfield/tree/cell_grid.hpp>
 
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 namespace nearfield::app
@@ -96,6 +97,27 @@ namespace nearfield::app
       return value;
     }
 
+    // "auto", or a whole number from 1 on.
+    int parse_leaf_size(std::string const& text)
+    {
+      if (text == "auto") return automatic;
+      auto const size = nearfield::detail::read_number<int>(text);
+      if (!size || *size < 1)
+        throw error("--max-leaf-size: found '" + text +
+                    "', expected auto, or a whole number from 1 to " +
+                    std::to_string(std::numeric_limits<int>::max()));
+      return *size;
+    }
+
+    double parse_cost(std::string const& text)
+    {
+      char const* const expected = "seconds of a leaf, finite, 0 or more";
+      double const value = parse_number(text, "--far-field-cost", expected);
+      if (!(value >= 0) || !std::isfinite(value))
+        throw error("--far-field-cost: found '" + text + "', expected " + expected);
+      return value;
+    }
+
     std::vector<double> parse_periodic(std::string const& text, int dim)
     {
       char const* const expected = "Lx,Ly[,Lz], positive, finite lengths, and 0 for an open axis";
@@ -121,6 +143,14 @@ namespace nearfield::app
     run_options options = written.options;
     options.precision = choose_precision(written.precision);
     options.step.backend = choose_backend(written.backend);
+    options.max_leaf_size = parse_leaf_size(written.max_leaf_size);
+    if (!written.far_field_cost.empty())
+    {
+      options.far_field_cost = parse_cost(written.far_field_cost);
+      if (options.max_leaf_size != automatic)
+        throw error("--far-field-cost: found --max-leaf-size " + written.max_leaf_size +
+                    ", which it would not change; give auto");
+    }
     if (!written.force.empty())
     {
       options.motion = {
@@ -144,6 +174,7 @@ namespace nearfield::app
           name, parse_number(parameter.substr(equals + 1), "--param", "a number after ="));
     }
     if (!written.box.empty()) options.box = parse_box(written.box);
+    if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
     if (!written.columns.empty()) options.columns = split(written.columns);
     if (!written.source_columns.empty())
       options.source_columns = split(written.source_columns);

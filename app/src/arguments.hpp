@@ -12,8 +12,9 @@ namespace nearfield::app
   /// The options of `nearfield run` as written on the command line.
   struct written_run
   {
-    std::string precision = "f64", backend = "auto", box, columns, source_columns;
-    std::string force, dt; // empty: not written
+    std::string precision = "f64", backend = "auto", box, periodic, columns, source_columns;
+    std::string max_leaf_size = "64", far_field_cost; // empty: not written
+    std::string force, dt;                            // empty: not written
     std::uint64_t steps = 0;
     std::optional<std::uint64_t> frames = std::nullopt;
     std::vector<std::string> parameters;

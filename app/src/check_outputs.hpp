@@ -107,14 +107,19 @@ namespace nearfield::app
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
       // one evaluation of K for all right-hand sides
       std::fill(sums.begin(), sums.end(), term_sums{});
+      auto const image_of = [&](T value, source_range const& range, int d)
+      {
+        return static_cast<T>(value + static_cast<T>(list.shifts[range.shift][std::size_t(d)]));
+      };
       auto const add_range = [&](source_range const& range)
       {
         for (index_type at = range.begin; at < range.end; ++at)
         {
           index_type const j = source_order[at];
-          if (one_set && j == i) continue;
+          if (one_set && j == i && range.shift == 0) continue;
           vec<wide, K::dim> r;
-          for (int d = 0; d < K::dim; ++d) r[d] = wide(x[d][i]) - wide(y[d][j]);
+          for (int d = 0; d < K::dim; ++d) // an image is rounded to T, as a point is
+            r[d] = wide(x[d][i]) - wide(range.shift == 0 ? y[d][j] : image_of(y[d][j], range, d));
           if (singular && dot(r, r) == 0) continue;
           auto const columns = detail::columns_of(k, r);
           auto const sizes = detail::term_sizes(k, r, columns);

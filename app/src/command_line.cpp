@@ -49,19 +49,17 @@ namespace nearfield::app
       return {read, "", ""};
     }
 
-    void add_run(CLI::App& program, written_run& written)
+    // What `run` and `tune` have in common.
+    void add_problem(CLI::App* run, written_run& written)
     {
       run_options& options = written.options;
-      auto* run = program.add_subcommand("run", "The near field of the points of a file; with "
-                                                "--move, a time loop that moves them");
       run->add_option("INPUT", options.input,
                       "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz")
           ->required();
-      auto* sources = run->add_option("--sources", options.sources,
-                                      "a file of sources; INPUT holds the targets");
-      auto* interaction = run->add_option("--interaction", options.interaction.name,
-                                          "one of those that 'nearfield info' lists")
-                              ->capture_default_str();
+      run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
+      run->add_option("--interaction", options.interaction.name,
+                      "one of those that 'nearfield info' lists")
+          ->capture_default_str();
       run->add_option("--param", written.parameters,
                       "NAME=VALUE, such as sigma=0.5; repeat the option for further parameters")
           ->allow_extra_args(false); // one value each: the next word may be INPUT
@@ -72,14 +70,6 @@ namespace nearfield::app
                       "auto: GPUs where there are some, else the CPU; scalar or simd: the CPU; "
                       "cuda: GPUs only")
           ->capture_default_str();
-      auto* level = run->add_option("--level", options.level,
-                                    "cut the box uniformly, 2^L leaves per axis; 0: the direct sum")
-                        ->transform(whole_number(0));
-      run->add_option("--max-leaf-size", options.max_leaf_size,
-                      "cut until no leaf holds more points than this")
-          ->transform(whole_number(1))
-          ->capture_default_str()
-          ->excludes(level);
       run->add_option("--leaves-per-group", options.step.leaves_per_group,
                       "leaves per StarPU task; default: chosen from the tree and the workers")
           ->transform(whole_number(1));
@@ -93,6 +83,8 @@ namespace nearfield::app
           ->transform(whole_number(0));
       run->add_option("--box", written.box,
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
+      run->add_option("--periodic", written.periodic,
+                      "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
       run->add_option("--columns", written.columns,
                       "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, _ "
                       "to skip");
@@ -100,21 +92,45 @@ namespace nearfield::app
                       "those of --sources; default: as --columns, if the extension is the same");
       run->add_option("--atom-style", options.atom_style,
                       "LAMMPS atom style, for a file without a style comment");
+    }
+
+    CLI::Option* add_far_field_cost(CLI::App& command, written_run& written)
+    {
+      return command.add_option("--far-field-cost", written.far_field_cost,
+                                "seconds that your far field takes for each leaf, on one worker");
+    }
+
+    void add_run(CLI::App& program, written_run& written)
+    {
+      run_options& options = written.options;
+      auto* run = program.add_subcommand("run", "The near field of the points of a file; with "
+                                                "--move, a time loop that moves them");
+      add_problem(run, written);
+      run->add_option("--json", options.json, "counts, times and the check");
+      auto* level = run->add_option("--level", options.level,
+                                    "cut the box uniformly, 2^L leaves per axis; 0: the direct sum")
+                        ->transform(whole_number(0));
+      auto* leaf_size =
+          run->add_option("--max-leaf-size", written.max_leaf_size,
+                          "cut until no leaf holds more points than this; auto: as 'tune' chooses")
+              ->capture_default_str()
+              ->excludes(level);
+      add_far_field_cost(*run, written)->needs(leaf_size);
       auto* check = run->add_option("--check", options.check,
                                     "compare this many targets with plain sums in long double")
                         ->transform(whole_number(1));
       auto* output = run->add_option("--output", options.output,
                                      "positions, velocities, inputs, outputs: .csv .fma .bfma .vtu "
                                      ".xyz; with --move, the last state");
-      run->add_option("--json", options.json, "counts, times and the check");
 
       auto* move =
           run->add_option(
                  "--move", written.force,
                  "gravity: the inputs are masses; charges: of masses 1 or column m; --param "
                  "eps=... softens both; velocities: columns vx, vy, vz, or 0")
-              ->excludes(sources)
-              ->excludes(interaction)
+              ->excludes(run->get_option("--sources"))
+              ->excludes(run->get_option("--interaction"))
+              ->excludes(run->get_option("--periodic"))
               ->excludes(check);
       auto* steps =
           run->add_option("--steps", written.steps, "how many leapfrog steps --move takes")
@@ -128,6 +144,16 @@ namespace nearfield::app
           ->transform(whole_number(1))
           ->needs(move)
           ->needs(output);
+    }
+
+    void add_tune(CLI::App& program, written_run& written)
+    {
+      auto* tune = program.add_subcommand(
+          "tune", "The leaf size for the points of a file by what pairs cost here, and why");
+      written.max_leaf_size = "auto";
+      add_problem(tune, written);
+      add_far_field_cost(*tune, written);
+      tune->add_option("--json", written.options.json, "costs, sizes and the choice");
     }
 
     void add_search(CLI::App& program, written_search& written)
@@ -214,6 +240,8 @@ namespace nearfield::app
         ->capture_default_str();
     written_run written;
     add_run(program, written);
+    written_run tune_of;
+    add_tune(program, tune_of);
     written_search search_of;
     add_search(program, search_of);
     auto* info_command =
@@ -237,6 +265,7 @@ namespace nearfield::app
     if (info_command->parsed()) return info();
     if (demo_command->parsed()) return demo(demo_of);
     if (program.got_subcommand("search")) return search(interpret(search_of));
+    if (program.got_subcommand("tune")) return tune(interpret(tune_of));
     return run(interpret(written));
   }
 }

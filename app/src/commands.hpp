@@ -15,6 +15,9 @@ namespace nearfield::app
   /// `nearfield run`: reads, computes, checks, writes. Like the other commands, throws nearfield::error.
   exit_status run(run_options const& options);
 
+  /// `nearfield tune`: reads, times pairs, chooses a leaf size.
+  exit_status tune(run_options const& options);
+
   /// `nearfield search`: reads, searches, writes.
   exit_status search(search_options const& options);
 

@@ -95,6 +95,7 @@ namespace nearfield::app
               {"parameters", parameters},
               {"precision", name_of(options.precision)},
               {"backend", name_of(options.step.backend)},
+              {"periodic", array_of(options.periodic)},
               {"leaves", result.leaves},
               {"depth", result.depth},
               {"max_leaf", result.max_leaf},
@@ -172,6 +173,41 @@ namespace nearfield::app
                           : json();
     value["momentum"] = {{"first", array_of(first.momentum)}, {"last", array_of(last.momentum)}};
     return text_of(value);
+  }
+
+  std::string json_of(run_options const& options, point_set const& targets, tuning const& found)
+  {
+    char const* const forms[] = {"automatic", "one_sided", "mutual"};
+    char const* const origins[] = {"table", "kept", "measured"};
+    json costs = json::array(), sizes = json::array();
+    for (auto const& sample : found.cost.samples())
+      costs.push_back({{"targets", number(sample.targets)},
+                       {"seconds_per_leaf", number(sample.seconds)},
+                       {"seconds_per_source", number(sample.seconds_per_source)}});
+    for (auto const& tried : found.choice.tried)
+      sizes.push_back({{"max_leaf_size", tried.max_leaf_size},
+                       {"leaves", number(tried.leaves)},
+                       {"pairs", number(tried.pairs)},
+                       {"near_seconds", number(tried.near_seconds)},
+                       {"far_seconds", number(tried.far_seconds)}});
+    return text_of(
+        {{"program", program()},
+         {"input", utf8(options.input.string())},
+         {"points", targets.size()},
+         {"dim", targets.dim},
+         {"interaction", options.interaction.name},
+         {"precision", name_of(options.precision)},
+         {"worker", found.worker},
+         {"form", forms[static_cast<int>(found.form)]},
+         {"cpu", utf8(cpu_name())},
+         {"far_field_cost", options.far_field_cost ? number(*options.far_field_cost) : json()},
+         {"costs_are", origins[static_cast<int>(found.cost.from())]},
+         {"costs", costs},
+         {"sizes", sizes},
+         {"max_leaf_size", found.choice.max_leaf_size},
+         {"groups", found.groups > 0 ? json(found.groups) : json()},
+         {"seconds",
+          {{"costs", number(found.cost_seconds)}, {"choice", number(found.choice_seconds)}}}});
   }
 
   std::string json_of(search_options const& options, int dim, search_result const& result,

@@ -4,6 +4,7 @@
 #include "demo.hpp"
 #include "search_result.hpp"
 #include "time_loop.hpp"
+#include "tune.hpp"
 
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ namespace nearfield::app
 
   std::string json_of(run_options const& options, point_set const& points,
                       time_loop_result const& result, double read_seconds);
+
+  std::string json_of(run_options const& options, point_set const& targets, tuning const& found);
 
   std::string json_of(search_options const& options, int dim, search_result const& result,
                       double read_seconds);

@@ -71,18 +71,6 @@ namespace nearfield::app
     }
   }
 
-  std::string cpu_name()
-  {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-      if (line.starts_with("model name"))
-      {
-        auto const colon = line.find(": ");
-        if (colon != std::string::npos) return line.substr(colon + 2);
-      }
-    return "unknown CPU";
-  }
-
   int cpu_count()
   {
     cpu_set_t set;

@@ -1,13 +1,14 @@
 #pragma once
 
+#include <nearfield/core/where.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <string>
 
 namespace nearfield::app
 {
-  /// The processor's name, from /proc/cpuinfo.
-  std::string cpu_name();
+  using nearfield::detail::cpu_name;
 
   /// The number of logical processors that this process may use.
   int cpu_count();

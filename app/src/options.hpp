@@ -86,9 +86,13 @@ namespace nearfield::app
     app::precision precision = precision::f64;
     execution_options step = {};
     std::optional<int> level = std::nullopt;
-    int max_leaf_size = 64;
+    int max_leaf_size = 64; ///< or automatic
+    /// seconds of each leaf, for the automatic size
+    std::optional<double> far_field_cost = std::nullopt;
     /// centre, then half width
     std::vector<double> box = {};
+    /// the period of every axis, 0 for an open one; empty: all axes are open
+    std::vector<double> periodic = {};
     std::vector<std::string> columns = {};
     std::vector<std::string> source_columns = {};
     std::string atom_style = {};

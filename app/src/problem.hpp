@@ -35,6 +35,7 @@ namespace nearfield::app
     std::optional<int> level = std::nullopt;
     int max_leaf_size = 64;
     std::optional<bounding_box> box = std::nullopt;
+    std::vector<double> period = {}; ///< of each axis, 0 for an open one; empty: all are open
   };
 
   /// A column of a file in the precision of the run: a view for double; for float, memory for a rounded copy, which the
@@ -145,16 +146,47 @@ namespace nearfield::app
     return {std::move(made.columns)};
   }
 
+  /// Throws nearfield::error unless --periodic gave nothing, or a length for each axis of the points.
+  inline void check_axes(std::vector<double> const& period, named_points const& from)
+  {
+    auto const dim = static_cast<std::size_t>(from.points.dim);
+    if (!period.empty() && period.size() != dim)
+      throw error("--periodic: found " + std::to_string(period.size()) + " lengths, expected " +
+                  std::to_string(dim) + ", one for each coordinate of " + from.name);
+  }
+
+  /// Throws nearfield::error for a period that T cannot represent, and for a point outside [0, L) in T.
+  template <class T>
+  void check_periodic(std::vector<double> const& period, named_points const& from)
+  {
+    std::string const in = sizeof(T) == 4 ? " in f32" : "";
+    for (std::size_t a = 0; a < period.size(); ++a)
+    {
+      if (!(period[a] > 0)) continue;
+      T const length = static_cast<T>(period[a]);
+      if (!std::isnormal(length))
+        throw error("--periodic: found " + number_text(period[a]) + " for axis " + "xyz"[a] +
+                    ", which underflows or overflows" + in + "; use other units of length");
+      auto const& x = from.points.positions[a];
+      for (std::size_t i = 0; i < x.size(); ++i)
+        if (T const place = static_cast<T>(x[i]); !(place >= 0 && place < length))
+          throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[a] + " = " +
+                      number_text(x[i]) + ", outside [0, " + number_text(double(length)) + ")" +
+                      in + " that --periodic gives; expected it inside");
+    }
+  }
+
   /// Throws nearfield::error if rounding found a point outside the given box by more than 4 eps (of T) times its half
-  /// width. Enlarges the root if rounding to T has moved a point out of it.
+  /// width, on an open axis. Enlarges the root if rounding to T has moved a point out of it.
   template <class T, int Dim>
-  void fit(cube<Dim>& root, cube<Dim> const& given, named_points const& from,
+  void fit(tree_options<Dim>& options, cube<Dim> const& given, named_points const& from,
            std::span<value_range const> found)
   {
     double const limit =
         given.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
     for (int d = 0; d < Dim; ++d)
     {
+      if (options.period[d] > 0) continue;
       auto const& values = from.points.positions[d];
       bool const is_inside = found[d].is_finite && found[d].distance <= limit;
       for (std::size_t i = 0; !is_inside && i < values.size(); ++i)
@@ -164,7 +196,7 @@ namespace nearfield::app
                       number_text(given.half_width) + " around " + number_text(given.centre[d]) +
                       " that the file or --box gives; expected it inside");
       if (found[d].rounded_distance > limit)
-        root.half_width = std::max(root.half_width, found[d].rounded_distance);
+        options.root->half_width = std::max(options.root->half_width, found[d].rounded_distance);
     }
   }
 
@@ -204,13 +236,16 @@ namespace nearfield::app
       check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate");
       if (sources_)
         check_ranges<T>(sources_->points.positions, of_sources, sources_->name, "coordinate");
+      for (auto const* of : {&targets_, sources_})
+        if (of) check_periodic<T>(cut_.period, *of);
+      std::ranges::copy(cut_.period, result.period.begin());
       if (!cut_.box) return result;
       cube<Dim> given;
       for (int d = 0; d < Dim; ++d) given.centre[d] = cut_.box->centre[d];
       given.half_width = cut_.box->half_width;
-      auto& root = result.root.emplace(given);
-      fit<T>(root, given, targets_, of_targets);
-      if (sources_) fit<T>(root, given, *sources_, of_sources);
+      result.root = given;
+      fit<T>(result, given, targets_, of_targets);
+      if (sources_) fit<T>(result, given, *sources_, of_sources);
       return result;
     }
     /// Those of the host's tree.

@@ -7,6 +7,7 @@
 #include "json.hpp"
 #include "summary.hpp"
 #include "time_loop.hpp"
+#include "tune.hpp"
 
 #include <nearfield/core/where.hpp>
 #include <nearfield/io/points.hpp>
@@ -15,6 +16,7 @@
 #include <cmath>
 #include <iostream>
 #include <limits>
+#include <utility>
 
 namespace nearfield::app
 {
@@ -89,6 +91,15 @@ namespace nearfield::app
                                  .atom_style = is_for_the_other ? "" : options.atom_style})};
     }
 
+    std::pair<named_points, std::optional<named_points>> read_both(run_options const& options)
+    {
+      auto targets = read(options, options.input, options.dim, options.columns);
+      std::optional<named_points> sources;
+      if (options.sources)
+        sources = read(options, *options.sources, targets.points.dim, options.source_columns);
+      return {std::move(targets), std::move(sources)};
+    }
+
     void count_not_finite(run_result& result)
     {
       for (auto const& column : result.outputs)
@@ -115,10 +126,9 @@ namespace nearfield::app
     double const early_seconds = seconds_since(start);
 
     start = std::chrono::steady_clock::now();
-    auto targets = read(options, options.input, options.dim, options.columns);
-    std::optional<named_points> sources;
-    if (options.sources)
-      sources = read(options, *options.sources, targets.points.dim, options.source_columns);
+    auto both = read_both(options);
+    auto& targets = both.first; // names that lambdas capture with clang++ 14 too
+    auto& sources = both.second;
     double const read_seconds = seconds_since(start);
 
     if (options.output && !can_hold_velocities(*options.output) &&
@@ -127,13 +137,23 @@ namespace nearfield::app
                   " cannot hold the velocities or masses of " + targets.name +
                   "; give .csv, .vtu or .xyz");
 
+    check_axes(options.periodic, targets);
     named_points const* const other = sources ? &*sources : nullptr;
     point_set const* const other_points = sources ? &sources->points : nullptr;
-    cut_options const cut{.level = options.level,
-                          .max_leaf_size = options.max_leaf_size,
-                          .box = choose_box(options, targets.points, other_points)};
+    cut_options cut{.level = options.level,
+                    .max_leaf_size = options.max_leaf_size,
+                    .box = choose_box(options, targets.points, other_points),
+                    .period = options.periodic};
+    double tune_seconds = 0;
+    if (!cut.level && cut.max_leaf_size == automatic)
+    {
+      start = std::chrono::steady_clock::now();
+      cut.max_leaf_size = tune_leaves(options, targets, other, cut.box, false).choice.max_leaf_size;
+      tune_seconds = seconds_since(start);
+    }
     if (options.motion)
-      return run_steps(options, std::move(targets), cut, read_seconds, early_seconds);
+      return run_steps(options, std::move(targets), cut, read_seconds,
+                       early_seconds + tune_seconds);
 
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
@@ -141,8 +161,8 @@ namespace nearfield::app
     auto result = run_where_best(
         options.step, [&](execution_options const& step)
         { return compute_in(targets, other, options.interaction, cut, step, options.check); });
-    result.setup_seconds = early_seconds + seconds_since(start) - result.tree_seconds -
-                           result.step.seconds - result.check_seconds;
+    result.setup_seconds = early_seconds + tune_seconds + seconds_since(start) -
+                           result.tree_seconds - result.step.seconds - result.check_seconds;
     count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 
@@ -164,5 +184,22 @@ namespace nearfield::app
     if (result.not_finite > 0) report_not_finite(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
     return passed ? success : check_failed;
+  }
+
+  exit_status tune(run_options const& options)
+  {
+    check_early(options);
+    auto const [targets, sources] = read_both(options);
+    auto const found = tune_leaves(
+        options, targets, sources ? &*sources : nullptr,
+        choose_box(options, targets.points, sources ? &sources->points : nullptr), true);
+    print_tuning(options, targets.points, found);
+    if (options.json)
+    {
+      output_files files;
+      files.write(*options.json, json_of(options, targets.points, found));
+      files.commit("written       ");
+    }
+    return success;
   }
 }

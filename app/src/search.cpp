@@ -39,11 +39,7 @@ namespace nearfield::app
                         read_points(options.input, {.dim = options.dim,
                                                     .columns = options.columns,
                                                     .atom_style = options.atom_style})};
-      auto const dim = static_cast<std::size_t>(from.points.dim);
-      if (!options.periodic.empty() && options.periodic.size() != dim)
-        throw error("--periodic: found " + std::to_string(options.periodic.size()) +
-                    " lengths, expected " + std::to_string(dim) + ", one for each coordinate of " +
-                    from.name);
+      check_axes(options.periodic, from);
       from.points.inputs = {}; // a search does not use them
       from.points.outputs = {};
       return from;

@@ -35,20 +35,6 @@ namespace nearfield::app
       return grid;
     }
 
-    template <class T, int Dim>
-    void check_inside(named_points const& from, position_columns<T, Dim> const& x,
-                      cell_list_options<T, Dim> const& grid)
-    {
-      for (int a = 0; a < Dim; ++a)
-        for (std::size_t i = 0; grid.period[a] > 0 && i < x.size(); ++i)
-          if (T const place = x.columns[a][i]; !(place >= 0 && place < grid.period[a]))
-            throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[a] + " = " +
-                        number_text(from.points.positions[a][i]) + ", outside [0, " +
-                        number_text(double(grid.period[a])) + ")" +
-                        (sizeof(T) == 4 ? " in f32" : "") +
-                        " that --periodic gives; expected it inside");
-    }
-
     /// Throws nearfield::error if the list is larger than `limit` bytes.
     void check_size(search_options const& options, search_result const& result, std::uint64_t limit)
     {
@@ -233,7 +219,7 @@ namespace nearfield::app
       search_result result;
       auto const x = rounded_positions<T, Dim>(from);
       result.points = x.size();
-      check_inside(from, x, grid_options<T, Dim>(options));
+      check_periodic<T>(options.periodic, from);
       if (options.backend == backend::cuda)
         search_on_gpu(x, options, result);
       else

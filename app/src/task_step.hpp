@@ -71,14 +71,25 @@ namespace nearfield::app
     return starpu::radius_search(running.runtime(), cells, what);
   }
 
+  /// The number of groups that a step over these leaves has.
+  template <int Dim>
+  index_type number_of_groups(execution_options const& options, tree<Dim> const& leaves)
+  {
+    session const running(options);
+    return group_leaves(running.runtime(), leaves,
+                        {.leaves_per_group = options.leaves_per_group.value_or(automatic)})
+        .size();
+  }
+
   /// The near field as StarPU tasks.
   template <class T, class K>
   step_result starpu_near_field(problem<T, K::dim> const& on, K const& k,
                                 execution_options const& options)
   {
     session const running(options);
-    auto const groups = group_leaves(running.runtime(), on.leaves(),
-                                     {.leaves_per_group = options.leaves_per_group.value_or(0)});
+    auto const groups =
+        group_leaves(running.runtime(), on.leaves(),
+                     {.leaves_per_group = options.leaves_per_group.value_or(automatic)});
     starpu::step_options const how{.form = options.form, .backend = options.backend};
 
     step_result result;
@@ -138,6 +149,12 @@ namespace nearfield::app
   inline std::string starpu_worker_limit()
   {
     return "";
+  }
+
+  template <int Dim>
+  index_type number_of_groups(execution_options const&, tree<Dim> const&)
+  {
+    return 0;
   }
 #endif
 

@@ -7,6 +7,8 @@
 /// they are extended to three dimensions and to the gradient in the same style, and compiled with the
 /// flags of the kernels they are compared with.
 
+#include <nearfield/core/where.hpp>
+
 #include <cstddef>
 
 namespace baseline
@@ -29,4 +31,26 @@ namespace baseline
   seed_table const& seed_sse2();
   seed_table const& seed_avx2();
   seed_table const& seed_avx512();
+
+  /// Those of an instruction set, or nullptr if nearfield is not compiled for it.
+  inline seed_table const* seeds_of(nearfield::isa which)
+  {
+    switch (which)
+    {
+#if defined(NEARFIELD_WITH_SSE2)
+    case nearfield::isa::sse2:
+      return &seed_sse2();
+#endif
+#if defined(NEARFIELD_WITH_AVX2)
+    case nearfield::isa::avx2:
+      return &seed_avx2();
+#endif
+#if defined(NEARFIELD_WITH_AVX512)
+    case nearfield::isa::avx512:
+      return &seed_avx512();
+#endif
+    default:
+      return nullptr;
+    }
+  }
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdlib>
+#include <fstream>
 #include <iterator>
 #include <string>
 
@@ -136,5 +137,17 @@ namespace nearfield
     for (instruction_set const& set : instruction_sets)
       if (set.which == which) throw not_available("instruction set " + std::string(set.name), set);
     throw error("instruction set: unknown value; available are " + list_available());
+  }
+
+  std::string detail::cpu_name()
+  {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+      if (line.starts_with("model name"))
+      {
+        auto const colon = line.find(": ");
+        if (colon != std::string::npos) return line.substr(colon + 2);
+      }
+    return "unknown CPU";
   }
 }

@@ -1,5 +1,7 @@
 #include "moving_points.hpp"
 
+#include <nearfield/core/error.hpp>
+
 #include <starpu.h>
 
 #include <algorithm>
@@ -13,6 +15,9 @@ namespace nearfield::starpu::detail
                                        tree_options<Dim> const& options)
       : x(targets), y(sources), options_(options), gpu_trees_(STARPU_NMAXWORKERS)
   {
+    if (!options.level && options.max_leaf_size == automatic)
+      throw error("near_field: max_leaf_size is automatic, but trees of points that move keep one "
+                  "size; give one, such as choose_leaf_size() chooses for the first positions");
     static_cast<void>(build_tree(soa<T const, Dim>(), options)); // throws for wrong options
   }
 

@@ -76,13 +76,9 @@ namespace nearfield::detail
       std::vector<index_type> buffer_of_chunk_;
     };
 
-    /// A plan with chunks only: the part that does not depend on the form. Refuses lists with shifts.
+    /// A plan with chunks only: the part that does not depend on the form.
     step_plan plan_groups(leaf_groups_view const& groups, std::size_t n_chunks)
     {
-      for (source_range const& range : groups.full.ranges)
-        if (range.shift != 0)
-          throw error("near_field: the list shifts sources, as in periodic boxes; StarPU steps "
-                      "take open boxes only");
       step_plan plan;
       plan.source_chunks = cut_chunks(groups.sources, groups, n_chunks);
       plan.target_chunks =
@@ -177,6 +173,7 @@ namespace nearfield::detail
       if (group.targets.size() == 0) return;
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
+      builder.list.shifts = groups.full.shifts;
       std::vector<source_range> own;
       for (index_type b = groups.first_leaf[g]; b < groups.first_leaf[g + 1]; ++b)
       {
@@ -288,6 +285,7 @@ namespace nearfield::detail
       list_builder builder(plan.source_chunks.size(), group);
       fit_targets(plan, groups, group, builder);
       task_list& list = builder.list;
+      list.shifts = groups.half.shifts;
       std::vector<point_interval> const& halo = halos[g] =
           cut_at_chunks(halo_of(groups, g, n_chunks), plan.source_chunks);
 

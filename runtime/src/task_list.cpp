@@ -6,7 +6,7 @@ namespace nearfield::detail
 {
   namespace
   {
-    // All parts have the alignment of 32-bit words, so they need no padding.
+    // Shifts come first, and all other parts have the alignment of 32-bit words, so they need no padding.
     static_assert(alignof(source_range) == 4 && alignof(source_set) == 4 &&
                   alignof(cuda_item) == 4);
 
@@ -34,7 +34,9 @@ namespace nearfield::detail
     head.n_ranges = static_cast<index_type>(ranges.size());
     head.n_sets = static_cast<index_type>(sets.size());
     head.n_items = static_cast<index_type>(items.size());
+    head.n_shifts = static_cast<index_type>(shifts.size());
     std::vector<std::byte> packed;
+    append(packed, shifts);
     append(packed, box_offsets);
     append(packed, range_offsets);
     append(packed, own);
@@ -47,6 +49,7 @@ namespace nearfield::detail
   task_list_view::task_list_view(task_head const& head, void const* packed)
   {
     auto const* from = static_cast<std::byte const*>(packed);
+    shifts = take<std::array<double, 3>>(from, head.n_shifts);
     box_offsets = take<index_type>(from, head.n_boxes + std::size_t(1));
     range_offsets = take<index_type>(from, head.n_boxes + std::size_t(1));
     own = take<source_range>(from, head.n_boxes);

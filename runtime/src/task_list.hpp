@@ -4,6 +4,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -18,7 +19,7 @@ namespace nearfield::detail
     index_type n_sources = 0;     ///< buffers of sources
     index_type target_buffer = 0; ///< index of the coordinate buffer that holds the targets
     index_type target_begin = 0;  ///< index of the first target in it
-    index_type n_boxes = 0, n_ranges = 0, n_sets = 0;
+    index_type n_boxes = 0, n_ranges = 0, n_sets = 0, n_shifts = 0;
     // for GPUs, as in cuda_items
     index_type n_items = 0, n_wide = 0, n_medium = 0;
   };
@@ -32,9 +33,10 @@ namespace nearfield::detail
     std::vector<source_set>
         sets; ///< in the buffers of the task; set 0: the group's own points; others: parts of the halo
     std::vector<cuda_item> items;
+    std::span<std::array<double, 3> const> shifts; ///< of the leaves, which outlive it
 
     [[nodiscard]] boxes targets() const { return {box_offsets}; }
-    [[nodiscard]] interaction_list list() const { return {own, range_offsets, ranges, {}}; }
+    [[nodiscard]] interaction_list list() const { return {own, range_offsets, ranges, shifts}; }
 
     /// Everything but the head in one block of memory. Sets the sizes in the head.
     [[nodiscard]] std::vector<std::byte> pack();

@@ -114,6 +114,71 @@ TEST_P(both_dimensions, potential_is_the_plain_sum_over_touching_boxes)
   }
 }
 
+// Axis x has a period of 2, axis y is open, z has one of 1.5; images by a loop over all 9 or 27.
+TEST_P(both_dimensions, periodic_axes_are_met_in_their_images)
+{
+  temporary_folder const folder;
+  std::vector<double> const period{2, 0, 1.5};
+  auto points = random_points(GetParam(), 300, 4);
+  for (std::size_t d = 0; d < points.positions.size(); ++d)
+    for (double& x : points.positions[d])
+      if (period[d] > 0) x = (x + 1) / 2 * period[d];
+  points.box.reset();
+  write_points(folder / "a.csv", points);
+  std::string const lengths = GetParam() == 3 ? "2,0,1.5" : "2,0",
+                    box = GetParam() == 3 ? "0,0,0,1" : "0,0,1";
+  for (int const level : {0, 1, 2})
+  {
+    auto const boxes = std::ldexp(1.0, level);
+    auto const box_of = [&](std::size_t d, double x)
+    {
+      double const place = period[d] > 0 ? x / period[d] : (x + 1) / 2;
+      return std::min(boxes - 1, std::floor(place * boxes));
+    };
+    std::vector<double> expected(points.size());
+    for (std::size_t i = 0; i < points.size(); ++i)
+      for (std::size_t j = 0; j < points.size(); ++j)
+        for (int image = 0; image < 27; ++image)
+        {
+          double r2 = 0;
+          bool near = true;
+          for (std::size_t d = 0, digits = static_cast<std::size_t>(image); d < 3; ++d, digits /= 3)
+          {
+            double const periods = double(digits % 3) - 1;
+            bool const exists = d < points.positions.size() && period[d] > 0;
+            near = near && (exists || periods == 0);
+            if (d >= points.positions.size()) continue;
+            double const x = points.positions[d][i], y = points.positions[d][j];
+            double const r = x - (y + periods * period[d]);
+            r2 += r * r;
+            near = near && std::abs(box_of(d, x) - box_of(d, y) - periods * boxes) <= 1;
+          }
+          if (near && r2 > 0) expected[i] += points.inputs[0][j] / std::sqrt(r2);
+        }
+    for (std::vector<std::string> const& how :
+         std::vector<std::vector<std::string>>{{"--workers", "0"},
+                                               {"--backend", "scalar", "--workers", "0"},
+                                               {"--precision", "f32", "--workers", "0"},
+                                               {}})
+    {
+      std::vector<std::string> options{
+          "--level", std::to_string(level), "--check", "300", "--periodic", lengths, "--box", box};
+      options.insert(options.end(), how.begin(), how.end());
+      auto const [end, got, json] = compute(folder, "a.csv", options);
+      ASSERT_EQ(got.outputs.size(), 1u);
+      bool const is_f32 = how.size() == 4 && how[1] == "f32";
+      for (std::size_t i = 0; i < points.size(); ++i)
+        ASSERT_NEAR(got.outputs[0][i], expected[i],
+                    is_f32 ? 1e-3 * (1 + std::abs(expected[i]))
+                           : 1e-9 * (1 + std::abs(expected[i])))
+            << i;
+      EXPECT_THAT(end.out, testing::HasSubstr("PASS"));
+      EXPECT_EQ(json.at("periodic.0"), "2");
+      EXPECT_EQ(json.at("periodic.1"), "0");
+    }
+  }
+}
+
 TEST_P(both_dimensions, sources_of_another_file)
 {
   temporary_folder const folder;

@@ -227,7 +227,7 @@ namespace nearfield::test
     this->expect_same_error(good, {.root = cube<dim>{.centre = {}, .half_width = 0.5}});
     this->expect_same_error(good, {.root = cube<dim>{.centre = {}, .half_width = -1}});
     this->expect_same_error(good, {.level = max_level<dim> + 1});
-    this->expect_same_error(good, {.max_leaf_size = 0});
+    this->expect_same_error(good, {.max_leaf_size = -1});
     this->expect_same_error(good, {.order = leaf_order::row_major});
     if (sizeof(T) == 8)
     {

@@ -13,6 +13,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -29,7 +30,7 @@ namespace nearfield::test
     using reals = ::testing::Types<float, double>;
     TYPED_TEST_SUITE(starpu_cutoff_interaction, reals);
 
-    /// A lattice whose points moved a little: none is near another, or near the cutoff.
+    /// A lattice in the box [0, side) whose points moved a little: none is near another, or near the cutoff.
     template <class T>
     points<T, 3> fluid(int side)
     {
@@ -38,51 +39,62 @@ namespace nearfield::test
       for (int i = 0; i < side; ++i)
         for (int j = 0; j < side; ++j)
           for (int k = 0; k < side; ++k)
-            x.push_back({i + random.uniform(-0.1, 0.1), j + random.uniform(-0.1, 0.1),
-                         k + random.uniform(-0.1, 0.1)});
+            x.push_back({i + random.uniform(0.4, 0.6), j + random.uniform(0.4, 0.6),
+                         k + random.uniform(0.4, 0.6)});
       return x;
+    }
+  }
+
+  namespace
+  {
+    template <class T>
+    void expect_sums_over_pairs(std::array<T, 3> const& period)
+    {
+      auto const x = fluid<T>(16);
+      std::size_t const n = x.size();
+      auto const q = make_values<T>(n);
+      tested_lennard_jones k;
+      k.sigma = 0.9;
+      k.cutoff = 2.3;
+      cell_list<T, 3> const cells(x.view(), k.cutoff, {.period = period});
+
+      std::vector<double> expected(n), terms(n);
+      radius_search(simd, cells,
+                    visit{[&](index_type i, index_type j, T r2)
+                          {
+                            double const s6 = std::pow(k.sigma * k.sigma / double(r2), 3);
+                            double const value = 4 * k.epsilon * s6 * (s6 - 1);
+                            expected[i] += value * double(q[j]);
+                            expected[j] += value * double(q[i]);
+                            terms[i] += std::abs(value * double(q[j]));
+                            terms[j] += std::abs(value * double(q[i]));
+                          }});
+
+      auto const groups = group_leaves(cells, {.leaves_per_group = 100});
+      ASSERT_GT(groups.size(), 5u);
+      for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
+      {
+        std::vector<T> out(n, T(-7));
+        starpu::near_field step{one_runtime(), groups,        k, x.view(), soa{q},
+                                soa{out},      {.form = form}};
+        step.submit();
+        step.wait();
+        // where x + L is rounded, so is r, and the force is steep
+        double const eps = double(std::numeric_limits<T>::epsilon()) * (period[0] > 0 ? 10 : 1);
+        for (std::size_t i = 0; i < n; ++i)
+          ASSERT_NEAR(out[i], expected[i], 100 * eps * terms[i]) << i << ", form " << int(form);
+#if defined(NEARFIELD_TEST_CUDA)
+        EXPECT_THAT(step.statistics(),
+                    testing::Each(testing::Field(&starpu::worker_tasks::implementation,
+                                                 std::string("cuda"))));
+#endif
+      }
     }
   }
 
   TYPED_TEST(starpu_cutoff_interaction, sums_over_the_pairs_of_a_radius_search)
   {
-    using T = TypeParam;
-    auto const x = fluid<T>(16);
-    std::size_t const n = x.size();
-    auto const q = make_values<T>(n);
-    tested_lennard_jones k;
-    k.sigma = 0.9;
-    k.cutoff = 2.3;
-    cell_list<T, 3> const cells(x.view(), k.cutoff);
-
-    std::vector<double> expected(n), terms(n);
-    radius_search(simd, cells,
-                  visit{[&](index_type i, index_type j, T r2)
-                        {
-                          double const s6 = std::pow(k.sigma * k.sigma / double(r2), 3);
-                          double const value = 4 * k.epsilon * s6 * (s6 - 1);
-                          expected[i] += value * double(q[j]);
-                          expected[j] += value * double(q[i]);
-                          terms[i] += std::abs(value * double(q[j]));
-                          terms[j] += std::abs(value * double(q[i]));
-                        }});
-
-    auto const groups = group_leaves(cells, {.leaves_per_group = 100});
-    ASSERT_GT(groups.size(), 5u);
-    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
-    {
-      std::vector<T> out(n, T(-7));
-      starpu::near_field step{one_runtime(), groups, k, x.view(), soa{q}, soa{out}, {.form = form}};
-      step.submit();
-      step.wait();
-      double const eps = double(std::numeric_limits<T>::epsilon());
-      for (std::size_t i = 0; i < n; ++i)
-        ASSERT_NEAR(out[i], expected[i], 100 * eps * terms[i]) << i << ", form " << int(form);
-#if defined(NEARFIELD_TEST_CUDA)
-      EXPECT_THAT(step.statistics(),
-                  testing::Each(
-                      testing::Field(&starpu::worker_tasks::implementation, std::string("cuda"))));
-#endif
-    }
+    expect_sums_over_pairs<TypeParam>({});
+    expect_sums_over_pairs<TypeParam>({16, 0, 16});
   }
 }

@@ -5,7 +5,6 @@
 #include "runtime/src/plan.hpp"
 
 #include <nearfield/p2p/simd.hpp>
-#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -420,30 +419,5 @@ namespace
                           p.x.view(), soa{p.q}, soa{other}, {.form = pair_form::mutual}};
                     }),
                 HasSubstr("take form one_sided"));
-  }
-
-  TEST(starpu_step, a_list_that_shifts_sources_is_refused)
-  {
-    problem p(900);
-    points<double, 3> wrapped = p.x; // into [0, 1)
-    for (auto& column : wrapped.columns)
-      for (double& value : column) value -= std::floor(value);
-    auto const refused = [&](std::array<double, 3> const& period, pair_form form)
-    {
-      cell_list<double, 3> const cells(wrapped.view(), 0.2, {.period = period});
-      auto const groups = group_leaves(cells, {.leaves_per_group = 5});
-      return message_of(
-          [&]
-          {
-            starpu::near_field step{one_runtime(), groups,     one_over_r<>{}, wrapped.view(),
-                                    soa{p.q},      soa{p.out}, {.form = form}};
-          });
-    };
-    for (pair_form const form : pair_forms)
-    {
-      EXPECT_THAT(refused({1, 1, 1}, form), HasSubstr("the list shifts sources"));
-      EXPECT_THAT(refused({0, 0, 1}, form), HasSubstr("open boxes only"));
-      EXPECT_EQ(refused({0, 0, 0}, form), "nothing was thrown");
-    }
   }
 }

@@ -260,6 +260,16 @@ namespace
         message_of_all([&]
                        { distributed_tree const mine(MPI_COMM_WORLD, all.view(), {.level = 22}); }),
         testing::HasSubstr("level is 22"));
+    auto const message_for = [&](tree_options<3> const& options)
+    {
+      return message_of_all([&]
+                            { distributed_tree const mine(MPI_COMM_WORLD, all.view(), options); });
+    };
+    EXPECT_THAT(message_for({.period = {0, 2, 0}}), testing::HasSubstr("open axes only"));
+    EXPECT_THAT(message_for({.period = {0, -2, 0}}), testing::HasSubstr("build_tree: the period"));
+    EXPECT_THAT(message_for({.max_leaf_size = automatic}),
+                testing::HasSubstr("max_leaf_size is automatic"));
+    EXPECT_EQ(message_for({.max_leaf_size = automatic, .level = 2}), "nothing was thrown");
     if (size_of_world() > 1)
     {
       EXPECT_THAT(message_of_all(

@@ -408,7 +408,7 @@ namespace nearfield::test
     EXPECT_THAT(
         with_options({.level = deepest + 1}),
         says("level is " + std::to_string(deepest + 1), "give 0 to " + std::to_string(deepest)));
-    EXPECT_THAT(with_options({.max_leaf_size = 0}), says("max_leaf_size is 0", "at least 1"));
+    EXPECT_THAT(with_options({.max_leaf_size = -1}), says("max_leaf_size is -1", "at least 1"));
     EXPECT_THAT(with_options({.order = leaf_order::row_major}), says("row_major", "give a level"));
     for (double const half_width :
          {0., -1., std::numeric_limits<double>::infinity(), std::nan(""), 1e308})

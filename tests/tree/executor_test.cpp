@@ -1,5 +1,6 @@
 #include <nearfield/tree/build_tree.hpp>
 
+#include "periodic_cases.hpp"
 #include "same_tree.hpp"
 #include "tree_cases.hpp"
 
@@ -125,6 +126,20 @@ namespace nearfield::test
         expect_same_tree(build_tree(on, points.view(), sources.view(), options), two);
         if (this->HasFatalFailure()) return;
       }
+    }
+  }
+
+  TYPED_TEST(on_executor, periodic_trees_are_those_of_one_thread)
+  {
+    constexpr int dim = TypeParam::dim;
+    for (auto options : ways_to_cut<dim>())
+    {
+      options.period.fill(3);
+      options.period[1] = 0;
+      auto const points = wrapped(
+          make_points<typename TypeParam::real, dim>(cloud::plummer, 20'000), options.period);
+      backwards on(3);
+      expect_same_tree(build_tree(on, points.view(), options), build_tree(points.view(), options));
     }
   }
 

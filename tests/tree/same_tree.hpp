@@ -13,6 +13,7 @@ namespace nearfield::test
     EXPECT_TRUE(std::ranges::equal(a.own, b.own));
     EXPECT_TRUE(std::ranges::equal(a.offsets, b.offsets));
     EXPECT_TRUE(std::ranges::equal(a.ranges, b.ranges));
+    EXPECT_TRUE(std::ranges::equal(a.shifts, b.shifts));
   }
 
   /// Leaves, orders and lists are equal to the bit.
@@ -20,6 +21,7 @@ namespace nearfield::test
   void expect_same_tree(tree<Dim> const& a, tree<Dim> const& b)
   {
     EXPECT_EQ(a.root(), b.root());
+    EXPECT_EQ(a.period(), b.period());
     EXPECT_EQ(a.order(), b.order());
     EXPECT_EQ(a.depth(), b.depth());
     ASSERT_EQ(a.has_one_set(), b.has_one_set());

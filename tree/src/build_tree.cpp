@@ -1,9 +1,11 @@
 #include <nearfield/tree/build_tree.hpp>
 
 #include "cell_interactions.hpp"
+#include "images.hpp"
 #include "instantiate.hpp"
 #include "interaction_lists.hpp"
 #include "keys.hpp"
+#include "leaf_size.hpp"
 #include "leaves.hpp"
 #include "root.hpp"
 #include "sort.hpp"
@@ -22,20 +24,21 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// Orders the points of each set by leaf, and finds the leaves.
+    /// Orders the points of each set by leaf, and finds the leaves. If the options leave their size open, it is chosen.
     template <class T, int Dim>
     leaf_set<Dim> make_leaves(executor& on, strided<T const, Dim> const& targets,
                               strided<T const, Dim> const* sources,
                               tree_options<Dim> const& options, key_layout const& layout,
-                              typename tree<Dim>::parts& parts)
+                              typename tree<Dim>::parts& parts, leaf_size_choice* choice)
     {
+      auto const axes = key_axes(parts.root, parts.period);
       parts.target_order.resize(targets.size());
       if (sources) parts.source_order.resize(sources->size());
       auto const write = [&](strided<T const, Dim> const& points, auto* keys)
       {
         for_each_part(on, cut(on, points.size()),
                       [&](int, std::size_t begin, std::size_t end)
-                      { write_keys(points, begin, end, parts.root, layout, keys); });
+                      { write_keys(points, begin, end, axes, layout, keys); });
       };
       sort_scratch scratch;
       if (options.level)
@@ -63,9 +66,17 @@ namespace nearfield::detail
       };
       sort(targets, parts.target_order, target_keys);
       if (sources) sort(*sources, parts.source_order, source_keys);
+      int size = options.max_leaf_size;
+      if (size == automatic)
+      {
+        auto chosen =
+            choose_leaf_size<Dim>(on, options.costs ? *options.costs : leaf_costs(), target_keys,
+                                  source_keys, sources == nullptr, layout.level, options.period);
+        size = chosen.max_leaf_size;
+        if (choice) *choice = std::move(chosen);
+      }
       return adaptive_leaves<Dim>(on, target_keys, source_keys, layout.level,
-                                  static_cast<index_type>(options.max_leaf_size),
-                                  key_range::of_root<Dim>(layout.level));
+                                  static_cast<index_type>(size));
     }
 
     template <int Dim>
@@ -76,11 +87,13 @@ namespace nearfield::detail
                            *remedy = "a larger max_leaf_size or a lower level";
       boxes const targets{leaves.target_offsets};
       boxes const sources{parts.one_set ? leaves.target_offsets : leaves.source_offsets};
-      bool const in_rows = layout.order == leaf_order::row_major;
+      bool const in_rows = layout.in_rows();
       // Then leaves are the cells of a grid.
       cell_grid<double, Dim> grid;
       grid.cells.fill(std::uint32_t(1) << layout.level);
       grid.reach.fill(1);
+      for (int d = 0; d < Dim; ++d)
+        if (parts.period[d] > 0) grid.axes[d] = grid_axis::periodic;
       cell_rows rows;
       if (in_rows) find_rows(grid, std::span(leaves.keys), rows);
 
@@ -99,7 +112,7 @@ namespace nearfield::detail
                       if (in_rows)
                         list_cells(grid, rows, first, last, lists);
                       else
-                        list_leaves(leaves, layout.level, first, last, lists);
+                        list_leaves(leaves, layout.level, parts.period, first, last, lists);
                       piece.pairs = lists.pairs();
                       pieces[part] = std::move(piece);
                     });
@@ -110,32 +123,45 @@ namespace nearfield::detail
     }
   }
 
+  namespace
+  {
+    /// All of a tree but its lists. The choice of the leaf size, if there is one, goes to *choice.
+    template <class T, int Dim>
+    leaf_set<Dim> cut_points(executor& on, strided<T const, Dim> const& target_positions,
+                             strided<T const, Dim> const* source_positions,
+                             tree_options<Dim> const& options, key_layout const& layout,
+                             typename tree<Dim>::parts& parts, leaf_size_choice* choice = nullptr)
+    {
+      bool const one_set = source_positions == nullptr;
+      named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
+      named_positions<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
+                                            "sources"};
+      point_bounds<T, Dim> const target_bounds = valid_bounds(on, targets, options.period);
+      point_bounds<T, Dim> const source_bounds = valid_bounds(on, sources, options.period);
+      if (targets.positions.size() + sources.positions.size() >=
+          std::numeric_limits<index_type>::max())
+        throw error("build_tree: targets and sources have " +
+                    std::to_string(targets.positions.size() + sources.positions.size()) +
+                    " points in total; give fewer than 2^32 - 1");
+
+      parts.period = options.period;
+      parts.shifts = shifts_of(options.period);
+      parts.root = choose_root(options, targets, target_bounds, sources, source_bounds);
+      parts.order = layout.order;
+      parts.one_set = one_set;
+      return make_leaves<T>(on, target_positions, source_positions, options, layout, parts, choice);
+    }
+  }
+
   template <class T, int Dim>
-  tree<Dim> build_tree(executor* given, strided<T const, Dim> const& target_positions,
-                       strided<T const, Dim> const* source_positions,
-                       tree_options<Dim> const& options)
+  tree<Dim> build_tree(executor* given, strided<T const, Dim> const& targets,
+                       strided<T const, Dim> const* sources, tree_options<Dim> const& options)
   {
     this_thread here;
     executor& on = given ? *given : here;
-    key_layout const layout = layout_of(options);
-    bool const one_set = source_positions == nullptr;
-    named_positions<T, Dim> const targets{target_positions, one_set ? "points" : "targets"};
-    named_positions<T, Dim> const sources{one_set ? strided<T const, Dim>() : *source_positions,
-                                          "sources"};
-    point_bounds<T, Dim> const target_bounds = valid_bounds(on, targets);
-    point_bounds<T, Dim> const source_bounds = valid_bounds(on, sources);
-    if (targets.positions.size() + sources.positions.size() >=
-        std::numeric_limits<index_type>::max())
-      throw error("build_tree: targets and sources have " +
-                  std::to_string(targets.positions.size() + sources.positions.size()) +
-                  " points in total; give fewer than 2^32 - 1");
-
+    key_layout const layout = layout_of<T>(options);
     typename tree<Dim>::parts parts;
-    parts.root = choose_root(options.root, targets, target_bounds, sources, source_bounds);
-    parts.order = layout.order;
-    parts.one_set = one_set;
-    leaf_set<Dim> leaves =
-        make_leaves<T>(on, target_positions, source_positions, options, layout, parts);
+    leaf_set<Dim> leaves = cut_points<T>(on, targets, sources, options, layout, parts);
     make_lists(on, leaves, layout, parts);
     parts.depth = options.level.value_or(0);
     if (!options.level)
@@ -143,13 +169,32 @@ namespace nearfield::detail
         parts.depth = std::max(parts.depth, int(level));
     parts.cells = std::move(leaves.cells);
     parts.target_offsets = std::move(leaves.target_offsets);
-    if (!one_set) parts.source_offsets = std::move(leaves.source_offsets);
+    if (!parts.one_set) parts.source_offsets = std::move(leaves.source_offsets);
     return tree<Dim>(std::move(parts));
+  }
+
+  template <class T, int Dim>
+  leaf_size_choice choose_leaf_size(executor* given, strided<T const, Dim> const& targets,
+                                    strided<T const, Dim> const* sources,
+                                    tree_options<Dim> const& asked)
+  {
+    this_thread here;
+    tree_options<Dim> options = asked;
+    options.level.reset();
+    options.max_leaf_size = automatic;
+    typename tree<Dim>::parts parts;
+    leaf_size_choice choice;
+    cut_points<T>(given ? *given : here, targets, sources, options, layout_of<T>(options), parts,
+                  &choice);
+    return choice;
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template tree<Dim> build_tree(executor*, strided<T const, Dim> const&,                           \
-                                strided<T const, Dim> const*, tree_options<Dim> const&);
+                                strided<T const, Dim> const*, tree_options<Dim> const&);           \
+  template leaf_size_choice choose_leaf_size(executor*, strided<T const, Dim> const&,              \
+                                             strided<T const, Dim> const*,                         \
+                                             tree_options<Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

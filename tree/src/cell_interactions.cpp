@@ -1,5 +1,6 @@
 #include "cell_interactions.hpp"
 
+#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <algorithm>
@@ -8,13 +9,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    // Digit a of a shift number in base 3 is 2, 0 or 1 for image -1, 0 or 1 along axis a.
-    std::uint16_t shift_digit(int image, int axis)
-    {
-      constexpr std::uint16_t weight[] = {1, 3, 9};
-      return static_cast<std::uint16_t>(weight[axis] * (image < 0 ? 2 : image));
-    }
-
     /// A row of boxes as seen from a row of targets, which meet the boxes with column + image * cells within
     /// reach. The section [low, high) moves along with the column of the target box.
     struct met_row
@@ -29,7 +23,7 @@ namespace nearfield::detail
     struct neighbour_row
     {
       std::uint64_t key;
-      std::uint16_t shift;
+      int image;
     };
 
     /// The rows within reach of a row, by ascending key. `longer` is scratch.
@@ -59,7 +53,7 @@ namespace nearfield::detail
             ascends &= image == 0;
             longer.push_back(
                 {prefix.key * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(index),
-                 static_cast<std::uint16_t>(prefix.shift + shift_digit(image, a))});
+                 prefix.image + image * image_step(a)});
           }
         found.swap(longer);
       }
@@ -162,9 +156,8 @@ namespace nearfield::detail
           index_type low = rows[q].first_box;
           if (begin > rows[r].first_box) // in the middle of a long row
             low = first_column(low, end_of(q), boxes_of.columns[begin] - reach - image * columns);
-          met.push_back({q,
-                         static_cast<std::uint16_t>(wanted[w].shift + shift_digit(image, Dim - 1)),
-                         image, low, low, end_of(q)});
+          met.push_back({q, shift_of(wanted[w].image + image * image_step(Dim - 1)), image, low,
+                         low, end_of(q)});
         }
       }
       for (index_type b = begin; b < end; ++b)
@@ -191,25 +184,10 @@ namespace nearfield::detail
     }
   }
 
-  template <class T, int Dim>
-  std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const& grid)
-  {
-    bool const any = std::ranges::count(grid.axes, grid_axis::periodic) > 0;
-    std::vector<std::array<double, 3>> shifts(any ? 27 : 0, std::array<double, 3>{});
-    for (int s = 0; s < static_cast<int>(shifts.size()); ++s)
-      for (int a = 0, digits = s; a < Dim; ++a, digits /= 3)
-      {
-        int const image = digits % 3 == 2 ? -1 : digits % 3;
-        shifts[s][a] = grid.axes[a] == grid_axis::periodic ? image * double(grid.period[a]) : 0;
-      }
-    return shifts;
-  }
-
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void find_rows(cell_grid<T, Dim> const&, std::span<std::uint64_t const>, cell_rows&);   \
   template void list_cells(cell_grid<T, Dim> const&, cell_rows const&, index_type, index_type,     \
-                           list_writer&);                                                          \
-  template std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const&);
+                           list_writer&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

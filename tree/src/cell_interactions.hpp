@@ -32,12 +32,8 @@ namespace nearfield::detail
                  cell_rows& found);
 
   /// The interaction lists of the boxes [first, last): a target box meets every other one within reach, once.
-  /// Uses cells, reach and axes of the grid.
+  /// Uses cells, reach and axes of the grid, whose periodic axes have at least 2 reach + 1 cells.
   template <class T, int Dim>
   void list_cells(cell_grid<T, Dim> const& grid, cell_rows const& boxes_of, index_type first,
                   index_type last, list_writer& lists);
-
-  /// The shifts that those lists index; none for a grid without periodic axes.
-  template <class T, int Dim>
-  std::vector<std::array<double, 3>> shifts_of(cell_grid<T, Dim> const& grid);
 }

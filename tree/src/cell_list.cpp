@@ -2,6 +2,7 @@
 
 #include "cell_interactions.hpp"
 #include "cell_sort.hpp"
+#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -79,7 +80,10 @@ namespace nearfield
       data.grid = grid;
       data.cutoff = cutoff;
       data.one_set = one_set;
-      data.shifts = detail::shifts_of(grid);
+      std::array<T, Dim> period = grid.period;
+      for (int a = 0; a < Dim; ++a)
+        if (grid.axes[a] != grid_axis::periodic) period[a] = 0;
+      data.shifts = detail::shifts_of(period);
       detail::sort_into_cells(targets, grid, data.targets, data.sort_scratch);
       if (!one_set)
       {

@@ -1,5 +1,6 @@
 #include "interaction_lists.hpp"
 
+#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -60,13 +61,17 @@ namespace nearfield::detail
     };
     end_row(full_);
     std::uint64_t met = sources_.count(b) - index_type(one_set_); // a point does not meet itself
+    bool const is_alone = n_boxes() == 1; // and meets nothing but images of itself
+    index_type const after = is_alone ? sources_.begin(b) : sources_.end(b);
     for (std::size_t r = row_; r < full_.ranges.size(); ++r)
     {
       source_range const& range = full_.ranges[r];
       met += range.end - range.begin;
       // The own box lies between the ranges, so none holds points from both sides of it.
-      if (one_set_ && range.begin >= sources_.end(b)) half_.ranges.push_back(range);
+      if (one_set_ && range.begin >= after) half_.ranges.push_back(range);
     }
+    if (is_alone)
+      std::erase_if(half_.ranges, [](source_range const& r) { return !is_in_half(r.shift); });
     if (one_set_) end_row(half_);
     pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
@@ -198,8 +203,9 @@ namespace nearfield::detail
     };
 
     /// Goes down the tree with the cells of one size around it, which are never searched for: those around a child are
-    /// children of those around its parent. All come in the order of their leaves.
-    template <int Dim>
+    /// children of those around its parent. All come in the order of their leaves, unless some are images: then a row
+    /// is sorted when it is complete.
+    template <int Dim, bool HasImages>
     class descent
     {
     public:
@@ -208,15 +214,22 @@ namespace nearfield::detail
           : leaves_(leaves), key_level_(key_level), first_(first), last_(last), lists_(lists)
       {}
 
-      void run()
+      void run(std::array<double, Dim> const& period)
       {
         around root;
-        root.n = 1;
-        root.cells[0] = {0, leaves_.size(), around_::centre};
-        if (is_leaf(root.cells[0], 0))
-          lists_.close(0);
-        else
-          visit(root, last_level_of(root.cells[0]));
+        for (std::uint8_t number = 0; number < around_::n_cells; ++number)
+        {
+          bool exists = true; // the root itself, or an image of it
+          for (int d = 0, digits = number; d < Dim; ++d, digits /= 3)
+            exists &= digits % 3 == 1 || (HasImages && period[d] > 0);
+          if (exists) root.cells[root.n++] = {0, leaves_.size(), number};
+        }
+        if (!is_leaf(root.cells[0], 0))
+          return visit(root, root.n == 1 ? last_level_of(root.cells[0]) : 0);
+        for (int i = 0; i < root.n; ++i)
+          if (root.cells[i].number != around_::centre)
+            row_.push_back({0, shift_of(root.cells[i].number - around_::centre)});
+        close(0);
       }
 
     private:
@@ -227,6 +240,14 @@ namespace nearfield::detail
       {
         index_type begin, end;
         std::uint8_t number;
+      };
+      /// A leaf that the one in the middle meets.
+      struct met
+      {
+        index_type leaf;
+        std::uint16_t shift;
+
+        auto operator<=>(met const&) const = default;
       };
       /// A cell and those around it that hold leaves.
       struct around
@@ -325,10 +346,13 @@ namespace nearfield::detail
                   [&](cell const& part)
                   {
                     if (part.number == around_::centre || part.begin == before) return;
-                    before = part.begin;
+                    if constexpr (HasImages)
+                      shift_ = shift_at(leaves_.cells[centre.begin], part.number);
+                    else
+                      before = part.begin;
                     add(part, level + 1);
                   });
-            lists_.close(centre.begin);
+            close(centre.begin);
           }
           else
           {
@@ -342,7 +366,14 @@ namespace nearfield::detail
       /// The leaves of a cell that touch the one in the middle.
       void add(cell const& c, int level)
       {
-        if (is_leaf(c, level)) return lists_.add(c.begin, c.begin + 1);
+        if (is_leaf(c, level))
+        {
+          if constexpr (HasImages)
+            row_.push_back({c.begin, shift_});
+          else
+            lists_.add(c.begin, c.begin + 1);
+          return;
+        }
         children const ends = children_of(c, level);
         auto const& touching = around_::of_centre[c.number];
         for (int k = 0; k < touching.n; ++k)
@@ -350,22 +381,55 @@ namespace nearfield::detail
             add({ends[x], ends[x + 1], c.number}, level + 1);
       }
 
+      /// Of the image of a cell around a leaf.
+      static std::uint16_t shift_at(leaf_cell<Dim> const& leaf, int number)
+      {
+        int image = 0;
+        for (int d = 0; d < Dim; ++d, number /= 3)
+        {
+          std::int64_t const index = std::int64_t(leaf.index[d]) + number % 3 - 1;
+          image += image_step(d) * (index < 0 ? -1 : int(index >> leaf.level));
+        }
+        return shift_of(image);
+      }
+
+      void close(index_type b)
+      {
+        if constexpr (HasImages)
+        {
+          std::ranges::sort(row_);
+          row_.erase(std::unique(row_.begin(), row_.end()), row_.end());
+          for (met const& one : row_) lists_.add(one.leaf, one.leaf + 1, one.shift);
+          row_.clear();
+        }
+        lists_.close(b);
+      }
+
       leaf_set<Dim> const& leaves_;
       int key_level_;
       index_type first_, last_;
       list_writer& lists_;
+      // with images: the leaves that one leaf meets, and the shift of those that are being added
+      std::vector<met> row_;
+      std::uint16_t shift_ = 0;
     };
   }
 
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first, index_type last,
-                   list_writer& lists)
+  void list_leaves(leaf_set<Dim> const& leaves, int key_level,
+                   std::type_identity_t<std::array<double, Dim>> const& period, index_type first,
+                   index_type last, list_writer& lists)
   {
-    if (first < last) descent<Dim>(leaves, key_level, first, last, lists).run();
+    if (first == last) return;
+    if (any_period(period))
+      descent<Dim, true>(leaves, key_level, first, last, lists).run(period);
+    else
+      descent<Dim, false>(leaves, key_level, first, last, lists).run(period);
   }
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
-  template void list_leaves(leaf_set<Dim> const&, int, index_type, index_type, list_writer&);
+  template void list_leaves(leaf_set<Dim> const&, int, std::array<double, Dim> const&, index_type, \
+                            index_type, list_writer&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -5,14 +5,16 @@
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 namespace nearfield::detail
 {
   /// Writes the interaction lists of boxes, row by row. The half list, made for one set only, holds the ranges of
-  /// the full one that lie after each box.
+  /// the full one that lie after each box, and half of the images of a box that meets itself.
   class NEARFIELD_API list_writer
   {
   public:
@@ -67,8 +69,9 @@ namespace nearfield::detail
                                char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
-  /// meets those whose closed boxes share a point with its own.
+  /// meets those whose closed boxes, or images of them, share a point with its own.
   template <int Dim>
-  NEARFIELD_API void list_leaves(leaf_set<Dim> const& leaves, int key_level, index_type first,
-                                 index_type last, list_writer& lists);
+  NEARFIELD_API void list_leaves(leaf_set<Dim> const& leaves, int key_level,
+                                 std::type_identity_t<std::array<double, Dim>> const& period,
+                                 index_type first, index_type last, list_writer& lists);
 }

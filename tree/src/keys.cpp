@@ -12,9 +12,9 @@ namespace nearfield::detail
   {
     template <leaf_order Order, int Dim, class Key, class Column>
     void encode_all(std::array<Column, Dim> const& x, std::size_t first, std::size_t end,
-                    cube<Dim> const& root, int level, Key* keys)
+                    std::type_identity_t<std::array<key_axis, Dim>> const& axes, int level,
+                    Key* keys)
     {
-      double const width = root.width();
       double const boxes_per_axis = std::ldexp(1., level);
       double const last = boxes_per_axis - 1;
       // One axis at a time, and then the keys: each of the loops vectorises.
@@ -26,7 +26,7 @@ namespace nearfield::detail
         for (int d = 0; d < Dim; ++d)
         {
           Column const column = x[d];
-          double const lower = root.lower(d);
+          auto const [lower, width] = axes[d];
           for (std::size_t i = 0; i < m; ++i)
           {
             double const place =
@@ -48,7 +48,8 @@ namespace nearfield::detail
 
     template <leaf_order Order, class Key, class T, int Dim>
     void encode_all(strided<T const, Dim> const& x, std::size_t begin, std::size_t end,
-                    cube<Dim> const& root, int level, Key* keys)
+                    std::type_identity_t<std::array<key_axis, Dim>> const& axes, int level,
+                    Key* keys)
     {
       std::array<strided_column<T const>, Dim> columns;
       std::array<T const*, Dim> pointers;
@@ -59,27 +60,28 @@ namespace nearfield::detail
       }
       // the compiler vectorises pointers only
       if (x.stride() == 1)
-        encode_all<Order, Dim>(pointers, begin, end, root, level, keys);
+        encode_all<Order, Dim>(pointers, begin, end, axes, level, keys);
       else
-        encode_all<Order, Dim>(columns, begin, end, root, level, keys);
+        encode_all<Order, Dim>(columns, begin, end, axes, level, keys);
     }
   }
 
   template <class Key, class T, int Dim>
   void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
-                  cube<Dim> const& root, key_layout const& layout, Key* keys)
+                  std::type_identity_t<std::array<key_axis, Dim>> const& axes,
+                  key_layout const& layout, Key* keys)
   {
     if (layout.order == leaf_order::morton)
-      encode_all<leaf_order::morton>(points, begin, end, root, layout.level, keys);
+      encode_all<leaf_order::morton>(points, begin, end, axes, layout.level, keys);
     else
-      encode_all<leaf_order::row_major>(points, begin, end, root, layout.level, keys);
+      encode_all<leaf_order::row_major>(points, begin, end, axes, layout.level, keys);
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void write_keys(strided<T const, Dim> const&, std::size_t, std::size_t,                 \
-                           cube<Dim> const&, key_layout const&, std::uint32_t*);                   \
+                           std::array<key_axis, Dim> const&, key_layout const&, std::uint32_t*);   \
   template void write_keys(strided<T const, Dim> const&, std::size_t, std::size_t,                 \
-                           cube<Dim> const&, key_layout const&, std::uint64_t*);
+                           std::array<key_axis, Dim> const&, key_layout const&, std::uint64_t*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

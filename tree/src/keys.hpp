@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace nearfield::detail
 {
@@ -16,7 +17,26 @@ namespace nearfield::detail
   {
     leaf_order order;
     int level;
+
+    /// Whether keys are rows; up to level 1 they are those of the Z curve too.
+    [[nodiscard]] bool in_rows() const { return order == leaf_order::row_major && level > 1; }
   };
+
+  /// Where the boxes of a tree begin along an axis, and how far they go.
+  struct key_axis
+  {
+    double lower, width;
+  };
+
+  template <int Dim>
+  std::array<key_axis, Dim> key_axes(cube<Dim> const& root,
+                                     std::type_identity_t<std::array<double, Dim>> const& period)
+  {
+    std::array<key_axis, Dim> axes;
+    for (int d = 0; d < Dim; ++d)
+      axes[d] = period[d] > 0 ? key_axis{0, period[d]} : key_axis{root.lower(d), root.width()};
+    return axes;
+  }
 
   /// Inserts Dim - 1 zeros between the lowest max_level<Dim> bits of an index.
   template <int Dim>
@@ -106,6 +126,7 @@ namespace nearfield::detail
   /// Writes the keys of the points [begin, end), by index; Key has 32 or 64 bits. A point outside the root gets the nearest box.
   template <class Key, class T, int Dim>
   NEARFIELD_API void write_keys(strided<T const, Dim> const& points, std::size_t begin,
-                                std::size_t end, cube<Dim> const& root, key_layout const& layout,
-                                Key* keys);
+                                std::size_t end,
+                                std::type_identity_t<std::array<key_axis, Dim>> const& axes,
+                                key_layout const& layout, Key* keys);
 }

@@ -43,7 +43,7 @@ namespace nearfield::detail
     {
     public:
       splitter(key_span targets, key_span sources, int key_level, index_type max_leaf_size,
-               key_range const& owned)
+               curve_range const& owned)
           : targets_(targets), sources_(sources), key_level_(key_level),
             max_leaf_size_(max_leaf_size), owned_(owned)
       {}
@@ -109,7 +109,7 @@ namespace nearfield::detail
       key_span targets_, sources_;
       int key_level_;
       index_type max_leaf_size_;
-      key_range owned_;
+      curve_range owned_;
     };
   }
 
@@ -126,7 +126,7 @@ namespace nearfield::detail
       leaves.target_offsets = std::move(targets.offsets);
     }
     leaves.cells.resize(leaves.keys.size());
-    bool const in_rows = layout.order == leaf_order::row_major;
+    bool const in_rows = layout.in_rows();
     if (!in_rows) leaves.levels.resize(leaves.keys.size());
     for_each_part(on, cut(on, leaves.keys.size()),
                   [&](int, std::size_t begin, std::size_t end)
@@ -142,7 +142,7 @@ namespace nearfield::detail
 
   template <int Dim>
   leaf_set<Dim> adaptive_leaves(executor& on, key_span targets, key_span sources, int key_level,
-                                index_type max_leaf_size, key_range const& owned)
+                                index_type max_leaf_size, curve_range const& owned)
   {
     splitter<Dim> const boxes(targets, sources, key_level, max_leaf_size, owned);
     // boxes enough for all workers, and then their leaves
@@ -205,7 +205,7 @@ namespace nearfield::detail
   template leaf_set<Dim> uniform_leaves(executor&, occupied_cells&&, occupied_cells const*,        \
                                         key_layout const&);                                        \
   template leaf_set<Dim> adaptive_leaves(executor&, key_span, key_span, int, index_type,           \
-                                         key_range const&);
+                                         curve_range const&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

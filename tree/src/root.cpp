@@ -1,5 +1,6 @@
 #include "root.hpp"
 
+#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -58,41 +59,44 @@ namespace nearfield::detail
     }
 
     template <int Dim, class Values>
-    bool is_inside(Values const& x, cube<Dim> const& root, double limit)
+    bool is_inside(Values const& x, tree_options<Dim> const& options, double limit)
     {
       bool inside = true;
       for (int d = 0; d < Dim; ++d)
-        inside &= std::abs(static_cast<double>(x[d]) - root.centre[d]) <= limit;
+        inside &= options.period[d] > 0 ||
+                  std::abs(static_cast<double>(x[d]) - options.root->centre[d]) <= limit;
       return inside;
     }
 
     template <class T, int Dim>
     void require_inside(named_positions<T, Dim> const& points, point_bounds<T, Dim> const& bounds,
-                        cube<Dim> const& root)
+                        tree_options<Dim> const& options)
     {
+      cube<Dim> const& root = *options.root;
       double const limit =
           root.half_width * (1 + 4 * static_cast<double>(std::numeric_limits<T>::epsilon()));
       auto const& x = points.positions;
       // Differences are rounded, but keep their order: between the bounds all points are inside.
       if (x.size() == 0 ||
-          (is_inside(bounds.lower, root, limit) && is_inside(bounds.upper, root, limit)))
+          (is_inside(bounds.lower, options, limit) && is_inside(bounds.upper, options, limit)))
         return;
       for (std::size_t i = 0; i < x.size(); ++i)
-        if (!is_inside(point_of(x, i), root, limit))
+        if (!is_inside(point_of(x, i), options, limit))
           throw error("build_tree: " + describe(points, i) + " lies outside the root of " +
                       describe(root) + "; give a root that holds every point");
     }
   }
 
-  template <int Dim>
+  template <class T, int Dim>
   key_layout layout_of(tree_options<Dim> const& options)
   {
+    check_periods<T>(options.period);
     if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
       throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
                   std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
-    if (!options.level && options.max_leaf_size < 1)
+    if (!options.level && options.max_leaf_size < 1 && options.max_leaf_size != automatic)
       throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
-                  "; give at least 1");
+                  "; give at least 1, or automatic");
     if (!options.level && options.order == leaf_order::row_major)
       throw error("build_tree: order is row_major, but leaves of different sizes have no rows; "
                   "give a level, or leaf_order::morton");
@@ -101,7 +105,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points)
+  point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points,
+                                    std::type_identity_t<std::array<double, Dim>> const& period)
   {
     std::size_t const n = points.positions.size();
     if (n >= std::numeric_limits<index_type>::max())
@@ -138,61 +143,70 @@ namespace nearfield::detail
         throw error("build_tree: " + describe(points, i) +
                     " is not finite; remove it or correct the coordinates");
       }
+    for (int d = 0; d < Dim; ++d)
+    {
+      if (!(period[d] > 0)) continue;
+      T const length = static_cast<T>(period[d]);
+      if (bounds.lower[d] >= 0 && bounds.upper[d] < length) continue;
+      std::size_t i = 0;
+      while (points.positions[d][i] >= 0 && points.positions[d][i] < length) ++i;
+      throw error("build_tree: " + describe(points, i) + " lies outside the periodic box [0, " +
+                  number_text(length) + ") of axis " + std::to_string(d) +
+                  "; wrap it into the box");
+    }
     return bounds;
   }
 
   template <class T, int Dim>
-  cube<Dim> cube_around(point_bounds<T, Dim> const& bounds)
+  cube<Dim> choose_root(tree_options<Dim> const& options, named_positions<T, Dim> const& targets,
+                        point_bounds<T, Dim> const& target_bounds,
+                        named_positions<T, Dim> const& sources,
+                        point_bounds<T, Dim> const& source_bounds)
   {
-    cube<Dim> root;
-    root.half_width = 0;
-    for (int d = 0; d < Dim; ++d)
+    auto const is_empty = [](point_bounds<T, Dim> const& bounds)
     {
-      double const lower = bounds.lower[d], upper = bounds.upper[d];
-      // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
-      root.centre[d] = lower / 2 + upper / 2 + 0.;
-      root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
+      return bounds.lower[0] > bounds.upper[0];
+    };
+    cube<Dim> root;
+    if (options.root)
+    {
+      root = *options.root;
+      require_valid(root);
+      require_inside(targets, target_bounds, options);
+      require_inside(sources, source_bounds, options);
     }
-    // All points at one place: any box around it will do.
-    if (root.half_width == 0) root.half_width = 1;
+    else if (!is_empty(target_bounds) || !is_empty(source_bounds))
+    {
+      root.half_width = 0;
+      for (int d = 0; d < Dim; ++d)
+      {
+        if (options.period[d] > 0)
+        {
+          root.half_width = std::max(root.half_width, options.period[d] / 2);
+          continue;
+        }
+        double const lower = std::min(target_bounds.lower[d], source_bounds.lower[d]);
+        double const upper = std::max(target_bounds.upper[d], source_bounds.upper[d]);
+        // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
+        root.centre[d] = lower / 2 + upper / 2 + 0.;
+        root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
+      }
+      // All points at one place: any box around it will do.
+      if (root.half_width == 0) root.half_width = 1;
+    }
     require_valid(root);
+    for (int d = 0; d < Dim; ++d)
+      if (options.period[d] > 0) root.centre[d] = options.period[d] / 2;
     return root;
   }
 
-  template <class T, int Dim>
-  cube<Dim>
-  choose_root(std::optional<cube<Dim>> const& given, named_positions<T, Dim> const& targets,
-              point_bounds<T, Dim> const& target_bounds, named_positions<T, Dim> const& sources,
-              point_bounds<T, Dim> const& source_bounds)
-  {
-    cube<Dim> root;
-    if (given)
-    {
-      root = *given;
-      require_valid(root);
-      require_inside(targets, target_bounds, root);
-      require_inside(sources, source_bounds, root);
-      return root;
-    }
-    if (targets.positions.size() + sources.positions.size() == 0) return root;
-    point_bounds<T, Dim> both;
-    for (int d = 0; d < Dim; ++d)
-    {
-      both.lower[d] = std::min(target_bounds.lower[d], source_bounds.lower[d]);
-      both.upper[d] = std::max(target_bounds.upper[d], source_bounds.upper[d]);
-    }
-    return cube_around(both);
-  }
-
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&);           \
-  template cube<Dim> cube_around(point_bounds<T, Dim> const&);                                     \
-  template cube<Dim> choose_root(std::optional<cube<Dim>> const&, named_positions<T, Dim> const&,  \
+  template key_layout layout_of<T>(tree_options<Dim> const&);                                      \
+  template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&,            \
+                                             std::array<double, Dim> const&);                      \
+  template cube<Dim> choose_root(tree_options<Dim> const&, named_positions<T, Dim> const&,         \
                                  point_bounds<T, Dim> const&, named_positions<T, Dim> const&,      \
                                  point_bounds<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
-#undef NEARFIELD_INSTANTIATE
-#define NEARFIELD_INSTANTIATE(Dim) template key_layout layout_of(tree_options<Dim> const&);
-  NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

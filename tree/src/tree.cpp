@@ -18,7 +18,7 @@ namespace nearfield
     if (!parts_.one_set)
       throw error("half_interactions: the tree has two sets of points; a half list needs one: "
                   "use interactions()");
-    return parts_.half.view();
+    return parts_.half.view(parts_.shifts);
   }
 
   template <int Dim>
@@ -37,7 +37,9 @@ namespace nearfield
     cube<Dim> result;
     result.half_width = std::ldexp(parts_.root.half_width, -cell.level);
     for (int d = 0; d < Dim; ++d)
-      result.centre[d] = parts_.root.lower(d) + (2. * cell.index[d] + 1) * result.half_width;
+      result.centre[d] = parts_.period[d] > 0
+                             ? (cell.index[d] + 0.5) * std::ldexp(parts_.period[d], -cell.level)
+                             : parts_.root.lower(d) + (2. * cell.index[d] + 1) * result.half_width;
     return result;
   }
 

@@ -118,6 +118,13 @@ namespace nearfield
       return static_cast<unsigned>(count);
     }
 
+    int current_device()
+    {
+      int device = 0;
+      check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+      return device;
+    }
+
     void device_clear(void* memory, std::size_t bytes, cuda_stream stream)
     {
       if (bytes == 0) return;

@@ -74,6 +74,10 @@ namespace nearfield
 
   namespace detail
   {
+    int current_device()
+    {
+      fail();
+    }
     device_block device_allocate(std::size_t, cuda_stream, char const*)
     {
       fail();

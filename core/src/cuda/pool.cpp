@@ -178,16 +178,9 @@ namespace nearfield
       return devices;
     }
 
-    int current_device()
-    {
-      int device = 0;
-      check_cuda(cudaGetDevice(&device), "cudaGetDevice");
-      return device;
-    }
-
     std::shared_ptr<own_memory> own_of_current_device()
     {
-      int const device = current_device();
+      int const device = detail::current_device();
       std::lock_guard const lock(devices().mutex);
       return devices().of(device).own;
     }
@@ -201,7 +194,7 @@ namespace nearfield
 
   std::shared_ptr<device_memory> set_device_memory(std::shared_ptr<device_memory> memory)
   {
-    int const device = current_device();
+    int const device = detail::current_device();
     if (memory) own_of_current_device()->trim(); // what is unused there, the new one may need
     std::lock_guard const lock(devices().mutex);
     auto& [own, in_use] = devices().of(device);
@@ -250,7 +243,7 @@ namespace nearfield
       std::string failure = "returned null";
       try
       {
-        int const device = current_device();
+        int const device = detail::current_device();
         std::shared_ptr<device_memory> from;
         {
           std::lock_guard const lock(devices().mutex);

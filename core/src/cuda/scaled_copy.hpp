@@ -17,7 +17,7 @@ namespace nearfield::detail
   };
 
   /// to[c][i] = h scale[i] from[c][i] for i < n, computed in double without contraction, as a loop of the host does it;
-  /// columns are host arrays of device pointers, at most 3. From and To are float or double.
+  /// columns are host arrays of device pointers, at most 3. From and To are float or double, not both float.
   template <class From, class To>
   NEARFIELD_API void device_scaled_copy(cuda_stream stream, std::size_t n, int n_columns, double h,
                                         From const* const* from, To* const* to,

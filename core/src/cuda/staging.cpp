@@ -42,26 +42,42 @@ namespace nearfield::detail
       return parts;
     }
 
+    /// A piece of pinned memory, and when its copy is done.
+    struct piece
+    {
+      explicit piece(char* of) : memory(of)
+      {
+        check_cuda(cudaEventCreateWithFlags(&done, cudaEventDisableTiming),
+                   "staging: cudaEventCreate");
+      }
+      piece(piece const&) = delete;
+      piece& operator=(piece const&) = delete;
+      ~piece()
+      {
+        cudaEventDestroy(done);
+        static_cast<void>(cudaGetLastError());
+      }
+      void wait() const { check_cuda(cudaEventSynchronize(done), "staging: copy"); }
+
+      char* memory;
+      cudaEvent_t done = nullptr;
+    };
+
     /// What one thread copies with: a stream, and two pieces in turn.
     class lane
     {
     public:
       lane(lane const&) = delete;
       lane& operator=(lane const&) = delete;
-      explicit lane(char* memory) : pieces_{{memory}, {memory + piece_bytes}}
+      explicit lane(char* memory) : pieces_{piece(memory), piece(memory + piece_bytes)}
       {
         // not ordered with the default stream: upload() and download() wait for that
         check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
                    "staging: cudaStreamCreate");
-        for (piece& each : pieces_)
-          check_cuda(cudaEventCreateWithFlags(&each.done, cudaEventDisableTiming),
-                     "staging: cudaEventCreate");
       }
       ~lane()
       {
-        if (stream_) cudaStreamDestroy(stream_);
-        for (piece& each : pieces_)
-          if (each.done) cudaEventDestroy(each.done);
+        cudaStreamDestroy(stream_);
         static_cast<void>(cudaGetLastError());
       }
 
@@ -103,14 +119,6 @@ namespace nearfield::detail
       }
 
     private:
-      struct piece
-      {
-        char* memory;
-        cudaEvent_t done = nullptr;
-
-        void wait() const { check_cuda(cudaEventSynchronize(done), "staging: copy"); }
-      };
-
       void copy(void* to, void const* from, std::size_t bytes, piece const& through)
       {
         check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_),
@@ -149,8 +157,8 @@ namespace nearfield::detail
         std::size_t const at = n_dealt++;
         return at < parts.size() ? &parts[at] : nullptr;
       };
-      auto const n = static_cast<int>(
-          std::min({all_.size(), parts.size(), static_cast<std::size_t>(on.workers())}));
+      auto const n = static_cast<int>(std::min(
+          {all_.size(), parts.size(), static_cast<std::size_t>(std::max(1, on.workers()))}));
       try
       {
         on.run(n,

@@ -65,9 +65,14 @@ namespace nearfield::detail
 
   void check_half(char const* function, boxes const& points, interaction_list const& list)
   {
+    auto const is_before_end = [&](source_range const& range, index_type b)
+    {
+      bool const is_image = range.shift != 0 && range.begin == points.begin(b); // of the box
+      return range.begin < range.end && range.begin < points.end(b) && !is_image;
+    };
     for (index_type b = 0; b < points.size(); ++b)
       for (source_range const& range : list.neighbours(b))
-        if (range.begin < range.end && range.begin < points.end(b))
+        if (is_before_end(range, b))
           throw error(std::string(function) + ": box " + std::to_string(b) +
                       " meets sources before its end; give a half list (half_interactions())");
   }

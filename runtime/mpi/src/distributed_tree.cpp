@@ -4,6 +4,7 @@
 #include "cuts.hpp"
 #include "layer.hpp"
 
+#include "images.hpp"
 #include "keys.hpp"
 #include "leaves.hpp"
 #include "parallel.hpp"
@@ -32,7 +33,8 @@ namespace nearfield::starpu_mpi
       index_type max_leaf_size; ///< 0: uniform
       cube<Dim> root;
 
-      [[nodiscard]] key_range keys() const { return key_range::of_root<Dim>(layout.level); }
+      /// of the keys
+      [[nodiscard]] std::uint64_t end() const { return std::uint64_t(1) << (Dim * layout.level); }
     };
 
     /// A point on its way.
@@ -58,21 +60,21 @@ namespace nearfield::starpu_mpi
               throw error("distributed_tree: order is row_major; ranks have ranges of the Z curve: "
                           "leave it out");
             along_the_curve.order = leaf_order::morton;
-            made.layout = layout_of(along_the_curve);
+            made.layout = layout_of<T>(along_the_curve);
+            if (any_period(options.period))
+              throw error(
+                  "distributed_tree: an axis has a period, but trees over ranks have open axes "
+                  "only; leave it out, or use build_tree() on one rank");
+            if (!options.level && options.max_leaf_size == automatic)
+              throw error(
+                  "distributed_tree: max_leaf_size is automatic, but no rank has all points; "
+                  "give one size, such as choose_leaf_size() chooses for a part of them");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
-            bounds = valid_bounds(on, named);
-            if (options.root)
-              made.root = choose_root(options.root, named, bounds, {{}, "points"}, bounds);
+            bounds = valid_bounds(on, named, {});
           });
-      if (options.root) return made;
       all.least(bounds.lower);
       all.greatest(bounds.upper);
-      bool const has_points = bounds.lower[0] <= bounds.upper[0];
-      all.attempt(
-          [&]
-          {
-            if (has_points) made.root = cube_around(bounds);
-          });
+      all.attempt([&] { made.root = choose_root(options, named, bounds, {{}, "points"}, bounds); });
       return made;
     }
 
@@ -80,10 +82,11 @@ namespace nearfield::starpu_mpi
     void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
                      page_vector<std::uint64_t>& keys, std::span<index_type> order)
     {
+      auto const axes = key_axes(of.root, {});
       keys.resize(points.size());
       for_each_part(on, cut(on, points.size()),
                     [&](int, std::size_t begin, std::size_t end)
-                    { write_keys(points, begin, end, of.root, of.layout, keys.data()); });
+                    { write_keys(points, begin, end, axes, of.layout, keys.data()); });
       sort_scratch scratch;
       sort_keys(on, keys, order, scratch);
     }
@@ -91,7 +94,7 @@ namespace nearfield::starpu_mpi
     /// The leaves of a rank, whose keys these are.
     template <int Dim>
     leaf_set<Dim> leaves_of(executor& on, std::span<std::uint64_t const> keys, shape<Dim> const& of,
-                            key_range const& owned)
+                            curve_range const& owned)
     {
       if (of.max_leaf_size > 0)
         return adaptive_leaves<Dim>(on, keys, {}, of.layout.level, of.max_leaf_size, owned);
@@ -106,7 +109,7 @@ namespace nearfield::starpu_mpi
       return uniform_leaves<Dim>(on, std::move(cells), nullptr, of.layout);
     }
 
-    key_range range_of(ranks const& all, std::span<std::uint64_t const> cuts)
+    curve_range range_of(ranks const& all, std::span<std::uint64_t const> cuts)
     {
       auto const r = static_cast<std::size_t>(all.rank());
       return {cuts[r], cuts[r + 1]};
@@ -136,7 +139,7 @@ namespace nearfield::starpu_mpi
         // each point with itself too: one that meets no other costs something
         weights.push_back(count * lists.source_count(b - known.first));
       }
-      return detail::cut_by_weight(all, leaf_keys, weights, of.keys().end);
+      return detail::cut_by_weight(all, leaf_keys, weights, of.end());
     }
 
     template <int Dim>
@@ -144,7 +147,7 @@ namespace nearfield::starpu_mpi
                                            std::span<std::uint64_t const> keys,
                                            shape<Dim> const& of, cut_choice choice)
     {
-      std::uint64_t const end = of.keys().end;
+      std::uint64_t const end = of.end();
       std::vector<std::uint64_t> cuts = choice == cut_choice::of_the_caller
                                             ? detail::cuts_there_are(all, keys, end)
                                             : detail::cut_by_points(all, keys, end);

@@ -181,7 +181,7 @@ namespace nearfield::starpu_mpi::detail
           {
             list_pair piece;
             list_writer lists(piece.full, piece.half, points, points, true, function, remedy);
-            list_leaves(known.leaves, key_level, known.first + static_cast<index_type>(begin),
+            list_leaves(known.leaves, key_level, {}, known.first + static_cast<index_type>(begin),
                         known.first + static_cast<index_type>(end), lists);
             piece.pairs = lists.pairs();
             pieces[static_cast<std::size_t>(part)] = std::move(piece);

@@ -51,6 +51,17 @@ namespace nearfield::detail
       if (n == 0) device_clear(offsets.data(), sizeof(index_type), stream);
     }
 
+    /// Throws nearfield::error for more leaves than the rows of a periodic tree can name.
+    template <int Dim>
+    void check_leaves(tree_options<Dim> const& options, list_report const& found)
+    {
+      constexpr std::uint32_t most = 1u << (32 - bits_of_shift);
+      if (any_period(options.period) && found.leaves >= most)
+        throw error("build_tree: found " + std::to_string(found.leaves) +
+                    " leaves in a periodic box on a GPU, expected fewer than " +
+                    std::to_string(most) + "; use a larger max_leaf_size or a lower level");
+    }
+
     unsigned blocks_of_warps(std::size_t warps)
     {
       return blocks_for(warps * 32, block_threads);
@@ -138,6 +149,7 @@ namespace nearfield::detail
       report(to, built_);
       wait_for_word(built_->done, stream_, "build_tree: a kernel");
       list_report const& found = built_->lists;
+      check_leaves(options_, found);
       if (found.neighbours > std::numeric_limits<index_type>::max())
         throw error("build_tree: the leaves have more than 2^32 - 1 neighbours; use a larger "
                     "max_leaf_size or a lower level");
@@ -232,7 +244,8 @@ namespace nearfield::detail
                                 one_set ? to.target_offsets.data() : to.source_offsets.data(),
                                 static_cast<std::uint32_t>(n),
                                 layout_of_valid(options_),
-                                &to.report.data()->lists};
+                                &to.report.data()->lists,
+                                options_.period};
     // lengths of rows, then what is filled of them
     device_array<std::uint32_t> lengths(2 * (n + 1), stream_, what);
     device_clear(lengths.data(), 2 * (n + 1) * sizeof(std::uint32_t), stream_);
@@ -291,6 +304,7 @@ namespace nearfield::detail
     is_known_ = false;
     if (enqueued_->invalid != 0) complain_();
     list_report const& found = enqueued_->lists;
+    check_leaves(options_, found);
     if (tree_capacity const& room = tables_.capacity; !room.holds(found))
       throw error("cuda_tree::finish: the tree has " + std::to_string(found.leaves) +
                   " leaves, its arrays have room for " + std::to_string(room.leaves) + ", " +
@@ -311,6 +325,8 @@ namespace nearfield::detail
       root_.half_width = found_.half_width;
       next_ = capacity_for(found_.lists, tables_.capacity);
     }
+    for (int d = 0; d < Dim; ++d)
+      if (options_.period[d] > 0) root_.centre[d] = options_.period[d] / 2;
     if (options_.level) found_.lists.depth = static_cast<std::uint32_t>(*options_.level);
   }
 

@@ -1,9 +1,12 @@
 #pragma once
 
+#include "../images.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
+#include <nearfield/tree/leaf_size.hpp>
 
 #include <algorithm>
 #include <utility>
@@ -112,7 +115,7 @@ namespace nearfield
     return {{tables.own.data(), size()},
             {tables.range_offsets.data(), size() + std::size_t(1)},
             {tables.ranges.data(), tree_->found().lists.ranges},
-            {}};
+            tree_->shifts()};
   }
   template <int Dim>
   interaction_list cuda_tree<Dim>::half_interactions() const
@@ -124,7 +127,7 @@ namespace nearfield
     return {{tables.own.data(), size()},
             {tables.half_offsets.data(), size() + std::size_t(1)},
             {tables.half_ranges.data(), tree_->found().lists.half_ranges},
-            {}};
+            tree_->shifts()};
   }
 
   template <int Dim>
@@ -134,10 +137,10 @@ namespace nearfield
     device_leaves result;
     index_type const* const boxes = tables.target_offsets.data();
     result.full = {boxes, tables.own.data(), tables.range_offsets.data(), tables.ranges.data(),
-                   nullptr};
+                   tree_->shifts().data()};
     if (has_one_set())
       result.half = {boxes, tables.own.data(), tables.half_offsets.data(),
-                     tables.half_ranges.data(), nullptr};
+                     tables.half_ranges.data(), tree_->shifts().data()};
     result.n_leaves = tree_->leaves_on_device();
     result.target_order = target_order();
     result.source_order = source_order();
@@ -164,6 +167,8 @@ namespace nearfield
     };
     typename tree<Dim>::parts parts;
     parts.root = root();
+    parts.period = tree_->options().period;
+    parts.shifts = detail::shifts_of(parts.period);
     parts.order = order();
     parts.depth = depth();
     parts.one_set = has_one_set();
@@ -185,9 +190,13 @@ namespace nearfield
   template <int Dim>
   template <class T>
   cuda_tree<Dim>::cuda_tree(cuda_backend where, detail::device_positions<T, Dim> const& points,
-                            tree_options<Dim> const& options)
-      : tree_(std::make_unique<detail::device_tree<Dim>>(where.stream, options))
+                            tree_options<Dim> const& given)
   {
+    tree_options<Dim> options = given;
+    if (!options.level && options.max_leaf_size == automatic)
+      options.max_leaf_size = detail::choose_leaf_size(where, points, options).max_leaf_size;
+    options.costs = nullptr; // they need not live as long
+    tree_ = std::make_unique<detail::device_tree<Dim>>(where.stream, options);
     tree_->build(points);
   }
   template <int Dim>

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../images.hpp"
 #include "../keys.hpp"
 #include "bounds.cuh"
 #include "pinned.hpp"
@@ -12,6 +13,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <span>
 
 /// \file
 /// A tree in device memory. The kernels of a build learn the numbers of leaves, neighbours and ranges from each other,
@@ -100,7 +102,10 @@ namespace nearfield::detail
     device_tree(cuda_stream stream, tree_options<Dim> const& options)
         : stream_((check(options), stream)), options_(options), built_("build_tree: pinned memory"),
           enqueued_("build_tree: pinned memory")
-    {}
+    {
+      auto const shifts = shifts_of(options.period);
+      if (!shifts.empty()) shifts_ = device_array<std::array<double, 3>>(std::span(shifts), stream);
+    }
 
     template <class T>
     void build(device_positions<T, Dim> const& points);
@@ -119,6 +124,11 @@ namespace nearfield::detail
     {
       return &tables_.report.data()->lists.usable;
     }
+    /// Of the lists, in device memory; none without periods.
+    [[nodiscard]] std::span<std::array<double, 3> const> shifts() const
+    {
+      return {shifts_.data(), shifts_.size()};
+    }
     [[nodiscard]] bool is_known() const { return is_known_; }
     /// Sets what the host knows of the numbers of leaves.
     void limit(device_leaves& leaves) const;
@@ -129,7 +139,7 @@ namespace nearfield::detail
       if (auto const problem = cuda_problem(); !problem.empty())
         throw error("build_tree: " + problem, error_kind::not_available);
       // the CPU's errors, for a tree without points
-      static_cast<void>(nearfield::build_tree(soa<float const, Dim>(), options));
+      static_cast<void>(nearfield::build_tree(soa<double const, Dim>(), options));
     }
 
     using sets = std::array<sorted_keys, 2>; ///< targets, sources
@@ -151,6 +161,7 @@ namespace nearfield::detail
 
     cuda_stream stream_;
     tree_options<Dim> options_;
+    device_array<std::array<double, 3>> shifts_;
     cube<Dim> root_;
     bool one_set_ = true;
     tree_tables<Dim> tables_;

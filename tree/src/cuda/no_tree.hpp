@@ -4,6 +4,7 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/tree/cuda_tree.hpp>
 
+#include <array>
 #include <cstdint>
 #include <span>
 
@@ -49,6 +50,7 @@ namespace nearfield::detail
     [[nodiscard]] cube<Dim> const& root() const { return root_; }
     [[nodiscard]] report_of_tree const& found() const { return found_; }
     [[nodiscard]] tables_of_tree const& tables() const { return tables_; }
+    [[nodiscard]] std::span<std::array<double, 3> const> shifts() const { return {}; }
     [[nodiscard]] bool one_set() const { return true; }
     [[nodiscard]] bool is_known() const { return true; }
     [[nodiscard]] index_type const* leaves_on_device() const { return nullptr; }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../images.hpp"
 #include "../keys.hpp"
 #include "bounds.cuh"
 #include "device_tree.cuh"
@@ -29,6 +30,7 @@ namespace nearfield::detail
     device_bounds<Dim> const* bounds; ///< of two sets; null: the root is given
     bool has[2];                      ///< whether a set has points
     double centre[Dim], half_width;
+    double period[Dim]; ///< 0: an open axis
 
     __device__ void find()
     {
@@ -36,6 +38,11 @@ namespace nearfield::detail
       half_width = 0;
       for (int d = 0; d < Dim; ++d)
       {
+        if (period[d] > 0)
+        {
+          half_width = max(half_width, period[d] / 2);
+          continue;
+        }
         double lower = std::numeric_limits<double>::infinity(), upper = -lower;
         for (int s = 0; s < 2; ++s)
           if (has[s])
@@ -78,12 +85,17 @@ namespace nearfield::detail
     for (int d = 0; d < Dim; ++d)
     {
       double const x = points.x[d][i];
-      double const lower = __dsub_rn(root.centre[d], root.half_width);
-      double const place = __dmul_rn(__ddiv_rn(__dsub_rn(x, lower), width), boxes_per_axis);
+      bool const is_periodic = root.period[d] > 0;
+      double const lower = is_periodic ? 0 : __dsub_rn(root.centre[d], root.half_width);
+      double const length = is_periodic ? root.period[d] : width;
+      double const place = __dmul_rn(__ddiv_rn(__dsub_rn(x, lower), length), boxes_per_axis);
       index[d] = static_cast<std::uint32_t>(place > 0 ? (place < last ? place : last) : 0);
-      inside &= fabs(__dsub_rn(x, root.centre[d])) <= limit;
+      if (is_periodic)
+        inside &= x >= 0 && x < static_cast<T>(root.period[d]);
+      else
+        inside &= root.bounds || fabs(__dsub_rn(x, root.centre[d])) <= limit;
     }
-    if (!root.bounds && !inside) report->invalid = 1;
+    if (!inside) report->invalid = 1;
     keys[i] = layout.order == leaf_order::morton
                   ? encode<leaf_order::morton, Dim>(index, layout.level)
                   : encode<leaf_order::row_major, Dim>(index, layout.level);
@@ -114,8 +126,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void check_positions(device_positions<T, Dim> const& points)
+  void check_positions(device_positions<T, Dim> const& points, tree_options<Dim> const& options)
   {
+    check_periods<T>(options.period);
     std::size_t const total = points.targets.size() + points.sources.size();
     if (total >= std::size_t(1) << 31)
       throw error("build_tree: found " + std::to_string(total) +
@@ -141,6 +154,7 @@ namespace nearfield::detail
     device_root<Dim> root{};
     double limit = 0;
     for (int s = 0; s < 2; ++s) root.has[s] = all[s].n > 0;
+    std::ranges::copy(options_.period, root.period);
     if (options_.root)
     {
       std::ranges::copy(options_.root->centre, root.centre);
@@ -189,7 +203,7 @@ namespace nearfield::detail
   template <class T>
   void device_tree<Dim>::build(device_positions<T, Dim> const& points)
   {
-    check_positions(points);
+    check_positions(points, options_);
     tree_tables<Dim> tables;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
     device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
@@ -211,7 +225,7 @@ namespace nearfield::detail
   template <class T>
   void device_tree<Dim>::enqueue(device_positions<T, Dim> const& points)
   {
-    check_positions(points);
+    check_positions(points, options_);
     if (points.one_set != one_set_ || points.targets.size() != tables_.n_targets ||
         points.sources.size() != tables_.n_sources)
       throw error("cuda_tree::enqueue: found other numbers of points than the tree was built for; "

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "../images.hpp"
 #include "../keys.hpp"
 #include "device_tree.cuh"
 #include "launch.cuh"
@@ -9,6 +10,7 @@
 /// \file
 /// Who meets whom. A leaf looks for leaves of its own level or coarser ones, by searching the cells around it. A
 /// finer leaf reports itself to the coarser one that it found. So rows are filled by atomics, and sorted afterwards.
+/// With periods an element of a row is an image of a leaf: the leaf and, in its last bits, the shift.
 
 namespace nearfield::detail
 {
@@ -20,6 +22,9 @@ namespace nearfield::detail
   inline constexpr int cells_around = Dim == 3 ? 27 : 9;
 
   inline constexpr std::uint32_t no_leaf = ~0u;
+  /// Of an element of a row, if there are periods.
+  inline constexpr int bits_of_shift = 5;
+  static_assert(n_images <= 1 << bits_of_shift);
 
   /// A column as what exclusive_sum() adds up.
   template <class T>
@@ -40,6 +45,37 @@ namespace nearfield::detail
     std::uint32_t capacity;
     key_layout layout;
     list_report* report;
+    bool wraps[Dim];
+    int shift_bits = 0;
+
+    leaf_view(std::uint64_t const* keys_, leaf_cell<Dim> const* cells_, index_type const* targets_,
+              index_type const* sources_, std::uint32_t capacity_, key_layout const& layout_,
+              list_report* report_, std::array<double, Dim> const& period)
+        : keys(keys_), cells(cells_), targets(targets_), sources(sources_), capacity(capacity_),
+          layout(layout_), report(report_), shift_bits(any_period(period) ? bits_of_shift : 0)
+    {
+      for (int d = 0; d < Dim; ++d) wraps[d] = period[d] > 0;
+    }
+
+    /// An element of a row.
+    [[nodiscard]] __device__ std::uint32_t element(std::uint32_t leaf, std::uint16_t shift) const
+    {
+      return leaf << shift_bits | shift;
+    }
+    [[nodiscard]] __device__ std::uint32_t leaf_of(std::uint32_t element) const
+    {
+      return element >> shift_bits;
+    }
+    [[nodiscard]] __device__ std::uint16_t shift_in(std::uint32_t element) const
+    {
+      return static_cast<std::uint16_t>(element & ((1u << shift_bits) - 1));
+    }
+    /// Whether leaf b has an element of its row in the half list, too.
+    [[nodiscard]] __device__ bool is_half(std::uint32_t b, std::uint32_t element) const
+    {
+      std::uint32_t const c = leaf_of(element);
+      return c > b || (c == b && is_in_half(shift_in(element)));
+    }
 
     [[nodiscard]] __device__ std::uint32_t size() const { return min(report->leaves, capacity); }
     [[nodiscard]] __device__ bool has_targets(std::uint32_t b) const
@@ -58,7 +94,8 @@ namespace nearfield::detail
                  : encode<leaf_order::row_major, Dim>(index, level);
     }
 
-    /// The leaf as large as leaf b, or larger, that holds the cell number `step` around it; no_leaf if there is none.
+    /// The leaf as large as leaf b, or larger, that holds the cell number `step` around it, as an element of a row;
+    /// no_leaf if there is none.
     [[nodiscard]] __device__ std::uint32_t around(std::uint32_t b, int step) const
     {
       if (step >= cells_around<Dim> || step == cells_around<Dim> / 2) return no_leaf;
@@ -66,10 +103,14 @@ namespace nearfield::detail
       std::uint32_t const n = 1u << cell.level;
       std::array<std::uint32_t, Dim> index;
       bool inside = true;
+      int image = 0;
       for (int d = Dim - 1; d >= 0; --d, step /= 3)
       {
         index[d] = cell.index[d] + static_cast<std::uint32_t>(step % 3 - 1);
-        inside &= index[d] < n; // below zero wraps round to a large number
+        if (index[d] < n) continue; // below zero wraps round to a large number
+        inside &= wraps[d];
+        index[d] &= n - 1;
+        image += (step % 3 - 1) * image_step(d);
       }
       if (!inside) return no_leaf;
 
@@ -85,7 +126,7 @@ namespace nearfield::detail
       if (after == 0) return no_leaf;
       int const level = cells[after - 1].level;
       bool const holds = (keys[after - 1] ^ key) >> Dim * (layout.level - level) == 0;
-      return holds && level <= cell.level ? after - 1 : no_leaf;
+      return holds && level <= cell.level ? element(after - 1, detail::shift_of(image)) : no_leaf;
     }
   };
 
@@ -97,7 +138,7 @@ namespace nearfield::detail
     return 0xffffu << (threadIdx.x & 16);
   }
 
-  /// found[b * cells_around + step]: what a leaf finds around it, each leaf once; and the lengths of the rows.
+  /// found[b * cells_around + step]: what a leaf finds around it, each once; and the lengths of the rows.
   template <int Dim>
   __global__ void find_neighbours(leaf_view<Dim> const leaves, std::uint32_t* found,
                                   std::uint32_t* lengths)
@@ -111,14 +152,15 @@ namespace nearfield::detail
     std::uint32_t const beside = lanes_beside<Dim>();
     std::uint32_t const same = __match_any_sync(all_lanes, c) & beside;
     if (__ffs(static_cast<int>(same)) - 1 != static_cast<int>(threadIdx.x % 32)) c = no_leaf;
-    bool const is_mine = c != no_leaf && leaves.has_targets(b) && leaves.has_sources(c);
+    std::uint32_t const leaf = leaves.leaf_of(c);
+    bool const is_mine = c != no_leaf && leaves.has_targets(b) && leaves.has_sources(leaf);
     std::uint32_t const mine = __ballot_sync(all_lanes, is_mine) & beside;
     if (!exists) return;
     if (lane < cells_around<Dim>) found[std::size_t(b) * cells_around<Dim> + lane] = c;
     if (lane == 0 && mine != 0) atomicAdd(lengths + b, __popc(mine));
-    if (c != no_leaf && leaves.cells[c].level < leaves.cells[b].level && leaves.has_targets(c) &&
-        leaves.has_sources(b))
-      atomicAdd(lengths + c, 1u);
+    if (c != no_leaf && leaves.cells[leaf].level < leaves.cells[b].level &&
+        leaves.has_targets(leaf) && leaves.has_sources(b))
+      atomicAdd(lengths + leaf, 1u);
   }
 
   /// The rows, in the order of the atomics. `filled` is zero.
@@ -136,16 +178,18 @@ namespace nearfield::detail
     std::uint32_t const c = exists && lane < cells_around<Dim>
                                 ? found[std::size_t(b) * cells_around<Dim> + lane]
                                 : no_leaf;
-    bool const is_mine = c != no_leaf && leaves.has_targets(b) && leaves.has_sources(c);
+    std::uint32_t const leaf = leaves.leaf_of(c);
+    bool const is_mine = c != no_leaf && leaves.has_targets(b) && leaves.has_sources(leaf);
     std::uint32_t const mine = __ballot_sync(all_lanes, is_mine) & lanes_beside<Dim>();
     std::uint32_t begin = 0;
     if (lane == 0 && mine != 0) begin = atomicAdd(filled + b, __popc(mine));
     begin = __shfl_sync(all_lanes, begin, 0, lanes);
     std::uint32_t const before = mine & ((1u << threadIdx.x % 32) - 1);
     if (is_mine) rows[offsets[b] + begin + __popc(before)] = c;
-    if (c != no_leaf && leaves.cells[c].level < leaves.cells[b].level && leaves.has_targets(c) &&
-        leaves.has_sources(b))
-      rows[offsets[c] + atomicAdd(filled + c, 1u)] = b;
+    if (c != no_leaf && leaves.cells[leaf].level < leaves.cells[b].level &&
+        leaves.has_targets(leaf) && leaves.has_sources(b))
+      rows[offsets[leaf] + atomicAdd(filled + leaf, 1u)] =
+          leaves.element(b, opposite(leaves.shift_in(c)));
   }
 
   /// The most neighbours of a row that one warp sorts.
@@ -214,11 +258,13 @@ namespace nearfield::detail
     }
   }
 
-  /// Whether element i of a row begins a range: its sources do not follow those of the element before it.
+  /// Whether element i of a row begins a range: its sources do not follow those of the element before it, or are in
+  /// another image.
   template <int Dim>
   __device__ bool begins_range(leaf_view<Dim> const& leaves, index_type const* row, std::uint32_t i)
   {
-    return i == 0 || leaves.sources[row[i - 1] + 1] != leaves.sources[row[i]];
+    return i == 0 || leaves.shift_in(row[i - 1] ^ row[i]) != 0 ||
+           leaves.sources[leaves.leaf_of(row[i - 1]) + 1] != leaves.sources[leaves.leaf_of(row[i])];
   }
 
   /// The ranges of each row << 32, in the full and, in the lower half, in the half list; and the number of pairs.
@@ -240,8 +286,9 @@ namespace nearfield::detail
       {
         bool const begins = begins_range(leaves, row, i);
         full += begins;
-        half += begins && row[i] > b;
-        sources += leaves.sources[row[i] + 1] - leaves.sources[row[i]];
+        index_type const c = leaves.leaf_of(row[i]);
+        half += begins && leaves.is_half(b, row[i]);
+        sources += leaves.sources[c + 1] - leaves.sources[c];
       }
       full = __reduce_add_sync(all_lanes, full);
       half = __reduce_add_sync(all_lanes, half);
@@ -299,7 +346,7 @@ namespace nearfield::detail
     auto const n = static_cast<std::uint32_t>(offsets[b + 1] - offsets[b]);
     source_range* const full = to.ranges + (at >> 32);
     std::uint64_t const count = before[b + 1] - at;
-    // the ranges after the box are the last ones
+    // those of the half list are the last ones
     auto const n_before_box =
         static_cast<std::uint32_t>((count >> 32) - static_cast<std::uint32_t>(count));
     source_range* const half = to.half_ranges + static_cast<std::uint32_t>(at);
@@ -312,16 +359,19 @@ namespace nearfield::detail
       {
         std::uint32_t const r = first + __popc(beginnings & (~0u >> (31 - lane))) - 1;
         bool const is_half = to.half_offsets && r >= n_before_box;
-        index_type const c = row[i];
+        index_type const c = leaves.leaf_of(row[i]);
         if (begins)
         {
           index_type const begin = leaves.sources[c];
+          std::uint16_t const shift = leaves.shift_in(row[i]);
           full[r].begin = begin;
-          full[r].set = full[r].shift = 0;
+          full[r].set = 0;
+          full[r].shift = shift;
           if (is_half)
           {
             half[r - n_before_box].begin = begin;
-            half[r - n_before_box].set = half[r - n_before_box].shift = 0;
+            half[r - n_before_box].set = 0;
+            half[r - n_before_box].shift = shift;
           }
         }
         if (i + 1 == n || begins_range(leaves, row, i + 1))

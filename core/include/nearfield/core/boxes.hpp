@@ -49,8 +49,8 @@ namespace nearfield
   /// The sources that each target box meets: those of its own box, own[b], and those of its neighbours,
   /// ranges[offsets[b]] ... ranges[offsets[b + 1] - 1].
   ///
-  /// In a *half* list of one set each pair of boxes is listed once, at the box that comes first. Every range
-  /// then lies after its target box, and a mutual kernel serves both sides of it.
+  /// In a *half* list of one set each pair of boxes is listed once, at the box that comes first: ranges lie after their
+  /// target box, or are images of it, of which opposite ones count as one. A mutual kernel serves both sides of a pair.
   struct interaction_list
   {
     std::span<source_range const> own;    ///< one per target box; [0, 0) if it has no sources
@@ -80,6 +80,10 @@ namespace nearfield
     one_sided, ///< once for each of the two
     mutual     ///< once for both; only for one set, and interactions with a mutual form
   };
+
+  // after the enumerators of that name, which would shadow it
+  /// The size that nearfield chooses itself: tree_options::max_leaf_size, group_options::leaves_per_group.
+  inline constexpr int automatic = 0;
 
   /// A type with leaves and interaction lists: a tree, or a cell_list, whose leaves are its cells.
   template <class Leaves>

@@ -46,6 +46,9 @@ namespace nearfield
     /// Resolves isa::best; other values are returned as they are. Throws nearfield::error if the result is
     /// not available.
     NEARFIELD_API isa available(isa which);
+
+    /// The processor's name, from /proc/cpuinfo.
+    NEARFIELD_API std::string cpu_name();
   }
 
   /// Where to run, for options and other values of the run. `scalar`, `simd` and `cuda` convert to it.

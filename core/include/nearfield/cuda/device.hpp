@@ -51,6 +51,9 @@ namespace nearfield
     /// fails too then. For .cu files: a build without CUDA does not have it.
     NEARFIELD_API unsigned multiprocessors() noexcept;
 
+    /// The index in gpus() of the calling thread's current device.
+    NEARFIELD_API int current_device();
+
     /// Shows the calling thread's time from construction to destruction under `name` in NVIDIA's profilers (an
     /// NVTX range). Does nothing if nearfield was built without CUDA.
     class NEARFIELD_API profiler_range

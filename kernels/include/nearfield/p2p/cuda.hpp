@@ -9,6 +9,7 @@
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 #include <nearfield/p2p/near_field.hpp>
+#include <nearfield/p2p/pair_cost.hpp>
 
 #include <algorithm>
 #include <array>
@@ -287,6 +288,18 @@ namespace nearfield
   }
 }
 
+namespace nearfield::detail
+{
+  /// The cost on the current device of a compiled kernel: one_sided or mutual, as the subject says. Throws
+  /// nearfield::error if there is no device, or if nearfield was built without CUDA.
+  template <class T>
+  NEARFIELD_API pair_cost cost_on_gpu(cuda_backend where, cuda_function<T> kernel,
+                                      cost_subject subject, bool singular);
+  /// That of steps with n_out outputs that choose their form by the size of leaves, as cuda_mutual_pays() does.
+  NEARFIELD_API pair_cost cost_of_faster_form(pair_cost const& one_sided, pair_cost const& mutual,
+                                              int n_out);
+}
+
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// out_i += sum_{j != i} K(x_i - x_j) q_j
@@ -438,5 +451,24 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
     near_field(where, k, list, targets.template view<K::dim>(), sorted.x(), sorted.q(),
                sorted.out(), {.ranges_may_coincide = options.ranges_may_coincide});
     sorted.deliver(out, options.accumulate);
+  }
+
+  /// The cost on the current device, as near_field and near_field_mutual run there; automatic takes the one-sided form
+  /// for small leaves and the mutual one for others, where the interaction has it. Measures for about half a second if no
+  /// figures are kept, and waits for the stream. Throws nearfield::error if there is no device, and for the mutual form
+  /// of an interaction that has none.
+  template <kernel_real T, interaction K>
+  pair_cost pair_cost_of(cuda_backend where, K const& k, pair_form form = pair_form::automatic)
+  {
+    bool const has_mutual = detail::is_mutual_form<K>("pair_cost_of", form);
+    auto const kernels = cuda_kernels_of<T, K>();
+    auto const cost = [&](bool is_mutual)
+    {
+      return detail::cost_on_gpu<T>(where, is_mutual ? kernels.mutual : kernels.one_sided,
+                                    detail::cost_subject_of<T>(k, is_mutual, "cuda"),
+                                    is_singular<T>(k));
+    };
+    if (!has_mutual || form == pair_form::mutual) return cost(has_mutual);
+    return detail::cost_of_faster_form(cost(false), cost(true), K::n_out);
   }
 }

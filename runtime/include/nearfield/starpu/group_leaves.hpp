@@ -13,10 +13,10 @@ namespace nearfield
   /// The size of groups.
   struct group_options
   {
-    /// Average number of leaves per group. 0: about 2e7 directed pairs per group (1-10 ms on one core
+    /// Average number of leaves per group. automatic: about 2e7 directed pairs per group (1-10 ms on one core
     /// with SIMD), fewer if that gives less than 16 groups per core, but at least 1e6; for GPUs, see
     /// groups_per_gpu.
-    int leaves_per_group = 0;
+    int leaves_per_group = automatic;
     /// Number of GPUs that compute the groups; 0: CPUs compute them.
     int gpus = 0;
     /// Groups per GPU. 0: 8, or fewer if a group would have less than 1000 leaves or 1.5e8 directed pairs.
@@ -106,7 +106,7 @@ namespace nearfield
   /// Groups sized for the workers of the runtime: few and large ones if it has GPUs, else those for CPUs. Sets
   /// `gpus` in the options. For steps that run on CPU workers although there are GPUs (an interaction without
   /// CUDA kernels, backend simd or scalar), use group_leaves(tree). Leaves are those of a tree, or the cells of
-  /// a cell_list in an open box: a step refuses periodic lists.
+  /// a cell_list.
   template <has_leaves Leaves>
   [[nodiscard]] leaf_groups<Leaves::dim>
   group_leaves(starpu::runtime const& starpu, Leaves const& leaves, group_options options = {})

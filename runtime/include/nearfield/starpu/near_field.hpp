@@ -136,9 +136,11 @@ namespace nearfield::starpu
     std::shared_ptr<detail::moving_points<T, Dim>> points_; ///< also held by tasks
   };
 
-  /// The near field over the leaves of a tree, or over the cells of an open cell list, as StarPU tasks.
+  /// The near field over the leaves of a tree, or over the cells of a cell list, as StarPU tasks.
   ///
   ///     out_i = sum over the sources j of the leaves that the leaf of i meets of K(x_i - y_j) q_j
+  ///
+  /// With periods, sources are met in the images that the interaction list says.
   ///
   ///     nearfield::starpu::runtime    starpu;
   ///     auto const groups = nearfield::group_leaves(starpu, tree);
@@ -165,9 +167,9 @@ namespace nearfield::starpu
   public:
     /// One set, whose points are targets and sources. Throws nearfield::error for views that differ in size
     /// from the tree, are null, or whose outputs overlap other columns; for form mutual without a mutual form of K or
-    /// with two sets; for the cells of a periodic cell list; if the instruction set asked for is not available; and if
-    /// not even a small part of the step fits into the memory of a GPU. A step that does not fit as a whole is
-    /// computed in more and smaller tasks than there are groups, and StarPU moves their data in and out.
+    /// with two sets; if the instruction set asked for is not available; and if not even a small part of the step
+    /// fits into the memory of a GPU. A step that does not fit as a whole is computed in more and smaller tasks than
+    /// there are groups, and StarPU moves their data in and out.
     template <interaction K, columns_view X, columns_view Q, columns_view Out,
               class Isa = detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>

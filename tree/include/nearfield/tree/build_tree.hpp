@@ -48,26 +48,33 @@ namespace nearfield
   template <int Dim>
   inline constexpr int max_level = Dim == 3 ? 21 : 31;
 
+  struct leaf_costs; // <nearfield/tree/leaf_size.hpp>
+
   /// How a tree is cut. With `level` every leaf has the width root.width() / 2^level (a uniform
   /// tree). Without it a box splits while it holds too many points (an adaptive tree).
   template <int Dim>
   struct tree_options
   {
-    /// A box with more targets or more sources than this splits, down to max_level<Dim>. At least
-    /// 1; a uniform tree ignores it.
+    /// A box with more targets or more sources than this splits, down to max_level<Dim>. At least 1, or automatic: the
+    /// size of least cost by `costs` (choose_leaf_size() in <nearfield/tree/leaf_size.hpp>). A uniform tree ignores it.
     int max_leaf_size = 64;
     /// 0 ... max_level<Dim>; level 0 is one leaf, the direct sum
     std::optional<int> level = std::nullopt;
     /// The root box, which must hold every point. By default it is the cube around the centre of
-    /// the points' bounding box, with half the largest extent as half width (1 if all points are
-    /// equal, or if there are none).
+    /// the points' bounding box, with half the largest extent or period as half width (1 if all points
+    /// are equal, or if there are none). It says nothing of periodic axes.
     std::optional<cube<Dim>> root = std::nullopt;
     /// by default row_major for a uniform tree and morton for an adaptive one
     std::optional<leaf_order> order = std::nullopt;
+    /// The length L of the periodic box [0, L) on each axis; 0 for an open axis. A leaf of level l is L / 2^l wide
+    /// there, so leaves are cubes where all lengths are equal.
+    std::array<double, Dim> period{};
+    /// For max_leaf_size = automatic, until the tree is built; null: those of leaf_costs().
+    leaf_costs const* costs = nullptr;
   };
 
   /// A leaf's place: cell `index` of the lattice of 2^level boxes per axis. Along axis d the box is lower_d +
-  /// [index_d, index_d + 1] * root.width() / 2^level.
+  /// [index_d, index_d + 1] * root.width() / 2^level or, with a period L, [index_d, index_d + 1] * L / 2^level.
   template <int Dim>
   struct leaf_cell
   {
@@ -118,7 +125,10 @@ namespace nearfield
     detail::page_vector<source_range> ranges; ///< as interaction_list::ranges
 
     /// The view that kernels take; this object must outlive it.
-    [[nodiscard]] interaction_list view() const { return {own, offsets, ranges, {}}; }
+    [[nodiscard]] interaction_list view(std::span<std::array<double, 3> const> shifts = {}) const
+    {
+      return {own, offsets, ranges, shifts};
+    }
   };
 
   /// The leaves of an octree (Dim = 3) or quadtree (Dim = 2), their points, and their interaction lists. Made
@@ -139,8 +149,10 @@ namespace nearfield
     [[nodiscard]] index_type size() const { return static_cast<index_type>(parts_.cells.size()); }
     /// The level of the deepest leaf; the level of a uniform tree even where it is empty.
     [[nodiscard]] int depth() const { return parts_.depth; }
-    /// The root box.
+    /// The root box; with periods its centre is that of the periodic box on those axes.
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
+    /// The periods that were given; 0 for an open axis.
+    [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
     /// The order of the leaves in memory.
     [[nodiscard]] leaf_order order() const { return parts_.order; }
     /// Whether targets and sources are the same points.
@@ -164,10 +176,13 @@ namespace nearfield
 
     /// For each leaf with targets, the sources of its own box and of all leaves whose closed boxes touch it.
     /// Ranges ascend and hold no source twice; adjacent ones are merged. A leaf without targets has no ranges.
-    [[nodiscard]] interaction_list interactions() const { return parts_.full.view(); }
+    ///
+    /// With periods it meets every image of a leaf that touches it: up to level 1 several images of one leaf, and at
+    /// level 0 those of itself. A range has one image, at x_j + shifts[shift]; those of one leaf ascend by shift.
+    [[nodiscard]] interaction_list interactions() const { return parts_.full.view(parts_.shifts); }
 
     /// The same pairs of different leaves, each once, at the leaf that comes first: every range lies after
-    /// its box. Throws nearfield::error for two sets.
+    /// its box. Of the images of a leaf that meets itself, each second one. Throws nearfield::error for two sets.
     [[nodiscard]] interaction_list half_interactions() const;
 
     /// The number of ordered pairs (target, source) in interactions(), without i = j if there is one set.
@@ -178,14 +193,15 @@ namespace nearfield
 
     /// The place and level of leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
-    /// The centre and half width of leaf b, for drawing. The lattice, not this cube,
-    /// decides which points it holds.
+    /// The centre and half width of leaf b, for drawing; on a periodic axis half its width is
+    /// period / 2^(level + 1). The lattice, not this cube, decides which points it holds.
     [[nodiscard]] cube<Dim> leaf(index_type b) const;
 
     /// What build_tree fills in.
     struct parts
     {
       cube<Dim> root;                                 ///< the root box
+      std::array<double, Dim> period{};               ///< as tree_options::period
       leaf_order order;                               ///< the order of the leaves
       int depth;                                      ///< the level of the deepest leaf
       bool one_set;                                   ///< targets and sources are the same points
@@ -195,8 +211,9 @@ namespace nearfield
       detail::page_vector<index_type> target_order;   ///< position -> index in the given arrays
       detail::page_vector<index_type> source_order;   ///< the same; empty for one set
       interaction_table full;                         ///< each leaf and all leaves that it meets
-      interaction_table half;              ///< each pair of leaves once; empty for two sets
-      std::uint64_t interaction_count = 0; ///< as tree::interaction_count()
+      interaction_table half;                    ///< each pair of leaves once; empty for two sets
+      std::vector<std::array<double, 3>> shifts; ///< of both lists; empty without periods
+      std::uint64_t interaction_count = 0;       ///< as tree::interaction_count()
     };
     /// For build_tree(); checks nothing.
     explicit tree(parts&& from);
@@ -244,18 +261,19 @@ namespace nearfield
   ///
   ///     max(0, min(2^L - 1, floor((x - lower) / width * 2^L))),   computed in double;
   ///
-  /// points with equal coordinates always share a leaf. Coordinates are float or
-  /// double, in 2 or 3 columns (soa or strided):
+  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0.
+  /// Coordinates are float or double, in 2 or 3 columns (soa or strided):
   ///
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
-  /// into the outermost box. Time O(N + leaves), scratch memory about 21 bytes per point at most
-  /// beside the leaves and lists.
+  /// into the outermost box. On an axis of period L points lie in [0, L), with L rounded to T. Time O(N + leaves),
+  /// scratch memory about 21 bytes per point at most beside the leaves and lists.
   ///
   /// Throws nearfield::error for a coordinate that is not finite, a point outside the root, a root
-  /// whose centre or width is not finite or whose half width is not positive, a level outside
-  /// 0 ... max_level<Dim>, max_leaf_size < 1, row-major order without a level, a null column,
+  /// whose centre or width is not finite or whose half width is not positive, a period that is
+  /// negative or not finite, a point outside a periodic box, a level outside
+  /// 0 ... max_level<Dim>, max_leaf_size < 0, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
   template <detail::tree_coordinates X>
   [[nodiscard]] tree<X::n_columns> build_tree(X const& points,

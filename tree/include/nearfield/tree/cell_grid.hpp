@@ -89,6 +89,16 @@ namespace nearfield
 
   namespace detail
   {
+    /// Throws nearfield::error for a period that is negative or not finite.
+    template <class T>
+    void check_period(char const* function, int axis, T period)
+    {
+      if (!(period >= 0) || !std::isfinite(period))
+        throw error(std::string(function) + ": the period is " + number_text(period) + " on axis " +
+                    std::to_string(axis) +
+                    "; give a positive, finite length, or 0 for an open axis");
+    }
+
     /// Throws nearfield::error if the cutoff, a period or cells_per_cutoff is not valid for a search.
     template <class T, int Dim>
     void check_cell_options(T cutoff, cell_list_options<T, Dim> const& options)
@@ -108,10 +118,7 @@ namespace nearfield
           throw error(name + "cells_per_cutoff is " + std::to_string(options.cells_per_cutoff[a]) +
                       " on axis " + std::to_string(a) + "; give 1 to " +
                       std::to_string(max_cells_per_cutoff) + ", or 0 for the default");
-        if (!(period >= 0) || !std::isfinite(period))
-          throw error(name + "the period is " + number_text(period) + " on axis " +
-                      std::to_string(a) +
-                      "; give a positive, finite length, or 0 for an open axis");
+        check_period("cell_list", a, period);
         if (period > 0 && period < 2 * cutoff)
           throw error(name + "the period " + number_text(period) + " of axis " + std::to_string(a) +
                       " is less than twice the cutoff " + number_text(cutoff) +

@@ -166,7 +166,8 @@ namespace nearfield
 
   /// The tree of one set of points, whose coordinates, float or double, are columns in the memory of the current
   /// device. Options and errors are those of build_tree() on the CPU; beside these it throws nearfield::error for 2^31
-  /// points or more, too little memory on the device, and if nearfield was built without CUDA.
+  /// points or more, 2^27 leaves or more with periods, too little memory on the device, and if nearfield was built
+  /// without CUDA.
   template <detail::device_coordinate X, int Dim>
   [[nodiscard]] cuda_tree<Dim>
   build_tree(cuda_backend where, soa<X, Dim> const& points,

@@ -72,8 +72,8 @@ namespace nearfield::starpu_mpi
     /// they are. Uses the communicator for collective operations: MPI must allow any thread to call it
     /// (MPI_THREAD_MULTIPLE), or no communication of StarPU-MPI be under way.
     ///
-    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major, for
-    /// cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
+    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major,
+    /// periods and an automatic leaf size, for cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {});

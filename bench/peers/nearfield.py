@@ -1,0 +1,110 @@
+"""nearfield, called through the shared library nearfield_peers: the same arrays and the same clock as a package."""
+
+import contextlib
+import ctypes
+import os
+
+import numpy as np
+
+
+class PairList(ctypes.Structure):
+    _fields_ = [("n_pairs", ctypes.c_uint64), ("i", ctypes.c_void_p), ("j", ctypes.c_void_p),
+                ("offsets", ctypes.c_void_p)]
+
+
+def _array(address, n, dtype):
+    if n == 0:
+        return np.empty(0, dtype)
+    return np.frombuffer((ctypes.c_char * (n * np.dtype(dtype).itemsize)).from_address(address), dtype)
+
+
+def _pointers(columns):
+    """Of columns on the host, or of PyTorch's on a GPU."""
+    return (ctypes.c_void_p * 3)(*(c.ctypes.data if isinstance(c, np.ndarray) else c.data_ptr() for c in columns))
+
+
+class Nearfield:
+    def __init__(self, library, threads=1):
+        self.lib = ctypes.CDLL(os.path.abspath(library))
+        self.lib.peers_problem.restype = ctypes.c_char_p
+        self.lib.peers_isa.restype = ctypes.c_char_p
+        self.threads = threads
+        self.started = False
+
+    def isa(self):
+        return self.lib.peers_isa().decode()
+
+    def _call(self, name, *args):
+        function = getattr(self.lib, "peers_" + name)
+        function.restype = ctypes.c_bool
+        if not function(*args):
+            raise RuntimeError(self.lib.peers_problem().decode())
+
+    def forget(self):
+        self.lib.peers_forget()
+
+    def start(self):
+        """Before searches on several cores."""
+        if self.threads > 1 and not self.started:
+            self._call("start", ctypes.c_int(self.threads))
+            self.started = True
+
+    @contextlib.contextmanager
+    def awake(self):
+        """Searches on several cores need it. Workers that wait for tasks would take cores from a package."""
+        self.lib.peers_pause(ctypes.c_bool(False))
+        try:
+            yield
+        finally:
+            self.lib.peers_pause(ctypes.c_bool(True))
+
+    def search(self, problem, full, precision):
+        """An opaque list, for pairs()."""
+        x, out = problem.x(precision), PairList()
+        self._call("search_" + precision, x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)),
+                   ctypes.c_double(problem.cutoff), ctypes.c_double(problem.period), ctypes.c_bool(full),
+                   ctypes.c_bool(self.threads > 1), ctypes.byref(out))
+        return out
+
+    def pairs(self, found, n):
+        """(i, j) of a list of n points; valid until the next call."""
+        j = _array(found.j, found.n_pairs, np.uint32)
+        if not found.offsets:
+            return _array(found.i, found.n_pairs, np.uint32), j
+        offsets = _array(found.offsets, n + 1, np.uint64)
+        return np.repeat(np.arange(n, dtype=np.uint32), np.diff(offsets.astype(np.int64))), j
+
+    def nanoflann(self, problem, leaf_size):
+        x, out = problem.x("f64"), PairList()
+        self._call("nanoflann", x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)),
+                   ctypes.c_double(problem.cutoff), ctypes.c_int(leaf_size), ctypes.byref(out))
+        return out
+
+    def one_over_r(self, problem, precision):
+        q, phi = problem.q(precision), np.zeros(problem.n, problem.dtype(precision))
+        self._call("one_over_r_" + precision, _pointers(problem.columns(precision)),
+                   q.ctypes.data_as(ctypes.c_void_p), phi.ctypes.data_as(ctypes.c_void_p),
+                   ctypes.c_size_t(problem.n), ctypes.c_int(self.threads))
+        return phi
+
+    def tree(self, problem, max_leaf_size):
+        """(order, number of leaves, points of the largest)"""
+        x, order = problem.x("f64"), ctypes.c_void_p()
+        leaves, largest = ctypes.c_uint64(), ctypes.c_uint64()
+        self._call("tree", x.ctypes.data_as(ctypes.c_void_p), ctypes.c_size_t(len(x)), ctypes.c_int(max_leaf_size),
+                   ctypes.byref(order), ctypes.byref(leaves), ctypes.byref(largest))
+        return _array(order.value, len(x), np.uint32), leaves.value, largest.value
+
+    def gpu_search(self, columns, problem, full, precision):
+        """Of PyTorch's columns on the GPU, done when it returns; for to_host()."""
+        out = PairList()
+        self._call("gpu_search_" + precision, _pointers(columns), ctypes.c_size_t(problem.n),
+                   ctypes.c_double(problem.cutoff), ctypes.c_double(problem.period), ctypes.c_bool(full),
+                   ctypes.byref(out))
+        return out
+
+    def to_host(self):
+        """A copy of the last result of gpu_search()."""
+        out = PairList()
+        self._call("to_host", ctypes.byref(out))
+        return out

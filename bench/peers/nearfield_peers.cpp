@@ -1,0 +1,279 @@
+// nearfield as a shared library of C functions, so that a script times it in the same process, on the same arrays
+// and with the same clock as a package (nearfield.py has the other side). Results stay until forget(). A function
+// that fails returns false, and problem() says why.
+
+#include "baselines/cpu_search.hpp"
+
+#include <nearfield/core/soa.hpp>
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/p2p.hpp>
+#include <nearfield/search/cuda.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#ifdef PEERS_HAVE_STARPU
+#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/starpu/runtime.hpp>
+#include <starpu.h>
+#endif
+
+#include <algorithm>
+#include <any>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace
+{
+  namespace nf = nearfield;
+
+  /// Pairs (i[p], j[p]); or, with offsets, rows of j. In host or device memory.
+  struct pair_list
+  {
+    std::uint64_t n_pairs;
+    void const* i;
+    void const* j;
+    std::uint64_t const* offsets;
+  };
+
+  std::string the_problem;
+  std::shared_ptr<void> kept;              ///< the last result
+  std::function<void(pair_list&)> to_host; ///< copies the last one from the GPU
+
+  template <class F>
+  bool guarded(F const& f)
+  {
+    try
+    {
+      f();
+      return true;
+    }
+    catch (std::exception const& e)
+    {
+      the_problem = e.what();
+      return false;
+    }
+  }
+
+  template <class Result>
+  Result& keep(Result&& result)
+  {
+    auto const shared = std::make_shared<Result>(std::move(result));
+    kept = shared;
+    return *shared;
+  }
+
+  template <class Result>
+  Result& describe(Result&& list, pair_list& out)
+  {
+    auto& result = keep(std::move(list));
+    if constexpr (requires { result.offsets; })
+      out = {result.columns.size(), nullptr, result.columns.data(), result.offsets.data()};
+    else
+      out = {result.i.size(), result.i.data(), result.j.data(), nullptr};
+    return result;
+  }
+
+  template <class T>
+  auto points(T const* xyz, std::size_t n)
+  {
+    return nf::interleaved<3>(std::span(xyz, 3 * n));
+  }
+
+  template <class T>
+  nf::cell_list_options<T, 3> box(double period)
+  {
+    nf::cell_list_options<T, 3> options;
+    options.period.fill(static_cast<T>(period));
+    return options;
+  }
+
+#ifdef PEERS_HAVE_STARPU
+  struct paused_workers
+  {
+    nf::starpu::runtime starpu;
+    explicit paused_workers(int n) : starpu({.workers = n, .gpus = 0}) { starpu_pause(); }
+    ~paused_workers() { starpu_resume(); } // StarPU cannot stop otherwise
+  };
+  std::optional<paused_workers> tasks;
+#endif
+
+  template <class T>
+  void search(T const* xyz, std::size_t n, double cutoff, double period, bool full, bool all_cores,
+              pair_list& out)
+  {
+    nf::cell_list const cells{points(xyz, n), cutoff, box<T>(period)};
+    auto const with = [&](auto const&... where)
+    {
+      if (full)
+        describe(radius_search(where..., cells, nf::to_csr{}), out);
+      else
+        describe(radius_search(where..., cells, nf::to_coo{}), out);
+    };
+    if (!all_cores) return with(nf::simd);
+#ifdef PEERS_HAVE_STARPU
+    with(tasks->starpu);
+#endif
+  }
+
+  /// phi_i += sum_j q_j / |x_i - x_j|: on one core in the mutual form, on several one-sided, each for its targets.
+  template <class T>
+  void one_over_r(T const* const* columns, T const* q, T* phi, std::size_t n, int threads)
+  {
+    nf::soa<T const, 3> const x({columns[0], columns[1], columns[2]}, n);
+    nf::soa<T const, 1> const charges({q}, n);
+    if (threads == 1)
+      return nf::p2p_inner_mutual(nf::simd, nf::one_over_r<>{}, x, charges,
+                                  nf::soa<T, 1>({phi}, n));
+    std::vector<std::jthread> workers;
+    for (int t = 0; t < threads; ++t)
+      workers.emplace_back(
+          [=]
+          {
+            std::size_t const begin = n * t / threads, size = n * (t + 1) / threads - begin;
+            nf::soa<T const, 3> const targets(
+                {columns[0] + begin, columns[1] + begin, columns[2] + begin}, size);
+            // the pair of a target with itself adds nothing: 1/r is singular
+            nf::p2p_outer(nf::simd, nf::one_over_r<>{}, targets, x, charges,
+                          nf::soa<T, 1>({phi + begin}, size));
+          });
+  }
+
+  template <class T>
+  void search_on_gpu(T const* const* columns, std::size_t n, double cutoff, double period,
+                     bool full, pair_list& out)
+  {
+    nf::soa<T const, 3> const x({columns[0], columns[1], columns[2]}, n);
+    nf::cuda_cell_list<T, 3> cells{nf::cuda, x, static_cast<T>(cutoff), box<T>(period)};
+    auto const deliver = [&](auto&& list)
+    {
+      auto const& result = describe(std::move(list), out);
+      to_host = [&result](pair_list& host)
+      {
+        describe(result.to_host(), host);
+      };
+    };
+    if (full)
+      deliver(nf::radius_search(nf::cuda, cells, nf::to_csr{}));
+    else
+      deliver(nf::radius_search(nf::cuda, cells, nf::to_coo{}));
+    nf::synchronize(cells.stream());
+  }
+}
+
+#define PEERS_API extern "C" __attribute__((visibility("default")))
+
+PEERS_API char const* peers_problem()
+{
+  return the_problem.c_str();
+}
+
+/// Frees the last result.
+PEERS_API void peers_forget()
+{
+  kept.reset();
+}
+
+/// Copies the last result from the GPU.
+PEERS_API bool peers_to_host(pair_list* out)
+{
+  return guarded([&] { to_host(*out); });
+}
+
+/// The instruction set of this process.
+PEERS_API char const* peers_isa()
+{
+  static std::string const name(nf::name_of(nf::selected_isa()));
+  return name.c_str();
+}
+
+/// Before a search on several cores: StarPU with so many workers.
+PEERS_API bool peers_start([[maybe_unused]] int workers)
+{
+  return guarded(
+      [&]
+      {
+#ifdef PEERS_HAVE_STARPU
+        tasks.emplace(workers);
+#else
+        throw std::runtime_error("nearfield was built without StarPU");
+#endif
+      });
+}
+
+/// StarPU's workers stop, or go on; peers_start() leaves them stopped.
+PEERS_API void peers_pause([[maybe_unused]] bool pause)
+{
+#ifdef PEERS_HAVE_STARPU
+  if (tasks) pause ? starpu_pause() : starpu_resume();
+#endif
+}
+
+#define PEERS_SEARCH(suffix, T)                                                                    \
+  PEERS_API bool peers_search_##suffix(T const* xyz, std::size_t n, double cutoff, double period,  \
+                                       bool full, bool all_cores, pair_list* out)                  \
+  {                                                                                                \
+    return guarded([&] { search(xyz, n, cutoff, period, full, all_cores, *out); });                \
+  }                                                                                                \
+  PEERS_API bool peers_gpu_search_##suffix(T const* const* columns, std::size_t n, double cutoff,  \
+                                           double period, bool full, pair_list* out)               \
+  {                                                                                                \
+    return guarded([&] { search_on_gpu(columns, n, cutoff, period, full, *out); });                \
+  }                                                                                                \
+  PEERS_API bool peers_one_over_r_##suffix(T const* const* columns, T const* q, T* phi,            \
+                                           std::size_t n, int threads)                             \
+  {                                                                                                \
+    return guarded([&] { one_over_r(columns, q, phi, n, threads); });                              \
+  }
+PEERS_SEARCH(f32, float)
+PEERS_SEARCH(f64, double)
+
+/// Half pairs by nanoflann, which is C++ and so is called from here.
+PEERS_API bool peers_nanoflann(double const* xyz, std::size_t n, double cutoff, int leaf_size,
+                               pair_list* out)
+{
+  return guarded(
+      [&]
+      {
+        auto const find = baseline::cpu_search(nf::selected_isa()).of<double>().nanoflann_pairs;
+        if (find == nullptr) throw std::runtime_error("nearfield was built without nanoflann");
+        baseline::point_columns<double> columns;
+        for (std::size_t i = 0; i < n; ++i)
+        {
+          columns.x.push_back(xyz[3 * i]);
+          columns.y.push_back(xyz[3 * i + 1]);
+          columns.z.push_back(xyz[3 * i + 2]);
+        }
+        auto& pairs = keep(baseline::pair_columns{});
+        find(columns, cutoff, leaf_size, pairs);
+        *out = {pairs.i.size(), pairs.i.data(), pairs.j.data(), nullptr};
+      });
+}
+
+/// An adaptive tree with its interaction lists; gives its order of the points, its number of leaves and the
+/// largest leaf.
+PEERS_API bool peers_tree(double const* xyz, std::size_t n, int max_leaf_size,
+                          nf::index_type const** order, std::uint64_t* leaves,
+                          std::uint64_t* largest)
+{
+  return guarded(
+      [&]
+      {
+        auto const& tree = keep(nf::build_tree(points(xyz, n), {.max_leaf_size = max_leaf_size}));
+        *order = tree.target_order().data();
+        *leaves = tree.size();
+        *largest = tree.largest_leaf();
+      });
+}

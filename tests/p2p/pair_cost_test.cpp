@@ -1,0 +1,230 @@
+#include <nearfield/p2p/pair_cost.hpp>
+#include <nearfield/p2p/simd.hpp>
+
+#include "complains_of.hpp"
+#include "io/files.hpp"
+#include "own_interactions.hpp"
+
+#include "../../kernels/src/p2p/cost_store.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <iostream>
+#include <limits>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace nearfield
+{
+  static bool operator==(pair_cost::sample const& a, pair_cost::sample const& b)
+  {
+    return a.targets == b.targets && a.seconds == b.seconds &&
+           a.seconds_per_source == b.seconds_per_source;
+  }
+}
+
+namespace nearfield::test
+{
+  namespace
+  {
+    using testing::ContainsRegex;
+    using testing::Optional;
+    using origin = pair_cost::origin;
+    using samples = std::vector<pair_cost::sample>;
+
+    samples const some{{1, 1e-7, 1. / 3 * 1e-9}, {8, 0, 4e-9}, {100, 3e-7, 5e-8}};
+
+    TEST(pair_cost, is_linear_between_samples_and_beyond_them)
+    {
+      pair_cost const cost({{2, 10, 1}, {4, 20, 2}, {8, 20, 3}}, origin::table);
+      EXPECT_EQ(cost(2, 100), 110);
+      EXPECT_EQ(cost(4, 100), 220);
+      EXPECT_EQ(cost(3, 100), 165);
+      EXPECT_EQ(cost(6, 10), 45);
+      EXPECT_EQ(cost(16, 10), 70);
+      EXPECT_EQ(cost(1, 100), 110);
+      EXPECT_EQ(cost(0, 100), 0);
+      EXPECT_EQ(cost(4, 0), 0);
+      EXPECT_EQ(cost.rate(4, 90), 4 * 90. / 200);
+    }
+
+    TEST(pair_cost, of_one_sample_grows_with_the_targets)
+    {
+      pair_cost const cost({{10, 0, 2}}, origin::table);
+      EXPECT_EQ(cost(10, 5), 10);
+      EXPECT_EQ(cost(20, 5), 20);
+    }
+
+    TEST(pair_cost, refuses_what_is_no_cost)
+    {
+      double const nan = std::numeric_limits<double>::quiet_NaN();
+      EXPECT_THAT([] { pair_cost({}, origin::table); }, complains_of("no samples"));
+      for (samples const& wrong :
+           {samples{{0, 0, 1}}, samples{{4, 0, 1}, {4, 0, 1}}, samples{{1, -1, 1}},
+            samples{{1, nan, 1}}, samples{{1, 0, 0}}, samples{{1, 0, nan}}, samples{{nan, 0, 1}}})
+        EXPECT_THAT([&] { pair_cost(wrong, origin::table); }, complains_of("sample", "ascending"));
+    }
+
+    /// What find() says on stderr.
+    std::string complaint(detail::cost_store const& store, std::string const& subject)
+    {
+      testing::internal::CaptureStderr();
+      bool const found = store.find(subject).has_value();
+      std::string const said = testing::internal::GetCapturedStderr();
+      EXPECT_TRUE(said.empty() || !found);
+      return said;
+    }
+
+    TEST(cost_store, keeps_costs_for_other_processes)
+    {
+      temporary_folder const folder;
+      detail::cost_store const store(folder / "a" / "b", "some machine");
+      EXPECT_EQ(store.find("1/r"), std::nullopt);
+      store.keep("1/r", some);
+      store.keep("other", {{1, 0, 1}});
+      detail::cost_store const another(folder / "a" / "b", "some machine");
+      EXPECT_THAT(another.find("1/r"), Optional(some));
+      EXPECT_EQ(another.find("none"), std::nullopt);
+      EXPECT_EQ(complaint(another, "none"), "");
+      EXPECT_EQ(detail::cost_store(folder / "a" / "b", "another").find("1/r"), std::nullopt);
+    }
+
+    TEST(cost_store, ignores_what_is_not_its_own_and_replaces_it)
+    {
+      temporary_folder const folder;
+      detail::cost_store const store(folder.path(), "some machine");
+      store.keep("1/r", some);
+      std::string const good = read_text(store.file());
+      auto const line = [&]
+      {
+        return good.substr(0, good.find('\n') + 1);
+      };
+      for (std::string const& bad :
+           {std::string(), std::string("\n"), good.substr(0, good.size() - 1), "x" + good,
+            line() + "1/r:1 2\n", line() + "1/r:1 2 x\n", line() + "1/r:1 2 -3\n",
+            line() + "1/r:1 2 nan\n", line() + "1/r\n", line() + "1/r:2 0 1 1 0 1\n",
+            std::string(10000, '\0')})
+      {
+        write_text(store.file(), bad);
+        EXPECT_THAT(complaint(store, "1/r"), ContainsRegex("^nearfield: .*ignored[^\n]*\n$"))
+            << bad;
+        store.keep("1/r", some);
+        EXPECT_EQ(complaint(store, "1/r"), "");
+        EXPECT_THAT(store.find("1/r"), Optional(some));
+      }
+    }
+
+    TEST(cost_store, does_without_a_folder_that_it_can_write_to)
+    {
+      temporary_folder const folder;
+      write_text(folder / "file", "");
+      for (auto const& place : {std::filesystem::path(), folder / "file", folder / "file/below"})
+      {
+        detail::cost_store const store(place, "some machine");
+        testing::internal::CaptureStderr();
+        store.keep("1/r", some);
+        EXPECT_EQ(store.find("1/r"), std::nullopt);
+        EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+      }
+      EXPECT_EQ(folder.n_files(), 1);
+    }
+
+    TEST(cost_store, serves_processes_that_write_at_once)
+    {
+      temporary_folder const folder;
+      detail::cost_store const store(folder.path(), "some machine");
+      std::vector<pid_t> children;
+      for (int p = 0; p < 4; ++p)
+      {
+        pid_t const child = ::fork();
+        if (child == 0)
+        {
+          bool fine = true;
+          for (int i = 0; i < 50; ++i)
+          {
+            store.keep("process " + std::to_string(p), some);
+            for (int q = 0; q < 4; ++q)
+            {
+              auto const found = store.find("process " + std::to_string(q));
+              fine = fine && (!found || *found == some);
+            }
+          }
+          ::_exit(fine ? 0 : 1);
+        }
+        children.push_back(child);
+      }
+      for (pid_t const child : children)
+      {
+        int status = -1;
+        ::waitpid(child, &status, 0);
+        EXPECT_EQ(status, 0);
+      }
+      EXPECT_EQ(complaint(store, "process 0"), "");
+      EXPECT_EQ(folder.n_files(), 1); // nothing temporary is left
+    }
+
+    TEST(cost_store, has_the_folder_of_the_environment)
+    {
+      auto const folder_with = [](char const* cache, char const* xdg, char const* home)
+      {
+        auto const set = [](char const* name, char const* value)
+        {
+          value ? ::setenv(name, value, 1) : ::unsetenv(name);
+        };
+        set("NEARFIELD_CACHE", cache);
+        set("XDG_CACHE_HOME", xdg);
+        set("HOME", home);
+        return detail::cost_folder();
+      };
+      EXPECT_EQ(folder_with("/n", "/x", "/h"), "/n");
+      EXPECT_EQ(folder_with("no", "/x", "/h"), "");
+      EXPECT_EQ(folder_with("", "/x", "/h"), "/x/nearfield");
+      EXPECT_EQ(folder_with(nullptr, "relative", "/h"), "/h/.cache/nearfield");
+      EXPECT_EQ(folder_with(nullptr, nullptr, nullptr), "");
+    }
+
+    TEST(pair_cost_of, measures_once_and_keeps_what_it_found)
+    {
+      temporary_folder const folder, copy;
+      ::setenv("NEARFIELD_CACHE", folder.path().c_str(), 1);
+      auto const first = pair_cost_of<float>(simd, one_over_r<>{});
+      EXPECT_EQ(first.from(), origin::measured);
+      EXPECT_GT(first.samples().size(), 4u);
+      EXPECT_GT(first(64, 27 * 64), first(16, 16 * 27));
+      EXPECT_EQ(pair_cost_of<float>(simd, one_over_r<>{}).samples(), first.samples());
+
+      // as another process finds it
+      std::filesystem::copy(folder.path(), copy.path());
+      ::setenv("NEARFIELD_CACHE", copy.path().c_str(), 1);
+      auto const kept = pair_cost_of<float>(simd, one_over_r<>{}, pair_form::mutual);
+      EXPECT_EQ(kept.from(), origin::kept);
+      EXPECT_EQ(kept.samples(), first.samples());
+      // another precision, form, back-end and interaction is another cost
+      EXPECT_EQ(pair_cost_of<double>(simd, one_over_r<>{}).from(), origin::measured);
+      EXPECT_EQ(pair_cost_of<float>(simd, one_over_r<>{}, pair_form::one_sided).from(),
+                origin::measured);
+      EXPECT_EQ(pair_cost_of<float>(simd, one_way{}).from(), origin::measured);
+    }
+
+    TEST(pair_cost_of, refuses_a_form_that_an_interaction_has_not)
+    {
+      EXPECT_THAT([]
+                  { static_cast<void>(pair_cost_of<float>(simd, one_way{}, pair_form::mutual)); },
+                  complains_of("pair_cost_of", "mutual", "one_sided"));
+    }
+
+    TEST(table_cost, is_a_cost_of_every_worker)
+    {
+      one_over_r<> const k;
+      for (char const* worker : {"scalar", "sse2", "avx2", "avx512", "cuda"})
+      {
+        auto const cost =
+            detail::table_cost<float>(detail::cost_subject_of<float>(k, true, worker));
+        EXPECT_EQ(cost.from(), origin::table);
+        EXPECT_GT(cost.rate(64, 64 * 27), 1e8) << worker;
+      }
+    }
+  }
+}
