@@ -435,6 +435,43 @@ def radius_search():
     return figure
 
 
+def step_on_workers():
+    """Which worker ran which task of a step when: on a GPU and beside it, and beside one made slow."""
+    panels = [("uniform_64^3x64-one_over_r-f32", "16.8e6 points, 1/r, f32"),
+              ("uniform_32^3x64-one_over_r_slower-f32", "2.1e6 points, 1/r, f32, on a GPU made slow by a kernel that"
+               " repeats its work")]
+    run = next(iter(runs("starpu_shares_bench")), None)
+    machine = run.file.removesuffix("starpu_shares.json") if run else ""
+    recorded = [RESULTS / f"{machine}starpu_shares-{row}.tasks.json" for row, _ in panels]
+    if not run or not all(path.exists() for path in recorded):
+        raise Missing("NEARFIELD_RECORDINGS=bench/results " + benchmark("build/cuda/bin/starpu_shares_bench")
+                      + ", and MACHINE- before the names of *.tasks.json")
+    kinds = {"p2p": ("P2P", MUTUAL["color"]), "collect": ("gather inputs", "#009E73"),
+             "deliver": ("deliver sums", ONE_SIDED["color"])}
+    figure, all_axes = pyplot.subplots(len(panels), 1, figsize=(8, 7.5))
+    for axes, path, (row, title) in zip(all_axes, recorded, panels):
+        tasks = json.loads(path.read_text())["tasks"]
+        # GPUs above, CPU workers below
+        workers = sorted({(not task["worker"].startswith("CUDA"), task["number"], task["worker"]) for task in tasks})
+        place = {worker[2]: -y for y, worker in enumerate(workers)}
+        for kind, (label, color) in kinds.items():
+            mine = [task for task in tasks if task["name"].startswith(kind)]
+            axes.barh([place[task["worker"]] for task in mine], [task["end_ms"] - task["begin_ms"] for task in mine],
+                      left=[task["begin_ms"] for task in mine], height=0.8, color=color, edgecolor="white",
+                      linewidth=0.3, label=label)
+        axes.set_yticks(list(place.values()), list(place), fontsize=7)
+        axes.grid(axis="y", visible=False)
+        axes.set_xlabel("ms")
+        axes.set_title(f"{title}: {run.value('starpu_shares/' + row.replace('-', '/'), 'gain'):.2f} x the GPU alone",
+                       loc="left")
+    figure.legend(*all_axes[0].get_legend_handles_labels(), loc="lower right", ncols=3)
+    figure.suptitle(f"One step with new inputs and delivery on its workers: {run.machine()}", fontsize=10)
+    figure.tight_layout(rect=(0, 0.05, 1, 1))
+    caption(figure, "A GPU has two workers, whose tasks overlap. Ratios are of steps with data resident, without the"
+            " blue and green tasks.", f"Recorded and timed in one run: {run.source()}")
+    return figure
+
+
 # The strategies of the Kokkos study: name, label, colour, marker
 STRATEGIES = (("flat_range", "flat range", "#E69F00", "s"), ("reduce", "reduce", "#999999", "x"),
               ("nested_teams", "nested, teams", "#009E73", "v"), ("nested_vectors", "nested, vectors", "#56B4E9", "<"),
@@ -519,7 +556,7 @@ def kokkos_h100():
     return figure
 
 
-ALL = (near_field, simd_time, starpu_scaling, gpu_time, radius_search, kokkos_cpu, kokkos_h100)
+ALL = (near_field, simd_time, starpu_scaling, step_on_workers, gpu_time, radius_search, kokkos_cpu, kokkos_h100)
 
 
 def drawn(figure):

@@ -24,8 +24,10 @@ mkdir "$work"
 
 # The tests of a program that a sanitizer runs, as a GoogleTest filter; of other programs all. Racecheck takes
 # 0.1 s and more a search or a step, and a type of points meets the code that another one meets: each case
-# stands here with one of them, and every output of the search once. Memcheck leaves out the longest lists.
+# stands here with one of them, and every output of the search once. Memcheck leaves out the longest lists, and
+# kernels that are slow on purpose.
 declare -A sanitized=(
+  [memcheck starpu_near_field_gpu_test]='-starpu_shared_step*'
   [memcheck cuda_search_test]='-*large_lists*:*repeats_to_the_bit*'
   [racecheck cuda_lists_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:cuda_list.*'
   [racecheck cuda_tree_gpu_test]='cuda_tree_of/float3d.a_leaf_may*:cuda_tree_of/double2d.coordinates*:*/float3d.a_rebuilt*'

@@ -3,15 +3,21 @@
 #include <nearfield/core/where.hpp>
 
 #include <iostream>
+#include <set>
+#include <string>
 
 namespace nearfield::app
 {
   namespace
   {
-    // "avx512", "scalar" or "cuda". A step has one back-end, so all its tasks have the same.
+    // "avx512", "scalar" or "cuda"; "avx512 and cuda" of a step that CPU workers and GPUs share.
     std::string implementation(run_options const& options, step_report const& step)
     {
-      if (!step.tasks.empty()) return step.tasks.front().implementation;
+      std::set<std::string> ran;
+      for (auto const& of : step.tasks) ran.insert(of.implementation);
+      std::string names;
+      for (auto const& name : ran) names += (names.empty() ? "" : " and ") + name;
+      if (!names.empty()) return names;
       if (step.gpus > 0) return name_of(backend::cuda);
       backend const asked = options.step.backend;
       return asked == backend::automatic || asked == backend::simd

@@ -57,12 +57,12 @@ namespace bench
           n_, targets().data(), n_, sources().data(), q()[0], inner_, threads);
     }
 
-    /// Reports rates, and compares the outputs; found(o, i) is output o of target i. A strategy may add all terms to
-    /// one sum, whose rounding error grows with their number.
+    /// Reports rates and the share of the bound, and compares the outputs; found(o, i) is output o of target i. A
+    /// strategy may add all terms to one sum, whose rounding error grows with their number.
     template <class Found>
-    void report(benchmark::State& state, Found const& found) const
+    void report(benchmark::State& state, machine const& on, bool mutual, Found const& found) const
     {
-      bench::report<kernel>(state, pairs());
+      bench::report<kernel, T>(state, pairs(), on, mutual);
       check_sums(
           state, tolerance<T>(50 + double(n_) / 64), n_,
           [&](std::size_t i)

@@ -4,8 +4,6 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
-#include <algorithm>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -27,11 +25,11 @@ namespace nearfield::starpu::detail
       return symbol;
     }
 
-    /// Tasks of similar work share a bin, half an octave of the number of interactions wide.
-    std::uint32_t work_bin(double interactions)
-    {
-      return static_cast<std::uint32_t>(std::lround(2 * std::log2(std::max(interactions, 1.))));
-    }
+    // what a task takes beside its work, from its worker or from a stream, in microseconds
+    constexpr double around_cpu_task = 20, around_gpu_task = 10;
+    // of a task whose argument gives none: bytes copied, or candidates tested
+    constexpr double some_cpu_rate = 1e9, some_gpu_rate = 1e11;
+    constexpr double simd_over_scalar = 10;
   }
 
   codelet::codelet(description const& what)
@@ -39,9 +37,11 @@ namespace nearfield::starpu::detail
         is_counted_(what.is_counted)
   {
     monitor::of_process(); // made here: a worker may have no memory for it
-    model_.type = STARPU_HISTORY_BASED;
+    // a function in place of measured times: those of irregular tasks never suffice, the first steps would run
+    // anywhere, and StarPU aborts when it reads a damaged file of them
+    model_.type = STARPU_PER_ARCH;
     model_.symbol = symbol_.c_str();
-    model_.footprint = what.has_work ? &footprint : nullptr;
+    model_.arch_cost_function = &microseconds;
 
     starpu_codelet_init(this);
     starpu_codelet::name = name_.c_str();
@@ -91,19 +91,36 @@ namespace nearfield::starpu::detail
     }
   }
 
-  std::uint32_t codelet::footprint(starpu_task* task) noexcept
+  double codelet::work_of(starpu_task* task) const noexcept
+  {
+    double bytes = 0;
+    for (unsigned b = 0; b < STARPU_TASK_GET_NBUFFERS(task); ++b)
+      bytes += static_cast<double>(starpu_data_get_size(STARPU_TASK_GET_HANDLE(task, b)));
+    return bytes;
+  }
+
+  double codelet::microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
+                               unsigned implementation) noexcept
   {
     auto const& mine = static_cast<codelet const&>(*task->cl);
-    double work = 0;
+    task_argument argument;
     try
     {
-      work = mine.argument_of(*task).work;
+      argument = mine.argument_of(*task);
     }
     catch (...)
     {
       // the task itself will report it
     }
-    return work_bin(work > 0 ? work : mine.work_of(task));
+    double const work = argument.work > 0 ? argument.work : mine.work_of(task);
+    auto const of = [](double rate, double otherwise)
+    {
+      return rate > 0 ? rate : otherwise;
+    };
+    if (arch->ndevices > 0 && arch->devices[0].type == STARPU_CUDA_WORKER)
+      return around_gpu_task + 1e6 * work / of(argument.gpu_rate, some_gpu_rate);
+    double const slower = implementation > 0 ? simd_over_scalar : 1; // scalar comes second
+    return around_cpu_task + slower * 1e6 * work / of(argument.cpu_rate, some_cpu_rate);
   }
 
   codelet& registered(codelet::description const& what, void const* interaction,

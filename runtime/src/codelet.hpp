@@ -6,7 +6,6 @@
 
 #include <starpu.h>
 
-#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -28,8 +27,10 @@ namespace nearfield::starpu::detail
   {
     /// where the task reports; null: runtime::wait() of the process
     monitor* watch = nullptr;
-    /// directed pairs, for the performance model; 0: computed from the buffers
-    double work = 0;
+    // for schedulers that ask how long the task takes
+    double work = 0; ///< directed pairs, or what else there is to do; 0: computed from the buffers
+    double cpu_rate = 0; ///< work a second of a CPU worker; 0: some
+    double gpu_rate = 0; ///< the same of a worker of a GPU, which may have several
   };
 
   /// A task that is running.
@@ -50,12 +51,10 @@ namespace nearfield::starpu::detail
     {
       std::string name; ///< of the tasks
       std::string
-          symbol; ///< of the performance model: a file name, in which other characters become underscores
+          symbol; ///< of the performance model; characters that a file name may not have become underscores
       char const* profiler_name; ///< name on the timeline of a profiler
       backend_set backends;      ///< cuda only takes effect with has_cuda
       bool has_cuda = false;
-      /// the performance model depends on the work: data of equal size can mean very different numbers of pairs
-      bool has_work = true;
       bool is_counted = true; ///< by the monitor
       bool has_model = true;  ///< of performance, for schedulers
     };
@@ -70,13 +69,15 @@ namespace nearfield::starpu::detail
     [[nodiscard]] virtual task_argument const& argument_of(starpu_task const& task) const;
     /// May throw; the exception goes to the monitor of the argument.
     virtual void run(running_task const& task) const = 0;
-    /// The work of a task whose argument does not give it.
-    [[nodiscard]] virtual double work_of(starpu_task*) const noexcept { return 1; }
+    /// The work of a task whose argument does not give it: the bytes of its buffers.
+    [[nodiscard]] virtual double work_of(starpu_task* task) const noexcept;
 
   private:
     template <implementation On>
     static void call(void** buffers, void*) noexcept;
-    static std::uint32_t footprint(starpu_task* task) noexcept;
+    /// What the task takes, about: for schedulers that compare workers.
+    static double microseconds(starpu_task* task, starpu_perfmodel_arch* arch,
+                               unsigned implementation) noexcept;
 
     std::string name_, symbol_;
     char const* profiler_name_;
@@ -85,7 +86,7 @@ namespace nearfield::starpu::detail
   };
 
   /// The codelet of this symbol, set of back-ends and interaction (an address, or null), made by the first
-  /// call. It is never destroyed: StarPU writes the models when it stops, maybe after static objects are gone.
+  /// call. It is never destroyed: StarPU looks at the models when it stops, maybe after static objects are gone.
   NEARFIELD_API codelet& registered(codelet::description const& what, void const* interaction,
                                     std::function<codelet*()> const& make);
   template <class Codelet, class... Rest>

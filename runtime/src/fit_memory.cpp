@@ -52,6 +52,7 @@ namespace nearfield::detail
       {
         for (group_plan const& group : plan.groups)
         {
+          if (!group.is_for_gpus) continue;
           bytes = std::max(bytes, task_bytes(plan, group, point));
           chunks = std::max(chunks, group.source_chunks.size());
         }
@@ -86,8 +87,9 @@ namespace nearfield::detail
       bytes += (point.source_x + 2 * point.source_q) * chunk.size();
     for (point_interval const& chunk : plan.target_chunks) bytes += point.target_x * chunk.size();
     for (group_plan const& group : plan.groups)
-      bytes += static_cast<double>(group.list.size()) +
-               point.out * (double(group.targets.size()) + group.halo_size);
+      if (group.is_for_gpus)
+        bytes += static_cast<double>(group.list.size()) +
+                 point.out * (double(group.targets.size()) + group.halo_size);
     return bytes;
   }
 
@@ -98,7 +100,11 @@ namespace nearfield::detail
     if (memory.bytes <= 0 || step_bytes(result, point) <= usable_bytes(memory)) return result;
     largest_task largest(result, point);
     double least = largest.bytes; // over plans whose tasks can be launched
-    std::vector<index_type> first_leaf(groups.first_leaf.begin(), groups.first_leaf.end());
+    // only groups for GPUs are cut
+    auto const given = groups.first_leaf;
+    auto const end_of_gpus = std::upper_bound(given.begin(), given.end(),
+                                              groups.first_cpu_leaf); // behind their last boundary
+    std::vector<index_type> of_gpus(given.begin(), end_of_gpus), first_leaf;
     for (std::size_t n_chunks = default_chunks; !largest.fits(memory); n_chunks *= 2)
     {
       if (n_chunks > most_chunks)
@@ -109,7 +115,8 @@ namespace nearfield::detail
                         "larger STARPU_LIMIT_CUDA_MEM",
                     error_kind::out_of_memory);
       // groups much smaller than a chunk reach fewer chunks, and a launch takes at most most_source_allocations
-      first_leaf = halved(std::move(first_leaf), 8 * n_chunks);
+      first_leaf = of_gpus = halved(std::move(of_gpus), 8 * n_chunks);
+      first_leaf.insert(first_leaf.end(), end_of_gpus, given.end());
       groups.first_leaf = first_leaf;
       result = plan(groups, true, n_chunks, nullptr);
       largest = largest_task(result, point);

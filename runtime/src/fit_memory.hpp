@@ -33,11 +33,11 @@ namespace nearfield::detail
   NEARFIELD_API double task_bytes(step_plan const& plan, group_plan const& group,
                                   point_bytes const& point);
 
-  /// Bytes of all data of a step, which has two sets of inputs.
+  /// Bytes that the groups for GPUs need all in all; a step has two sets of inputs.
   NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
   /// The plan for GPUs with this much memory. It has the given groups if all data of the step fit, or those of
-  /// all tasks that are on a GPU at once; otherwise more and smaller groups and chunks. Throws nearfield::error
+  /// all of its tasks that are on a GPU at once; otherwise more and smaller groups and chunks. Throws nearfield::error
   /// if even that does not fit; the message gives the bytes that a task needs.
   NEARFIELD_API step_plan plan_for_gpus(planner plan, leaf_groups_view groups,
                                         point_bytes const& point, gpu_memory const& memory);

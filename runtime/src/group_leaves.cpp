@@ -1,5 +1,7 @@
 #include <nearfield/starpu/group_leaves.hpp>
 
+#include "shares.hpp"
+
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
@@ -14,21 +16,6 @@ namespace nearfield
     constexpr int groups_per_core = 16;
     // below this StarPU's overhead exceeds a few percent of a task
     constexpr double least_pairs_of_a_group = 1e6;
-
-    std::vector<double> cumulated_pairs(leaf_groups_view const& views)
-    {
-      index_type const n = views.targets.size();
-      std::vector<double> sums(n + std::size_t(1), 0.);
-      for (index_type b = 0; b < n; ++b)
-      {
-        double sources = views.full.own[b].end - views.full.own[b].begin;
-        for (source_range const& range : views.full.neighbours(b))
-          sources += range.end - range.begin;
-        // + 1: a leaf without pairs counts too, or the last leaf might belong to no group
-        sums[b + 1] = sums[b] + views.targets.count(b) * sources + 1;
-      }
-      return sums;
-    }
 
     // more than the two workers of a GPU run at once, so that it never drains; 1000 leaves fill a GPU
     constexpr int most_groups_per_gpu = 8;
@@ -76,16 +63,8 @@ namespace nearfield
     std::vector<index_type> first_leaf{0};
     if (index_type const n = views.targets.size(); n > 0)
     {
-      std::vector<double> const pairs = cumulated_pairs(views);
-      std::size_t const n_groups = number_of_groups(options, pairs[n], n);
-      for (std::size_t g = 1; g < n_groups; ++g)
-      {
-        double const share = pairs[n] * (static_cast<double>(g) / static_cast<double>(n_groups));
-        auto const cut = static_cast<index_type>(
-            std::lower_bound(pairs.begin(), pairs.end(), share) - pairs.begin());
-        if (cut > first_leaf.back() && cut < n) first_leaf.push_back(cut);
-      }
-      first_leaf.push_back(n);
+      std::vector<double> const pairs = cumulated_pairs(views, pair_form::one_sided);
+      cut_evenly(pairs, n, number_of_groups(options, pairs[n], n), first_leaf);
     }
     return first_leaf;
   }

@@ -1,17 +1,16 @@
 #include <nearfield/starpu/near_field.hpp>
 
 #include "any_step.hpp"
+#include "division.hpp"
 #include "environment.hpp"
-#include "fit_memory.hpp"
-#include "gpu_memory.hpp"
 #include "list_tasks.hpp"
 #include "p2p_codelet.hpp"
+#include "rates.hpp"
 #include "reorder.hpp"
 #include "task.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
-#include <nearfield/p2p/tuning.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
@@ -26,21 +25,6 @@ namespace nearfield::starpu::detail
   namespace
   {
     constexpr int first_of_all = std::numeric_limits<int>::max(); // a priority
-
-    pair_form choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
-                          pair_form wanted, backend where)
-    {
-      bool const can_be_mutual = groups.has_one_set && k.has_way_back;
-      if (wanted == pair_form::automatic)
-      {
-        bool const pays =
-            where != backend::cuda ||
-            cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out, n_rhs);
-        return can_be_mutual && pays ? pair_form::mutual : pair_form::one_sided;
-      }
-      check_form(groups.has_one_set, k, wanted);
-      return wanted;
-    }
 
     /// Throws nearfield::error for columns that fit neither the tree nor each other.
     template <class T>
@@ -63,26 +47,25 @@ namespace nearfield::starpu::detail
     }
 
     template <class T>
-    nearfield::detail::step_plan make_plan(leaf_groups_view const& groups,
-                                           step_columns<T> const& columns, pair_form form,
-                                           backend where)
+    division division_of(runtime const& starpu, leaf_groups_view const& groups, kernel<T> const& k,
+                         step_columns<T> const& columns, step_options const& options)
     {
-      nearfield::detail::planner const plan = form == pair_form::mutual
-                                                  ? &nearfield::detail::plan_mutual
-                                                  : &nearfield::detail::plan_gather;
-      if (where != backend::cuda)
-        return plan(groups, false, nearfield::detail::default_chunks, nullptr);
       auto const bytes = [](auto const& of)
       {
         return static_cast<double>(of.columns.size() * sizeof(T));
       };
-      return nearfield::detail::plan_for_gpus(
-          plan, groups,
-          {.source_x = bytes(columns.sources()),
-           .source_q = bytes(columns.q),
-           .target_x = columns.has_one_set ? 0 : bytes(columns.x),
-           .out = bytes(columns.out)},
-          smallest_gpu_memory());
+      return divide(starpu, groups,
+                    {*k.type,
+                     columns.n_rhs,
+                     {.source_x = bytes(columns.sources()),
+                      .source_q = bytes(columns.q),
+                      .target_x = columns.has_one_set ? 0 : bytes(columns.x),
+                      .out = bytes(columns.out)},
+                     [&](backend where, pair_form form)
+                     {
+                       return rate_of(k, form, where, groups);
+                     }},
+                    options);
     }
   }
 
@@ -93,15 +76,18 @@ namespace nearfield::starpu::detail
   public:
     step(runtime const& s, leaf_groups_view const& groups, kernel<T> const& interaction,
          step_columns<T> const& of_caller, step_options const& options)
-        : starpu(s), delivery(options.delivery),
-          where(choose_backend(s, *interaction.type, options.backend)),
-          form_(choose_form(groups, *interaction.type, of_caller.n_rhs, options.form, where)),
-          group_codelet(list_codelet(form_, *interaction.type, where)), k(interaction),
-          columns(of_caller)
+        : starpu(s), delivery(options.delivery), k(interaction), columns(of_caller)
     {
       check_may_wait("near_field"); // its destructor waits
       check_arguments(groups, columns);
-      plan = make_plan(groups, columns, form_, where);
+      division made = division_of(s, groups, k, columns, options);
+      plan = std::move(made.plan);
+      form_ = made.form;
+      group_codelet = &list_codelet(form_, *k.type, made.where);
+      cpu_codelet = made.where == backend::cuda ? nullptr : group_codelet;
+      for (auto const& group : plan.groups)
+        if (!group.is_for_gpus && !cpu_codelet)
+          cpu_codelet = &list_codelet(form_, *k.type, backend::simd);
 
       source_x.add(plan.source_chunks, columns.sources().view(), groups.source_order, &watch);
       for (collected& q : source_q)
@@ -112,6 +98,8 @@ namespace nearfield::starpu::detail
       std::size_t const n_out = columns.out.columns.size();
       p2p_argument argument = argument_of(k, &watch);
       argument.n_rhs = columns.n_rhs;
+      if (made.cpu_rate > 0) argument.cpu_rate = made.cpu_rate;
+      if (made.gpu_rate > 0) argument.gpu_rate = made.gpu_rate / workers_of_a_gpu();
       for (auto& group : plan.groups)
       {
         auto const n = group.targets.size();
@@ -164,7 +152,8 @@ namespace nearfield::starpu::detail
 
     void wait() override
     {
-      for (std::size_t g = 0; g < n_tasks(); ++g)
+      // those of CPU workers first: they are many, and asking for each takes time, in which the GPUs still compute
+      for (std::size_t g = n_tasks(); g-- > 0;)
         if (is_written[g]) // StarPU aborts when data is read that no task has written
           wait_for_writers(out[g], "out");
       watch.rethrow();
@@ -233,7 +222,8 @@ namespace nearfield::starpu::detail
       bool const is_mutual = form_ == pair_form::mutual;
       bool const has_targets_apart = !columns.has_one_set;
       auto const n_sources = static_cast<unsigned>(group.source_chunks.size());
-      task one(group_codelet, 2 + is_mutual + has_targets_apart + 2 * n_sources);
+      task one(*(group.is_for_gpus ? group_codelet : cpu_codelet),
+               2 + is_mutual + has_targets_apart + 2 * n_sources);
       one.add(list[g], STARPU_R);
       one.add(out[g], STARPU_W);
       if (is_mutual) one.add(halo[g], STARPU_W);
@@ -265,9 +255,9 @@ namespace nearfield::starpu::detail
     runtime starpu;
     monitor watch;
     delivery_choice delivery;
-    backend where;
     pair_form form_;
-    starpu_codelet& group_codelet;
+    starpu_codelet* group_codelet; ///< of the groups for GPUs, if there are any
+    starpu_codelet* cpu_codelet;   ///< of the others
     kernel<T> k;
     step_columns<T> columns;
     nearfield::detail::step_plan plan;

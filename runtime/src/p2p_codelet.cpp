@@ -7,10 +7,15 @@
 
 namespace nearfield::starpu::detail
 {
-  namespace
+  std::string_view worker_of(interaction_shape const& k, backend where)
   {
-    std::string_view simd_name(interaction_shape const& k)
+    switch (where)
     {
+    case backend::cuda:
+      return "cuda";
+    case backend::scalar:
+      return "scalar";
+    default:
       return k.own_isa.empty() ? name_of(selected_isa()) : k.own_isa;
     }
   }
@@ -41,7 +46,7 @@ namespace nearfield::starpu::detail
 
   std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k)
   {
-    std::string_view const names[] = {simd_name(k), "scalar", "cuda"};
+    std::string_view const names[] = {worker_of(k, backend::simd), "scalar", "cuda"};
     return watch.tasks(names);
   }
 
@@ -50,7 +55,7 @@ namespace nearfield::starpu::detail
                                                 backend_set backends)
   {
     std::string implementations;
-    if (backends.has_simd()) implementations += "_" + std::string(simd_name(k));
+    if (backends.has_simd()) implementations += "_" + std::string(worker_of(k, backend::simd));
     if (backends.has_scalar()) implementations += "_scalar";
     if (implementations.empty()) implementations = "_cuda";
     // two interactions of the same name have separate models

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "rates.hpp"
 #include "task_list.hpp"
 
 #include <nearfield/starpu/kernel_of.hpp>
@@ -27,17 +28,26 @@ namespace nearfield::starpu::detail
     bool accumulates = false;
   };
 
-  /// The argument of tasks of k; k must outlive it.
+  /// The argument of tasks of k, which must outlive it, with rough rates of large boxes.
   template <class T>
   p2p_argument argument_of(kernel<T> const& k, monitor* watch)
   {
-    return {{watch}, k.k.get(), k.type->type, k.is_singular, k.tests_for_zero};
+    return {{.watch = watch,
+             .cpu_rate = rough_rate_of(k, backend::simd),
+             .gpu_rate = rough_rate_of(k, backend::cuda) / workers_of_a_gpu()},
+            k.k.get(),
+            k.type->type,
+            k.is_singular,
+            k.tests_for_zero};
   }
 
   /// Throws nearfield::error if cuda is named and there are no CUDA kernels, or if only cuda is named and the
   /// running StarPU has no GPU worker. Called for each task, since the next runtime of a process may have other
   /// workers.
   void check_cuda_backend(interaction_shape const& k, backend_set backends);
+
+  /// "cuda", "scalar", or the instruction set of the SIMD kernels of k.
+  std::string_view worker_of(interaction_shape const& k, backend where);
 
   /// The number of P2P tasks that each worker has run with each implementation.
   NEARFIELD_API std::vector<worker_tasks> statistics_of(monitor const& watch,

@@ -7,6 +7,7 @@
 #include <limits>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace nearfield::detail
 {
@@ -100,7 +101,8 @@ namespace nearfield::detail
 
     /// Makes the plan of each group: of_group(g, group) sets it.
     template <class F>
-    void plan_each(step_plan& plan, leaf_groups_view const& groups, executor* on, F const& of_group)
+    void plan_each(step_plan& plan, leaf_groups_view const& groups, bool for_gpus, executor* on,
+                   F const& of_group)
     {
       std::size_t const n = groups.first_leaf.size() - 1;
       plan.groups.resize(n);
@@ -108,6 +110,8 @@ namespace nearfield::detail
       {
         auto const group = static_cast<std::size_t>(g);
         plan.groups[group].targets = points_of(groups.targets, groups, group);
+        plan.groups[group].is_for_gpus =
+            for_gpus && groups.first_leaf[group] < groups.first_cpu_leaf;
         of_group(group, plan.groups[group]);
       };
       if (on)
@@ -120,12 +124,13 @@ namespace nearfield::detail
     {
       plan.by_priority.resize(plan.groups.size());
       std::iota(plan.by_priority.begin(), plan.by_priority.end(), std::size_t(0));
-      auto const size = [&](std::size_t g)
+      auto const rank = [&](std::size_t g)
       {
-        return std::ilogb(plan.groups[g].interactions + 1);
+        group_plan const& group = plan.groups[g];
+        return std::pair(group.is_for_gpus, std::ilogb(group.interactions + 1));
       };
       std::stable_sort(plan.by_priority.begin(), plan.by_priority.end(),
-                       [&](std::size_t a, std::size_t b) { return size(a) > size(b); });
+                       [&](std::size_t a, std::size_t b) { return rank(a) > rank(b); });
     }
 
     void fit_targets(step_plan const& plan, leaf_groups_view const& groups, group_plan& group,
@@ -193,9 +198,9 @@ namespace nearfield::detail
         builder.list.sets.push_back({static_cast<index_type>(s), 0, 0});
       task_list const& list = builder.list;
       pack(groups, group, builder,
-           for_gpus ? gather_items(list.targets(), list.list()) : cuda_items{});
+           group.is_for_gpus ? gather_items(list.targets(), list.list()) : cuda_items{});
     };
-    plan_each(plan, groups, on, of_group);
+    plan_each(plan, groups, for_gpus, on, of_group);
     std::erase_if(plan.groups, [](group_plan const& group) { return group.targets.size() == 0; });
     finish(plan);
     return plan;
@@ -297,7 +302,7 @@ namespace nearfield::detail
                              interval.begin - plan.source_chunks[chunk].begin, group.halo_size});
         group.halo_size += interval.size();
       }
-      if (for_gpus) check_places(group);
+      if (group.is_for_gpus) check_places(group);
       for (index_type b = groups.first_leaf[g]; b < groups.first_leaf[g + 1]; ++b)
       {
         point_interval const box{groups.targets.begin(b), groups.targets.end(b)};
@@ -327,9 +332,9 @@ namespace nearfield::detail
         group.interactions += box.size() * sources;
       }
       pack(groups, group, builder,
-           for_gpus ? mutual_items(list.targets(), list.list()) : cuda_items{});
+           group.is_for_gpus ? mutual_items(list.targets(), list.list()) : cuda_items{});
     };
-    plan_each(plan, groups, on, of_group);
+    plan_each(plan, groups, for_gpus, on, of_group);
     for (std::size_t g = 0; g < halos.size(); ++g) hand_out_halo(plan, g, halos[g]);
     finish(plan);
     return plan;

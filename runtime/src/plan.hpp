@@ -36,6 +36,7 @@ namespace nearfield::detail
   struct group_plan
   {
     point_interval targets;
+    bool is_for_gpus = false; ///< the list has the work items of GPU kernels
     std::size_t target_chunk = 0;
     std::vector<std::size_t> source_chunks; ///< by source buffer of the list
     task_head head;
@@ -54,15 +55,15 @@ namespace nearfield::detail
     std::vector<point_interval> source_chunks, target_chunks;
     /// The groups with targets, in tree order.
     std::vector<group_plan> groups;
-    /// Group indices by decreasing work, in steps of a factor of two and otherwise in tree order, so that the
-    /// last tasks to run are small.
+    /// Group indices: those for GPUs first, then by decreasing work, in steps of a factor of two and otherwise in
+    /// tree order, so that the last tasks to run are small.
     std::vector<std::size_t> by_priority;
   };
 
   /// The best value measured on GPUs with 8 groups each; on CPUs it makes no difference.
   inline constexpr std::size_t default_chunks = 16;
 
-  /// With for_gpus, lists also get the work items of GPU kernels. Sources and targets are cut into at most
+  /// With for_gpus, the groups before groups.first_cpu_leaf are for GPUs. Sources and targets are cut into at most
   /// n_chunks chunks each. Groups are planned on the threads of `on`, or on the calling one if that is null.
   using planner = step_plan (*)(leaf_groups_view const& groups, bool for_gpus, std::size_t n_chunks,
                                 executor* on);

@@ -17,7 +17,6 @@ namespace nearfield::starpu::detail
               .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
               .profiler_name = range,
               .backends = backend::scalar,
-              .has_work = false,
               .is_counted = false};
     }
 

@@ -1,6 +1,7 @@
 #include "task.hpp"
 
 #include "environment.hpp"
+#include "recording.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu/runtime.hpp>
@@ -185,10 +186,12 @@ namespace nearfield::starpu::detail
     char const* const name = task_->name;
     monitor* const owner = callback_ ? callback_->owner.get() : nullptr;
     if (owner) owner->submitted();
+    record(*task_);
     int const code = starpu_task_submit(task_);
     if (code != 0)
     {
       if (owner) owner->ended();
+      forget(*task_);
       check(code, "starpu_task_submit(" + std::string(name ? name : "task") + ")");
     }
     task_ = nullptr;

@@ -28,14 +28,16 @@ namespace nearfield::test
       auto const of_one = periodic_reference(k, one, c.x, c.x, q.view());
       auto const of_two = periodic_reference(k, two, c.x, c.y, y_q.view());
       guarded<T, K::n_out> out(c.x.size());
+      // a point's image is rounded too
+      double const enough = 2 * tolerance<T>;
       auto const with = [&](auto where)
       {
         near_field(where, k, one, c.x.view(), q.view(), out.view());
-        EXPECT_LE(error_of(out.view(), of_one), tolerance<T>);
+        EXPECT_LE(error_of(out.view(), of_one), enough);
         near_field_mutual(where, k, one, c.x.view(), q.view(), out.view());
-        EXPECT_LE(error_of(out.view(), of_one), tolerance<T>) << "mutual";
+        EXPECT_LE(error_of(out.view(), of_one), enough) << "mutual";
         near_field(where, k, two, c.x.view(), c.y.view(), y_q.view(), out.view());
-        EXPECT_LE(error_of(out.view(), of_two), tolerance<T>) << "two sets";
+        EXPECT_LE(error_of(out.view(), of_two), enough) << "two sets";
       };
       with(scalar);
       with(simd);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace
 {
@@ -86,6 +87,35 @@ namespace
         EXPECT_EQ(targets, c.x.size());
         EXPECT_EQ(pairs, pairs_of_whole);
       }
+    }
+  }
+
+  TEST(plan_for_gpus, leaves_the_groups_of_cpu_workers_as_they_are)
+  {
+    cloud_in_groups const c(cloud::uniform);
+    auto view = c.groups.view();
+    index_type const n = view.first_leaf.back();
+    view.first_cpu_leaf = view.first_leaf[6];
+    std::vector<index_type> first_leaf(view.first_leaf.begin(), view.first_leaf.begin() + 6);
+    for (index_type leaf = view.first_cpu_leaf; leaf < n; leaf += 5) first_leaf.push_back(leaf);
+    first_leaf.push_back(n);
+    view.first_leaf = first_leaf;
+    for (planner const plan : both_forms)
+    {
+      auto const planned = plan_for_gpus(plan, view, heavy, {150 * mebibyte, 4});
+      double largest = 0;
+      std::vector<index_type> begins;
+      for (auto const& group : planned.groups)
+        if (group.is_for_gpus)
+          largest = std::max(largest, task_bytes(planned, group, heavy));
+        else
+          begins.push_back(group.targets.begin);
+      EXPECT_LT(4 * largest, 150 * mebibyte);
+      std::vector<index_type> expected;
+      for (std::size_t g = 6; g + 1 < first_leaf.size(); ++g)
+        expected.push_back(view.targets.begin(first_leaf[g]));
+      EXPECT_EQ(begins, expected);
+      EXPECT_GT(planned.groups.size(), first_leaf.size() - 1) << "this test would show nothing";
     }
   }
 

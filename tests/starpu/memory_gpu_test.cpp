@@ -106,19 +106,25 @@ namespace
     }
   }
 
-  TEST(starpu_step_larger_than_a_gpu, is_refused_where_not_even_a_task_fits)
+  TEST(starpu_step_larger_than_a_gpu, is_refused_or_left_to_cpu_workers_where_not_even_a_task_fits)
   {
     environment variables;
     variables.set("STARPU_LIMIT_CUDA_MEM", "66");
     runtime const starpu({.gpus = 1});
     large_problem p(cloud::uniform, 400'000);
     auto const groups = group_leaves(starpu, p.leaves);
-    EXPECT_THAT(message_of(
-                    [&] {
-                      starpu::near_field step{starpu,     groups,     K{},
-                                              p.x.view(), p.q.view(), writable(p.out)};
-                    }),
+    auto const make = [&](backend where)
+    {
+      return starpu::near_field{
+          starpu, groups, K{}, p.x.view(), p.q.view(), writable(p.out), {.backend = where}};
+    };
+    EXPECT_THAT(message_of([&] { auto const step = make(cuda); }),
                 AllOf(HasSubstr("a task needs"), HasSubstr("StarPU has 66 MiB")));
+    auto step = make(backend::automatic);
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.largest_difference(p.expected()), 1e-11) << "CPU workers take it";
+    for (auto const& ran : step.statistics()) EXPECT_NE(ran.implementation, "cuda");
   }
 
   TEST(starpu_step_larger_than_a_gpu, limits_of_one_gpu_count_too)

@@ -166,8 +166,8 @@ namespace
     EXPECT_THROW(p2p.insert_inner({.x = none.hx, .q = a.hq, .out = none.hout}), error);
   }
 
-  /// The half octave of pairs by which a model knows the work of a task.
-  std::uint32_t bin(starpu_codelet* codelet, std::initializer_list<starpu_data_handle_t> handles)
+  /// The microseconds that schedulers expect of a CPU worker.
+  double expected(starpu_codelet* codelet, std::initializer_list<starpu_data_handle_t> handles)
   {
     starpu_task* const raw = starpu_task_create();
     raw->cl = codelet;
@@ -178,29 +178,36 @@ namespace
       raw->handles[buffer] = handle;
       raw->modes[buffer++] = STARPU_RW;
     }
-    std::uint32_t const found = codelet->model->footprint(raw);
+    double const found = starpu_task_expected_length(
+        raw, starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS), 0);
     raw->destroy = 0;
     starpu_task_destroy(raw);
     return found;
   }
 
-  TEST(starpu_p2p, work_is_that_of_all_right_hand_sides)
+  TEST(starpu_p2p, schedulers_expect_time_for_the_pairs_of_all_right_hand_sides)
   {
-    // so few that no other count of their pairs is in the same half octave
-    cluster const a(3, 9), b(2, 10);
-    std::vector<double> out_values(3 * 3 * K::n_out), out_b_values(3 * 2 * K::n_out), q(3 * 3);
+    cluster const a(300, 9), b(200, 10), none(0, 11);
+    std::vector<double> out_values(300 * 3 * K::n_out), out_b_values(200 * 3 * K::n_out),
+        q(300 * 3);
     handle const out = handle::of(out_values.data(), out_values.size());
     handle const out_b = handle::of(out_b_values.data(), out_b_values.size());
-    handle const qa = handle::of(q.data(), 3 * 3), qb = handle::of(q.data(), 3 * 2);
-    starpu::p2p<K, double> const p2p(K{}, {.backend = scalar});
-    auto const bin_of = [](double pairs)
+    handle const qa = handle::of(q.data(), 300 * 3), qb = handle::of(q.data(), 200 * 3);
+    starpu::p2p<K, double> const p2p;
+    double const without_pairs = expected(p2p.inner(), {none.hx, none.hq, none.hout});
+    EXPECT_GT(without_pairs, 0);
+    auto const for_pairs =
+        [&](starpu_codelet* codelet, std::initializer_list<starpu_data_handle_t> of)
     {
-      return std::lround(2 * std::log2(pairs));
+      return expected(codelet, of) - without_pairs;
     };
-    EXPECT_EQ(bin(p2p.inner(), {a.hx, a.hq, a.hout}), bin_of(3 * 2));
-    EXPECT_EQ(bin(p2p.inner(), {a.hx, qa, out}), bin_of(3 * 3 * 2));
-    EXPECT_EQ(bin(p2p.outer(), {a.hx, b.hx, qb, out}), bin_of(3 * 3 * 2));
-    EXPECT_EQ(bin(p2p.outer_mutual(), {a.hx, b.hx, qa, qb, out, out_b}), bin_of(3 * 2 * 3 * 2));
+    double const of_one_pair = for_pairs(p2p.inner(), {a.hx, a.hq, a.hout}) / (300 * 299);
+    EXPECT_GT(of_one_pair, 0);
+    EXPECT_LT(of_one_pair, 0.1);
+    EXPECT_NEAR(for_pairs(p2p.inner(), {a.hx, qa, out}) / of_one_pair, 3 * 300 * 299, 1);
+    EXPECT_NEAR(for_pairs(p2p.outer(), {a.hx, b.hx, qb, out}) / of_one_pair, 3 * 300 * 200, 1);
+    EXPECT_NEAR(for_pairs(p2p.outer_mutual(), {a.hx, b.hx, qa, qb, out, out_b}) / of_one_pair,
+                3 * 2 * 300 * 200, 1);
   }
 
   TEST(starpu_p2p, scalar_codelets_ask_for_no_instruction_set)

@@ -39,6 +39,37 @@ namespace
   // workers are counted here: those of GPUs, which a machine may have, would be among them
   [[maybe_unused]] int const no_gpus = setenv("STARPU_NCUDA", "0", 1);
 
+  // StarPU aborts when it reads a file of measured times that is damaged, as a full disk leaves it.
+  TEST(starpu_runtime, damaged_files_of_performance_models_are_not_read)
+  {
+    environment variables;
+    std::string home = (std::filesystem::temp_directory_path() / "nearfield-home-XXXXXX").string();
+    ASSERT_NE(mkdtemp(home.data()), nullptr);
+    variables.set("STARPU_HOME", home.c_str());
+    char name[256] = {};
+    gethostname(name, sizeof(name) - 1);
+    std::string const host = std::string(name).substr(0, std::string(name).find('.'));
+    for (auto const* scheduler : {"dmda", "dmdas"})
+    {
+      std::vector<double> x(30, 0.5), q(10, 1.), out(10, 0.);
+      x[0] = 0.25;
+      runtime const r({.workers = 1, .scheduler = scheduler});
+      starpu::p2p<one_over_r<3>, double> p2p;
+      for (auto const& version :
+           std::filesystem::directory_iterator(home + "/.starpu/sampling/codelets"))
+        std::ofstream(version.path() / (p2p.inner()->model->symbol + ("." + host))) << "damaged\n";
+      {
+        auto const hx = starpu::handle::of(x.data(), x.size());
+        auto const hq = starpu::handle::of(q.data(), q.size());
+        auto const hout = starpu::handle::of(out.data(), out.size());
+        p2p.insert_inner({.x = hx, .q = hq, .out = hout});
+        p2p.wait();
+      }
+      EXPECT_EQ(out[0], 9 / 0.25);
+    }
+    std::filesystem::remove_all(home);
+  }
+
   TEST(starpu_runtime, runs_as_long_as_one_object_lives)
   {
     ASSERT_FALSE(starpu_is_initialized());

@@ -15,9 +15,11 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 
 namespace
@@ -64,6 +66,36 @@ namespace
     }
     [[nodiscard]] double error() { return error_of(soa{out}, expected()); }
   };
+
+  TEST(starpu_step, a_recording_says_when_and_where_tasks_ran)
+  {
+    problem p(3000);
+    auto step = p.step({.form = pair_form::one_sided, .backend = simd});
+    {
+      starpu::task_recording const recording;
+      EXPECT_THAT(message_of([] { starpu::task_recording const second; }),
+                  HasSubstr("one already"));
+      step.submit();
+      step.wait();
+      std::map<std::string_view, std::size_t> ran;
+      double last = 0;
+      for (auto const& task : recording.tasks())
+      {
+        ++ran[task.name];
+        EXPECT_THAT(starpu::worker_name(task.worker), testing::StartsWith("CPU"));
+        EXPECT_GE(task.begin, last) << "in order";
+        EXPECT_GE(task.end, task.begin);
+        last = task.begin;
+      }
+      EXPECT_EQ(ran["p2p_gather"], step.n_tasks());
+      EXPECT_EQ(ran["deliver"], step.n_tasks());
+      EXPECT_GE(ran["collect"], 2u) << "positions and charges";
+    }
+    step.submit();
+    step.wait();
+    starpu::task_recording const later;
+    EXPECT_TRUE(later.tasks().empty());
+  }
 
   TEST(starpu_step, changed_inputs_are_read_when_said_so)
   {

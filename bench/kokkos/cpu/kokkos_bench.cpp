@@ -73,7 +73,8 @@ namespace
     }
     bench::report(state, shape);
     auto const sums = sum->sums();
-    points.report(state, [&](int, std::size_t i) { return sums[i]; });
+    points.report(state, bench::cores(threads, instruction_set()), false,
+                  [&](int, std::size_t i) { return sums[i]; });
   }
 
   template <class T, int Dim>
@@ -106,7 +107,8 @@ namespace
       kernel(r.n, points.targets().data(), points.q()[0], out.view().data());
       benchmark::ClobberMemory();
     }
-    points.report(state, [&](int o, std::size_t i) { return out.columns[o][i]; });
+    points.report(state, bench::one_core(instruction_set()), false,
+                  [&](int o, std::size_t i) { return out.columns[o][i]; });
   }
 
   /// One-sided: a part of the targets for each thread. A pair of a point with itself adds nothing.
@@ -135,7 +137,8 @@ namespace
     }
     out.clear();
     sum();
-    points.report(state, [&](int o, std::size_t i) { return out.columns[o][i]; });
+    points.report(state, bench::cores(r.threads, instruction_set()), mutual,
+                  [&](int o, std::size_t i) { return out.columns[o][i]; });
   }
 
   template <class Run>
@@ -227,6 +230,7 @@ int main(int argc, char** argv)
 {
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
+  bench::add_peaks_of_cores();
   kokkos_runtime const kokkos(0); // as many threads as OpenMP says
   int const threads = kokkos_runtime::concurrency();
   benchmark::AddCustomContext("cpu", processor(threads));

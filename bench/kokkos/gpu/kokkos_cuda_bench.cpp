@@ -46,12 +46,12 @@ namespace
     for (auto _ : state) state.SetIterationTime(seconds_on_gpu(call));
     bench::report(state, shape);
     auto const sums = sum->sums();
-    points.report(state, [&](int, std::size_t i) { return sums[i]; });
+    points.report(state, bench::gpu(), false, [&](int, std::size_t i) { return sums[i]; });
   }
 
   /// launch(targets, sources, charges, outputs) sums; the outputs are zero before each call.
   template <class T, int Dim, class Launch>
-  void run_on_columns(benchmark::State& state, row const& r, Launch const& launch)
+  void run_on_columns(benchmark::State& state, row const& r, bool mutual, Launch const& launch)
   {
     bench::two_sets<T, Dim> const points(r.n, r.inner);
     nf::device_columns<T, Dim> const sources(points.sources());
@@ -73,7 +73,7 @@ namespace
     std::vector<T> sums(r.n);
     nf::check_cuda(cudaMemcpy(sums.data(), out.view()[0], r.n * sizeof(T), cudaMemcpyDeviceToHost),
                    "cudaMemcpy");
-    points.report(state, [&](int, std::size_t i) { return sums[i]; });
+    points.report(state, bench::gpu(), mutual, [&](int, std::size_t i) { return sums[i]; });
   }
 
   template <class Run>
@@ -103,7 +103,7 @@ namespace
     add(prefix, r, "one_sided", iterations,
         [=](auto& state)
         {
-          run_on_columns<T, Dim>(state, r,
+          run_on_columns<T, Dim>(state, r, false,
                                  [&](auto const& x, auto const& y, auto const& q, auto const& out)
                                  {
                                    if (r.inner)
@@ -116,7 +116,7 @@ namespace
     add(prefix, r, "mutual", iterations,
         [=](auto& state)
         {
-          run_on_columns<T, Dim>(state, r,
+          run_on_columns<T, Dim>(state, r, true,
                                  [&](auto const& x, auto const&, auto const& q, auto const& out)
                                  { nf::p2p_inner_mutual(nf::cuda, k, x, q, out); });
         });
@@ -124,7 +124,7 @@ namespace
       add(prefix, r, "classic", iterations,
           [=](auto& state)
           {
-            run_on_columns<T, Dim>(state, r,
+            run_on_columns<T, Dim>(state, r, false,
                                    [&](auto const& x, auto const&, auto const& q, auto const& out) {
                                      baseline::classic_box<T, 1>(static_cast<nf::index_type>(r.n),
                                                                  x.data(), q[0], out.data());

@@ -120,7 +120,9 @@ namespace nearfield::detail
       {
         double const enough =
             (is_gpu(subject) ? seconds_on_gpu : seconds_on_core) / guess(size, sources);
-        int const n = static_cast<int>(std::clamp(enough, 4., double(most_boxes)));
+        // a GPU is not full with fewer, however long it takes for one
+        double const least = is_gpu(subject) ? std::min(131072. / size, double(most_boxes)) : 4;
+        int const n = static_cast<int>(std::clamp(enough, least, double(most_boxes)));
         like_leaves const leaves(subject, size, sources, n);
         met = leaves.met / n;
         return time(leaves.points(), leaves.list(), leaves.n_points) / n;
@@ -167,6 +169,30 @@ namespace nearfield::detail
       for (char& c : text)
         if (c == ':' || c == '\n') c = '.';
       return text;
+    }
+
+    /// The guess for a GPU as one short step corrects it: another GPU may be a hundred times slower than the table's, and
+    /// would measure for as much longer.
+    pair_cost corrected(pair_cost const& guess, cost_subject const& subject, timed_step const& time)
+    {
+      if (!is_gpu(subject)) return guess;
+      constexpr int size = 64;
+      int const sources = (subject.dim == 3 ? 27 : 9) * size;
+      like_leaves const leaves(subject, size, sources, 2048);
+      try
+      {
+        double const n = leaves.points().size();
+        double const ratio = time(leaves.points(), leaves.list(), leaves.n_points) /
+                             (n * guess(size, leaves.met / n));
+        auto samples = guess.samples();
+        for (auto& sample : samples) sample.seconds_per_source *= std::max(1., ratio);
+        return {std::move(samples), guess.from()};
+      }
+      catch (error const& failure)
+      {
+        if (failure.kind() != error_kind::out_of_memory) throw;
+        return guess;
+      }
     }
 
     /// Times a step on this thread.
@@ -272,7 +298,7 @@ namespace nearfield::detail
     };
     if (auto samples = store.find(text))
       return remember({std::move(*samples), pair_cost::origin::kept});
-    auto const guess = table_cost<T>(subject);
+    auto const guess = corrected(table_cost<T>(subject), subject, time);
     try
     {
       std::vector<pair_cost::sample> samples;

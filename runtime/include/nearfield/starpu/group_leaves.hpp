@@ -5,6 +5,7 @@
 #include <nearfield/starpu/runtime.hpp>
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,10 @@ namespace nearfield
   {
     /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
     std::span<index_type const> first_leaf;
+    bool is_for_gpus =
+        false; ///< sized for GPUs by default: a step may give CPU workers groups of their own
+    /// groups from this leaf on are for CPU workers, even in a step whose other groups are for GPUs
+    index_type first_cpu_leaf = std::numeric_limits<index_type>::max();
     bool has_one_set = true; ///< targets and sources are the same points
     boxes targets;           ///< the targets of each leaf
     boxes sources;           ///< the sources of each leaf
@@ -89,6 +94,7 @@ namespace nearfield
                                                       group_options const& options = {})
   {
     leaf_groups_view views;
+    views.is_for_gpus = options.gpus > 0 && options.leaves_per_group == 0;
     views.has_one_set = leaves.has_one_set();
     views.targets = leaves.targets();
     views.sources = leaves.sources();
@@ -104,7 +110,8 @@ namespace nearfield
   leaf_groups<Leaves::dim> group_leaves(Leaves const&&, group_options const& = {}) = delete;
 
   /// Groups sized for the workers of the runtime: few and large ones if it has GPUs, else those for CPUs. Sets
-  /// `gpus` in the options. For steps that run on CPU workers although there are GPUs (an interaction without
+  /// `gpus` in the options. A step may cut groups for GPUs again, to give CPU workers a share, unless leaves_per_group
+  /// is set. For steps that run on CPU workers although there are GPUs (an interaction without
   /// CUDA kernels, backend simd or scalar), use group_leaves(tree). Leaves are those of a tree, or the cells of
   /// a cell_list.
   template <has_leaves Leaves>

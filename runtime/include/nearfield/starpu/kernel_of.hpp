@@ -4,6 +4,7 @@
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/pair_cost.hpp>
 
 #include <starpu.h>
 
@@ -62,6 +63,9 @@ namespace nearfield::starpu::detail
     p2p_kernels<T> (*scalar)();       ///< never throws
     cuda_kernels<T> (*cuda)();        ///< null if there are none
     kernel<T> const& (*by_default)(); ///< of K(); null if K is not default-constructible
+    /// what a pair_cost of the K at k is of
+    nearfield::detail::cost_subject (*subject)(void const* k, bool is_mutual,
+                                               std::string_view worker);
   };
 
   /// An interaction: its type and a copy of its value.
@@ -122,6 +126,10 @@ namespace nearfield::starpu::detail::inline NEARFIELD_ISA_NAMESPACE
       if constexpr (has_cuda_codelets<K>) made.cuda = &cuda_kernels_of<T, K>;
 #endif
       if constexpr (std::is_default_constructible_v<K>) made.by_default = &by_default;
+      made.subject = [](void const* k, bool is_mutual, std::string_view worker)
+      {
+        return nearfield::detail::cost_subject_of<T>(*static_cast<K const*>(k), is_mutual, worker);
+      };
       return made;
     }
 

@@ -25,7 +25,8 @@ namespace nearfield::starpu
 
   /// How a near field is computed by tasks. With the same groups and the same implementation, a step gives
   /// the same bits on any number of workers; but on GPUs the mutual form adds in no fixed order, and its
-  /// results repeat within rounding.
+  /// results repeat within rounding. A step that GPUs and CPU workers share gives each leaf to one kind for good, so it
+  /// repeats as well; which leaves are whose depends on the numbers of workers and on their measured rates.
   struct step_options
   {
     /// add to the outputs; a step overwrites them otherwise
@@ -34,7 +35,9 @@ namespace nearfield::starpu
     /// be faster (cuda_mutual_pays): leaves of at least 24 points on average with one output and up to 3 right-hand
     /// sides, of 128 with several outputs and one right-hand side
     pair_form form = pair_form::automatic;
-    /// automatic: GPUs where the runtime has some, else CPUs
+    /// automatic: GPUs where the runtime has some, else CPUs. Where groups were sized for GPUs by default
+    /// (group_leaves(runtime, tree)), CPU workers compute a share in groups of their own if that saves time, and all of
+    /// a step of which not even a small part fits into the memory of a GPU. cuda: GPUs alone
     nearfield::backend backend = nearfield::backend::automatic;
     /// when results go to the caller's columns; a step over a moving_tree leaves them in its handles
     delivery_choice delivery = delivery_choice::every_step;
@@ -167,9 +170,9 @@ namespace nearfield::starpu
   public:
     /// One set, whose points are targets and sources. Throws nearfield::error for views that differ in size
     /// from the tree, are null, or whose outputs overlap other columns; for form mutual without a mutual form of K or
-    /// with two sets; if the instruction set asked for is not available; and if not even a small part of the step
-    /// fits into the memory of a GPU. A step that does not fit as a whole is computed in more and smaller tasks than
-    /// there are groups, and StarPU moves their data in and out.
+    /// with two sets; if the instruction set asked for is not available; and if backend is cuda and not even a small
+    /// part of the step fits into the memory of a GPU. A step that does not fit as a whole is computed in more and
+    /// smaller tasks than there are groups, and StarPU moves their data in and out.
     template <interaction K, columns_view X, columns_view Q, columns_view Out,
               class Isa = detail::isa_of_file>
     requires std::same_as<T, typename Out::value_type>

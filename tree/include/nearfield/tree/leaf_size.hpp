@@ -36,10 +36,10 @@ namespace nearfield
     /// A size that was tried.
     struct candidate
     {
-      int max_leaf_size = 0;
-      double leaves = 0; ///< their number
-      double pairs =
-          0; ///< directed ones of the near field, those of a point with itself among them
+      int max_leaf_size = 0; ///< as tree_options::max_leaf_size
+      double leaves = 0;     ///< their number
+      /// directed ones of the near field, those of a point with itself among them
+      double pairs = 0;
       double near_seconds = 0; ///< of the near field, on one worker
       double far_seconds = 0;  ///< of the far field
 

@@ -1,0 +1,109 @@
+#include "division.hpp"
+
+#include "any_step.hpp"
+#include "conf.hpp"
+#include "gpu_memory.hpp"
+#include "p2p_codelet.hpp"
+#include "shares.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/p2p/tuning.hpp>
+
+#include <algorithm>
+#include <vector>
+
+namespace nearfield::starpu::detail
+{
+  namespace
+  {
+    pair_form choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
+                          pair_form wanted, backend where)
+    {
+      bool const can_be_mutual = groups.has_one_set && k.has_way_back;
+      if (wanted == pair_form::automatic)
+      {
+        bool const pays =
+            where != backend::cuda ||
+            cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out, n_rhs);
+        return can_be_mutual && pays ? pair_form::mutual : pair_form::one_sided;
+      }
+      check_form(groups.has_one_set, k, wanted);
+      return wanted;
+    }
+
+    // what is measured lies in the caches of a core: CPU workers reach 0.7 of it in a step, whose points come from memory,
+    // and a GPU 1.1 to 1.6 of it, since a whole step fills it better (one H100 beside 14 workers of a Xeon)
+    constexpr double in_a_step = 0.55;
+
+    /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
+    /// GPUs would wait.
+    int free_cpu_workers(int gpus)
+    {
+      int const workers = static_cast<int>(starpu_cpu_worker_get_count());
+      return std::max(0, std::min(workers, allowed_cpus() - gpus - 1));
+    }
+  }
+
+  division divide(runtime const& starpu, leaf_groups_view groups, step_shape const& step,
+                  step_options const& options)
+  {
+    division made{choose_backend(starpu, step.k, options.backend)};
+    auto const decide_form = [&]
+    {
+      made.form = choose_form(groups, step.k, step.n_rhs, options.form, made.where);
+    };
+    decide_form();
+    check_cuda_backend(step.k, made.where);
+    std::vector<index_type> first_leaf;
+    auto const regroup = [&](std::vector<index_type>&& cut)
+    {
+      first_leaf = std::move(cut);
+      groups.first_leaf = first_leaf;
+    };
+    auto const leave_to_cpus = [&]
+    {
+      made.where = backend::simd;
+      decide_form();
+      regroup(nearfield::detail::first_leaves_of_groups(groups, {}));
+    };
+    bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
+    if (may_share && groups.is_for_gpus && groups.targets.size() > 0)
+    {
+      made.cpu_rate = in_a_step * step.rate(backend::simd, made.form);
+      made.gpu_rate = step.rate(backend::cuda, made.form);
+      int const gpus = starpu.n_gpus();
+      auto shared = nearfield::detail::share_leaves(
+          groups, made.form, step.n_rhs,
+          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate});
+      if (shared.first_cpu_leaf == 0)
+        leave_to_cpus();
+      else
+      {
+        regroup(std::move(shared.first_leaf));
+        groups.first_cpu_leaf = shared.first_cpu_leaf;
+      }
+    }
+    auto const planner = [&]
+    {
+      return made.form == pair_form::mutual ? &nearfield::detail::plan_mutual
+                                            : &nearfield::detail::plan_gather;
+    };
+    if (made.where == backend::cuda)
+    {
+      try
+      {
+        made.plan =
+            nearfield::detail::plan_for_gpus(planner(), groups, step.bytes, smallest_gpu_memory());
+        return made;
+      }
+      catch (error const& e)
+      {
+        bool const can_move = may_share && starpu_cpu_worker_get_count() > 0;
+        if (e.kind() != error_kind::out_of_memory || !can_move) throw;
+        leave_to_cpus();
+      }
+    }
+    made.plan = planner()(groups, false, nearfield::detail::default_chunks, nullptr);
+    return made;
+  }
+}

@@ -1,0 +1,41 @@
+#pragma once
+
+#include "fit_memory.hpp"
+#include "plan.hpp"
+
+#include <nearfield/starpu/kernel_of.hpp>
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/starpu/runtime.hpp>
+
+#include <functional>
+
+namespace nearfield::starpu::detail
+{
+  /// What a step is given.
+  struct step_shape
+  {
+    interaction_shape const& k;
+    int n_rhs;
+    nearfield::detail::point_bytes bytes;
+    /// the directed pairs of these leaves that a core (simd) or a GPU (cuda) computes in a second
+    std::function<double(backend where, pair_form form)> rate;
+  };
+
+  /// Where a step runs, in which form, and its tasks.
+  struct division
+  {
+    backend where =
+        backend::automatic; ///< cuda: the groups that are for GPUs; others on CPU workers
+    pair_form form = pair_form::automatic; ///< decided: not automatic
+    double cpu_rate = 0,
+           gpu_rate = 0; ///< of a CPU worker, of a GPU; 0 if the rates made no difference
+    nearfield::detail::step_plan plan{};
+  };
+
+  /// Divides a step among the workers of the runtime. With backend automatic, groups that were sized for GPUs by
+  /// default are cut again, for GPUs and CPU workers by their rates; and all go to CPU workers if the GPUs have too
+  /// little memory. Throws nearfield::error for a form that is not possible, and what check_cuda_backend() and
+  /// plan_for_gpus() throw.
+  division divide(runtime const& starpu, leaf_groups_view groups, step_shape const& step,
+                  step_options const& options);
+}

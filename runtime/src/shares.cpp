@@ -1,0 +1,111 @@
+#include "shares.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace nearfield::detail
+{
+  namespace
+  {
+    // StarPU takes 5 to 10 us to submit a task, and 20 us around it on its worker
+    constexpr double submission = 1e-5;
+    constexpr double around_task = 2e-5;
+    // less is not worth a core that is late
+    constexpr double least_gain = 1e-4;
+    constexpr double least_gain_of_step = 0.01;
+    // how wrong the ratio of two rates may be: each was measured alone, and for a moment
+    constexpr double doubt = 0.3;
+
+    constexpr double seconds_of_group = 1e-3;
+    constexpr int least_groups = 2, most_groups = 16;
+  }
+
+  cpu_share share_of_cpus(double pairs, std::size_t gpu_groups, step_workers const& workers)
+  {
+    double const cpu = workers.cpus * workers.cpu_rate, gpu = workers.gpus * workers.gpu_rate;
+    if (!(cpu > 0) || !(pairs > 0)) return {};
+    double const delay =
+        submission * (static_cast<double>(gpu_groups) + workers.cpus) + least_groups * around_task;
+    auto const in_groups = [&](double share)
+    {
+      double const seconds = share * pairs / cpu;
+      int const groups = static_cast<int>(
+          std::clamp<double>(seconds / seconds_of_group, least_groups, most_groups));
+      return cpu_share{share, groups - 1, 2};
+    };
+    if (!(gpu > 0)) return in_groups(1);
+
+    double const cpu_alone = pairs / cpu + delay, gpu_alone = pairs / gpu;
+    double const alone = std::min(cpu_alone, gpu_alone);
+    // CPU workers compute for part_of_time * (the time of the GPUs) - delay
+    double const part_of_time = 1 - doubt * (gpu - cpu) / (gpu + cpu);
+    double const gpu_time = (pairs + cpu * delay) / (gpu + part_of_time * cpu);
+    double const share = cpu * (part_of_time * gpu_time - delay) / pairs;
+    double const gain = alone - gpu_time * std::max(1., part_of_time);
+    if (share > 0 && gain > std::max(least_gain, least_gain_of_step * alone))
+      return in_groups(share);
+    return cpu_alone < gpu_alone ? in_groups(1) : cpu_share{};
+  }
+
+  std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form)
+  {
+    bool const is_mutual = form == pair_form::mutual;
+    interaction_list const& list = is_mutual ? leaves.half : leaves.full;
+    index_type const n = leaves.targets.size();
+    std::vector<double> sums(n + std::size_t(1), 0.);
+    for (index_type b = 0; b < n; ++b)
+    {
+      double sources = leaves.full.own[b].end - leaves.full.own[b].begin;
+      for (source_range const& range : list.neighbours(b))
+        sources += (is_mutual ? 2. : 1.) * (range.end - range.begin);
+      sums[b + 1] = sums[b] + leaves.targets.count(b) * sources + 1;
+    }
+    return sums;
+  }
+
+  void cut_evenly(std::vector<double> const& sums, index_type end, std::size_t n,
+                  std::vector<index_type>& first_leaf)
+  {
+    index_type const begin = first_leaf.back();
+    if (begin == end) return;
+    double const before = sums[begin], all = sums[end] - before;
+    for (std::size_t g = 1; g < n; ++g)
+    {
+      double const share = before + all * (static_cast<double>(g) / static_cast<double>(n));
+      auto const cut =
+          static_cast<index_type>(std::lower_bound(sums.begin(), sums.end(), share) - sums.begin());
+      if (cut > first_leaf.back() && cut < end) first_leaf.push_back(cut);
+    }
+    first_leaf.push_back(end);
+  }
+
+  shared_leaves share_leaves(leaf_groups_view const& groups, pair_form form, int n_rhs,
+                             step_workers const& workers)
+  {
+    std::size_t const n_groups = groups.first_leaf.size() - 1;
+    index_type const n = groups.targets.size();
+    std::vector<double> const sums = cumulated_pairs(groups, form);
+    cpu_share const share = share_of_cpus(n_rhs * sums[n], n_groups, workers);
+    if (share.pairs == 0) return {{groups.first_leaf.begin(), groups.first_leaf.end()}, n};
+
+    auto const leaf_at = [&](double part)
+    {
+      return static_cast<index_type>(std::lower_bound(sums.begin(), sums.end(), part * sums[n]) -
+                                     sums.begin());
+    };
+    double const gpu = 1 - share.pairs;
+    auto const cpus = static_cast<std::size_t>(workers.cpus);
+    // enough that a GPU's workers overlap
+    auto const gpu_groups =
+        std::clamp(static_cast<std::size_t>(std::ceil(gpu * n_groups)),
+                   std::min(n_groups, 2 * static_cast<std::size_t>(workers.gpus)), n_groups);
+    shared_leaves made{{0}, share.pairs == 1 ? 0 : leaf_at(gpu)};
+    cut_evenly(sums, made.first_cpu_leaf, gpu_groups, made.first_leaf);
+    double const large =
+        share.pairs * share.large_groups / (share.large_groups + 0.5 * share.small_groups);
+    cut_evenly(sums, leaf_at(gpu + large), cpus * static_cast<std::size_t>(share.large_groups),
+               made.first_leaf);
+    cut_evenly(sums, n, cpus * static_cast<std::size_t>(share.small_groups), made.first_leaf);
+    return made;
+  }
+}

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
+
+#include <cstddef>
+#include <vector>
+
+/// \file
+/// What part of a step each kind of worker computes, from how fast they are.
+///
+/// Each group is for one kind from the start, and no group is left to whoever is free: a core that takes a group of a
+/// GPU's size is late by many times what it saves, and sums would differ between steps in their last bits. CPU workers
+/// share many small groups instead, so that they end together, and the kind that matters less is given a little less,
+/// so that it does not keep the other waiting where a rate is wrong.
+
+namespace nearfield::detail
+{
+  /// The workers of a step, and the directed pairs a second that each computes while all of them do.
+  struct step_workers
+  {
+    int cpus = 0;
+    double cpu_rate = 0;
+    int gpus = 0;
+    double gpu_rate = 0;
+  };
+
+  /// What CPU workers get of a step; GPUs get the rest.
+  struct cpu_share
+  {
+    double pairs = 0; ///< a fraction, 0 to 1
+    /// a worker's part of it in groups: large ones, and at the end twice as many of half their size
+    int large_groups = 0, small_groups = 0;
+  };
+
+  /// The share with which a step of so many directed pairs ends first. It is 0 or 1 unless sharing saves a hundredth
+  /// of the step and more time than tasks cost. GPUs have gpu_groups tasks, which are submitted first.
+  NEARFIELD_API cpu_share share_of_cpus(double pairs, std::size_t gpu_groups,
+                                        step_workers const& workers);
+
+  /// sums[b]: the directed pairs of the leaves before b, as tasks of that form count them (mutual: those of the half
+  /// list), and 1 for each leaf, so that one without pairs belongs to a group too.
+  NEARFIELD_API std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form);
+
+  /// Cuts the leaves up to `end` that no group has yet into n groups with about equal numbers of pairs, fewer if there
+  /// are fewer leaves.
+  void cut_evenly(std::vector<double> const& sums, index_type end, std::size_t n,
+                  std::vector<index_type>& first_leaf);
+
+  /// Leaves cut into groups for each kind of worker.
+  struct shared_leaves
+  {
+    std::vector<index_type> first_leaf;
+    index_type first_cpu_leaf; ///< the groups before it are for GPUs
+  };
+
+  /// Cuts the leaves of groups that were made for GPUs again: large groups for GPUs first, then small ones for CPU
+  /// workers. Returns the groups as they are if CPU workers get nothing. There are no groups for GPUs if those get
+  /// nothing.
+  NEARFIELD_API shared_leaves share_leaves(leaf_groups_view const& groups, pair_form form,
+                                           int n_rhs, step_workers const& workers);
+}
