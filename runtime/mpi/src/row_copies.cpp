@@ -42,7 +42,6 @@ namespace nearfield::starpu_mpi::detail
          .symbol = sizeof(T) == 4 ? "nearfield_copy_rows_f32" : "nearfield_copy_rows_f64",
          .profiler_name = "pack",
          .backends = backend::scalar,
-         .has_work = false,
          .is_counted = false});
     return made;
   }
