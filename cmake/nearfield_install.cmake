@@ -30,6 +30,14 @@ foreach(name IN LISTS components)
       string(APPEND pc_requires " nearfield-${CMAKE_MATCH_1}")
     elseif(need STREQUAL "StarPU::StarPU")
       string(APPEND pc_requires " ${StarPU_PKG_CONFIG_MODULE}")
+    elseif(need STREQUAL "StarPU::MPI")
+      string(APPEND pc_requires " ${StarPUMPI_PKG_CONFIG_MODULE}")
+      foreach(folder IN LISTS MPI_CXX_INCLUDE_DIRS)
+        string(APPEND pc_cflags " -I${folder}")
+      endforeach()
+      foreach(library IN LISTS MPI_CXX_LIBRARIES)
+        string(APPEND pc_libs " ${library}")
+      endforeach()
     elseif(need STREQUAL "Threads::Threads")
       string(APPEND pc_libs " -pthread")
     elseif(need STREQUAL "CUDA::cudart")
@@ -69,6 +77,7 @@ install(FILES
   "${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield_isa_flags.cmake"
   "${CMAKE_CURRENT_SOURCE_DIR}/cmake/nearfield_xsimd.cmake"
   "${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindStarPU.cmake"
+  "${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindStarPUMPI.cmake"
   DESTINATION "${package_dir}" COMPONENT dev)
 install(DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}/cmake/interaction"
   DESTINATION "${package_dir}" COMPONENT dev)

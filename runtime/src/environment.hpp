@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
+
 #include <starpu.h>
 
 #include <cstddef>
@@ -45,11 +47,11 @@ namespace nearfield::starpu::detail
 
   /// Throws nearfield::error if there is not. This takes microseconds, so it is done once for the tasks of a step, and
   /// once for each pass of a search.
-  void check_address_space(std::size_t mebibytes, std::size_t n_tasks);
+  NEARFIELD_API void check_address_space(std::size_t mebibytes, std::size_t n_tasks);
 
   /// Throws nearfield::error if called by a worker, in a codelet or a callback: it would wait for itself, and
   /// StarPU would abort. Also throws in a child of fork(), which has no workers. `what` is the public function.
-  void check_may_wait(char const* what);
+  NEARFIELD_API void check_may_wait(char const* what);
   /// Waits for all tasks. Throws nearfield::error if called by a worker, or if StarPU is not running.
   void wait_for_all_tasks();
   /// Waits for the tasks that write the data, and acquires it for reading on the node until
@@ -57,5 +59,5 @@ namespace nearfield::starpu::detail
   void acquire_to_read(starpu_data_handle_t data, int node, char const* what);
   /// Waits for the tasks that write the data, without moving it. Throws nearfield::error if called by a worker, or
   /// if StarPU is not running.
-  void wait_for_writers(starpu_data_handle_t data, char const* what);
+  NEARFIELD_API void wait_for_writers(starpu_data_handle_t data, char const* what);
 }

@@ -41,7 +41,8 @@ namespace nearfield::starpu::detail
     {
       interaction_shape const& k = data.k;
       bool const has_halo = data.halo.first != nullptr;
-      nearfield::detail::device_clear(data.out.first, data.n_out_values() * sizeof(T), stream);
+      if (!argument.accumulates)
+        nearfield::detail::device_clear(data.out.first, data.n_out_values() * sizeof(T), stream);
       if (has_halo)
         nearfield::detail::device_clear(data.halo.first, data.n_halo_values() * sizeof(T), stream);
       // all sources of a launch with up to three columns each fit without allocation
@@ -118,7 +119,7 @@ namespace nearfield::starpu::detail
   {
     interaction_shape const& k = data.k;
     bool const has_halo = data.halo.first != nullptr;
-    std::fill_n(data.out.first, data.n_out_values(), T(0));
+    if (!argument.accumulates) std::fill_n(data.out.first, data.n_out_values(), T(0));
     if (has_halo) std::fill_n(data.halo.first, data.n_halo_values(), T(0));
     std::span<source_set const> const sets(data.list.sets, data.head.n_sets);
     inline_vector<T const*, 16> target_x;

@@ -24,6 +24,8 @@ namespace nearfield::starpu::detail
     // only for tasks with a list
     int n_rhs = 1; ///< right-hand sides
     nearfield::detail::task_head const* head = nullptr;
+    /// adds to outputs that a task before has written, and overwrites no others
+    bool accumulates = false;
   };
 
   /// The argument of tasks of k, which must outlive it, with rough rates of large boxes.
@@ -48,7 +50,8 @@ namespace nearfield::starpu::detail
   std::string_view worker_of(interaction_shape const& k, backend where);
 
   /// The number of P2P tasks that each worker has run with each implementation.
-  std::vector<worker_tasks> statistics_of(monitor const& watch, interaction_shape const& k);
+  NEARFIELD_API std::vector<worker_tasks> statistics_of(monitor const& watch,
+                                                        interaction_shape const& k);
 
   /// The codelet of an operation with the kernels of an interaction.
   template <class T>

@@ -20,5 +20,5 @@ namespace nearfield::starpu::detail
   NEARFIELD_API double rough_rate_of(kernel<T> const& k, backend where);
 
   /// The number of StarPU's workers that share a GPU, at least 1.
-  int workers_of_a_gpu();
+  NEARFIELD_API int workers_of_a_gpu();
 }

@@ -40,7 +40,7 @@ namespace nearfield::starpu::detail
 
   /// Buffer: the chunk, which it writes.
   template <class T>
-  starpu_codelet& collect_codelet();
+  NEARFIELD_API starpu_codelet& collect_codelet();
 
   /// to[c][order[i]] = out(i, c) + the pieces of halos for point i; += with `accumulate`.
   template <class T>
@@ -82,5 +82,5 @@ namespace nearfield::starpu::detail
 
   /// Buffers: out, then the halos that reach it.
   template <class T>
-  starpu_codelet& deliver_codelet();
+  NEARFIELD_API starpu_codelet& deliver_codelet();
 }

@@ -41,6 +41,8 @@ namespace
        std::regex(R"(.*\.(cuh|cu|cpp|in)$)"), "CUDA stays in .cuh, .cu and .cpp files"},
       {std::regex("^starpu.*"), std::regex("^(runtime|tests|examples|bench)/.*"),
        "only runtime/ knows StarPU"},
+      {std::regex("^(mpi|starpu_mpi)\\.h$"), std::regex("^(runtime/mpi|tests|examples|bench)/.*"),
+       "only runtime/mpi knows MPI"},
       {std::regex("^xsimd.*"),
        std::regex(
            "^(kernels/include/nearfield/(simd/|p2p/simd\\.hpp)|kernels/src/|search/src/|tests/|"
@@ -215,6 +217,8 @@ namespace
         {"search/include/nearfield/search/pairs.hpp", "#include \"xsimd/xsimd.hpp\"", false},
         {"kernels/include/nearfield/simd/rsqrt.hpp", "#include <xsimd/xsimd.hpp>", true},
         {"runtime/src/step.cpp", "#include <xsimd/xsimd.hpp>", false},
+        {"runtime/mpi/src/step.cpp", "#include <starpu_mpi.h>", true},
+        {"runtime/src/step.cpp", "#include <mpi.h>", false},
     };
     for (auto const& [path, line, is_allowed] : planted)
     {

@@ -121,7 +121,7 @@ namespace
     [[nodiscard]] double pairs() const { return static_cast<double>(leaves.interaction_count()); }
   };
 
-  constexpr pair_form both_forms[] = {pair_form::one_sided, pair_form::mutual};
+  constexpr pair_form forms_of_tasks[] = {pair_form::one_sided, pair_form::mutual};
 
   nearfield::detail::step_plan plan(leaf_groups_view const& groups, pair_form form)
   {
@@ -138,7 +138,7 @@ namespace
   TEST(share_leaves, groups_have_the_pairs_of_their_kind)
   {
     for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::planar})
-      for (pair_form const form : both_forms)
+      for (pair_form const form : forms_of_tasks)
         for (int const gpus : {1, 2})
           for (double const c : {0.03, 1., 20.})
           {
@@ -178,7 +178,7 @@ namespace
   TEST(share_leaves, groups_stay_as_they_are_where_cpus_get_nothing)
   {
     leaves_for_gpus const given(cloud::uniform);
-    for (pair_form const form : both_forms)
+    for (pair_form const form : forms_of_tasks)
     {
       auto const shared = share_leaves(given.groups.view(), form, 1, beside_an_h100(0.03));
       EXPECT_TRUE(std::ranges::equal(shared.first_leaf, given.groups.first_leaf()));

@@ -24,23 +24,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    template <class T, int Dim>
-    key_layout layout_of(tree_options<Dim> const& options)
-    {
-      check_periods<T>(options.period);
-      if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
-        throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
-                    std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
-      if (!options.level && options.max_leaf_size < 1 && options.max_leaf_size != automatic)
-        throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
-                    "; give at least 1, or automatic");
-      if (!options.level && options.order == leaf_order::row_major)
-        throw error("build_tree: order is row_major, but leaves of different sizes have no rows; "
-                    "give a level, or leaf_order::morton");
-      if (options.level) return {options.order.value_or(leaf_order::row_major), *options.level};
-      return {leaf_order::morton, max_level<Dim>};
-    }
-
     /// Orders the points of each set by leaf, and finds the leaves. If the options leave their size open, it is chosen.
     template <class T, int Dim>
     leaf_set<Dim> make_leaves(executor& on, strided<T const, Dim> const& targets,

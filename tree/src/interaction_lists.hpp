@@ -15,7 +15,7 @@ namespace nearfield::detail
 {
   /// Writes the interaction lists of boxes, row by row. The half list, made for one set only, holds the ranges of
   /// the full one that lie after each box, and half of the images of a box that meets itself.
-  class list_writer
+  class NEARFIELD_API list_writer
   {
   public:
     /// Empties the tables. An error names the function and the remedy.
@@ -65,13 +65,13 @@ namespace nearfield::detail
   };
 
   /// Moves the lists that the parts of a loop over boxes made together. Throws nearfield::error as list_writer does.
-  list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
-                 char const* function, char const* remedy);
+  NEARFIELD_API list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,
+                               char const* function, char const* remedy);
 
   /// The interaction lists of leaves [first, last), which may have any levels, with Morton keys of `key_level`: a leaf
   /// meets those whose closed boxes, or images of them, share a point with its own.
   template <int Dim>
-  void list_leaves(leaf_set<Dim> const& leaves, int key_level,
-                   std::type_identity_t<std::array<double, Dim>> const& period, index_type first,
-                   index_type last, list_writer& lists);
+  NEARFIELD_API void list_leaves(leaf_set<Dim> const& leaves, int key_level,
+                                 std::type_identity_t<std::array<double, Dim>> const& period,
+                                 index_type first, index_type last, list_writer& lists);
 }

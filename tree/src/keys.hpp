@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
@@ -124,7 +125,8 @@ namespace nearfield::detail
 
   /// Writes the keys of the points [begin, end), by index; Key has 32 or 64 bits. A point outside the root gets the nearest box.
   template <class Key, class T, int Dim>
-  void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
-                  std::type_identity_t<std::array<key_axis, Dim>> const& axes,
-                  key_layout const& layout, Key* keys);
+  NEARFIELD_API void write_keys(strided<T const, Dim> const& points, std::size_t begin,
+                                std::size_t end,
+                                std::type_identity_t<std::array<key_axis, Dim>> const& axes,
+                                key_layout const& layout, Key* keys);
 }

@@ -42,9 +42,10 @@ namespace nearfield::detail
     class splitter
     {
     public:
-      splitter(key_span targets, key_span sources, int key_level, index_type max_leaf_size)
+      splitter(key_span targets, key_span sources, int key_level, index_type max_leaf_size,
+               curve_range const& owned)
           : targets_(targets), sources_(sources), key_level_(key_level),
-            max_leaf_size_(max_leaf_size)
+            max_leaf_size_(max_leaf_size), owned_(owned)
       {}
 
       [[nodiscard]] content root() const
@@ -58,20 +59,9 @@ namespace nearfield::detail
       template <class Visit>
       void split(content box, index_type enough, Visit const& visit) const
       {
-        if (box.crowd() <= std::max(max_leaf_size_, enough)) return visit(box);
-        // down to the smallest box around all of its points
-        std::uint64_t least = ~std::uint64_t(0), greatest = 0;
-        auto const include = [&](key_span keys, index_type begin, index_type end)
-        {
-          if (begin == end) return;
-          least = std::min(least, keys[begin]);
-          greatest = std::max(greatest, keys[end - 1]);
-        };
-        include(targets_, box.target_begin, box.target_end);
-        include(sources_, box.source_begin, box.source_end);
-        box.level = common_level<Dim>(least, greatest, key_level_);
-        int const shift = Dim * (key_level_ - box.level);
-        box.key = least >> shift << shift;
+        if (box.crowd() <= std::max(max_leaf_size_, enough) && !reaches_beyond(box))
+          return visit(box);
+        if (box.crowd() > max_leaf_size_) shrink(box);
         if (box.level == key_level_) return visit(box);
         std::uint64_t const child_keys = std::uint64_t(1) << (Dim * (key_level_ - box.level - 1));
         content child{box.level + 1,    box.key,          box.target_begin,
@@ -92,9 +82,34 @@ namespace nearfield::detail
       }
 
     private:
+      [[nodiscard]] bool reaches_beyond(content const& box) const
+      {
+        std::uint64_t const end = box.key + (std::uint64_t(1) << (Dim * (key_level_ - box.level)));
+        return (box.key < owned_.begin && owned_.begin < end) ||
+               (box.key < owned_.end && owned_.end < end);
+      }
+
+      /// Down to the smallest box around all of its points.
+      void shrink(content& box) const
+      {
+        std::uint64_t least = ~std::uint64_t(0), greatest = 0;
+        auto const include = [&](key_span keys, index_type begin, index_type end)
+        {
+          if (begin == end) return;
+          least = std::min(least, keys[begin]);
+          greatest = std::max(greatest, keys[end - 1]);
+        };
+        include(targets_, box.target_begin, box.target_end);
+        include(sources_, box.source_begin, box.source_end);
+        box.level = common_level<Dim>(least, greatest, key_level_);
+        int const shift = Dim * (key_level_ - box.level);
+        box.key = least >> shift << shift;
+      }
+
       key_span targets_, sources_;
       int key_level_;
       index_type max_leaf_size_;
+      curve_range owned_;
     };
   }
 
@@ -127,9 +142,9 @@ namespace nearfield::detail
 
   template <int Dim>
   leaf_set<Dim> adaptive_leaves(executor& on, key_span targets, key_span sources, int key_level,
-                                index_type max_leaf_size)
+                                index_type max_leaf_size, curve_range const& owned)
   {
-    splitter<Dim> const boxes(targets, sources, key_level, max_leaf_size);
+    splitter<Dim> const boxes(targets, sources, key_level, max_leaf_size, owned);
     // boxes enough for all workers, and then their leaves
     content const root = boxes.root();
     std::vector<content> large;
@@ -189,7 +204,8 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template leaf_set<Dim> uniform_leaves(executor&, occupied_cells&&, occupied_cells const*,        \
                                         key_layout const&);                                        \
-  template leaf_set<Dim> adaptive_leaves(executor&, key_span, key_span, int, index_type);
+  template leaf_set<Dim> adaptive_leaves(executor&, key_span, key_span, int, index_type,           \
+                                         curve_range const&);
   NEARFIELD_FOR_EACH_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
 }

@@ -24,15 +24,24 @@ namespace nearfield::detail
     [[nodiscard]] index_type size() const { return static_cast<index_type>(cells.size()); }
   };
 
+  /// Keys [begin, end) along the Z curve, all by default. A part of a tree starts and ends where leaves do.
+  struct curve_range
+  {
+    std::uint64_t begin = 0, end = ~std::uint64_t(0);
+  };
+
   /// One leaf for every cell that holds points. Without sources there is one set.
   template <int Dim>
-  leaf_set<Dim> uniform_leaves(executor& on, occupied_cells&& targets,
-                               occupied_cells const* sources, key_layout const& layout);
+  NEARFIELD_API leaf_set<Dim> uniform_leaves(executor& on, occupied_cells&& targets,
+                                             occupied_cells const* sources,
+                                             key_layout const& layout);
 
-  /// The largest boxes that hold at most max_leaf_size targets and sources, down to the level of the
-  /// (Morton) keys, which ascend.
+  /// The largest boxes that hold at most max_leaf_size targets and sources, down to the level of the (Morton) keys, which
+  /// ascend. All keys are in the owned range: a box that reaches beyond it holds too many points with those that are
+  /// elsewhere.
   template <int Dim>
-  leaf_set<Dim> adaptive_leaves(executor& on, std::span<std::uint64_t const> targets,
-                                std::span<std::uint64_t const> sources, int key_level,
-                                index_type max_leaf_size);
+  NEARFIELD_API leaf_set<Dim> adaptive_leaves(executor& on, std::span<std::uint64_t const> targets,
+                                              std::span<std::uint64_t const> sources, int key_level,
+                                              index_type max_leaf_size,
+                                              curve_range const& owned = {});
 }

@@ -1,5 +1,6 @@
 #include "root.hpp"
 
+#include "images.hpp"
 #include "instantiate.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -87,6 +88,23 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
+  key_layout layout_of(tree_options<Dim> const& options)
+  {
+    check_periods<T>(options.period);
+    if (options.level && (*options.level < 0 || *options.level > max_level<Dim>))
+      throw error("build_tree: level is " + std::to_string(*options.level) + "; give 0 to " +
+                  std::to_string(max_level<Dim>) + " in " + std::to_string(Dim) + "D");
+    if (!options.level && options.max_leaf_size < 1 && options.max_leaf_size != automatic)
+      throw error("build_tree: max_leaf_size is " + std::to_string(options.max_leaf_size) +
+                  "; give at least 1, or automatic");
+    if (!options.level && options.order == leaf_order::row_major)
+      throw error("build_tree: order is row_major, but leaves of different sizes have no rows; "
+                  "give a level, or leaf_order::morton");
+    if (options.level) return {options.order.value_or(leaf_order::row_major), *options.level};
+    return {leaf_order::morton, max_level<Dim>};
+  }
+
+  template <class T, int Dim>
   point_bounds<T, Dim> valid_bounds(executor& on, named_positions<T, Dim> const& points,
                                     std::type_identity_t<std::array<double, Dim>> const& period)
   {
@@ -145,6 +163,10 @@ namespace nearfield::detail
                         named_positions<T, Dim> const& sources,
                         point_bounds<T, Dim> const& source_bounds)
   {
+    auto const is_empty = [](point_bounds<T, Dim> const& bounds)
+    {
+      return bounds.lower[0] > bounds.upper[0];
+    };
     cube<Dim> root;
     if (options.root)
     {
@@ -153,7 +175,7 @@ namespace nearfield::detail
       require_inside(targets, target_bounds, options);
       require_inside(sources, source_bounds, options);
     }
-    else if (targets.positions.size() + sources.positions.size() > 0)
+    else if (!is_empty(target_bounds) || !is_empty(source_bounds))
     {
       root.half_width = 0;
       for (int d = 0; d < Dim; ++d)
@@ -179,6 +201,7 @@ namespace nearfield::detail
   }
 
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template key_layout layout_of<T>(tree_options<Dim> const&);                                      \
   template point_bounds<T, Dim> valid_bounds(executor&, named_positions<T, Dim> const&,            \
                                              std::array<double, Dim> const&);                      \
   template cube<Dim> choose_root(tree_options<Dim> const&, named_positions<T, Dim> const&,         \

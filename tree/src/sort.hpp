@@ -2,6 +2,7 @@
 
 #include "parallel.hpp"
 
+#include <nearfield/core/config.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <algorithm>
@@ -29,8 +30,8 @@ namespace nearfield::detail
   }
 
   /// Sorts keys, stably. order[p] becomes the index that the key at position p had.
-  void sort_keys(executor& on, page_vector<std::uint64_t>& keys, std::span<index_type> order,
-                 sort_scratch& scratch);
+  NEARFIELD_API void sort_keys(executor& on, page_vector<std::uint64_t>& keys,
+                               std::span<index_type> order, sort_scratch& scratch);
 
   /// The cells that hold points.
   struct occupied_cells

@@ -28,6 +28,8 @@
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/tree/build_tree.hpp>
+#elif defined(WITH_starpu_mpi)
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
 #endif
 
 #include <array>
@@ -69,5 +71,10 @@ int main()
   step.submit();
   step.wait();
   return phi[1] < 0;
+#elif defined(WITH_starpu_mpi)
+  MPI_Init(nullptr, nullptr); // one rank, without mpirun
+  bool const is_whole = nf::starpu_mpi::distributed_tree(MPI_COMM_WORLD, points).n_points() == 3;
+  MPI_Finalize();
+  return !is_whole;
 #endif
 }

@@ -1,0 +1,163 @@
+#pragma once
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/executor.hpp>
+#include <nearfield/core/soa.hpp>
+#include <nearfield/tree/build_tree.hpp>
+
+#include <mpi.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// \namespace nearfield::starpu_mpi
+/// Points, trees and near fields over the ranks of an MPI communicator.
+
+namespace nearfield::starpu_mpi
+{
+  /// Where the Z curve is cut into one range of leaves for each rank.
+  enum class cut_choice
+  {
+    equal_interactions, ///< about as many pairs on every rank
+    equal_points,       ///< about as many points; saves an exchange of keys
+    /// as the caller has distributed the points: those of each rank come after those of the ranks before it along the
+    /// curve. A leaf at a border goes to the later of its ranks.
+    of_the_caller
+  };
+
+  /// How points are distributed over ranks.
+  struct distribution_options
+  {
+    /// where the curve is cut
+    cut_choice cuts = cut_choice::equal_interactions;
+    /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
+    std::uint64_t first_number = 0;
+    /// threads for the tree's loops; null: the calling one
+    executor* threads = nullptr;
+  };
+
+  /// The leaves of another rank that touch own ones, and the own ones that they touch.
+  struct rank_layer
+  {
+    int rank;              ///< of the communicator
+    index_type first_leaf; ///< its leaves are [first_leaf, last_leaf) of the known ones
+    index_type last_leaf;  ///< one past the last
+    /// the own leaves that it knows, ascending, counted from the first own one
+    std::vector<index_type> sent;
+  };
+
+  /// The octree or quadtree of points that are spread over the ranks of a communicator.
+  ///
+  ///     nearfield::starpu_mpi::distributed_tree const tree(MPI_COMM_WORLD, nearfield::soa{x, y, z},
+  ///                                                        {.max_leaf_size = 64});
+  ///
+  /// Each rank gives the points that it has, any number of them, and receives one range of leaves along the Z curve,
+  /// its *own* leaves, with their points. They are the leaves of build_tree() over all points in the order of their
+  /// numbers, with leaf_order::morton; so are the points of each leaf, their order, and the lists. Beside its own
+  /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points. No rank holds
+  /// more of the tree, and what each keeps for the others grows with the number of ranks, not with its square.
+  ///
+  /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle.
+  template <class T, int Dim>
+  class NEARFIELD_API distributed_tree
+  {
+  public:
+    static constexpr int dim = Dim; ///< the dimension of space
+
+    /// Collective: all ranks call it with the same options. Reads the points before it returns, and leaves them where
+    /// they are. Uses the communicator for collective operations: MPI must allow any thread to call it
+    /// (MPI_THREAD_MULTIPLE), or no communication of StarPU-MPI be under way.
+    ///
+    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major,
+    /// periods and an automatic leaf size, for cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
+    distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
+                     tree_options<Dim> const& options = {},
+                     distribution_options const& distribution = {});
+
+    /// The communicator.
+    [[nodiscard]] MPI_Comm communicator() const { return parts_.communicator; }
+    /// The root box of all points.
+    [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
+    /// The number of own leaves.
+    [[nodiscard]] index_type size() const { return parts_.last_leaf - parts_.first_leaf; }
+    /// Own leaf b is the known leaf first_leaf() + b.
+    [[nodiscard]] index_type first_leaf() const { return parts_.first_leaf; }
+    /// Known leaf b holds the known points [begin(b), end(b)).
+    [[nodiscard]] boxes known_leaves() const { return {parts_.offsets}; }
+    /// The place and level of known leaf b in the lattice.
+    [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
+    /// For each own leaf, the known points of the leaves that it meets, as tree::interactions().
+    [[nodiscard]] interaction_list interactions() const { return parts_.lists.view(); }
+    /// The other ranks that have leaves among the known ones, ascending.
+    [[nodiscard]] std::span<rank_layer const> layers() const { return parts_.layers; }
+
+    /// The number of points of own leaves.
+    [[nodiscard]] index_type n_points() const
+    {
+      return static_cast<index_type>(parts_.numbers.size());
+    }
+    /// Own point i is the known point first_point() + i.
+    [[nodiscard]] index_type first_point() const { return parts_.offsets[parts_.first_leaf]; }
+    /// The positions of the points of own leaves, leaf by leaf.
+    [[nodiscard]] soa<T const, Dim> positions() const;
+    /// Their global numbers.
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.numbers; }
+
+    /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest
+    /// key lies in its range.
+    [[nodiscard]] std::span<std::uint64_t const> cuts() const { return parts_.cuts; }
+    /// The points of all ranks.
+    [[nodiscard]] std::uint64_t total_points() const { return parts_.total_points; }
+    /// The leaves of all ranks.
+    [[nodiscard]] std::uint64_t total_leaves() const { return parts_.total_leaves; }
+    /// The ordered pairs of different points that meet, with targets of this rank.
+    [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
+
+    /// Where the caller's points are: those of this rank in the order in which they went away, rank after rank.
+    struct journey
+    {
+      /// the caller's points [sent_offsets[r], sent_offsets[r + 1]) of sent went to rank r
+      std::vector<std::size_t> sent_offsets;
+      /// indices in the caller's columns
+      std::vector<index_type> sent;
+      /// the points [received_offsets[r], received_offsets[r + 1]) of received came from rank r
+      std::vector<std::size_t> received_offsets;
+      /// indices of own points
+      std::vector<index_type> received;
+    };
+    /// The way between the caller's columns and own points.
+    [[nodiscard]] journey const& way() const { return parts_.way; }
+
+  private:
+    struct parts
+    {
+      MPI_Comm communicator = MPI_COMM_NULL;
+      cube<Dim> root;
+      std::vector<std::uint64_t> cuts;
+      index_type first_leaf = 0, last_leaf = 0;
+      nearfield::detail::page_vector<leaf_cell<Dim>> cells;
+      nearfield::detail::page_vector<index_type> offsets;
+      interaction_table lists;
+      std::vector<rank_layer> layers;
+      std::array<std::vector<T>, Dim> positions;
+      std::vector<std::uint64_t> numbers;
+      journey way;
+      std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
+    };
+    parts parts_;
+  };
+
+  /// The points of a rank, as soa or strided.
+  template <columns_view X>
+  distributed_tree(MPI_Comm, X const&, tree_options<X::n_columns> const& = {},
+                   distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
+
+  extern template class distributed_tree<float, 2>;
+  extern template class distributed_tree<float, 3>;
+  extern template class distributed_tree<double, 2>;
+  extern template class distributed_tree<double, 3>;
+}

@@ -1,0 +1,133 @@
+#pragma once
+
+#include <nearfield/core/soa.hpp>
+#include <nearfield/p2p/check.hpp>
+#include <nearfield/starpu/near_field.hpp>
+#include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace nearfield::starpu_mpi
+{
+  /// A step takes the tags first_tag ... first_tag + tags_of_a_step - 1 of StarPU-MPI.
+  inline constexpr int tags_of_a_step = 4;
+
+  /// How a near field over ranks is computed; the same on all of them.
+  struct step_options
+  {
+    /// add to the outputs; a step overwrites them otherwise
+    bool accumulate = false;
+    /// Automatic: mutual inside a rank, if K has a mutual form. Between ranks every pair is computed on both. Mutual
+    /// results depend on groups and ranks by rounding; those of form one_sided have the bits of one rank.
+    pair_form form = pair_form::automatic;
+    /// simd or scalar; automatic: simd
+    nearfield::backend backend = nearfield::backend::automatic;
+    /// the sizes of groups
+    group_options groups = {};
+    /// the first of its tags; steps that exist at once on one communicator need others
+    std::int64_t first_tag = 0;
+  };
+}
+
+namespace nearfield::starpu_mpi::detail
+{
+  template <class T>
+  class step;
+}
+
+namespace nearfield::starpu_mpi
+{
+  /// The near field over the leaves of a distributed tree, as StarPU tasks on every rank and messages of StarPU-MPI
+  /// between them.
+  ///
+  ///     out_i = sum over the points j != i of the leaves that the leaf of i meets of K(x_i - x_j) q_j
+  ///
+  /// Inputs and outputs are columns of the points that this rank gave to the tree, in its order: inputs go to the ranks
+  /// that compute, results come back. A rank sends, to each rank with leaves that touch its own, one message with the
+  /// positions of its points there, once, and one with their inputs in each step.
+  ///
+  ///     starpu::runtime starpu;
+  ///     starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD); // yours
+  ///     starpu_mpi::near_field step{starpu, tree, one_over_r<>{}, soa{q}, soa{phi}};
+  ///     step.submit();
+  ///     step.wait();
+  ///
+  /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
+  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit() and inputs_changed()
+  /// in the same order.
+  template <kernel_real T>
+  class NEARFIELD_API near_field
+  {
+  public:
+    /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, for form
+    /// mutual without a mutual form of K, for backend cuda, and if the instruction set asked for is not available.
+    /// Sends nothing.
+    template <interaction K, columns_view Q, columns_view Out,
+              class Isa = starpu::detail::isa_of_file>
+    requires std::same_as<T, typename Out::value_type>
+    near_field(starpu::runtime const& starpu, distributed_tree<T, K::dim> const& tree, K const& k,
+               Q const& q, Out const& out, step_options const& options = {})
+        : near_field(starpu, tree,
+                     starpu::detail::kernel_of<nearfield::detail::real_of_call<K, Out, Q>>(k),
+                     {true, nearfield::detail::right_hand_sides<K>(q, out), {}, {}, q, out},
+                     options)
+    {}
+
+    near_field(near_field const&) = delete;
+    near_field& operator=(near_field const&) = delete;
+    /// Waits for the tasks and messages of this rank.
+    ~near_field();
+
+    /// Starts the step and returns at once. Collective, as its messages are. What it throws it throws on one rank, and
+    /// others then wait for ever: see end_together().
+    void submit();
+
+    /// Returns when the results of every step submitted so far are in the caller's columns of this rank. Rethrows the
+    /// first exception of a task of this rank; outputs of other ranks may then be wrong too.
+    void wait();
+
+    /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait().
+    void inputs_changed();
+
+    /// one_sided or mutual
+    [[nodiscard]] pair_form form() const;
+    /// P2P tasks of this rank in one step
+    [[nodiscard]] std::size_t n_tasks() const;
+    /// How many P2P tasks each worker of this rank has run with each implementation, since the step was made.
+    [[nodiscard]] std::vector<worker_tasks> statistics() const;
+
+  private:
+    template <int Dim>
+    near_field(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
+               starpu::detail::kernel<T> const& k, starpu::detail::step_columns<T> const& columns,
+               step_options const& options);
+
+    std::unique_ptr<detail::step<T>> step_;
+  };
+
+  /// One set of points, with one or several right-hand sides.
+  template <kernel_real T, int Dim, interaction K, columns_view Q, columns_view Out>
+  near_field(starpu::runtime const&, distributed_tree<T, Dim> const&, K const&, Q const&,
+             Out const&, step_options const& = {}) -> near_field<T>;
+
+  extern template class near_field<float>;
+  extern template class near_field<double>;
+
+  /// Calls f, and if it throws ends all ranks of the communicator: the rank that failed prints one line, "program: rank
+  /// 2: ..." with the message, to the standard error, and calls MPI_Abort(). An exception that all ranks have thrown is
+  /// printed by the one where it happened. Otherwise the others would wait for ever for messages of this one.
+  ///
+  ///     int main(int argc, char** argv)
+  ///     {
+  ///       MPI_Init_thread(...);
+  ///       nearfield::starpu_mpi::end_together(MPI_COMM_WORLD, "program", [&] { ... });
+  ///       MPI_Finalize();
+  ///     }
+  NEARFIELD_API void end_together(MPI_Comm communicator, char const* program,
+                                  std::function<void()> const& f);
+}

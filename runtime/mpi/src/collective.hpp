@@ -1,0 +1,135 @@
+#pragma once
+
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/error.hpp>
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+/// \file
+/// What all ranks of a communicator do together. Every function is collective. What MPI itself finds wrong goes to the
+/// error handler of the communicator.
+
+namespace nearfield::starpu_mpi::detail
+{
+  /// The error that all ranks throw for what went wrong on one of them.
+  class agreed_error : public error
+  {
+  public:
+    agreed_error(int rank, std::string const& what, error_kind kind, int code)
+        : error("rank " + std::to_string(rank) + ": " + what, kind, code), rank_(rank)
+    {}
+    [[nodiscard]] int rank() const { return rank_; }
+
+  private:
+    int rank_;
+  };
+
+  /// Values in the order of ranks: those of rank r are [offsets[r], offsets[r + 1]).
+  template <class T>
+  struct by_rank
+  {
+    std::vector<T> values;
+    std::vector<std::size_t> offsets;
+
+    [[nodiscard]] std::span<T const> of(int rank) const
+    {
+      auto const r = static_cast<std::size_t>(rank);
+      return std::span(values).subspan(offsets[r], offsets[r + 1] - offsets[r]);
+    }
+  };
+
+  /// The ranks, as a caller's communicator has them.
+  class ranks
+  {
+  public:
+    explicit ranks(MPI_Comm comm);
+
+    [[nodiscard]] MPI_Comm comm() const { return comm_; }
+    [[nodiscard]] int rank() const { return rank_; }
+    [[nodiscard]] int size() const { return size_; }
+
+    /// If `mine` is set on any rank, throws nearfield::error on all: that of the first such rank, which it names.
+    void agree(std::exception_ptr const& mine) const;
+    /// Calls f, and agrees.
+    template <class F>
+    void attempt(F const& f) const
+    {
+      std::exception_ptr mine;
+      try
+      {
+        f();
+      }
+      catch (...)
+      {
+        mine = std::current_exception();
+      }
+      agree(mine);
+    }
+
+    /// Each value becomes the least, the greatest or the sum of those of all ranks.
+    template <class Values>
+    void least(Values&& values) const
+    {
+      combine(values, MPI_MIN);
+    }
+    template <class Values>
+    void greatest(Values&& values) const
+    {
+      combine(values, MPI_MAX);
+    }
+    template <class Values>
+    void sum(Values&& values) const
+    {
+      combine(values, MPI_SUM);
+    }
+    [[nodiscard]] std::uint64_t sum_of(std::uint64_t value) const;
+    /// The sum of the values of the ranks before this one.
+    [[nodiscard]] std::uint64_t sum_before(std::uint64_t value) const;
+
+    /// The values of all ranks, as many as each has.
+    [[nodiscard]] by_rank<std::uint64_t> gather_all(std::span<std::uint64_t const> mine) const;
+
+    /// Sends values [offsets[r], offsets[r + 1]) to rank r. Throws nearfield::error, on all ranks, if a rank would have
+    /// 2^31 values or more.
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    [[nodiscard]] by_rank<T> exchange(std::span<T const> values,
+                                      std::span<std::size_t const> offsets) const
+    {
+      by_rank<T> received;
+      exchange_counts(offsets, received.offsets);
+      received.values.resize(received.offsets.back());
+      exchange_bytes(values.data(), offsets, received.values.data(), received.offsets, sizeof(T));
+      return received;
+    }
+
+  private:
+    template <class Values>
+    void combine(Values& values, MPI_Op operation) const
+    {
+      using T = typename std::remove_cvref_t<Values>::value_type;
+      static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                    std::is_same_v<T, std::uint64_t>);
+      MPI_Datatype const type = std::is_same_v<T, float>    ? MPI_FLOAT
+                                : std::is_same_v<T, double> ? MPI_DOUBLE
+                                                            : MPI_UINT64_T;
+      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, operation,
+                    comm_);
+    }
+    void exchange_counts(std::span<std::size_t const> offsets,
+                         std::vector<std::size_t>& received) const;
+    void exchange_bytes(void const* values, std::span<std::size_t const> offsets, void* received,
+                        std::span<std::size_t const> received_offsets, std::size_t size) const;
+
+    MPI_Comm comm_;
+    int rank_ = 0, size_ = 1;
+  };
+}

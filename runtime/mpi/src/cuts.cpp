@@ -1,0 +1,136 @@
+#include "cuts.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace nearfield::starpu_mpi::detail
+{
+  namespace
+  {
+    constexpr std::uint64_t samples_per_rank = 64;
+
+    /// part / parts of a number, without overflow
+    std::uint64_t share(std::uint64_t of, std::uint64_t part, std::uint64_t parts)
+    {
+      return of / parts * part + of % parts * part / parts;
+    }
+  }
+
+  std::vector<std::uint64_t> cut_by_points(ranks const& all, std::span<std::uint64_t const> keys,
+                                           std::uint64_t end)
+  {
+    auto const n_ranks = static_cast<std::uint64_t>(all.size());
+    std::uint64_t const n = all.sum_of(keys.size()), before = all.sum_before(keys.size());
+    // every so many points one, wherever they are: no rank sees more than these
+    std::uint64_t const step = std::max<std::uint64_t>(1, n / (samples_per_rank * n_ranks));
+    std::vector<std::uint64_t> mine;
+    for (std::uint64_t i = (before + step - 1) / step * step; i < before + keys.size(); i += step)
+      mine.push_back(keys[i - before]);
+    std::vector<std::uint64_t> sample = all.gather_all(mine).values;
+    std::ranges::sort(sample);
+    std::vector<std::uint64_t> cuts{0};
+    for (std::uint64_t r = 1; r < n_ranks; ++r)
+      cuts.push_back(sample.empty() ? end : sample[share(sample.size(), r, n_ranks)]);
+    cuts.push_back(end);
+    return cuts;
+  }
+
+  std::vector<std::uint64_t> cuts_there_are(ranks const& all, std::span<std::uint64_t const> keys,
+                                            std::uint64_t end)
+  {
+    std::vector<std::uint64_t> mine;
+    if (!keys.empty()) mine = {keys.front(), keys.back()};
+    by_rank<std::uint64_t> const ends = all.gather_all(mine);
+    auto const n = static_cast<std::size_t>(all.size());
+    std::vector<std::uint64_t> cuts(n + 1, end);
+    std::size_t after = n; // the last rank looked at that has points
+    for (std::size_t r = n; r-- > 0;)
+    {
+      auto const of_rank = ends.of(static_cast<int>(r));
+      cuts[r] = of_rank.empty() ? cuts[r + 1] : of_rank[0];
+      if (of_rank.empty()) continue;
+      // all ranks see the same, so all throw
+      if (after < n && of_rank[1] > cuts[after])
+        throw error("distributed_tree: cuts are those of the caller, but points of rank " +
+                    std::to_string(after) + " come before some of rank " + std::to_string(r) +
+                    " along the Z curve; let equal_interactions cut");
+      after = r;
+    }
+    cuts[0] = 0;
+    return cuts;
+  }
+
+  template <int Dim>
+  void move_to_leaves(ranks const& all, std::span<std::uint64_t const> keys, int key_level,
+                      std::uint64_t max_leaf_size, std::span<std::uint64_t> cuts)
+  {
+    std::span<std::uint64_t> const inner = cuts.subspan(1, cuts.size() - 2);
+    auto const levels =
+        static_cast<std::size_t>(key_level); // the deepest box is a leaf in any case
+    // the points in the box around a cut, of every level
+    std::vector<std::uint64_t> counts(inner.size() * levels, 0);
+    auto const box_of = [&](std::uint64_t key, std::size_t level)
+    {
+      int const shift = Dim * (key_level - static_cast<int>(level));
+      return key >> shift << shift;
+    };
+    auto const place = [&](std::uint64_t key)
+    {
+      return static_cast<std::uint64_t>(std::ranges::lower_bound(keys, key) - keys.begin());
+    };
+    for (std::size_t c = 0; c < inner.size(); ++c)
+      for (std::size_t level = 0; level < levels; ++level)
+      {
+        std::uint64_t const first = box_of(inner[c], level);
+        std::uint64_t const size = std::uint64_t(1)
+                                   << (Dim * (key_level - static_cast<int>(level)));
+        counts[c * levels + level] = place(first + size) - place(first);
+      }
+    all.sum(counts);
+    for (std::size_t c = 0; c < inner.size(); ++c)
+    {
+      if (inner[c] == cuts.back()) continue; // the end of the curve, where no box is
+      std::size_t level = 0;
+      while (level < levels && counts[c * levels + level] > max_leaf_size) ++level;
+      inner[c] = box_of(inner[c], level);
+    }
+  }
+
+  std::vector<std::uint64_t> cut_by_weight(ranks const& all,
+                                           std::span<std::uint64_t const> leaf_keys,
+                                           std::span<std::uint64_t const> weights,
+                                           std::uint64_t end)
+  {
+    std::uint64_t mine = 0;
+    for (std::uint64_t const weight : weights) mine += weight;
+    std::uint64_t const total = all.sum_of(mine);
+    std::uint64_t before = all.sum_before(mine);
+    auto const n_ranks = static_cast<std::uint64_t>(all.size());
+    std::vector<std::uint64_t> cuts(n_ranks + 1, end);
+    cuts[0] = 0;
+    // a leaf belongs to the rank in whose share its middle lies
+    std::uint64_t r = 1;
+    for (std::size_t b = 0; b < leaf_keys.size(); before += weights[b++])
+      for (; r < n_ranks && before + weights[b] / 2 >= share(total, r, n_ranks); ++r)
+        cuts[r] = leaf_keys[b];
+    all.least(cuts); // of the first leaf beyond
+    return cuts;
+  }
+
+  std::vector<std::size_t> places_of(std::span<std::uint64_t const> cuts,
+                                     std::span<std::uint64_t const> keys)
+  {
+    std::vector<std::size_t> places;
+    for (std::uint64_t const cut : cuts)
+      places.push_back(
+          static_cast<std::size_t>(std::ranges::lower_bound(keys, cut) - keys.begin()));
+    return places;
+  }
+
+  template void move_to_leaves<2>(ranks const&, std::span<std::uint64_t const>, int, std::uint64_t,
+                                  std::span<std::uint64_t>);
+  template void move_to_leaves<3>(ranks const&, std::span<std::uint64_t const>, int, std::uint64_t,
+                                  std::span<std::uint64_t>);
+}

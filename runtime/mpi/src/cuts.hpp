@@ -1,0 +1,39 @@
+#pragma once
+
+#include "collective.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// \file
+/// Where the Z curve is cut into one range for each rank. Cuts are the first key of every range and the end of the
+/// last, size() + 1 keys, the same on all ranks. All functions are collective, and take the ascending keys of the
+/// points that this rank has.
+
+namespace nearfield::starpu_mpi::detail
+{
+  /// Ranges with about equal numbers of points, from a sample of their keys. Points with equal keys stay together.
+  std::vector<std::uint64_t> cut_by_points(ranks const& all, std::span<std::uint64_t const> keys,
+                                           std::uint64_t end);
+
+  /// The ranges that the ranks have already: a rank without points has none. Throws nearfield::error, on all ranks,
+  /// unless the points of each rank come after those of the ranks before it.
+  std::vector<std::uint64_t> cuts_there_are(ranks const& all, std::span<std::uint64_t const> keys,
+                                            std::uint64_t end);
+
+  /// Moves cuts down to where a leaf of the adaptive tree begins.
+  template <int Dim>
+  void move_to_leaves(ranks const& all, std::span<std::uint64_t const> keys, int key_level,
+                      std::uint64_t max_leaf_size, std::span<std::uint64_t> cuts);
+
+  /// Ranges of whole leaves with about equal weight. Leaves are those of this rank, ascending with the ranks.
+  std::vector<std::uint64_t> cut_by_weight(ranks const& all,
+                                           std::span<std::uint64_t const> leaf_keys,
+                                           std::span<std::uint64_t const> weights,
+                                           std::uint64_t end);
+
+  /// Where the range of each rank begins among ascending keys, and their number.
+  std::vector<std::size_t> places_of(std::span<std::uint64_t const> cuts,
+                                     std::span<std::uint64_t const> keys);
+}

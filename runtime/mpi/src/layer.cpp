@@ -1,0 +1,271 @@
+#include "layer.hpp"
+
+#include "keys.hpp"
+#include "parallel.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+
+namespace nearfield::starpu_mpi::detail
+{
+  using namespace nearfield::detail;
+
+  namespace
+  {
+    /// What a rank tells of a leaf.
+    struct leaf_record
+    {
+      std::uint64_t key;
+      std::uint32_t count, level;
+    };
+
+    /// Finds the ranks that a leaf touches, from the cuts alone.
+    template <int Dim>
+    class touched_ranks
+    {
+    public:
+      touched_ranks(std::span<std::uint64_t const> cuts, int key_level, int rank)
+          : cuts_(cuts), key_level_(key_level), rank_(rank)
+      {}
+
+      /// Ascending, without the own one.
+      std::vector<int> const& of(leaf_cell<Dim> const& leaf)
+      {
+        found_.clear();
+        leaf_ = &leaf;
+        std::uint32_t const last = static_cast<std::uint32_t>((std::uint64_t(1) << leaf.level) - 1);
+        std::array<int, Dim> step;
+        step.fill(-1);
+        for (bool more = true; more;)
+        {
+          leaf_cell<Dim> cell = leaf;
+          bool inside = true;
+          for (int d = 0; d < Dim; ++d)
+          {
+            inside &=
+                !(step[d] < 0 && leaf.index[d] == 0) && !(step[d] > 0 && leaf.index[d] == last);
+            cell.index[d] += static_cast<std::uint32_t>(step[d]);
+          }
+          if (inside) visit(cell);
+          int d = 0;
+          while (d < Dim && ++step[d] == 2) step[d++] = -1;
+          more = d < Dim;
+        }
+        std::ranges::sort(found_);
+        found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+        return found_;
+      }
+
+    private:
+      /// The rank whose range holds a key.
+      [[nodiscard]] int owner(std::uint64_t key) const
+      {
+        return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
+      }
+
+      void visit(leaf_cell<Dim> const& cell)
+      {
+        int const shift = Dim * (key_level_ - cell.level);
+        std::uint64_t const key = encode<leaf_order::morton, Dim>(cell.index, cell.level) << shift;
+        int const first = owner(key), last = owner(key + (std::uint64_t(1) << shift) - 1);
+        if (first == last)
+        {
+          if (first != rank_) found_.push_back(first);
+          return;
+        }
+        // several ranks: only those in the children that touch the leaf
+        for (int child = 0; child < 1 << Dim; ++child)
+        {
+          leaf_cell<Dim> part{cell.index, cell.level + 1};
+          int const up = part.level - leaf_->level;
+          bool touches = true;
+          for (int d = 0; d < Dim; ++d)
+          {
+            part.index[d] = 2 * part.index[d] + static_cast<std::uint32_t>(child >> d & 1);
+            std::uint64_t const begin = std::uint64_t(leaf_->index[d]) << up;
+            std::uint64_t const end = (std::uint64_t(leaf_->index[d]) + 1) << up;
+            touches &= part.index[d] <= end && part.index[d] + std::uint64_t(1) >= begin;
+          }
+          if (touches) visit(part);
+        }
+      }
+
+      std::span<std::uint64_t const> cuts_;
+      int key_level_, rank_;
+      leaf_cell<Dim> const* leaf_ = nullptr;
+      std::vector<int> found_;
+    };
+
+    template <int Dim>
+    by_rank<leaf_record> exchange_leaves(ranks const& all, leaf_set<Dim> const& own,
+                                         std::span<std::uint64_t const> cuts, int key_level)
+    {
+      std::vector<std::pair<int, leaf_record>> told;
+      touched_ranks<Dim> touched(cuts, key_level, all.rank());
+      for (index_type b = 0; b < own.size(); ++b)
+        for (int const rank : touched.of(own.cells[b]))
+          told.push_back({rank,
+                          {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
+                           static_cast<std::uint32_t>(own.cells[b].level)}});
+      std::ranges::stable_sort(told, {}, &std::pair<int, leaf_record>::first);
+      std::vector<leaf_record> records;
+      std::vector<std::size_t> offsets;
+      for (auto const& [rank, record] : told)
+      {
+        offsets.resize(static_cast<std::size_t>(rank) + 1, records.size());
+        records.push_back(record);
+      }
+      offsets.resize(static_cast<std::size_t>(all.size()) + 1, records.size());
+      return all.exchange<leaf_record>(records, offsets);
+    }
+
+    template <int Dim>
+    void add(leaf_set<Dim>& leaves, leaf_cell<Dim> const& cell, std::uint64_t key, index_type count)
+    {
+      index_type const before = leaves.target_offsets.back();
+      if (count > std::numeric_limits<index_type>::max() - 1 - before)
+        throw error("distributed_tree: a rank and those around it have 2^32 - 1 points or more; "
+                    "use more ranks");
+      leaves.cells.push_back(cell);
+      leaves.levels.push_back(static_cast<std::uint8_t>(cell.level));
+      leaves.keys.push_back(key);
+      leaves.target_offsets.push_back(before + count);
+    }
+
+    /// All that were told, with the own ones in their place.
+    template <int Dim>
+    known_leaves<Dim> unite(ranks const& all, leaf_set<Dim> const& own,
+                            by_rank<leaf_record> const& told, int key_level)
+    {
+      known_leaves<Dim> known;
+      for (int rank = 0; rank < all.size(); ++rank)
+      {
+        index_type const first = known.leaves.size();
+        if (rank == all.rank())
+          for (index_type b = 0; b < own.size(); ++b)
+            add(known.leaves, own.cells[b], own.keys[b],
+                own.target_offsets[b + 1] - own.target_offsets[b]);
+        for (leaf_record const& record : told.of(rank))
+        {
+          int const level = static_cast<int>(record.level);
+          leaf_cell<Dim> cell{decode<Dim>(record.key, {leaf_order::morton, key_level}), level};
+          for (std::uint32_t& index : cell.index) index >>= key_level - level;
+          add(known.leaves, cell, record.key, record.count);
+        }
+        if (rank == all.rank())
+        {
+          known.first = first;
+          known.last = known.leaves.size();
+        }
+        else if (known.leaves.size() > first)
+          known.layers.push_back({rank, first, known.leaves.size(), {}});
+      }
+      return known;
+    }
+
+    template <int Dim>
+    void make_lists(executor& on, known_leaves<Dim>& known, int key_level)
+    {
+      constexpr char const *function = "distributed_tree",
+                           *remedy = "a larger max_leaf_size, a lower level or more ranks";
+      boxes const points{known.leaves.target_offsets};
+      loop_parts const loop = cut(on, known.last - known.first, 256, 4);
+      std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
+      for_each_part(
+          on, loop,
+          [&](int part, std::size_t begin, std::size_t end)
+          {
+            list_pair piece;
+            list_writer lists(piece.full, piece.half, points, points, true, function, remedy);
+            list_leaves(known.leaves, key_level, {}, known.first + static_cast<index_type>(begin),
+                        known.first + static_cast<index_type>(end), lists);
+            piece.pairs = lists.pairs();
+            pieces[static_cast<std::size_t>(part)] = std::move(piece);
+          });
+      known.lists = join(on, loop, pieces, function, remedy);
+    }
+
+    /// Calls f(own leaf, foreign leaf) for those that touch; a foreign leaf may come several times.
+    template <int Dim, class F>
+    void for_each_border_pair(known_leaves<Dim> const& known, F const& f)
+    {
+      auto const& offsets = known.leaves.target_offsets;
+      index_type const begin = offsets[known.first], end = offsets[known.last];
+      interaction_list const lists = known.lists.full.view();
+      for (index_type b = 0; b < known.last - known.first; ++b)
+        for (source_range const& range : lists.neighbours(b))
+        {
+          if (range.begin >= begin && range.end <= end) continue;
+          auto leaf = static_cast<index_type>(std::ranges::upper_bound(offsets, range.begin) -
+                                              offsets.begin() - 1);
+          for (; offsets[leaf] < range.end; ++leaf)
+            if (leaf < known.first || leaf >= known.last) f(b, leaf);
+        }
+    }
+
+    /// Leaves out those of other ranks that touch none. Whether there were any.
+    template <int Dim>
+    bool prune(known_leaves<Dim>& known)
+    {
+      std::vector<bool> touches(known.leaves.size(), false);
+      std::fill(touches.begin() + known.first, touches.begin() + known.last, true);
+      for_each_border_pair(known, [&](index_type, index_type leaf) { touches[leaf] = true; });
+      if (std::ranges::find(touches, false) == touches.end()) return false;
+      leaf_set<Dim> const from = std::move(known.leaves);
+      std::vector<index_type> place{0};
+      known.leaves = {};
+      for (index_type b = 0; b < from.size(); ++b)
+      {
+        if (touches[b])
+          add(known.leaves, from.cells[b], from.keys[b],
+              from.target_offsets[b + 1] - from.target_offsets[b]);
+        place.push_back(known.leaves.size());
+      }
+      known.first = place[known.first];
+      known.last = place[known.last];
+      for (rank_layer& layer : known.layers)
+      {
+        layer.first_leaf = place[layer.first_leaf];
+        layer.last_leaf = place[layer.last_leaf];
+      }
+      std::erase_if(known.layers,
+                    [](rank_layer const& layer) { return layer.first_leaf == layer.last_leaf; });
+      return true;
+    }
+  }
+
+  template <int Dim>
+  known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim>&& own,
+                                std::span<std::uint64_t const> cuts, int key_level)
+  {
+    by_rank<leaf_record> const told = exchange_leaves(all, own, cuts, key_level);
+    known_leaves<Dim> known;
+    all.attempt(
+        [&]
+        {
+          known = unite(all, own, told, key_level);
+          make_lists(on, known, key_level);
+          if (prune(known)) make_lists(on, known, key_level);
+          // touching is mutual, so the other ranks find the same leaves in their layers
+          for_each_border_pair(known,
+                               [&](index_type b, index_type leaf)
+                               {
+                                 auto const of_rank =
+                                     std::ranges::find_if(known.layers, [&](rank_layer const& layer)
+                                                          { return leaf < layer.last_leaf; });
+                                 if (of_rank->sent.empty() || of_rank->sent.back() != b)
+                                   of_rank->sent.push_back(b);
+                               });
+        });
+    return known;
+  }
+
+  template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2>&&,
+                                       std::span<std::uint64_t const>, int);
+  template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3>&&,
+                                       std::span<std::uint64_t const>, int);
+}

@@ -1,0 +1,304 @@
+#include <nearfield/starpu_mpi/near_field.hpp>
+
+#include "step_parts.hpp"
+
+#include "any_step.hpp"
+#include "environment.hpp"
+#include "list_tasks.hpp"
+#include "p2p_codelet.hpp"
+#include "reorder.hpp"
+#include "task.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu/handles.hpp>
+
+#include <starpu_mpi.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace nearfield::starpu_mpi::detail
+{
+  using namespace starpu::detail;
+
+  namespace
+  {
+    constexpr int first_of_all = std::numeric_limits<int>::max(); // a priority
+
+    /// What messages carry: each kind has a tag.
+    enum message : std::int64_t
+    {
+      positions_of_layer,
+      inputs_of_layer,
+      inputs_of_caller,
+      outputs_of_caller
+    };
+
+    backend choose_backend(backend wanted)
+    {
+      if (wanted == backend::cuda)
+        throw error("near_field: backend cuda, but steps over ranks run on CPUs; take simd");
+      return wanted == backend::automatic ? backend::simd : wanted;
+    }
+
+    pair_form choose_form(interaction_shape const& k, pair_form wanted)
+    {
+      if (wanted == pair_form::automatic)
+        return k.has_way_back ? pair_form::mutual : pair_form::one_sided;
+      check_form(true, k, wanted);
+      return wanted;
+    }
+  }
+
+  template <class T>
+  class step
+  {
+  public:
+    step(starpu::runtime const& s, tree_view const& tree, kernel<T> const& k,
+         step_columns<T> const& columns, step_options const& options)
+        : form_(choose_form(*k.type, options.form)),
+          inner_codelet(list_codelet(form_, *k.type, choose_backend(options.backend))),
+          border_codelet(
+              list_codelet(pair_form::one_sided, *k.type, choose_backend(options.backend))),
+          first_tag(options.first_tag), comm(tree.comm), parts(s, tree, k, columns, form_, options)
+    {}
+
+    void submit()
+    {
+      check_address_space(4, 8 * (parts.groups.size() + parts.layers.size() + parts.peers.size()));
+      if (sends_positions) submit_positions();
+      sends_positions = false;
+      if (sends_inputs) submit_inputs();
+      sends_inputs = false;
+      submit_groups(); // inside the rank
+      submit_borders();
+      submit_outputs();
+      is_submitted = true;
+    }
+
+    void wait()
+    {
+      check_may_wait("wait");
+      if (is_submitted)
+        for (peer const& one : parts.peers)
+          if (!one.sent.empty()) wait_for_writers(one.delivered(parts.rank), "out");
+      parts.watch.rethrow();
+    }
+
+    void inputs_changed() { sends_inputs = true; }
+    [[nodiscard]] pair_form form() const { return form_; }
+    [[nodiscard]] std::size_t n_tasks() const
+    {
+      std::size_t n = 0;
+      for (group const& one : parts.groups) n += bool(one.inner_list) + bool(one.border_list);
+      return n;
+    }
+    [[nodiscard]] std::vector<worker_tasks> statistics() const
+    {
+      return statistics_of(parts.watch, *parts.k.type);
+    }
+
+  private:
+    using group = step_group<T>;
+    using layer = step_layer<T>;
+    using peer = step_peer<T>;
+
+    template <class Argument>
+    void submit_host_task(starpu_codelet& codelet, starpu_data_handle_t data,
+                          starpu_data_access_mode mode, Argument& argument)
+    {
+      task one(codelet, 1);
+      one.add(data, mode);
+      one.set_argument(&argument, sizeof(argument));
+      one.set_priority(first_of_all);
+      one.submit();
+    }
+
+    void submit_copies(copies& what, starpu_data_handle_t to)
+    {
+      if (what.rows.empty()) return;
+      task one(copy_codelet<T>(), 1 + static_cast<unsigned>(what.sources.size()));
+      one.add(to, what.argument.adds ? STARPU_RW : STARPU_W);
+      for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
+      one.set_argument(&what.argument, sizeof(what.argument));
+      one.set_priority(first_of_all);
+      one.submit();
+    }
+
+    void send(handle const& data, int to, message what) const
+    {
+      starpu::check(starpu_mpi_isend_detached(data, to, first_tag + what, comm, nullptr, nullptr),
+                    "starpu_mpi_isend_detached to rank " + std::to_string(to));
+    }
+    void receive(handle const& data, int from, message what) const
+    {
+      starpu::check(starpu_mpi_irecv_detached(data, from, first_tag + what, comm, nullptr, nullptr),
+                    "starpu_mpi_irecv_detached from rank " + std::to_string(from));
+    }
+
+    void submit_positions()
+    {
+      for (layer& one : parts.layers)
+      {
+        submit_host_task(collect_codelet<T>(), one.x_sent, STARPU_W, one.collect_x);
+        send(one.x_sent, one.rank, positions_of_layer);
+        receive(one.x, one.rank, positions_of_layer);
+      }
+      for (group& one : parts.groups)
+        submit_host_task(collect_codelet<T>(), one.x, STARPU_W, one.collect_x);
+    }
+
+    void submit_inputs()
+    {
+      for (peer& one : parts.peers)
+      {
+        if (one.q_sent) submit_host_task(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
+        if (one.q_sent && one.rank != parts.rank) send(one.q_sent, one.rank, inputs_of_caller);
+        if (one.q_received) receive(one.q_received, one.rank, inputs_of_caller);
+      }
+      for (group& one : parts.groups) submit_copies(one.inputs, one.q);
+      for (layer& one : parts.layers)
+      {
+        submit_copies(one.inputs, one.q_sent);
+        send(one.q_sent, one.rank, inputs_of_layer);
+        receive(one.q, one.rank, inputs_of_layer);
+      }
+    }
+
+    void submit_p2p(starpu_codelet& codelet, nearfield::detail::group_plan const& of, group& to,
+                    handle const& list, p2p_argument& argument, bool has_halo)
+    {
+      task one(codelet, 2 + has_halo + 2 * static_cast<unsigned>(of.source_chunks.size()));
+      one.add(list, STARPU_R);
+      one.add(to.out, argument.accumulates ? STARPU_RW : STARPU_W);
+      if (has_halo) one.add(to.halo, STARPU_W);
+      for (std::size_t const chunk : of.source_chunks) one.add(parts.source(chunk).first, STARPU_R);
+      for (std::size_t const chunk : of.source_chunks)
+        one.add(parts.source(chunk).second, STARPU_R);
+      one.set_argument(&argument, sizeof(argument));
+      one.submit();
+    }
+
+    void submit_groups()
+    {
+      for (std::size_t g = 0; g < parts.groups.size(); ++g)
+        if (parts.plan.inner[g])
+          submit_p2p(inner_codelet, *parts.plan.inner[g], parts.groups[g],
+                     parts.groups[g].inner_list, parts.groups[g].inner, form_ == pair_form::mutual);
+    }
+
+    /// After those inside the rank, which need no messages; sums are added in this order in any case.
+    void submit_borders()
+    {
+      for (std::size_t g = 0; g < parts.groups.size(); ++g)
+        if (parts.plan.border[g])
+          submit_p2p(border_codelet, *parts.plan.border[g], parts.groups[g],
+                     parts.groups[g].border_list, parts.groups[g].border, false);
+      for (group& one : parts.groups) submit_copies(one.halos, one.out);
+    }
+
+    void submit_outputs()
+    {
+      for (peer& one : parts.peers)
+      {
+        submit_copies(one.outputs, one.out_sent);
+        if (one.out_sent && one.rank != parts.rank) send(one.out_sent, one.rank, outputs_of_caller);
+        if (one.out_received) receive(one.out_received, one.rank, outputs_of_caller);
+        // only read, but wait() waits for those that write it
+        if (!one.sent.empty())
+          submit_host_task(deliver_codelet<T>(), one.delivered(parts.rank), STARPU_RW, one.deliver);
+      }
+    }
+
+    pair_form form_;
+    starpu_codelet &inner_codelet, &border_codelet;
+    std::int64_t first_tag;
+    MPI_Comm comm;
+    bool sends_positions = true, sends_inputs = true, is_submitted = false;
+    step_parts<T> parts;
+  };
+}
+
+namespace nearfield::starpu_mpi
+{
+  namespace
+  {
+    template <class T, int Dim>
+    detail::tree_view view_of(distributed_tree<T, Dim> const& tree)
+    {
+      auto const& way = tree.way();
+      return {tree.communicator(),
+              {tree.known_leaves(), tree.first_leaf(), tree.first_leaf() + tree.size(),
+               tree.interactions(), tree.layers()},
+              way.sent_offsets,
+              way.received_offsets,
+              way.sent,
+              way.received};
+    }
+
+    template <class T, int Dim>
+    starpu::detail::step_columns<T> with_positions(starpu::detail::step_columns<T> columns,
+                                                   distributed_tree<T, Dim> const& tree)
+    {
+      columns.x = tree.positions();
+      return columns;
+    }
+  }
+
+  template <kernel_real T>
+  template <int Dim>
+  near_field<T>::near_field(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
+                            starpu::detail::kernel<T> const& k,
+                            starpu::detail::step_columns<T> const& columns,
+                            step_options const& options)
+      : step_(std::make_unique<detail::step<T>>(starpu, view_of(tree), k,
+                                                with_positions(columns, tree), options))
+  {}
+
+  template <kernel_real T>
+  near_field<T>::~near_field() = default;
+
+  template <kernel_real T>
+  void near_field<T>::submit()
+  {
+    step_->submit();
+  }
+  template <kernel_real T>
+  void near_field<T>::wait()
+  {
+    step_->wait();
+  }
+  template <kernel_real T>
+  void near_field<T>::inputs_changed()
+  {
+    step_->inputs_changed();
+  }
+  template <kernel_real T>
+  pair_form near_field<T>::form() const
+  {
+    return step_->form();
+  }
+  template <kernel_real T>
+  std::size_t near_field<T>::n_tasks() const
+  {
+    return step_->n_tasks();
+  }
+  template <kernel_real T>
+  std::vector<worker_tasks> near_field<T>::statistics() const
+  {
+    return step_->statistics();
+  }
+
+#define NEARFIELD_INSTANTIATE(T)                                                                   \
+  template class near_field<T>;                                                                    \
+  template near_field<T>::near_field(starpu::runtime const&, distributed_tree<T, 2> const&,        \
+                                     starpu::detail::kernel<T> const&,                             \
+                                     starpu::detail::step_columns<T> const&, step_options const&); \
+  template near_field<T>::near_field(starpu::runtime const&, distributed_tree<T, 3> const&,        \
+                                     starpu::detail::kernel<T> const&,                             \
+                                     starpu::detail::step_columns<T> const&, step_options const&);
+  NEARFIELD_INSTANTIATE(float)
+  NEARFIELD_INSTANTIATE(double)
+#undef NEARFIELD_INSTANTIATE
+}

@@ -1,0 +1,174 @@
+#include "rank_plan.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace nearfield::starpu_mpi::detail
+{
+  using namespace nearfield::detail;
+
+  namespace
+  {
+    /// Rows for all known leaves, most of which may be empty.
+    struct rows
+    {
+      interaction_table table;
+      std::vector<double> pairs; ///< by row
+
+      rows() { table.offsets.push_back(0); }
+
+      void close(source_range const& own, double n_pairs)
+      {
+        table.own.push_back(own);
+        table.offsets.push_back(static_cast<index_type>(table.ranges.size()));
+        pairs.push_back(n_pairs);
+      }
+    };
+
+    class row_maker
+    {
+    public:
+      row_maker(rank_leaves const& leaves, pair_form form)
+          : leaves_(leaves), is_mutual_(form == pair_form::mutual),
+            begin_(leaves.known.offsets[leaves.first]), end_(leaves.known.offsets[leaves.last])
+      {}
+
+      [[nodiscard]] rows inner() const
+      {
+        return make(
+            [&](index_type b, source_range const& own, rows& to)
+            {
+              if (!is_mutual_) return has_foreign(b) ? skip(to) : add_whole(b, own, to);
+              double pairs = count(own) * (count(own) - 1);
+              for (source_range const& range : leaves_.lists.neighbours(b))
+              {
+                // the half list: what comes after the box
+                if (range.begin < own.end || range.begin >= end_) continue;
+                add({range.begin, std::min(range.end, end_), 0, 0}, to);
+                pairs += 2 * count(own) * count(to.table.ranges.back());
+              }
+              to.close(own, std::max(pairs, 1.)); // a row of its own in any case
+            });
+      }
+
+      [[nodiscard]] rows border() const
+      {
+        return make(
+            [&](index_type b, source_range const& own, rows& to)
+            {
+              if (!has_foreign(b)) return skip(to);
+              if (!is_mutual_) return add_whole(b, own, to);
+              double pairs = 0;
+              auto const add_foreign = [&](source_range const& range)
+              {
+                if (range.begin >= range.end) return;
+                add(range, to);
+                pairs += count(own) * count(range);
+              };
+              for (source_range const& range : leaves_.lists.neighbours(b))
+              {
+                add_foreign({range.begin, std::min(range.end, begin_), 0, 0});
+                add_foreign({std::max(range.begin, end_), range.end, 0, 0});
+              }
+              to.close({}, pairs);
+            });
+      }
+
+    private:
+      static double count(source_range const& range) { return range.end - range.begin; }
+      static void skip(rows& to) { to.close({}, 0); }
+      static void add(source_range const& range, rows& to) { to.table.ranges.push_back(range); }
+
+      [[nodiscard]] bool has_foreign(index_type b) const
+      {
+        return std::ranges::any_of(leaves_.lists.neighbours(b), [&](source_range const& range)
+                                   { return range.begin < begin_ || range.end > end_; });
+      }
+
+      void add_whole(index_type b, source_range const& own, rows& to) const
+      {
+        for (source_range const& range : leaves_.lists.neighbours(b)) add(range, to);
+        to.close(own, std::max(1., count(own) * (double(leaves_.lists.source_count(b)) - 1)));
+      }
+
+      template <class OfLeaf>
+      rows make(OfLeaf const& of_leaf) const
+      {
+        rows made;
+        for (index_type b = 0; b < leaves_.known.size(); ++b)
+          if (b < leaves_.first || b >= leaves_.last)
+            skip(made);
+          else
+            of_leaf(b - leaves_.first, leaves_.lists.own[b - leaves_.first], made);
+        return made;
+      }
+
+      rank_leaves const& leaves_;
+      bool is_mutual_;
+      index_type begin_, end_; ///< own points among the known ones
+    };
+
+    /// Where groups of known leaves begin: each layer is one.
+    std::vector<index_type> first_leaves(rank_leaves const& leaves, group_options const& options,
+                                         std::size_t& n_before, std::size_t& n_groups)
+    {
+      leaf_groups_view own;
+      own.targets = {
+          leaves.known.offsets.subspan(leaves.first, leaves.last - leaves.first + std::size_t(1))};
+      own.full = leaves.lists;
+      std::vector<index_type> const of_groups = first_leaves_of_groups(own, options);
+      n_groups = of_groups.size() - 1;
+      std::vector<index_type> first;
+      for (rank_layer const& layer : leaves.layers)
+        if (layer.first_leaf < leaves.first) first.push_back(layer.first_leaf);
+      n_before = first.size();
+      for (std::size_t g = 0; g < n_groups; ++g) first.push_back(leaves.first + of_groups[g]);
+      for (rank_layer const& layer : leaves.layers)
+        if (layer.first_leaf >= leaves.last) first.push_back(layer.first_leaf);
+      first.push_back(leaves.known.size());
+      return first;
+    }
+  }
+
+  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options)
+  {
+    rank_plan plan;
+    if (leaves.first == leaves.last) return plan;
+    std::size_t n_groups = 0;
+    std::vector<index_type> const first =
+        first_leaves(leaves, options, plan.n_layers_before, n_groups);
+    index_type const begin = leaves.known.offsets[leaves.first];
+    for (std::size_t g = 0; g < n_groups; ++g)
+    {
+      auto const place = [&](std::size_t group)
+      {
+        return leaves.known.offsets[first[plan.n_layers_before + group]] - begin;
+      };
+      plan.groups.push_back({place(g), place(g + 1)});
+    }
+
+    row_maker const rows_of(leaves, form);
+    auto const make = [&](rows const& from, planner how, std::vector<std::optional<group_plan>>& to)
+    {
+      leaf_groups_view view;
+      view.first_leaf = first;
+      view.targets = view.sources = leaves.known;
+      view.full = view.half = from.table.view();
+      // as many chunks as there can be: every group and every layer is one
+      step_plan made = how(view, false, leaves.known.offsets.back(), nullptr);
+      for (std::size_t g = 0; g < n_groups; ++g)
+      {
+        group_plan& group = made.groups[plan.n_layers_before + g];
+        group.interactions = 0;
+        for (index_type b = first[plan.n_layers_before + g];
+             b < first[plan.n_layers_before + g + 1]; ++b)
+          group.interactions += from.pairs[b];
+        to.emplace_back();
+        if (group.interactions > 0) to.back() = std::move(group);
+      }
+    };
+    make(rows_of.inner(), form == pair_form::mutual ? &plan_mutual : &plan_gather, plan.inner);
+    make(rows_of.border(), &plan_gather, plan.border);
+    return plan;
+  }
+}

@@ -1,0 +1,45 @@
+#pragma once
+
+#include "plan.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/starpu/group_leaves.hpp>
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+/// \file
+/// The tasks of one rank: for each group of its leaves one for what the rank has itself, and one for what touches
+/// leaves of other ranks.
+
+namespace nearfield::starpu_mpi::detail
+{
+  /// A distributed_tree as a plan sees it, in two or three dimensions.
+  struct rank_leaves
+  {
+    boxes known;
+    index_type first, last; ///< own leaves among the known ones
+    interaction_list lists; ///< a row for each own leaf
+    std::span<rank_layer const> layers;
+  };
+
+  struct rank_plan
+  {
+    /// The chunks of sources: the layers of ranks before this one, then the groups, then the other layers.
+    std::size_t n_layers_before = 0;
+    /// own points of each group, from 0
+    std::vector<nearfield::detail::point_interval> groups;
+
+    /// One-sided: leaves that meet no foreign ones. Mutual: pairs of own leaves. Empty where a group has none; every
+    /// group has one or the other. Numbers of chunks and of groups in them are those of chunks.
+    std::vector<std::optional<nearfield::detail::group_plan>> inner;
+    /// One-sided always. Form one_sided: leaves that meet foreign ones, with all that they meet, in its order, so that
+    /// the bits are those of one rank. Mutual: what own leaves receive from foreign ones.
+    std::vector<std::optional<nearfield::detail::group_plan>> border;
+  };
+
+  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options);
+}

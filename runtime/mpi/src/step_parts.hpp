@@ -1,0 +1,137 @@
+#pragma once
+
+#include "rank_plan.hpp"
+#include "row_copies.hpp"
+
+#include "any_step.hpp"
+#include "p2p_codelet.hpp"
+#include "reorder.hpp"
+#include "task.hpp"
+
+#include <nearfield/starpu/handles.hpp>
+#include <nearfield/starpu_mpi/near_field.hpp>
+
+#include <starpu.h>
+
+#include <cstddef>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+/// \file
+/// What the tasks and messages of a step use: its data, and the arguments of its tasks. Made once; nothing runs.
+
+namespace nearfield::starpu_mpi::detail
+{
+  using starpu::handle;
+
+  /// What a step needs of a tree, in two or three dimensions.
+  struct tree_view
+  {
+    MPI_Comm comm;
+    rank_leaves leaves;
+    std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
+    std::span<index_type const> sent, received;
+  };
+
+  /// A task that copies rows, and the handles that it reads. Addresses must last.
+  struct copies
+  {
+    std::vector<row_copy> rows;
+    std::vector<starpu_data_handle_t> sources;
+    copy_argument argument;
+
+    void add(starpu_data_handle_t source, row_copy row)
+    {
+      row.source = sources.size();
+      sources.push_back(source);
+      rows.push_back(row);
+    }
+  };
+
+  template <class T>
+  struct step_group
+  {
+    starpu::detail::collect_argument<T> collect_x;
+    starpu::detail::p2p_argument inner, border;
+    copies inputs; ///< from peers
+    copies halos;  ///< mutual: sums that other groups made for this one
+    handle inner_list, border_list, x, q, out, halo;
+  };
+
+  /// Another rank with leaves that touch own ones.
+  template <class T>
+  struct step_layer
+  {
+    int rank;
+    std::vector<index_type> sent; ///< own points, ascending
+    starpu::detail::collect_argument<T> collect_x;
+    copies inputs; ///< from groups
+    handle x_sent, q_sent, x, q;
+  };
+
+  /// A rank, maybe this one, that computes points of this rank's caller, or whose caller has points of this rank.
+  template <class T>
+  struct step_peer
+  {
+    int rank;
+    std::span<index_type const> sent;     ///< the caller's points that it computes
+    std::span<index_type const> received; ///< own points that its caller has
+    starpu::detail::collect_argument<T> collect_q;
+    starpu::detail::deliver_argument<T> deliver;
+    copies outputs; ///< from groups
+    handle q_sent, q_received, out_sent, out_received;
+
+    [[nodiscard]] starpu_data_handle_t arrived(int here) const
+    {
+      return rank == here ? q_sent.get() : q_received.get();
+    }
+    [[nodiscard]] starpu_data_handle_t delivered(int here) const
+    {
+      return rank == here ? out_sent.get() : out_received.get();
+    }
+  };
+
+  template <class T>
+  struct step_parts
+  {
+    /// `with` has the positions of own points; its inputs and outputs are the caller's.
+    step_parts(starpu::runtime const& s, tree_view const& tree,
+               starpu::detail::kernel<T> const& interaction,
+               starpu::detail::step_columns<T> const& with, pair_form form,
+               step_options const& options);
+
+    /// The x and q of a chunk of sources, as a plan counts them.
+    [[nodiscard]] std::pair<starpu_data_handle_t, starpu_data_handle_t>
+    source(std::size_t chunk) const;
+
+    // StarPU stops after the handles are gone; tasks use everything that stands before the handles
+    starpu::runtime starpu;
+    starpu::monitor watch;
+    starpu::detail::kernel<T> k;
+    starpu::detail::step_columns<T> columns;
+    int rank = 0;
+    rank_plan plan;
+    std::vector<index_type> own_points;
+    // tasks know addresses of their members
+    std::deque<step_group<T>> groups;
+    std::deque<step_layer<T>> layers;
+    std::deque<step_peer<T>> peers;
+
+  private:
+    void make_groups(pair_form form);
+    void make_layer(rank_layer const& from, rank_leaves const& leaves);
+    void make_peer(int r, std::span<index_type const> sent, std::span<index_type const> received,
+                   bool accumulate);
+    void assemble_inputs();
+    void finish(copies& what, std::size_t n_columns, bool adds);
+    /// Calls f(group, begin, end) for the points [begin, end), which ascend, that are in a group.
+    template <class F>
+    void for_each_group(std::span<index_type const> points, F const& f) const;
+
+    [[nodiscard]] std::size_t n_x() const { return static_cast<std::size_t>(k.type->dim); }
+    [[nodiscard]] std::size_t n_q() const { return columns.q.columns.size(); }
+    [[nodiscard]] std::size_t n_out() const { return columns.out.columns.size(); }
+  };
+}

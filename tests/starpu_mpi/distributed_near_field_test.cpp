@@ -1,0 +1,329 @@
+#include "clouds.hpp"
+#include "runtime_of_rank.hpp"
+
+#include "starpu/environment.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/kernels/builtin.hpp>
+#include <nearfield/p2p/near_field.hpp>
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+#include <nearfield/starpu_mpi/near_field.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <starpu_mpi.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <vector>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu_mpi::distributed_tree;
+
+  /// A cloud, its tree and right-hand sides, on one rank and on all.
+  template <class K, class T>
+  struct problem
+  {
+    static constexpr int dim = K::dim;
+
+    problem(cloud shape, std::size_t n, owners who, tree_options<dim> options,
+            std::size_t right_hand_sides = 1, std::uint64_t seed = 1)
+        : n_rhs(right_hand_sides), x(make_points<T, dim>(shape, n, seed)),
+          first(first_points(who, n, seed)), here(slice(x, first[rank()], first[rank() + 1])),
+          tree(MPI_COMM_WORLD, here, options)
+    {
+      options.order = leaf_order::morton;
+      one = build_tree(x.view(), options);
+      for (std::size_t c = 0; c < n_rhs * K::n_in; ++c) q.push_back(make_values<T>(n, seed + c));
+      for (std::size_t c = 0; c < n_rhs * K::n_out; ++c)
+      {
+        out.emplace_back(here.size(), T(99));
+        expected.emplace_back(n, T(0));
+      }
+    }
+
+    static std::size_t rank() { return static_cast<std::size_t>(rank_of_world()); }
+
+    [[nodiscard]] auto inputs()
+    {
+      q_pointers.clear();
+      for (auto const& column : q) q_pointers.push_back(column.data() + first[rank()]);
+      return soa<T const, run_time_columns>(q_pointers, here.size());
+    }
+    [[nodiscard]] auto outputs() { return columns_of(out, out_pointers); }
+
+    /// The results of one rank, without tasks.
+    void compute_expected()
+    {
+      std::vector<T const*> all_q;
+      for (auto const& column : q) all_q.push_back(column.data());
+      std::vector<T*> pointers;
+      near_field(simd, K{}, *one, x.view(), soa<T const, run_time_columns>(all_q, x.size()),
+                 columns_of(expected, pointers));
+    }
+
+    /// Bits, unless a tolerance relative to the largest value is given.
+    void expect_results(double tolerance, T before = 0) const
+    {
+      for (std::size_t c = 0; c < out.size(); ++c)
+      {
+        T largest = 0;
+        for (T const value : expected[c]) largest = std::max(largest, std::abs(value));
+        for (std::size_t i = 0; i < here.size(); ++i)
+        {
+          T const wanted = before + expected[c][first[rank()] + i];
+          if (tolerance == 0)
+            ASSERT_EQ(std::memcmp(&out[c][i], &wanted, sizeof(T)), 0)
+                << "point " << i << ": " << out[c][i] << " and " << wanted;
+          else
+            ASSERT_NEAR(out[c][i], wanted, tolerance * largest) << "point " << i;
+        }
+      }
+    }
+
+    std::size_t n_rhs;
+    points<T, dim> x;
+    std::vector<std::size_t> first;
+    soa<T const, dim> here;
+    distributed_tree<T, dim> tree;
+    std::optional<nearfield::tree<dim>> one;
+    std::vector<std::vector<T>> q, out, expected;
+
+  private:
+    static soa<T, run_time_columns> columns_of(std::vector<std::vector<T>>& columns,
+                                               std::vector<T*>& pointers)
+    {
+      pointers.clear();
+      for (auto& column : columns) pointers.push_back(column.data());
+      return {pointers, columns[0].size()};
+    }
+    std::vector<T const*> q_pointers;
+    std::vector<T*> out_pointers;
+  };
+
+  constexpr double rounding_of(float)
+  {
+    return 1e-4;
+  }
+  constexpr double rounding_of(double)
+  {
+    return 1e-11;
+  }
+
+  template <class K, class T>
+  void expect_one_rank(problem<K, T>& of, pair_form form, int leaves_per_group = 7)
+  {
+    starpu_mpi::near_field step{runtime_of_rank(),
+                                of.tree,
+                                K{},
+                                of.inputs(),
+                                of.outputs(),
+                                {.form = form, .groups = {.leaves_per_group = leaves_per_group}}};
+    step.submit();
+    step.wait();
+    of.compute_expected();
+    EXPECT_EQ(step.form(), form);
+    of.expect_results(form == pair_form::one_sided ? 0 : rounding_of(T()));
+  }
+
+  /// Where ranks have no core each, StarPU's threads take the time of each other: fewer steps then.
+  int at_most(int few, int many)
+  {
+    return size_of_world() > 3 ? few : many;
+  }
+
+  /// Clouds of all shapes, with each kind of owners, some with fewer leaves than ranks.
+  template <class K, class T>
+  void expect_one_rank_on_clouds(pair_form form, std::uint64_t seed)
+  {
+    for (int i = 0; i < at_most(2, 6); ++i)
+    {
+      random_numbers random(++seed);
+      cloud const shape = all_clouds[seed % std::size(all_clouds)];
+      owners const who = all_owners[seed % std::size(all_owners)];
+      std::size_t const n = random.below(4) == 0 ? random.below(9) : 200 + random.below(700);
+      SCOPED_TRACE(testing::Message() << name_of(shape) << ", n = " << n << ", owners "
+                                      << static_cast<int>(who) << ", seed " << seed);
+      tree_options<K::dim> options{.max_leaf_size = 1 + static_cast<int>(random.below(30))};
+      if (random.below(3) == 0) options.level = static_cast<int>(random.below(4));
+      problem<K, T> of(shape, n, who, options, 1, seed);
+      expect_one_rank(of, form, 1 + static_cast<int>(random.below(20)));
+    }
+  }
+
+  TEST(distributed_near_field, has_the_bits_of_one_rank)
+  {
+    expect_one_rank_on_clouds<one_over_r<>, double>(pair_form::one_sided, 0);
+  }
+  TEST(distributed_near_field, has_the_bits_of_one_rank_in_2d_and_single_precision)
+  {
+    expect_one_rank_on_clouds<grad_one_over_r<2>, float>(pair_form::one_sided, 12);
+  }
+  TEST(distributed_near_field, is_that_of_one_rank_with_mutual_groups)
+  {
+    expect_one_rank_on_clouds<grad_one_over_r<>, double>(pair_form::mutual, 24);
+  }
+  TEST(distributed_near_field, computes_several_right_hand_sides)
+  {
+    for (pair_form const form : {pair_form::one_sided, pair_form::mutual})
+    {
+      problem<dipole_tensor<>, double> of(cloud::plummer, 600, owners::random,
+                                          {.max_leaf_size = 12}, 3);
+      expect_one_rank(of, form);
+    }
+  }
+
+  TEST(distributed_near_field, repeats_mutual_sums_to_the_bit)
+  {
+    problem<one_over_r<>, double> of(cloud::uniform, 3000, owners::even, {.max_leaf_size = 20});
+    starpu_mpi::near_field step{runtime_of_rank(), of.tree,
+                                one_over_r<>{},    of.inputs(),
+                                of.outputs(),      {.groups = {.leaves_per_group = 10}}};
+    ASSERT_EQ(step.form(), pair_form::mutual);
+    step.submit();
+    step.wait();
+    auto const once = of.out;
+    for (int again = 0; again < at_most(2, 8); ++again)
+    {
+      step.inputs_changed(); // messages in another time
+      step.submit();
+      step.wait();
+      ASSERT_EQ(of.out, once);
+    }
+  }
+
+  TEST(distributed_near_field, reads_inputs_again_and_accumulates)
+  {
+    problem<one_over_r<>, double> of(cloud::plummer, 900, owners::odd_only, {.max_leaf_size = 10});
+    starpu_mpi::near_field step{
+        runtime_of_rank(), of.tree,      one_over_r<>{},
+        of.inputs(),       of.outputs(), {.accumulate = true, .form = pair_form::one_sided}};
+    of.compute_expected();
+    step.submit();
+    step.wait();
+    of.expect_results(0, 99);
+    for (auto& column : of.q)
+      for (double& value : column) value *= 4;
+    for (auto& column : of.out) std::ranges::fill(column, 1000.);
+    step.submit(); // not yet
+    step.wait();
+    of.expect_results(0, 1000);
+    for (auto& column : of.out) std::ranges::fill(column, 0.);
+    step.inputs_changed();
+    step.submit();
+    step.submit(); // twice, one after the other
+    step.wait();
+    for (auto& column : of.expected)
+      for (double& value : column) value *= 8;
+    of.expect_results(0);
+  }
+
+  TEST(distributed_near_field, takes_strided_columns)
+  {
+    problem<one_over_r<>, double> of(cloud::uniform, 500, owners::random, {.level = 2});
+    std::vector<double> table(2 * of.here.size());
+    for (std::size_t i = 0; i < of.here.size(); ++i)
+      table[2 * i] = of.q[0][of.first[of.rank()] + i];
+    auto const q = matrix_columns<1>(table.data(), of.here.size(), 2, 1);
+    auto const out = matrix_columns<1>(table.data() + 1, of.here.size(), 2, 1);
+    starpu_mpi::near_field step{
+        runtime_of_rank(), of.tree, one_over_r<>{}, q, out, {.form = pair_form::one_sided}};
+    step.submit();
+    step.wait();
+    for (std::size_t i = 0; i < of.here.size(); ++i) of.out[0][i] = table[2 * i + 1];
+    of.compute_expected();
+    of.expect_results(0);
+  }
+
+  TEST(distributed_near_field, runs_several_steps_at_once_with_their_own_tags)
+  {
+    problem<one_over_r<>, double> one(cloud::uniform, 700, owners::even, {.max_leaf_size = 9});
+    problem<one_over_r<>, double> other(cloud::plummer, 700, owners::last, {.max_leaf_size = 9});
+    starpu_mpi::near_field first{runtime_of_rank(), one.tree,      one_over_r<>{},
+                                 one.inputs(),      one.outputs(), {.form = pair_form::one_sided}};
+    starpu_mpi::near_field second{
+        runtime_of_rank(), other.tree,
+        one_over_r<>{},    other.inputs(),
+        other.outputs(),   {.form = pair_form::one_sided, .first_tag = starpu_mpi::tags_of_a_step}};
+    // ranks submit in different orders
+    rank_of_world() % 2 == 0 ? first.submit() : second.submit();
+    rank_of_world() % 2 == 0 ? second.submit() : first.submit();
+    first.wait();
+    second.wait();
+    one.compute_expected();
+    other.compute_expected();
+    one.expect_results(0);
+    other.expect_results(0);
+  }
+
+  /// Bytes that StarPU-MPI has sent to each rank.
+  std::vector<std::size_t> bytes_sent()
+  {
+    starpu_mpi_barrier(MPI_COMM_WORLD);
+    std::vector<std::size_t> amounts(static_cast<std::size_t>(size_of_world()));
+    starpu_mpi_comm_amounts_retrieve(amounts.data());
+    return amounts;
+  }
+
+  TEST(distributed_near_field, sends_the_points_at_borders_and_those_away_from_home)
+  {
+    using K = grad_one_over_r<>;
+    problem<K, double> of(cloud::plummer, 2000, owners::even, {.max_leaf_size = 15});
+    {
+      starpu_mpi::near_field step{runtime_of_rank(), of.tree, K{}, of.inputs(), of.outputs()};
+      auto const n_ranks = static_cast<std::size_t>(size_of_world());
+      std::vector<std::size_t> halo(n_ranks, 0), q_home(n_ranks, 0), out_home(n_ranks, 0);
+      for (auto const& layer : of.tree.layers())
+        for (index_type const b : layer.sent)
+          halo[static_cast<std::size_t>(layer.rank)] +=
+              of.tree.known_leaves().count(of.tree.first_leaf() + b);
+      auto const& way = of.tree.way();
+      for (std::size_t r = 0; r < n_ranks; ++r)
+      {
+        if (r == of.rank()) continue;
+        q_home[r] = way.sent_offsets[r + 1] - way.sent_offsets[r];
+        out_home[r] = way.received_offsets[r + 1] - way.received_offsets[r];
+      }
+      auto const submit = [&](std::size_t n_positions, std::size_t n_inputs)
+      {
+        auto const before = bytes_sent();
+        step.submit();
+        step.wait();
+        auto const after = bytes_sent();
+        for (std::size_t r = 0; r < n_ranks; ++r)
+          EXPECT_EQ(after[r] - before[r], sizeof(double) * (halo[r] * (3 * n_positions + n_inputs) +
+                                                            q_home[r] * n_inputs + 3 * out_home[r]))
+              << "to rank " << r;
+      };
+      submit(1, 1);
+      submit(0, 0); // positions and inputs stand
+      step.inputs_changed();
+      submit(0, 1);
+    }
+    EXPECT_TRUE(size_of_world() == 1 || bytes_sent()[of.rank() == 0] > 0);
+  }
+
+  TEST(distributed_near_field, refuses_what_it_cannot_compute)
+  {
+    problem<one_over_r<>, double> of(cloud::uniform, 100, owners::even, {});
+    std::vector<double> longer(of.here.size() + 1);
+    auto const make = [&](auto const& q, starpu_mpi::step_options const& options)
+    {
+      return message_of(
+          [&]
+          {
+            starpu_mpi::near_field const step{runtime_of_rank(), of.tree, one_over_r<>{}, q,
+                                              of.outputs(),      options};
+          });
+    };
+    EXPECT_THAT(make(soa{longer}, {}), testing::HasSubstr("points"));
+    EXPECT_THAT(make(of.inputs(), {.backend = backend::cuda}),
+                testing::HasSubstr("run on CPUs; take simd"));
+  }
+}

@@ -1,0 +1,284 @@
+#include "clouds.hpp"
+
+#include "tree/tree_reference.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu_mpi::cut_choice;
+  using starpu_mpi::distributed_tree;
+
+  constexpr std::uint64_t far_number = 3'000'000'000'000; // global numbers do not fit 32 bits
+
+  /// The leaf with a point at this position.
+  index_type leaf_at(boxes const& leaves, index_type point)
+  {
+    return static_cast<index_type>(std::ranges::upper_bound(leaves.offsets, point) -
+                                   leaves.offsets.begin() - 1);
+  }
+
+  std::uint64_t sum_of_ranks(std::uint64_t value)
+  {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return value;
+  }
+  std::uint64_t sum_before(std::uint64_t value)
+  {
+    std::uint64_t before = 0;
+    MPI_Exscan(&value, &before, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return rank_of_world() == 0 ? 0 : before;
+  }
+
+  /// What this rank holds is its part of the tree of one rank, and it knows the leaves that touch it and no others.
+  template <class T, int Dim>
+  void expect_part_of(tree<Dim> const& one, points<T, Dim> const& all,
+                      distributed_tree<T, Dim> const& mine)
+  {
+    boxes const leaves = one.targets(), known = mine.known_leaves();
+    auto const first_leaf = static_cast<index_type>(sum_before(mine.size()));
+    index_type const first_point = leaves.offsets.empty() ? 0 : leaves.offsets[first_leaf];
+    ASSERT_EQ(mine.total_leaves(), one.size());
+    ASSERT_EQ(sum_of_ranks(mine.size()), one.size());
+    EXPECT_EQ(mine.total_points(), all.size());
+    EXPECT_EQ(mine.root(), one.root());
+    EXPECT_EQ(sum_of_ranks(mine.interaction_count()), one.interaction_count());
+
+    std::map<std::pair<int, std::array<std::uint32_t, Dim>>, index_type> places;
+    for (index_type b = 0; b < one.size(); ++b) places[{one.cell(b).level, one.cell(b).index}] = b;
+    // known leaves are leaves of the tree of one rank, in its order
+    std::vector<index_type> leaf_of_known;
+    for (index_type b = 0; b < known.size(); ++b)
+    {
+      auto const place = places.find({mine.cell(b).level, mine.cell(b).index});
+      ASSERT_NE(place, places.end()) << "leaf " << b;
+      leaf_of_known.push_back(place->second);
+      EXPECT_EQ(known.count(b), leaves.count(place->second));
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(leaf_of_known));
+    std::vector<bool> is_met(known.size(), false);
+    for (index_type b = 0; b < mine.size(); ++b)
+    {
+      ASSERT_EQ(leaf_of_known[mine.first_leaf() + b], first_leaf + b);
+      is_met[mine.first_leaf() + b] = true;
+      // lists: the same leaves in the same order
+      std::vector<index_type> found, expected;
+      for (index_type const j : expand(mine.interactions().neighbours(b)))
+      {
+        index_type const leaf = leaf_at(known, j);
+        is_met[leaf] = true;
+        found.push_back(leaves.begin(leaf_of_known[leaf]) + j - known.begin(leaf));
+      }
+      expected = expand(one.interactions().neighbours(first_leaf + b));
+      ASSERT_EQ(found, expected);
+      EXPECT_EQ(mine.interactions().own[b].begin, known.begin(mine.first_leaf() + b));
+      EXPECT_EQ(mine.interactions().own[b].end, known.end(mine.first_leaf() + b));
+    }
+    EXPECT_TRUE(std::ranges::find(is_met, false) == is_met.end()) << "knows a leaf too many";
+
+    // points: the same ones in the same order
+    for (index_type i = 0; i < mine.n_points(); ++i)
+    {
+      index_type const index = one.target_order()[first_point + i];
+      ASSERT_EQ(mine.numbers()[i], far_number + index);
+      for (int d = 0; d < Dim; ++d) ASSERT_EQ(mine.positions()[d][i], all.columns[d][index]);
+    }
+  }
+
+  /// What a rank says that it sends is what the other one expects.
+  template <class T, int Dim>
+  void expect_matching_layers(distributed_tree<T, Dim> const& mine)
+  {
+    auto const n = static_cast<std::size_t>(size_of_world());
+    std::vector<std::uint64_t> sent(n, 0), expected(n, 0), received(n, 0);
+    for (auto const& layer : mine.layers())
+    {
+      auto const rank = static_cast<std::size_t>(layer.rank);
+      EXPECT_NE(layer.rank, rank_of_world());
+      EXPECT_TRUE(std::ranges::is_sorted(layer.sent));
+      for (index_type const b : layer.sent)
+        sent[rank] += mine.known_leaves().count(mine.first_leaf() + b) * 1000003 +
+                      mine.cell(mine.first_leaf() + b).index[0] + 1;
+      for (index_type b = layer.first_leaf; b < layer.last_leaf; ++b)
+        expected[rank] += mine.known_leaves().count(b) * 1000003 + mine.cell(b).index[0] + 1;
+    }
+    MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    EXPECT_EQ(received, expected);
+  }
+
+  /// Every point of the caller went somewhere, once.
+  template <class T, int Dim>
+  void expect_way_back(distributed_tree<T, Dim> const& mine, std::size_t n)
+  {
+    auto const& way = mine.way();
+    std::vector<int> times(n, 0);
+    for (index_type const i : way.sent) ++times.at(i);
+    EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(n));
+    EXPECT_EQ(way.received.size(), mine.n_points());
+    EXPECT_EQ(way.received_offsets.back(), mine.n_points());
+  }
+
+  template <class T, int Dim>
+  void expect_same_tree(points<T, Dim> const& all, owners who, tree_options<Dim> const& options,
+                        cut_choice cuts, std::uint64_t seed)
+  {
+    auto const first = first_points(who, all.size(), seed);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const here = slice(all, first[rank], first[rank + 1]);
+    distributed_tree const mine(MPI_COMM_WORLD, here, options,
+                                {.cuts = cuts, .first_number = far_number});
+    tree_options<Dim> along_the_curve = options;
+    along_the_curve.order = leaf_order::morton;
+    expect_part_of(build_tree(all.view(), along_the_curve), all, mine);
+    expect_matching_layers(mine);
+    expect_way_back(mine, here.size());
+  }
+
+  template <class T, int Dim>
+  void expect_same_trees(std::uint64_t seed)
+  {
+    for (cloud const shape : all_clouds)
+      for (owners const who : all_owners)
+      {
+        random_numbers random(seed);
+        std::size_t const n = random.below(5) == 0 ? random.below(8) : random.below(1500);
+        auto const all = make_points<T, Dim>(shape, n, seed);
+        for (cut_choice const cuts : {cut_choice::equal_interactions, cut_choice::equal_points})
+        {
+          SCOPED_TRACE(testing::Message() << name_of(shape) << ", n = " << n << ", owners "
+                                          << static_cast<int>(who) << ", seed " << seed);
+          int const s = 1 + static_cast<int>(random.below(40));
+          expect_same_tree(all, who, tree_options<Dim>{.max_leaf_size = s}, cuts, seed);
+          int const level = static_cast<int>(random.below(6));
+          expect_same_tree(all, who, tree_options<Dim>{.level = level}, cuts, seed);
+          if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
+          ++seed;
+        }
+      }
+  }
+
+  TEST(distributed_tree, is_that_of_one_rank_in_3d)
+  {
+    expect_same_trees<double, 3>(1000);
+  }
+  TEST(distributed_tree, is_that_of_one_rank_in_2d)
+  {
+    expect_same_trees<float, 2>(2000);
+  }
+  TEST(distributed_tree, is_that_of_one_rank_in_single_precision)
+  {
+    expect_same_trees<float, 3>(3000);
+  }
+
+  TEST(distributed_tree, takes_a_given_root)
+  {
+    auto const all = make_points<double, 3>(cloud::plummer, 900);
+    tree_options<3> const options{.max_leaf_size = 9, .root = cube<3>{{0.5, 0.5, 0.25}, 4}};
+    expect_same_tree(all, owners::random, options, cut_choice::equal_interactions, 5);
+  }
+
+  TEST(distributed_tree, leaves_points_with_an_owner_of_ranges)
+  {
+    // sorted along the curve, each rank's points are a range: nothing but leaves at borders moves
+    auto const cloud_points = make_points<double, 3>(cloud::plummer, 2000);
+    auto const one = build_tree(cloud_points.view(), {.max_leaf_size = 20});
+    points<double, 3> all;
+    for (index_type const i : one.target_order()) all.push_back(cloud_points[i]);
+    for (owners const who : all_owners)
+    {
+      expect_same_tree(all, who, {.max_leaf_size = 20}, cut_choice::of_the_caller, 11);
+      auto const first = first_points(who, all.size(), 11);
+      auto const rank = static_cast<std::size_t>(rank_of_world());
+      auto const here = slice(all, first[rank], first[rank + 1]);
+      distributed_tree const mine(MPI_COMM_WORLD, here, {.max_leaf_size = 20},
+                                  {.cuts = cut_choice::of_the_caller});
+      std::size_t const stay = mine.way().sent_offsets[rank + 1] - mine.way().sent_offsets[rank];
+      EXPECT_LE(here.size() - stay, 20u);
+    }
+  }
+
+  TEST(distributed_tree, cuts_into_equal_interactions)
+  {
+    auto const all = make_points<double, 3>(cloud::plummer, 20000);
+    auto const first = first_points(owners::even, all.size(), 1);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    distributed_tree const mine(MPI_COMM_WORLD, slice(all, first[rank], first[rank + 1]),
+                                {.max_leaf_size = 16});
+    std::uint64_t const total = sum_of_ranks(mine.interaction_count());
+    double const mean = static_cast<double>(total) / size_of_world();
+    EXPECT_NEAR(static_cast<double>(mine.interaction_count()), mean, 0.05 * mean);
+    // a rank holds its own points and a layer, not all
+    if (size_of_world() > 3)
+    {
+      EXPECT_LT(mine.known_leaves().offsets.back(), all.size() * 9 / 10);
+    }
+  }
+
+  template <class F>
+  std::string message_of_all(F const& f)
+  {
+    std::string message = "nothing was thrown";
+    try
+    {
+      f();
+    }
+    catch (error const& failure)
+    {
+      message = failure.what();
+    }
+    return message;
+  }
+
+  TEST(distributed_tree, throws_the_same_error_on_all_ranks)
+  {
+    int const bad = size_of_world() - 1;
+    auto all = make_points<double, 3>(cloud::uniform, 50, 1 + std::uint64_t(rank_of_world()));
+    if (rank_of_world() == bad) all.columns[1][7] = std::nan("");
+    EXPECT_THAT(
+        message_of_all([&] { distributed_tree const mine(MPI_COMM_WORLD, all.view()); }),
+        testing::AllOf(testing::StartsWith("rank " + std::to_string(bad) + ": build_tree: "),
+                       testing::HasSubstr("point 7 of points at (")));
+    all.columns[1][7] = 0.5;
+    EXPECT_THAT(message_of_all(
+                    [&]
+                    {
+                      distributed_tree const mine(MPI_COMM_WORLD, all.view(),
+                                                  {.level = 2, .order = leaf_order::row_major});
+                    }),
+                testing::HasSubstr("order is row_major"));
+    EXPECT_THAT(
+        message_of_all([&]
+                       { distributed_tree const mine(MPI_COMM_WORLD, all.view(), {.level = 22}); }),
+        testing::HasSubstr("level is 22"));
+    auto const message_for = [&](tree_options<3> const& options)
+    {
+      return message_of_all([&]
+                            { distributed_tree const mine(MPI_COMM_WORLD, all.view(), options); });
+    };
+    EXPECT_THAT(message_for({.period = {0, 2, 0}}), testing::HasSubstr("open axes only"));
+    EXPECT_THAT(message_for({.period = {0, -2, 0}}), testing::HasSubstr("build_tree: the period"));
+    EXPECT_THAT(message_for({.max_leaf_size = automatic}),
+                testing::HasSubstr("max_leaf_size is automatic"));
+    EXPECT_EQ(message_for({.max_leaf_size = automatic, .level = 2}), "nothing was thrown");
+    if (size_of_world() > 1)
+    {
+      EXPECT_THAT(message_of_all(
+                      [&]
+                      {
+                        distributed_tree const mine(MPI_COMM_WORLD, all.view(), {},
+                                                    {.cuts = cut_choice::of_the_caller});
+                      }),
+                  testing::HasSubstr("along the Z curve"));
+    }
+  }
+}

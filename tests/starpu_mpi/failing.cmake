@@ -1,0 +1,11 @@
+# A rank fails: all end within ten seconds, and one line says why.
+foreach(how IN ITEMS alone together)
+  execute_process(COMMAND ${COMMAND} ${how} TIMEOUT 10 RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(result STREQUAL "0" OR result MATCHES "timeout")
+    message(FATAL_ERROR "${how}: ended with '${result}'")
+  endif()
+  string(STRIP "${out}${err}" said)
+  if(NOT said MATCHES "^failing: rank 1: [^\n]*; [^\n]+$")
+    message(FATAL_ERROR "${how}: it said\n${said}")
+  endif()
+endforeach()

@@ -1,0 +1,63 @@
+// Every rank runs all tests; a test fails on any rank if it fails on one, and the first rank reports.
+
+#include "clouds.hpp"
+#include "runtime_of_rank.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu/runtime.hpp>
+
+#include <gtest/gtest.h>
+
+#include <starpu_mpi.h>
+
+#include <cstdio>
+#include <optional>
+#include <string_view>
+
+namespace
+{
+  std::optional<nearfield::starpu::runtime> running;
+
+  /// Prints what fails on this rank.
+  class failures_of_a_rank : public testing::EmptyTestEventListener
+  {
+    void OnTestPartResult(testing::TestPartResult const& result) override
+    {
+      if (result.failed())
+        std::fprintf(stderr, "rank %d: %s:%d\n%s\n", nearfield::test::rank_of_world(),
+                     result.file_name() ? result.file_name() : "", result.line_number(),
+                     result.message());
+    }
+  };
+}
+
+nearfield::starpu::runtime& nearfield::test::runtime_of_rank()
+{
+  return *running;
+}
+
+int main(int argc, char** argv)
+{
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  testing::InitGoogleTest(&argc, argv);
+  auto& listeners = testing::UnitTest::GetInstance()->listeners();
+  if (nearfield::test::rank_of_world() > 0)
+  {
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new failures_of_a_rank);
+  }
+  // its idle workers would take the time of ranks without a core
+  bool const needs_starpu = std::string_view(argv[0]).find("near_field") != std::string_view::npos;
+  if (needs_starpu)
+  {
+    running.emplace(nearfield::starpu::runtime_options{.gpus = 0});
+    if (starpu_mpi_init_comm(&argc, &argv, 0, MPI_COMM_WORLD) != 0) return 1;
+  }
+  int failed = RUN_ALL_TESTS();
+  MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (needs_starpu) starpu_mpi_shutdown();
+  running.reset();
+  MPI_Finalize();
+  return failed;
+}
