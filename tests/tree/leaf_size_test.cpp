@@ -177,8 +177,8 @@ namespace nearfield::test
 
     TEST(choose_leaf_size, of_sets_that_do_not_meet_is_the_default)
     {
-      auto const x = make_points<float, 3>(cloud::uniform, 500, 1);
-      auto far = make_points<float, 3>(cloud::uniform, 500, 2);
+      auto const x = make_points<float, 3>(cloud::uniform, 5000, 1);
+      auto far = make_points<float, 3>(cloud::uniform, 5000, 2);
       for (float& value : far.columns[0]) value += 100;
       points<float, 3> const none;
       for (auto const& choice :
