@@ -244,7 +244,7 @@ namespace baseline
     if (detail::on_gpu)
     {
       teams = {1, 4, 16, 32, 64, 128, 256, 512, 1024};
-      if (s != strategy::tiled) lanes = {1, 4, 32};
+      if (s != strategy::tiled) lanes = {1, 2, 4, 8, 16, 32};
     }
     else
       for (int team = 2; team <= self_->threads(); team *= 2) teams.push_back(team);

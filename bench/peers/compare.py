@@ -2,7 +2,7 @@
 """Times packages beside nearfield, on the same points, with the same check of results (./dev bench --peers).
 
 Each package runs in a process of its own, once with one thread on one core and once with all cores. Prints a table and
-writes --out, a JSON file. Exit status 1 if a result is wrong; a package that cannot run says why in its row.
+writes --out, a JSON file. Exit status 1 if a result is wrong, and 2 if no package ran; one that cannot run says why in its row.
 """
 
 import argparse
@@ -55,7 +55,8 @@ def cells(row):
     """A row as the columns of the table."""
     name = row.get("version", row["package"])
     if "skipped" in row:
-        return [row.get("problem", ""), name, "", "", str(row["threads"]), "", "", "does not run: " + row["skipped"]]
+        why = row["skipped"] if row["skipped"].startswith("left out") else "does not run: " + row["skipped"]
+        return [row.get("problem", ""), name, "", "", str(row["threads"]), "", "", why]
     what = [row["problem"], name, row["settings"], f"{row['output']}, {row['precision']}", str(row["threads"])]
     if "wrong" in row:
         return what + ["", "", "WRONG: " + row["wrong"]]
@@ -71,7 +72,9 @@ def table(rows):
 
 
 def status(rows):
-    return 1 if any("wrong" in row for row in rows) else 0
+    if any("wrong" in row for row in rows):
+        return 1
+    return 0 if any("seconds" in row for row in rows) else 2
 
 
 def main():
@@ -79,8 +82,11 @@ def main():
     parser.add_argument("--library", required=True, help="libnearfield_peers.so")
     parser.add_argument("--out", help="the JSON file")
     parser.add_argument("--quick", action="store_true", help="a few points: does everything work?")
-    parser.add_argument("--only", nargs="+", default=PACKAGES, help=" ".join(PACKAGES))
+    parser.add_argument("--only", nargs="+", default=PACKAGES, choices=PACKAGES, metavar="PACKAGE",
+                        help=" ".join(PACKAGES))
     arguments = parser.parse_args()
+    if not os.path.exists(arguments.library):
+        parser.error(f"--library: found no {arguments.library}; ./dev bench --peers builds it")
 
     about, rows = machine(), []
     for threads in dict.fromkeys([1, about["cores"]]):

@@ -11,6 +11,7 @@ import json
 import os
 import sys
 import time
+from statistics import median
 
 
 ENOUGH_S = 20  # a package that took that long for a problem is not asked again
@@ -23,10 +24,6 @@ def timed(run, clock, forget=lambda: None):
     begin = clock()
     result = run()
     return clock() - begin, result
-
-
-def median(values):
-    return sorted(values)[len(values) // 2]
 
 
 def check(problem, method, result, ours):
@@ -106,17 +103,21 @@ def main():
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     import cases
     import nearfield
+    on_gpu = name.endswith("_gpu")
+    if not on_gpu:
+        # Debian 12's StarPU has four workers, so that all take as many
+        ours = nearfield.Nearfield(library, threads)
+        ours.threads = threads = max(1, min(threads, ours.most_workers()))
+        for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+            os.environ[variable] = str(threads)
     package = importlib.import_module("packages." + name)
     if threads > 1 and hasattr(package, "ONE_THREAD"):
         print(json.dumps({"version": package.version(), "rows": [{"threads": threads,
-                                                                  "skipped": package.ONE_THREAD}]}))
+                                                                  "skipped": "left out: " + package.ONE_THREAD}]}))
         return
-    on_gpu = name.endswith("_gpu")
     if on_gpu:
         import gpu
         ours = gpu.OnGpu(library)
-    else:
-        ours = nearfield.Nearfield(library, threads)
     problems = getattr(cases, package.KIND)(quick)
     small = {"searches": cases.searches, "sums": cases.sums, "trees": cases.trees}[package.KIND](True)
     if package.KIND == "searches":
@@ -128,7 +129,7 @@ def main():
         try:
             slowest = max((row.get("seconds", 0) for row in rows), default=0)
             if problem.n > 100_000 and slowest > SLOW_S:
-                raise TimeoutError(f"left out, since 1e5 points took {slowest:.2g} s")
+                raise TimeoutError(f"left out: 1e5 points took {slowest:.2g} s")
             rows += rows_of(package, problem, like, ours, clock, chosen)
         except Exception as e:  # what a package throws is its row
             rows.append({"problem": problem.name, "threads": threads, "skipped": str(e) or type(e).__name__})

@@ -31,6 +31,9 @@ class Nearfield:
         self.threads = threads
         self.started = False
 
+    def most_workers(self):
+        return self.lib.peers_most_workers()
+
     def isa(self):
         return self.lib.peers_isa().decode()
 

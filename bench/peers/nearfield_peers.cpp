@@ -199,6 +199,16 @@ PEERS_API char const* peers_isa()
   return name.c_str();
 }
 
+/// The most workers that StarPU may have here; 0 without it.
+PEERS_API int peers_most_workers()
+{
+#ifdef PEERS_HAVE_STARPU
+  return STARPU_MAXCPUS;
+#else
+  return 0;
+#endif
+}
+
 /// Before a search on several cores: StarPU with so many workers.
 PEERS_API bool peers_start([[maybe_unused]] int workers)
 {

@@ -52,11 +52,13 @@ namespace
     std::size_t n;
   };
 
-  /// On 4,096 points at most: a worse size costs seconds on 65,536.
+  /// On few points: a worse size costs seconds on 65,536. More chunks of sources are more partial sums, so that their
+  /// size is found on more points.
   template <math Math, class T, int Dim>
   bench::timed_shape best_shape(bench::two_sets<T, Dim> const& points, int threads, strategy s)
   {
-    return bench::best_shape<T, Dim, Math>(s, points, threads, 4096, false,
+    return bench::best_shape<T, Dim, Math>(s, points, threads,
+                                           s == strategy::hierarchical ? 16384 : 4096, false,
                                            [](auto const& call) { return seconds_of(call); });
   }
 
