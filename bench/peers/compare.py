@@ -16,6 +16,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 PACKAGES = ["nanoflann", "vesin", "scipy_kdtree", "matscipy_neighbours", "freud", "vesin_gpu", "nvalchemi_gpu",
             "fmm3dpy", "keops", "blas", "pytreegrav_sums", "scipy_tree", "pytreegrav_tree"]
 LIMIT_S = 600
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def machine():
@@ -30,8 +31,7 @@ def machine():
 
 def run(package, library, threads, quick):
     """What measure.py says of a package, or one row that says why it does not."""
-    environment = os.environ | {name: str(threads) for name in
-                                ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")}
+    environment = os.environ | {name: str(threads) for name in THREAD_VARIABLES}
     environment |= {"CXXFLAGS": "-march=native -ffast-math", "STARPU_SILENT": "1"}  # KeOps compiles with them
     command = [sys.executable, os.path.join(HERE, "measure.py"), package, library, str(threads)]
     try:

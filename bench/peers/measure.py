@@ -102,14 +102,16 @@ def main():
     if threads == 1 and not name.endswith("_gpu"):
         os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     import cases
+    import compare
     import nearfield
     on_gpu = name.endswith("_gpu")
     if not on_gpu:
-        # Debian 12's StarPU has four workers, so that all take as many
         ours = nearfield.Nearfield(library, threads)
-        ours.threads = threads = max(1, min(threads, ours.most_workers()))
-        for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-            os.environ[variable] = str(threads)
+        if threads > max(1, ours.most_workers()):
+            # Debian 12's StarPU has four workers, so that packages get four threads too: from the start
+            few = str(max(1, ours.most_workers()))
+            environment = os.environ | {name: few for name in compare.THREAD_VARIABLES}
+            os.execve(sys.executable, [sys.executable, __file__, sys.argv[1], library, few, *sys.argv[4:]], environment)
     package = importlib.import_module("packages." + name)
     if threads > 1 and hasattr(package, "ONE_THREAD"):
         print(json.dumps({"version": package.version(), "rows": [{"threads": threads,
