@@ -104,6 +104,7 @@ def main():
     import cases
     import compare
     import nearfield
+    package = importlib.import_module("packages." + name)
     on_gpu = name.endswith("_gpu")
     if not on_gpu:
         ours = nearfield.Nearfield(library, threads)
@@ -112,7 +113,6 @@ def main():
             few = str(max(1, ours.most_workers()))
             environment = os.environ | {name: few for name in compare.THREAD_VARIABLES}
             os.execve(sys.executable, [sys.executable, __file__, sys.argv[1], library, few, *sys.argv[4:]], environment)
-    package = importlib.import_module("packages." + name)
     if threads > 1 and hasattr(package, "ONE_THREAD"):
         print(json.dumps({"version": package.version(), "rows": [{"threads": threads,
                                                                   "skipped": "left out: " + package.ONE_THREAD}]}))
