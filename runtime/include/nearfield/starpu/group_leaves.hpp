@@ -32,8 +32,8 @@ namespace nearfield
   {
     /// group g holds the leaves [first_leaf[g], first_leaf[g + 1])
     std::span<index_type const> first_leaf;
-    bool is_for_gpus =
-        false; ///< sized for GPUs by default: a step may give CPU workers groups of their own
+    /// sized for GPUs by default: a step may give CPU workers groups of their own
+    bool is_for_gpus = false;
     /// groups from this leaf on are for CPU workers, even in a step whose other groups are for GPUs
     index_type first_cpu_leaf = std::numeric_limits<index_type>::max();
     bool has_one_set = true; ///< targets and sources are the same points
