@@ -5,6 +5,7 @@
 #include <starpu.h>
 
 #include <cstddef>
+#include <filesystem>
 
 /// \file
 /// Checks of what StarPU needs from the process, made before calling StarPU, which would abort.
@@ -14,12 +15,24 @@ namespace nearfield::starpu::detail
   /// Throws nearfield::error for an environment variable whose value StarPU cannot parse.
   void check_variables();
 
-  /// Creates the directory of StarPU's measurements: STARPU_PERF_MODEL_DIR, or one in XDG_CACHE_HOME,
-  /// STARPU_HOME or HOME. If none of the first three is set and HOME is not writable, sets STARPU_HOME to a
-  /// directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is
-  /// not writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of
-  /// these is empty.
-  void make_home();
+  /// The directory of StarPU's measurements: STARPU_PERF_MODEL_DIR, or one in XDG_CACHE_HOME, STARPU_HOME or HOME.
+  /// Keep it while StarPU starts: until a process has measured the buses of this machine, others wait for it. StarPU
+  /// aborts where it reads a file that another process is writing, as ranks of MPI would do at their first start.
+  class home
+  {
+    int lock_;
+    explicit home(std::filesystem::path const& bus);
+
+  public:
+    /// Creates the directory. If none of the first three variables is set and HOME is not writable, sets STARPU_HOME to
+    /// a directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is not
+    /// writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of these is
+    /// empty.
+    home();
+    home(home const&) = delete;
+    home& operator=(home const&) = delete;
+    ~home();
+  };
 
   /// Creates the directory that STARPU_DISK_SWAP names. Throws nearfield::error if StarPU could not write to it.
   void make_swap();

@@ -3,14 +3,14 @@
 #include <nearfield/core/error.hpp>
 
 #include <cerrno>
-#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -90,9 +90,6 @@ namespace nearfield::starpu::detail
       {
         std::filesystem::path const file = folder / (host_name() + extension);
         std::error_code failed;
-        // another process may be writing it
-        for (int time = 0; time < 100 && file_size(file, failed) == 0; ++time)
-          std::this_thread::sleep_for(std::chrono::milliseconds(10));
         if (file_size(file, failed) == 0)
           throw error(file.string() + ": the file is empty; remove it, and StarPU writes a new one",
                       error_kind::file);
@@ -100,6 +97,16 @@ namespace nearfield::starpu::detail
           refuse(of, "write to " + folder.string() + ", which has no " + file.filename().string(),
                  "that you can write to");
       }
+    }
+
+    /// Whether StarPU has measured the buses of this machine. The platform is what it writes last.
+    bool has_bus(std::filesystem::path const& folder)
+    {
+      std::error_code failed;
+      for (auto const* extension :
+           {".config", ".affinity", ".latency", ".bandwidth", ".platform.xml"})
+        if (!exists(folder / (host_name() + extension), failed)) return false;
+      return true;
     }
 
     std::filesystem::path temporary_home()
@@ -119,6 +126,22 @@ namespace nearfield::starpu::detail
             error_kind::file);
       return folder;
     }
+
+    std::filesystem::path make_measurements()
+    {
+      measurements found = find_measurements();
+      std::error_code failed;
+      if (found.variable.empty() || (found.variable == "HOME" &&
+                                     (!std::filesystem::is_directory(std::getenv("HOME"), failed) ||
+                                      access(std::getenv("HOME"), W_OK | X_OK) != 0)))
+      {
+        setenv("STARPU_HOME", temporary_home().c_str(), 1);
+        found = find_measurements();
+      }
+      check_length(found);
+      for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
+      return found.folder;
+    }
   }
 
   void make_swap()
@@ -134,19 +157,21 @@ namespace nearfield::starpu::detail
       refuse(swap, "write to " + std::string(folder), "that you can write to");
   }
 
-  void make_home()
+  home::home(std::filesystem::path const& bus)
+      // where it is read-only there is nothing to lock: nobody writes
+      : lock_(open((bus / (host_name() + ".lock")).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666))
   {
-    measurements found = find_measurements();
-    std::error_code failed;
-    if (found.variable.empty() ||
-        (found.variable == "HOME" && (!std::filesystem::is_directory(std::getenv("HOME"), failed) ||
-                                      access(std::getenv("HOME"), W_OK | X_OK) != 0)))
-    {
-      setenv("STARPU_HOME", temporary_home().c_str(), 1);
-      found = find_measurements();
-    }
-    check_length(found);
-    for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
-    check_bus(found);
+    if (lock_ >= 0 && !has_bus(bus)) flock(lock_, LOCK_EX);
+    if (lock_ >= 0 && has_bus(bus)) flock(lock_, LOCK_SH);
+  }
+
+  home::home() : home(make_measurements() / "bus")
+  {
+    check_bus(find_measurements());
+  }
+
+  home::~home()
+  {
+    if (lock_ >= 0) close(lock_);
   }
 }

@@ -89,7 +89,7 @@ namespace nearfield::starpu
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
-      detail::make_home();
+      detail::home const measurements;
       detail::make_swap();
       detail::check_threads(n_threads(conf, n_gpus));
       detail::check_room();

@@ -3,6 +3,8 @@
 
 #include <random>
 
+#include <sys/file.h>
+
 using namespace nearfield::test;
 
 #if NEARFIELD_APP_HAS_STARPU
@@ -117,6 +119,24 @@ TEST_F(starpu_environment, measurements_that_a_full_disk_left_empty_are_named)
     std::filesystem::remove(file);
   }
   expect_success(run(environment));
+}
+
+// StarPU would abort where it reads what another process is writing.
+TEST_F(starpu_environment, of_processes_that_start_at_once_one_measures)
+{
+  auto const bus = folder_ / "home/.starpu/sampling/bus";
+  std::filesystem::create_directories(bus);
+  int const lock = ::open((bus / "here.lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_EQ(::flock(lock, LOCK_EX), 0);
+  write_text(folder_ / "a.csv", "0,0,0,1\n1,0,0,1\n");
+  program const waiting(
+      {"run", (folder_ / "a.csv").string(), "--workers", "1"},
+      {{"STARPU_HOME", (folder_ / "home").string()}, {"STARPU_HOSTNAME", "here"}});
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_FALSE(std::filesystem::exists(bus / "here.config"));
+  ::close(lock);
+  expect_success(waiting.wait());
+  EXPECT_TRUE(std::filesystem::exists(bus / "here.platform.xml"));
 }
 
 // StarPU would ask for memory again and again.
