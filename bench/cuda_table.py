@@ -7,37 +7,14 @@ Figures are medians over the repetitions of one run; a ratio compares two median
 """
 
 import argparse
-import json
-import re
 from collections import defaultdict
-from statistics import median
+
+from figures.results import Run
 
 INTERACTIONS = ("one_over_r", "val_grad_one_over_r")
 PRECISIONS = ("f32", "f64")
 COLUMNS = [(k, p) for k in INTERACTIONS for p in PRECISIONS]
 OURS = ("one_sided", "mutual")
-
-
-def read(path):
-    """{row name: {counter: median}} without the suffixes of Google Benchmark, and the context"""
-    with open(path) as file:
-        content = json.load(file)
-    values = defaultdict(lambda: defaultdict(list))
-    for entry in content["benchmarks"]:
-        name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time)", "", entry["run_name"])
-        if entry.get("error_occurred"):
-            raise SystemExit(f"{path}: {name}: {entry['error_message']}")
-        if entry["run_type"] == "iteration":
-            for counter, value in entry.items():
-                if isinstance(value, (int, float)):
-                    values[name][counter].append(value)
-            scale = {"us": 1, "ms": 1e3}[entry["time_unit"]]
-            values[name]["us"].append(entry["real_time"] * scale)
-    rows = {
-        name: {counter: median(found) for counter, found in counters.items()}
-        for name, counters in values.items()
-    }
-    return rows, content["context"]
 
 
 def table(head, rows):
@@ -125,8 +102,8 @@ def small_boxes(results):
     print("One box of 1000 points, microseconds a call\n")
     rows = []
     for form in (*OURS, "classic"):
-        times = [results.get("box", k, p, form, 1000, counter="us") for k, p in COLUMNS]
-        rows.append([form, *(f"{t:.1f}" if t else "-" for t in times)])
+        times = [results.get("box", k, p, form, 1000, counter="seconds") for k, p in COLUMNS]
+        rows.append([form, *(f"{t * 1e6:.1f}" if t else "-" for t in times)])
     table(["", *(f"{k} {p}" for k, p in COLUMNS)], rows)
 
 
@@ -137,8 +114,8 @@ def right_hand_sides(results):
         for form in OURS:
             cells = []
             for k, p in COLUMNS:
-                eight = results.get(shape, k, p, f"{form}_rhs8", size, counter="us")
-                one = results.get(shape, k, p, form, size, counter="us")
+                eight = results.get(shape, k, p, f"{form}_rhs8", size, counter="seconds")
+                one = results.get(shape, k, p, form, size, counter="seconds")
                 cells.append(f"{eight / one:.2f}" if eight and one else "-")
             if any(cell != "-" for cell in cells):
                 rows.append([f"{shape}, {size} points, {form}", *cells])
@@ -183,7 +160,7 @@ def end_to_end(results):
             stages = [stage for stage in order if f"{stage}_ms" in row]
             times = [f"{row[f'{stage}_ms']:.1f}" for stage in stages]
             title = name.removeprefix("cuda/end_to_end/").replace("/", ", ")
-            rows.append([title, *times, f"{row['us'] / 1e3:.1f}"])
+            rows.append([title, *times, f"{row['seconds'] * 1e3:.1f}"])
     table(["", *(stage.replace("_", " ") for stage in stages), "all"], rows)
 
 
@@ -203,10 +180,10 @@ def errors(results):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("json", help="JSON of cuda_bench")
-    rows, context = read(parser.parse_args().json)
+    run = Run(parser.parse_args().json)
     keys = ("gpu", "driver", "commit", "compilers")
-    print("; ".join(f"{key} {context[key]}" for key in keys if key in context) + "\n")
-    results = Results(rows)
+    print("; ".join(f"{key} {run.context[key]}" for key in keys if key in run.context) + "\n")
+    results = Results(run.rows)
     for print_table in (rates, small_boxes, right_hand_sides, bounds, peaks, end_to_end, errors):
         print_table(results)
 

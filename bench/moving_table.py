@@ -7,26 +7,15 @@ Figures are medians over the repetitions of one run.
 """
 
 import argparse
-import json
-import re
 
 from cuda_table import percent
+from figures.results import Run
 
 STAGES = ("bounds", "keys", "sort", "levels", "leaves", "neighbours", "rows", "lists", "items")
 
 
 def read(path):
-    """{row name: its median entry or, without repetitions, its only one}"""
-    with open(path) as file:
-        content = json.load(file)
-    rows = {}
-    for entry in content["benchmarks"]:
-        name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time|real_time)", "", entry["run_name"])
-        if entry.get("error_occurred"):
-            raise SystemExit(f"{path}: {name}: {entry['error_message']}")
-        if entry["run_type"] == "iteration" or entry["aggregate_name"] == "median":
-            rows[name.removeprefix("moving/")] = entry
-    return rows
+    return {name.removeprefix("moving/"): row for name, row in Run(path).rows.items()}
 
 
 def table(head, rows):

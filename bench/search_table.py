@@ -11,7 +11,8 @@ Figures are medians over the repetitions of one run; a ratio compares two median
 import argparse
 import re
 
-from cuda_table import percent, read
+from cuda_table import percent
+from figures.results import Run
 
 
 def clouds_of(rows, program):
@@ -79,7 +80,7 @@ def gpu(rows, machine):
     for start, (cloud, precision) in clouds_of(rows, "search_cuda").items():
 
         def ms(name):
-            return rows[f"{start}/{name}"]["us"] / 1e3 if f"{start}/{name}" in rows else None
+            return rows[f"{start}/{name}"]["seconds"] * 1e3 if f"{start}/{name}" in rows else None
 
         def shown(name):
             return f"{ms(name):.3f}{percent(rows[f'{start}/{name}'])}" if ms(name) else "-"
@@ -110,7 +111,7 @@ def kinds(rows):
     for name, row in rows.items():
         _, kind, precision, _, result, *_ = name.split("/")
         print_row([kind.replace("_", " "), precision, result.replace("_", " "), f"{row['pairs'] / 1e6:.1f}e6",
-                   f"{row['us'] / 1e3:.3g}{percent(row)}"])
+                   f"{row['seconds'] * 1e3:.3g}{percent(row)}"])
 
 
 def starpu(rows, machine):
@@ -120,15 +121,15 @@ def starpu(rows, machine):
     for name, row in rows.items():
         _, cloud, seed, precision, result = name.split("/")
         print_row([f"{cloud}/{seed}", precision, result, f"{row['one_core_ms']:.0f}",
-                   f"{row['us'] / 1e3:.0f}{percent(row)}", f"{row['speedup']:.2f} x", f"{row['cpu_speedup']:.2f} x"])
+                   f"{row['seconds'] * 1e3:.0f}{percent(row)}", f"{row['speedup']:.2f} x", f"{row['cpu_speedup']:.2f} x"])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("json", nargs="+")
     for path in parser.parse_args().json:
-        rows, context = read(path)
-        machine = context.get("gpu") or context.get("cpu", "")
+        run = Run(path)
+        rows, machine = run.rows, run.context.get("gpu") or run.context.get("cpu", "")
         others = {name: row for name, row in rows.items() if "_kinds/" in name}
         clouds = {name: row for name, row in rows.items() if name not in others}
         if clouds:

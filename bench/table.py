@@ -9,29 +9,18 @@ Figures are medians over the repetitions of one run; a ratio compares two median
 """
 
 import argparse
-import json
 import re
 from collections import defaultdict
 
+from figures.results import Run
+
 
 def medians(path):
-    """{benchmark name: pairs per second}, {benchmark name: ns of processor time}, {benchmark name: share of the bound};
-    older files have no shares"""
-    with open(path) as file:
-        content = json.load(file)
-    rates, times, shares = {}, {}, {}
-    for entry in content["benchmarks"]:
-        if entry.get("error_occurred"):
-            raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
-        if entry.get("aggregate_name") == "median":
-            times[entry["run_name"]] = entry["cpu_time"] * {"ns": 1, "us": 1e3, "ms": 1e6, "s": 1e9}[entry["time_unit"]]
-            if "pairs/s" in entry:
-                rates[entry["run_name"]] = entry["pairs/s"]
-            if "of_bound" in entry:
-                shares[entry["run_name"]] = entry["of_bound"]
-    if not times:
-        raise SystemExit(f"{path}: no medians; run the benchmark with --benchmark_repetitions=9")
-    return rates, times, shares
+    """{benchmark name: pairs per second}, {benchmark name: seconds of processor time}, {benchmark name: share of the
+    bound}; older files have no shares"""
+    rows = Run(path).rows
+    return tuple({name: row[counter] for name, row in rows.items() if counter in row}
+                 for counter in ("pairs/s", "cpu_seconds", "of_bound"))
 
 
 def percent(shares, name):
@@ -51,6 +40,9 @@ def p2p_table(rates, shares, size):
             interaction, dim, precision, isa, form = match.groups()
             rows[isa, dim, interaction, precision][form] = rate
             rows[isa, dim, interaction, precision]["share", form] = percent(shares, name)
+    rows = {key: r for key, r in rows.items() if "seed_loop" in r}
+    if not rows:
+        return {}
     print(f"N = {size}, G directed pairs/s; ratios to the xsimd kernel{legend(shares)}\n")
     print("| ISA | dim | interaction | precision | plain loop | xsimd kernel | one-sided | mutual |")
     print("|---|---|---|---|---|---|---|---|")
@@ -143,14 +135,14 @@ def calls_table(times):
     print("| ISA | interaction | precision | form | " + " | ".join(f"{n} points" for n in sizes) + " |")
     print("|---|---|---|---|" + "---|" * len(sizes))
     for key, r in sorted(rows.items()):
-        print(f"| {' | '.join(key)} | " + " | ".join(f"{r[n]:.0f}" if n in r else "" for n in sizes) + " |")
+        print(f"| {' | '.join(key)} | " + " | ".join(f"{r[n] * 1e9:.0f}" if n in r else "" for n in sizes) + " |")
 
 
 def scaling_table(rates, shares):
     """Rows: workers; the speed-up over one worker, and the efficiency: that over the number of workers."""
     rows = defaultdict(dict)
     for name, rate in rates.items():
-        match = re.fullmatch(r"starpu_scaling/one_over_r/3d/(f\d\d)/65536/workers:(\d+)/manual_time", name)
+        match = re.fullmatch(r"starpu_scaling/one_over_r/3d/(f\d\d)/65536/workers:(\d+)", name)
         if match:
             rows[int(match[2])][match[1]] = rate
             rows[int(match[2])]["share", match[1]] = percent(shares, name)

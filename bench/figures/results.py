@@ -21,11 +21,13 @@ class Missing(Exception):
 
 
 class Run:
-    """One JSON file of Google Benchmark: {row: {counter: median}}, `seconds` the time of a row."""
+    """One JSON file of Google Benchmark: {row: {counter: median}}, `seconds` the time of a row, `cpu_seconds`
+    processor time."""
 
     UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 
     def __init__(self, path):
+        path = Path(path)
         content = json.loads(path.read_text())
         self.file, self.context = path.name, content["context"]
         repetitions, aggregates, deviations = defaultdict(lambda: defaultdict(list)), {}, {}
@@ -34,7 +36,8 @@ class Run:
                 raise SystemExit(f"{path}: {entry['run_name']}: {entry['error_message']}")
             name = re.sub(r"/(iterations:\d+|repeats:\d+|manual_time|real_time)", "", entry["run_name"])
             row = {key: value for key, value in entry.items() if isinstance(value, (int, float))}
-            row["seconds"] = entry["real_time"] * self.UNITS[entry["time_unit"]]
+            row["seconds"], row["cpu_seconds"] = (entry[clock] * self.UNITS[entry["time_unit"]]
+                                                 for clock in ("real_time", "cpu_time"))
             if entry["run_type"] == "iteration":
                 for counter, value in row.items():
                     repetitions[name][counter].append(value)
