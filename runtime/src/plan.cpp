@@ -292,7 +292,7 @@ namespace nearfield::detail
       task_list& list = builder.list;
       list.shifts = groups.half.shifts;
       std::vector<point_interval> const& halo = halos[g] =
-          cut_at_chunks(halo_of(groups, g, n_chunks), plan.source_chunks);
+          cut_at_chunks(halo_of(groups, g, plan.source_chunks.size()), plan.source_chunks);
 
       list.sets.push_back({list.head.target_buffer, list.head.target_begin, 0});
       for (point_interval const& interval : halo)

@@ -49,4 +49,13 @@ namespace
     two_leaves const fits(300, 5);
     EXPECT_NO_THROW(static_cast<void>(plan_mutual(fits.view(), true)));
   }
+
+  TEST(plan_mutual, takes_more_chunks_than_a_list_has_sets)
+  {
+    // as many as there are groups, however many are allowed
+    two_leaves const leaves(3, 5);
+    nearfield::detail::step_plan const plan = plan_mutual(leaves.view(), false, 1 << 20);
+    EXPECT_EQ(plan.source_chunks.size(), 2u);
+    EXPECT_EQ(plan.groups[0].halo_size, 5u);
+  }
 }
