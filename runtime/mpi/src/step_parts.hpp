@@ -13,6 +13,7 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <deque>
 #include <span>
@@ -44,8 +45,9 @@ namespace nearfield::starpu_mpi::detail
 
     void add(starpu_data_handle_t source, row_copy row)
     {
-      row.source = sources.size();
-      sources.push_back(source);
+      auto const at = std::ranges::find(sources, source);
+      row.source = static_cast<std::size_t>(at - sources.begin());
+      if (at == sources.end()) sources.push_back(source);
       rows.push_back(row);
     }
   };
