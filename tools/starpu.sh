@@ -1,10 +1,18 @@
 #!/usr/bin/env bash
-# starpu.sh starpu|starpu-cuda [PREFIX]: StarPU for up to 128 CPU workers from Debian's source package, for the
-# ./dev command of that name. starpu-cuda needs nvcc, no GPU and no driver. A complete prefix is left alone, and a
-# prefix appears only when it is complete.
+# starpu.sh starpu|starpu-cuda|starpu-simgrid [--mpi] [PREFIX]: StarPU for up to 128 CPU workers from Debian's source
+# package, for the ./dev command of that name (starpu-simgrid: ./dev simgrid). starpu-cuda needs nvcc, no GPU and no
+# driver; starpu-simgrid simulates, and needs SimGrid. Where there is mpicc, what is built has StarPU's part for MPI. A
+# complete prefix is left alone, and a prefix appears only when it is complete: so --mpi, where the usual one was built
+# without MPI, means another one beside it.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 kind=$1
+shift
+needs_mpi=
+if [ "${1:-}" = --mpi ]; then
+  needs_mpi=yes
+  shift
+fi
 version=1.4.10
 archive=starpu_$version+dfsg.orig.tar.gz
 sha256=6b3bb9ec0d79f937882148b2da09ae6cb0ad4d1e83a104be45723dd70eba99c3
@@ -30,12 +38,35 @@ if [ "$kind" = starpu-cuda ]; then
   preset=cuda
   options=(--enable-cuda --with-cuda-dir="$cuda" --enable-maxcudadev=8 ac_cv_lib_cublasLt_cublasLtCreate=no
     ac_cv_lib_cusparse_cusparseCreate=no ac_cv_lib_cusolver_cusolverDnCreate=no)
+elif [ "$kind" = starpu-simgrid ]; then
+  what+=" with SimGrid"
+  own_name+=-simgrid
+  preset=simgrid
+  options=(--disable-cuda --enable-simgrid)
 else
   preset=release
   options=(--disable-cuda)
 fi
 
-prefix=$(realpath -m "${2:-$cache/$own_name}")
+mpi_of()
+{
+  [ -e "$1/lib/pkgconfig/starpumpi-1.4.pc" ]
+}
+if [ -n "$needs_mpi" ] && [ -d "$cache/$own_name" ] && ! mpi_of "$cache/$own_name"; then own_name+=-mpi; fi
+prefix=$(realpath -m "${1:-$cache/$own_name}")
+if [ -n "$needs_mpi" ] && ! mpi_of "$prefix" && ! command -v mpicc >/dev/null; then
+  fail "no mpicc: ./dev install libopenmpi-dev openmpi-bin"
+fi
+if [ "$kind" = starpu-simgrid ]; then
+  command -v smpicc >/dev/null || fail "no smpicc: ./dev install libsimgrid-dev"
+  # smpirun loads the program once for each rank, with a StarPU of its own
+  options+=(--enable-mpi --with-mpicc="$(command -v smpicc)" --disable-shared --enable-static)
+  flags="-O1 -fPIC"
+else
+  options+=(--disable-static)
+  if command -v mpicc >/dev/null; then options+=(--enable-mpi); else options+=(--disable-mpi); fi
+  flags=-O2
+fi
 if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
   [ ! -e "$prefix" ] || [ -z "$(ls -A "$prefix")" ] ||
     fail "'$prefix' holds something else: name an empty or a new directory"
@@ -69,9 +100,9 @@ if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
     cd "$work/source" && patch -p1 <"$patch" && cd "$work/build" &&
       ../source/configure --prefix="$prefix" "${options[@]}" --enable-maxcpus=128 --enable-maxbuffers=16 \
         --disable-opencl --disable-fortran --disable-openmp --disable-starpufft --disable-starpurm \
-        --disable-starpupy --disable-mlr --disable-mpi --disable-socl --disable-static \
+        --disable-starpupy --disable-mlr --disable-socl \
         --disable-build-doc --disable-build-doc-pdf --disable-build-examples --disable-build-tests \
-        CFLAGS=-O2 &&
+        CFLAGS="$flags" &&
       make -j"$(nproc)" && make install DESTDIR="$work/root"
   ) >"$log" 2>&1 || {
     tail -n 30 "$log" >&2
@@ -81,6 +112,7 @@ if [ ! -e "$prefix/lib/pkgconfig/starpu-1.4.pc" ]; then
   rmdir "$prefix" 2>/dev/null || true
   mv -T "$work/root$prefix" "$prefix"
 fi
+[ -z "$needs_mpi" ] || mpi_of "$prefix" || fail "'$prefix' was built without MPI: name another directory"
 
 # Where the presets look; a folder configured with another StarPU would keep that one.
 mkdir -p "$root/build"
