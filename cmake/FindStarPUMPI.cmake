@@ -9,7 +9,17 @@ if(PkgConfig_FOUND)
   pkg_search_module(PC_StarPUMPI QUIET IMPORTED_TARGET "${StarPUMPI_PKG_CONFIG_MODULE}")
 endif()
 set(MPI_CXX_SKIP_MPICXX ON) # the C interface only
-find_package(MPI QUIET COMPONENTS CXX)
+if(StarPU_SIMGRID)
+  # SimGrid's MPI, which StarPU links already
+  find_path(SMPI_INCLUDE_DIR mpi.h PATH_SUFFIXES smpi NO_DEFAULT_PATH PATHS /usr/include)
+  set(MPI_CXX_FOUND "${SMPI_INCLUDE_DIR}")
+  if(SMPI_INCLUDE_DIR AND NOT TARGET MPI::MPI_CXX)
+    add_library(MPI::MPI_CXX INTERFACE IMPORTED)
+    target_include_directories(MPI::MPI_CXX INTERFACE "${SMPI_INCLUDE_DIR}")
+  endif()
+else()
+  find_package(MPI QUIET COMPONENTS CXX)
+endif()
 
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(StarPUMPI

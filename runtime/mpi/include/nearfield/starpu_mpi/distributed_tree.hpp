@@ -149,6 +149,8 @@ namespace nearfield::starpu_mpi
       std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
     };
     parts parts_;
+
+    distributed_tree() = default; // for bench/simgrid_scaling.cpp, which fills it
   };
 
   /// The points of a rank, as soa or strided.
