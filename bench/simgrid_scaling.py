@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Simulates steps of starpu_mpi::near_field on a cluster of H100s, by SimGrid.
 
-    bench/simgrid_scaling.py [--out FILE] [--most RANKS]   after ./dev simgrid and cmake --build --preset simgrid
+    bench/simgrid_scaling.py [--out FILE] [--most RANKS] [--jobs N]
+
+after ./dev simgrid, cmake --preset simgrid and cmake --build --preset simgrid.
 
 The program (bench/simgrid_scaling.cpp) submits the library's own tasks and messages. What is assumed, each a constant
 below: the rates of an H100, of bench/results/h100-cuda.json; a link of 400 Gb/s for each GPU; nodes of 8 GPUs below a
@@ -16,6 +18,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -28,7 +31,7 @@ LINK = 50e9  # bytes/s: 400 Gb/s
 REACHED = 0.92  # of a link, by large messages
 LATENCY = 1e-6  # s of a link; two in a node, four between nodes
 TASK = 10e-6  # s of a task beside its work: nearfield's own model of a task on a GPU
-COPY = 1e12  # bytes/s of copies by index lists, read and written
+COPY = 1e12  # bytes/s of copies by index lists, read and written: a third of what the memory is made for
 MODEL = "H100"
 
 # What each GPU's node has beside the links of its GPUs
@@ -80,7 +83,8 @@ def simulate(ranks, leaves, fabric, speed):
         folder = Path(name)
         machine(folder, ranks, fabric)
         environment = os.environ | {"STARPU_HOSTNAME": "simulated", "STARPU_PERF_MODEL_DIR": name, "STARPU_SILENT": "1",
-                                    "STARPU_WORKERS_NOBIND": "1"}
+                                    "STARPU_WORKERS_NOBIND": "1",
+                                    "MALLOC_MMAP_THRESHOLD_": "131072"}  # a rank's lists go back to the system
         settings = {"network/bandwidth-factor": REACHED, "network/latency-factor": 1, "network/TCP-gamma": 0,
                     "network/weight-S": 0, "smpi/privatization": "dlopen", "smpi/simulate-computation": "no",
                     "smpi/iprobe": 1e-6, "smpi/test": 1e-6, "contexts/stack-size": 512}
@@ -95,10 +99,31 @@ def simulate(ranks, leaves, fabric, speed):
         return {key: max(line[key] for line in lines) for key in lines[0]}
 
 
+def pairs(leaves):
+    """Of two different points that meet: the leaves are the first ones of the curve, a box of powers of two"""
+    bits = leaves.bit_length() - 1
+    met = 1
+    for axis in range(3):
+        met *= 3 * 2 ** ((bits + 2 - axis) // 3) - 2
+    return met * POINTS_PER_LEAF**2 - leaves * POINTS_PER_LEAF
+
+
+def rows_of(case, speed):
+    kind, fabric, ranks, leaves = case
+    found = simulate(ranks, leaves, fabric, speed)
+    print(kind, fabric, found, flush=True)
+    for row, seconds in (("new_inputs", "seconds"), ("first", "first_seconds"), ("standing", "standing_seconds")):
+        name, ms = f"simgrid/{kind}/{fabric}/{row}/{ranks}", 1e3 * found[seconds]
+        yield {"name": name, "run_name": name, "run_type": "iteration", "iterations": 1, "real_time": ms, "cpu_time": ms,
+               "time_unit": "ms", "leaves": leaves, "pairs": pairs(ranks * leaves)} | {
+                   key: found[key] for key in ("messages", "bytes", "tasks")}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results" / "simgrid-scale.json")
     parser.add_argument("--most", type=int, default=GPUS_PER_NODE * NODES, help="ranks")
+    parser.add_argument("--jobs", type=int, default=1, help="simulations at once")
     arguments = parser.parse_args()
     speed = rates()
     commit = subprocess.run(["git", "-C", str(ROOT), "describe", "--always", "--dirty", "--exclude", "*"],
@@ -106,21 +131,15 @@ def main():
     context = {"executable": "simgrid_scaling", "commit": commit, "machine": f"simulated {MODEL}s",
                "pairs/s": speed, "link_bytes/s": LINK, "reached": REACHED, "latency_s": LATENCY, "task_s": TASK,
                "copy_bytes/s": COPY, "gpus_per_node": GPUS_PER_NODE, "fabrics": FABRICS}
-    cases = [("weak", fabric, ranks, 64**3) for fabric in FABRICS for ranks in (1, 2, 4, 8, 16, 32, 64, 128, 256, 512)]
-    cases += [("strong", fabric, ranks, 256**3 // ranks) for fabric in FABRICS for ranks in (8, 16, 32, 64, 128, 256, 512)]
-    rows = []
-    for kind, fabric, ranks, leaves in sorted(cases, key=lambda case: case[2]):
-        if ranks > arguments.most or (ranks <= GPUS_PER_NODE and fabric != "8_links"):
-            continue  # inside a node there is no difference
-        found = simulate(ranks, leaves, fabric, speed)
-        for row in ("new_inputs", "first", "standing"):
-            seconds = found["seconds" if row == "new_inputs" else f"{row}_seconds"]
-            name = f"simgrid/{kind}/{fabric}/{row}/{ranks}"
-            rows.append({"name": name, "run_name": name, "run_type": "iteration", "iterations": 1,
-                         "real_time": 1e3 * seconds, "time_unit": "ms", "leaves": leaves, "messages": found["messages"],
-                         "bytes": found["bytes"], "tasks": found["tasks"]})
-        print(kind, fabric, ranks, found, flush=True)
-        arguments.out.write_text(json.dumps({"context": context, "benchmarks": rows}, indent=1) + "\n")
+    cases = [(kind, fabric, ranks, leaves // ranks if kind == "strong" else leaves)
+             for kind, leaves, least in (("weak", 64**3, 1), ("strong", 256**3, GPUS_PER_NODE)) for fabric in FABRICS
+             for ranks in (2**n for n in range(10)) if least <= ranks <= arguments.most
+             and (ranks > GPUS_PER_NODE or fabric == "8_links")]  # inside a node there is no difference
+    cases.sort(key=lambda case: -case[2])
+    with ThreadPoolExecutor(arguments.jobs) as threads:
+        rows = sum(threads.map(lambda case: list(rows_of(case, speed)), cases), [])
+    rows.sort(key=lambda row: (row["name"].split("/")[:-1], int(row["name"].split("/")[-1])))
+    arguments.out.write_text(json.dumps({"context": context, "benchmarks": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -212,23 +212,21 @@ namespace
 
     /// Repetitions of f, whose time is that of the slowest rank, or the mean of ranks.
     template <class F>
-    double time(std::string const& row, int repetitions, bool is_mean, F const& f)
+    void time(std::string const& row, int repetitions, bool is_mean, F const& f)
     {
-      std::vector<double> all;
       for (int i = 0; i < repetitions; ++i)
       {
         MPI_Barrier(MPI_COMM_WORLD);
-        double const begin = seconds();
+        double const begin = seconds(), cpu_begin = bench::seconds_of(CLOCK_PROCESS_CPUTIME_ID);
         f();
-        double const mine = seconds() - begin;
+        double const mine = seconds() - begin,
+                     cpu = bench::seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
         double result = 0;
         int size = 1;
         MPI_Comm_size(MPI_COMM_WORLD, &size);
         MPI_Allreduce(&mine, &result, 1, MPI_DOUBLE, is_mean ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
-        all.push_back(is_mean ? result / size : result);
-        if (!row.empty()) times_.push_back({row, all.back()});
+        times_.push_back({row, is_mean ? result / size : result, cpu});
       }
-      return bench::median(all);
     }
     void add(std::string const& row, std::string const& counter, double value)
     {
@@ -247,11 +245,11 @@ namespace
             << entry.substr(entry.find('=') + 1) << '"';
       out << "},\n  \"benchmarks\": [";
       char const* separator = "\n";
-      for (auto const& [row, time] : times_)
+      for (auto const& [row, time, cpu] : times_)
       {
         out << separator << R"(    {"name": ")" << prefix_ << row << R"(", "run_name": ")"
             << prefix_ << row << R"(", "run_type": "iteration", "iterations": 1, "real_time": )"
-            << 1e3 * time << R"(, "time_unit": "ms")" << common_;
+            << 1e3 * time << ", \"cpu_time\": " << 1e3 * cpu << R"(, "time_unit": "ms")" << common_;
         for (auto const& [of, counter] : counters_)
           if (row == of) out << counter;
         out << '}';
@@ -265,7 +263,12 @@ namespace
     settings const& with_;
     int rank_ = 0;
     std::string common_, prefix_;
-    std::vector<std::pair<std::string, double>> times_;
+    struct repetition
+    {
+      std::string row;
+      double time, cpu; ///< cpu: of all threads of rank 0
+    };
+    std::vector<repetition> times_;
     std::vector<std::pair<std::string, std::string>> counters_;
   };
 
