@@ -3,7 +3,7 @@
 
     bench/simgrid_scaling.py [--out FILE] [--most RANKS] [--jobs N]
 
-after ./dev simgrid, cmake --preset simgrid and cmake --build --preset simgrid.
+after ./dev simgrid, cmake --preset simgrid and cmake --build --preset simgrid. 512 ranks take 9 GB.
 
 The program (bench/simgrid_scaling.cpp) submits the library's own tasks and messages. What is assumed, each a constant
 below: the rates of an H100, of bench/results/h100-cuda.json; a link of 400 Gb/s for each GPU; nodes of 8 GPUs below a
@@ -135,11 +135,12 @@ def main():
              for kind, leaves, least in (("weak", 64**3, 1), ("strong", 256**3, GPUS_PER_NODE)) for fabric in FABRICS
              for ranks in (2**n for n in range(10)) if least <= ranks <= arguments.most
              and (ranks > GPUS_PER_NODE or fabric == "8_links")]  # inside a node there is no difference
-    cases.sort(key=lambda case: -case[2])
+    cases.sort(key=lambda case: case[2])
+    rows = []
     with ThreadPoolExecutor(arguments.jobs) as threads:
-        rows = sum(threads.map(lambda case: list(rows_of(case, speed)), cases), [])
-    rows.sort(key=lambda row: (row["name"].split("/")[:-1], int(row["name"].split("/")[-1])))
-    arguments.out.write_text(json.dumps({"context": context, "benchmarks": rows}, indent=1) + "\n")
+        for made in threads.map(lambda case: list(rows_of(case, speed)), cases):
+            rows += made
+            arguments.out.write_text(json.dumps({"context": context, "benchmarks": rows}, indent=1) + "\n")
 
 
 if __name__ == "__main__":
