@@ -285,7 +285,11 @@ namespace
   double bytes_sent(int ranks)
   {
     std::vector<std::size_t> amounts(static_cast<std::size_t>(ranks));
+#if STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION < 4
     starpu_mpi_comm_amounts_retrieve(amounts.data());
+#else
+    starpu_mpi_comm_stats_retrieve(amounts.data());
+#endif
     return static_cast<double>(std::accumulate(amounts.begin(), amounts.end(), std::size_t(0)));
   }
 
@@ -407,7 +411,6 @@ namespace
 int main(int argc, char** argv)
 {
   setenv("STARPU_COMM_STATS", "1", 1);
-  setenv("STARPU_MPI_STATS", "1", 1); // its name in 1.4
   int provided = 0, ranks = 1;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -267,7 +267,11 @@ namespace
   {
     starpu_mpi_barrier(MPI_COMM_WORLD);
     std::vector<std::size_t> amounts(static_cast<std::size_t>(size_of_world()));
+#if STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION < 4
     starpu_mpi_comm_amounts_retrieve(amounts.data());
+#else
+    starpu_mpi_comm_stats_retrieve(amounts.data());
+#endif
     return amounts;
   }
 

@@ -44,8 +44,12 @@ namespace nearfield::starpu_mpi::detail
                             pair_form form, step_options const& options)
       : starpu(s), k(interaction), columns(with)
   {
-    check_may_wait("near_field");           // its destructor waits
+    check_may_wait("near_field"); // its destructor waits
+#if defined(STARPU_SIMGRID)
     starpu_mpi_comm_rank(tree.comm, &rank); // in a simulation, no thread of ours may call MPI
+#else
+    MPI_Comm_rank(tree.comm, &rank);
+#endif
     auto const check = [&](char const* name, auto const& column)
     {
       nearfield::detail::check_view("near_field", name, column.view(), tree.sent.size());
