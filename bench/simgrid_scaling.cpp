@@ -30,7 +30,6 @@
 #include <starpu_mpi.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -175,14 +174,10 @@ namespace
     {
       auto const at = decode(key);
       auto const width = std::uint32_t(1) << level_;
-      // a rank has an aligned box: most leaves are inside it
-      int const bits = std::countr_zero(per_rank_);
+      // a rank has a box, from its first leaf to its last: most leaves are inside it
+      auto const lower = decode(first_), upper = decode(first_ + per_rank_ - 1);
       bool at_border = false;
-      for (int d = 0; d < 3; ++d)
-      {
-        auto const edge = std::uint32_t(1) << ((bits + 2 - d) / 3);
-        at_border |= (at[d] & (edge - 1)) == 0 || (at[d] & (edge - 1)) == edge - 1;
-      }
+      for (int d = 0; d < 3; ++d) at_border |= at[d] == lower[d] || at[d] == upper[d];
       if (!at_border) return;
       for (int n = 0; n < 27; ++n)
       {

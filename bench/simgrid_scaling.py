@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Simulates steps of starpu_mpi::near_field on a cluster of H100s, by SimGrid.
 
-    bench/simgrid_scaling.py [--out FILE] [--most RANKS] [--jobs N]
+    bench/simgrid_scaling.py [--out FILE] [--most RANKS] [--fabric NAME] [--jobs N]
 
 after ./dev simgrid, cmake --preset simgrid and cmake --build --preset simgrid. 512 ranks take 9 GB.
 
@@ -38,6 +38,7 @@ MODEL = "H100"
 FABRICS = {
     "8_links": "2;8,{nodes};1,8;1,1",  # a NIC for each GPU: every node reaches 8 switches
     "1_link": "2;8,{nodes};1,1;1,1",  # one NIC for all 8
+    "free_tasks": "2;8,{nodes};1,8;1,1",  # as 8_links, but tasks take nothing beside their work
 }
 
 
@@ -91,7 +92,7 @@ def simulate(ranks, leaves, fabric, speed):
         command = ["smpirun", "-quiet", "-platform", folder / "platform.xml", "-hostfile", folder / "hosts",
                    "-np", str(ranks), *(f"--cfg={key}:{value}" for key, value in settings.items()),
                    PROGRAM, str(leaves), *(f"{speed[form]:.6e}" for form in ("one_sided", "mutual")),
-                   f"{COPY:.6e}", f"{TASK:.6e}"]
+                   f"{COPY:.6e}", f"{1e-9 if fabric == 'free_tasks' else TASK:.6e}"]
         run = subprocess.run([str(word) for word in command], env=environment, capture_output=True, text=True)
         lines = [json.loads(line) for line in re.findall(r"^\{.*\}$", run.stdout, re.M)]
         if run.returncode or len(lines) != ranks:
@@ -123,6 +124,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=ROOT / "bench" / "results" / "simgrid-scale.json")
     parser.add_argument("--most", type=int, default=GPUS_PER_NODE * NODES, help="ranks")
+    parser.add_argument("--fabric", choices=FABRICS, help="this one alone")
     parser.add_argument("--jobs", type=int, default=1, help="simulations at once")
     arguments = parser.parse_args()
     speed = rates()
@@ -133,8 +135,9 @@ def main():
                "copy_bytes/s": COPY, "gpus_per_node": GPUS_PER_NODE, "fabrics": FABRICS}
     cases = [(kind, fabric, ranks, leaves // ranks if kind == "strong" else leaves)
              for kind, leaves, least in (("weak", 64**3, 1), ("strong", 256**3, GPUS_PER_NODE)) for fabric in FABRICS
+             if arguments.fabric in (None, fabric)
              for ranks in (2**n for n in range(10)) if least <= ranks <= arguments.most
-             and (ranks > GPUS_PER_NODE or fabric == "8_links")]  # inside a node there is no difference
+             and (ranks > GPUS_PER_NODE or fabric != "1_link")]  # inside a node there is no difference
     cases.sort(key=lambda case: case[2])
     rows = []
     with ThreadPoolExecutor(arguments.jobs) as threads:

@@ -70,9 +70,9 @@ namespace
       for (int r = 0; r < ranks; ++r)
         for (int bit = 0; bit < bits; ++bit)
         {
-          // weak: boxes of width 1, the last bit along x; strong: halves of a cube, the first bit along z
+          // weak: boxes of width 1, the last bit along z; strong: halves of a cube, the first bit along x
           auto& box = boxes_[std::size_t(r)];
-          int const axis = with.is_weak ? bit % 3 : 2 - bit % 3;
+          int const axis = with.is_weak ? 2 - bit % 3 : bit % 3;
           bool const upper = r >> (with.is_weak ? bit : bits - 1 - bit) & 1;
           if (with.is_weak)
             box.lower[axis] += upper ? double(1 << bit / 3) : 0;
