@@ -59,6 +59,7 @@ namespace
     step.deliver();
     step.wait();
     std::ranges::replace(name, '/', '-');
+    std::ranges::replace(name, '^', '_');
     std::ofstream file(std::string(folder) + "/" + name + ".tasks.json");
     file << "{\"row\": \"" << name << "\",\n \"tasks\": [";
     char const* separator = "\n";
