@@ -37,7 +37,7 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Lab
   head --lines=1)
 echo "== a minimal Debian 12"
 debootstrap --variant=minbase bookworm "$machine" "$mirror" >"$work/debootstrap.log" ||
-  { tail -20 "$work/debootstrap.log" >&2; exit 1; }
+  { tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
 # what the network here needs
 cp --dereference /etc/resolv.conf /etc/hosts "$machine/etc/"
 cp -r /usr/local/share/ca-certificates "$machine/usr/local/share/"
@@ -62,7 +62,7 @@ for part in "$@"; do
   in_machine ${commands[$part]} 2>"$work/log" | tee "$work/out" | grep --line-buffered -E "${shown[$part]}" |
     while IFS= read -r line; do
       printf '%4d s  %s\n' $((SECONDS - start)) "$line"
-    done || { tail -40 "$work/log" "$work/out" >&2; exit 1; }
+    done || { tail -n 40 "$work/log" "$work/out" >&2; exit 1; }
   echo "== ${commands[$part]}: $((SECONDS - start)) s on $(nproc) cores; so far" \
     "$(find "$debs" -name '*.deb' | wc -l) packages, $(find "$debs" -name '*.deb' -printf '%s\n' |
       awk '{ bytes += $1 } END { print int(bytes / 1e6) }') MB downloaded"
