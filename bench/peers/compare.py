@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -22,8 +23,9 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREAD
 def machine():
     with open("/proc/cpuinfo") as info:
         names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
-    commit = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty", "--exclude", "*"],
-                            capture_output=True, text=True).stdout.strip()
+    commit = shutil.which("git") and subprocess.run(
+        ["git", "-C", HERE, "describe", "--always", "--dirty", "--exclude", "*"],
+        capture_output=True, text=True).stdout.strip()
     return {"cpu": names[0] if names else platform.processor(), "cores": len(os.sched_getaffinity(0)),
             "load": round(os.getloadavg()[0], 1), "python": platform.python_version(),
             "commit": commit or os.environ.get("COMMIT", "unknown")}
