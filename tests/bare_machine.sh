@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bare_machine.sh [demo] [test] [peers]: proves the README's two commands, and the comparison with packages, where nothing
-# is installed: a minimal Debian 12 made by debootstrap, a plain clone of what is committed here, ./dev demo, ./dev test,
-# ./dev bench --peers --quick (or those that are named); says what each took. Needs root, debootstrap and git; about
-# 5 GB below TMPDIR while it runs. Not part of CI.
+# bare_machine.sh [demo] [test] [peers]: proves the README's two commands, and the comparison with packages, where
+# nothing is installed: a minimal Debian 12 made by debootstrap, a plain clone of what is committed here, ./dev demo,
+# ./dev test, ./dev bench --peers --quick (or those that are named); says what each took. Needs root, debootstrap and
+# git; about 5 GB below TMPDIR while it runs. Not part of CI.
 set -euo pipefail
 repository=$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
 declare -A commands=([demo]="./dev demo" [test]="./dev test" [peers]="./dev bench --peers --quick")
