@@ -3,12 +3,14 @@
 //   leaf_size/<interaction>/<precision>/<cloud>/<points>/<us>   us: what the far field of a leaf takes
 //
 // The time of a row is the sum of both fields with the size that choose_leaf_size() takes; counters: that size
-// (`automatic`), the best one of the sweep (`best`), the sum over that of the best (`ratio`), and the sum of each size of
-// the sweep in seconds (`at_64`). Sizes are run one after another, several times around, and each has the shortest of its
+// (`automatic`), the best one of the sweep (`best`), the sum over that of the best (`ratio`), the sum of each size of
+// the sweep in seconds (`at_64`), and `of_bound`, that of the near field alone with the automatic size. Sizes are run one after another, several times around, and each has the shortest of its
 // processor times: on a shared machine others can only slow a run.
 
 #include "clouds.hpp"
+#include "rates.hpp"
 #include "run.hpp"
+#include "timing.hpp"
 
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
@@ -24,21 +26,11 @@
 #include <string>
 #include <vector>
 
-#include <time.h>
-
 namespace
 {
   namespace nf = nearfield;
 
   constexpr int rounds = 9;
-
-  /// Of this thread: others may have the core in between.
-  double processor_seconds()
-  {
-    timespec now{};
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-    return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
-  }
 
   template <class T>
   bench::cloud<T, 3> make_cloud(std::string const& name, std::size_t n)
@@ -74,13 +66,13 @@ namespace
     {}
     void run()
     {
-      double const start = processor_seconds();
+      double const start = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID); // others may have the core
       nf::near_field_mutual(nf::simd, K{}, tree_.targets(), tree_.half_interactions(),
                             std::as_const(x_).view(), std::as_const(q_).view(), out_.view());
-      times_.push_back(processor_seconds() - start);
+      times_.push_back(bench::seconds_of(CLOCK_THREAD_CPUTIME_ID) - start);
     }
     [[nodiscard]] double seconds() const { return std::ranges::min(times_); }
-    [[nodiscard]] double leaves() const { return tree_.size(); }
+    [[nodiscard]] nf::tree<3> const& tree() const { return tree_; }
 
   private:
     nf::tree<3> tree_;
@@ -92,8 +84,12 @@ namespace
 
   constexpr int sizes[] = {8, 11, 16, 23, 32, 45, 64, 91, 128, 181, 256, 362, 512, 724, 1024};
 
-  /// Seconds of the near field, and leaves, by size.
-  using measured = std::map<int, std::pair<double, double>>;
+  /// The near field with leaves of one size.
+  struct near_field
+  {
+    double seconds, leaves, pairs;
+  };
+  using measured = std::map<int, near_field>; ///< by size
 
   template <class K, class T>
   void measure(bench::cloud<T, 3> const& points, std::vector<int> const& wanted, measured& found)
@@ -103,7 +99,8 @@ namespace
     for (int round = 0; round < rounds; ++round)
       for (auto& each : trees) each.run();
     for (std::size_t s = 0; s < wanted.size(); ++s)
-      found[wanted[s]] = {trees[s].seconds(), trees[s].leaves()};
+      found[wanted[s]] = {trees[s].seconds(), double(trees[s].tree().size()),
+                          double(trees[s].tree().interaction_count())};
   }
 
   template <class K, class T>
@@ -120,14 +117,18 @@ namespace
     if (!times.contains(chosen)) measure<K>(points, {chosen}, times);
     auto const total = [&](auto const& entry)
     {
-      return entry.second.first + far * entry.second.second;
+      return entry.second.seconds + far * entry.second.leaves;
     };
     auto const best = std::ranges::min_element(times, {}, total);
-    double const sum = total(*times.find(chosen)), least = total(*best);
+    auto const automatic = times.find(chosen);
+    double const sum = total(*automatic), least = total(*best);
     for (auto _ : state) state.SetIterationTime(sum);
     state.counters["automatic"] = chosen;
     state.counters["best"] = best->first;
     state.counters["ratio"] = sum / least;
+    auto const bound = bench::pair_bound<K, T>(bench::one_core(), automatic->second.pairs, true);
+    state.counters["of_bound"] = bound.seconds / automatic->second.seconds;
+    state.SetLabel(std::string("near field bound by ") + bound.by);
     for (auto const& entry : times)
       state.counters["at_" + std::to_string(entry.first)] = total(entry);
     if (sum > 1.5 * least) bench::fail(state, "the automatic size is far from the best");

@@ -22,7 +22,6 @@
 #include <cuda_runtime_api.h>
 
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace
@@ -140,16 +139,7 @@ namespace
       step.wait();
       with_delivery.push_back(seconds() - begin);
     }
-    auto const x = nf::gather(tree.target_order(), points.positions());
-    auto const q = nf::gather(tree.target_order(), points.charges());
-    bench::check_sums(
-        state, bench::tolerance<T>(500), points.q.size(),
-        [&](std::size_t i)
-        {
-          return bench::sum_of_tree<K, T>(K{}, i, tree, std::as_const(x).view(),
-                                          std::as_const(q).view());
-        },
-        [&](int o, std::size_t i) { return out.columns[o][tree.target_order()[i]]; });
+    bench::check_tree_sums<K, T>(state, bench::tolerance<T>(500), tree, points, out);
     double const typical = median(times);
     bench::report<K, T>(state, static_cast<double>(tree.interaction_count()),
                         starpu().n_gpus() * bench::gpu(), form == nf::pair_form::mutual);

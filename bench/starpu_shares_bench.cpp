@@ -28,7 +28,6 @@
 #include <fstream>
 #include <random>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace
@@ -59,6 +58,7 @@ namespace
     step.deliver();
     step.wait();
     std::ranges::replace(name, '/', '-');
+    std::ranges::replace(name, '^', '_');
     std::ofstream file(std::string(folder) + "/" + name + ".tasks.json");
     file << "{\"row\": \"" << name << "\",\n \"tasks\": [";
     char const* separator = "\n";
@@ -120,16 +120,7 @@ namespace
     record(both, name);
     both.deliver();
     both.wait();
-    auto const x = nf::gather(tree.target_order(), points.positions());
-    auto const q = nf::gather(tree.target_order(), points.charges());
-    bench::check_sums(
-        state, bench::tolerance<T>(500), points.q.size(),
-        [&](std::size_t i)
-        {
-          return bench::sum_of_tree<K, T>(K{}, i, tree, std::as_const(x).view(),
-                                          std::as_const(q).view());
-        },
-        [&](int o, std::size_t i) { return out.columns[o][tree.target_order()[i]]; });
+    bench::check_tree_sums<K, T>(state, bench::tolerance<T>(500), tree, points, out);
 
     double const t = median(of_both), t_gpus = median(of_gpus), t_cpus = median(of_cpus);
     double const pairs = static_cast<double>(tree.interaction_count());

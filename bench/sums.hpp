@@ -149,4 +149,18 @@ namespace bench
     }
     report_error(state, largest, tolerance);
   }
+
+  /// The same for a near field of K over the leaves of a tree of one set; points and outputs are in the caller's order.
+  template <class K, class T, class Tree, class Points, class Outputs>
+  void check_tree_sums(benchmark::State& state, double tolerance, Tree const& tree,
+                       Points const& points, Outputs const& out)
+  {
+    auto const order = tree.target_order();
+    auto const x = gather(order, points.positions());
+    auto const q = gather(order, points.charges());
+    check_sums(
+        state, tolerance, order.size(),
+        [&](std::size_t i) { return sum_of_tree<K, T>(K{}, i, tree, x.view(), q.view()); },
+        [&](int o, std::size_t i) { return out.columns[o][order[i]]; });
+  }
 }

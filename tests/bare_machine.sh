@@ -1,9 +1,16 @@
 #!/usr/bin/env bash
-# Proves the README's two commands where nothing is installed: a minimal Debian 12 made by debootstrap,
-# a plain clone of what is committed here, ./dev demo, ./dev test; then says what they took. Needs root,
-# debootstrap and git; about 3 GB below TMPDIR while it runs. Not part of CI.
+# bare_machine.sh [demo] [test] [peers]: proves the README's two commands, and the comparison with packages, where
+# nothing is installed: a minimal Debian 12 made by debootstrap, a plain clone of what is committed here, ./dev demo,
+# ./dev test, ./dev bench --peers --quick (or those that are named); says what each took. Needs root, debootstrap and
+# git; about 5 GB below TMPDIR while it runs. Not part of CI.
 set -euo pipefail
 repository=$(git -C "$(dirname "${BASH_SOURCE[0]}")" rev-parse --show-toplevel)
+declare -A commands=([demo]="./dev demo" [test]="./dev test" [peers]="./dev bench --peers --quick")
+declare -A shown=([demo]=. [test]='tests passed|^Total Test time' [peers]=.) # of their output
+[ $# -gt 0 ] || set -- demo test peers
+for part in "$@"; do
+  [ -n "${commands[$part]:-}" ] || { echo "tests/bare_machine.sh: '$part' is not demo, test or peers" >&2; exit 2; }
+done
 [ "$(id -u)" = 0 ] || { echo "tests/bare_machine.sh: run it as root: debootstrap needs that" >&2; exit 2; }
 
 work=$(mktemp -d)
@@ -30,8 +37,10 @@ mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Lab
   head --lines=1)
 echo "== a minimal Debian 12"
 debootstrap --variant=minbase bookworm "$machine" "$mirror" >"$work/debootstrap.log" ||
-  { tail -20 "$work/debootstrap.log" >&2; exit 1; }
+  { tail -n 20 "$work/debootstrap.log" >&2; exit 1; }
+# what the network here needs
 cp --dereference /etc/resolv.conf /etc/hosts "$machine/etc/"
+cp -r /usr/local/share/ca-certificates "$machine/usr/local/share/"
 rm -f "$machine"/var/cache/apt/archives/*.deb
 for folder in proc sys dev; do
   mount --rbind "/$folder" "$machine/$folder"
@@ -45,20 +54,18 @@ status=0
 CHROOT_OPTIONS=--userspec=nobody in_machine ./dev demo || status=$?
 [ "$status" = 2 ] || { echo "exit status $status" >&2; exit 1; }
 
-echo "== ./dev demo"
-start=$SECONDS
-in_machine ./dev demo 2>"$work/demo.log" | while IFS= read -r line; do
-  printf '%4d s  %s\n' $((SECONDS - start)) "$line"
-done || { tail -40 "$work/demo.log" >&2; exit 1; }
-demo=$((SECONDS - start))
-download=$(du -cm "$machine"/var/cache/apt/archives/*.deb | tail -1 | cut -f1)
-packages=$(find "$machine/var/cache/apt/archives" -name '*.deb' | wc -l)
-
-echo "== ./dev test"
-start=$SECONDS
-in_machine ./dev test >"$work/test.out" 2>"$work/test.log" ||
-  { tail -40 "$work/test.log" "$work/test.out" >&2; exit 1; }
-grep -E 'tests passed|^Total Test time' "$work/test.out"
-
-echo "== $packages packages, $download MB downloaded; ./dev demo $demo s, ./dev test $((SECONDS - start)) s" \
-  "on $(nproc) cores"
+debs=$machine/var/cache/apt/archives
+for part in "$@"; do
+  echo "== ${commands[$part]}"
+  start=$SECONDS
+  # shellcheck disable=SC2086 # several words
+  in_machine ${commands[$part]} 2>"$work/log" | tee "$work/out" | grep --line-buffered -E "${shown[$part]}" |
+    while IFS= read -r line; do
+      printf '%4d s  %s\n' $((SECONDS - start)) "$line"
+    done || { tail -n 40 "$work/log" "$work/out" >&2; exit 1; }
+  echo "== ${commands[$part]}: $((SECONDS - start)) s on $(nproc) cores; so far" \
+    "$(find "$debs" -name '*.deb' | wc -l) packages, $(find "$debs" -name '*.deb' -printf '%s\n' |
+      awk '{ bytes += $1 } END { print int(bytes / 1e6) }') MB downloaded"
+done
+venv=$machine/root/.cache/nearfield/peers/venv
+[ ! -e "$venv" ] || echo "== in the virtual environment: $(xargs <"$venv/packages.txt"), $(du -sm "$venv" | cut -f1) MB"

@@ -22,14 +22,13 @@ number()
 }
 version=$(number MAJOR).$(number MINOR).$(number PATCH)
 [[ $version =~ ^[45]\. ]] || fail "'$source' has Kokkos $version: 4 or 5 is needed"
-prefix=$(realpath -m "${2:-$cache/kokkos-$version}")
-
 # The widest vectors that the CPU has, or those of NEARFIELD_KOKKOS_ARCH, which may be another machine's.
 flags=" $(sed -n 's/^flags[^:]*://p' /proc/cpuinfo | head -n 1) "
 arch=NATIVE
 [[ $flags != *" avx2 "* ]] || arch=HSW
 [[ $flags != *" avx512vl "* ]] || arch=SKX
 arch=${NEARFIELD_KOKKOS_ARCH:-$arch}
+prefix=$(realpath -m "${2:-$cache/kokkos-$version-$arch}")
 
 # build KIND OPTION...: into PREFIX/KIND, which appears only when it is complete.
 build()

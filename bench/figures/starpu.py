@@ -53,7 +53,7 @@ def step_on_workers():
                " repeats its work")]
     run = next(iter(runs("starpu_shares_bench")), None)
     machine = run.file.removesuffix("starpu_shares.json") if run else ""
-    recorded = [RESULTS / f"{machine}starpu_shares-{row}.tasks.json" for row, _ in panels]
+    recorded = [RESULTS / f"{machine}starpu_shares-{row.replace('^', '_')}.tasks.json" for row, _ in panels]
     if not run or not all(path.exists() for path in recorded):
         raise Missing("NEARFIELD_RECORDINGS=bench/results " + benchmark("build/cuda/bin/starpu_shares_bench")
                       + ", and MACHINE- before the names of *.tasks.json")

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import subprocess
 import sys
 
@@ -22,8 +23,9 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREAD
 def machine():
     with open("/proc/cpuinfo") as info:
         names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
-    commit = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty", "--exclude", "*"],
-                            capture_output=True, text=True).stdout.strip()
+    commit = shutil.which("git") and subprocess.run(
+        ["git", "-C", HERE, "describe", "--always", "--dirty", "--exclude", "*"],
+        capture_output=True, text=True).stdout.strip()
     return {"cpu": names[0] if names else platform.processor(), "cores": len(os.sched_getaffinity(0)),
             "load": round(os.getloadavg()[0], 1), "python": platform.python_version(),
             "commit": commit or os.environ.get("COMMIT", "unknown")}
@@ -56,17 +58,19 @@ def cells(row):
     name = row.get("version", row["package"])
     if "skipped" in row:
         why = row["skipped"] if row["skipped"].startswith("left out") else "does not run: " + row["skipped"]
-        return [row.get("problem", ""), name, "", "", str(row["threads"]), "", "", why]
+        return [row.get("problem", ""), name, "", "", str(row["threads"]), "", "", why, ""]
     what = [row["problem"], name, row["settings"], f"{row['output']}, {row['precision']}", str(row["threads"])]
     if "wrong" in row:
-        return what + ["", "", "WRONG: " + row["wrong"]]
-    ratio = row["seconds"] / row["nearfield_seconds"]
-    return what + [seconds(row["seconds"]), seconds(row["nearfield_seconds"]), f"{ratio:.2g} x"
-                   if ratio < 10 else f"{ratio:.0f} x"]
+        return what + ["", "", "WRONG: " + row["wrong"], ""]
+    times = row["seconds"], row["nearfield_seconds"]
+    ratio, bound = times[0] / times[1], row.get("bound_seconds")
+    return what + [*map(seconds, times), f"{ratio:.2g} x" if ratio < 10 else f"{ratio:.0f} x",
+                   " / ".join(f"{bound / time:.2g}" for time in times) if bound else ""]
 
 
 def table(rows):
-    head = ["problem", "package", "settings", "result", "threads", "time", "nearfield", "time over nearfield's"]
+    head = ["problem", "package", "settings", "result", "threads", "time", "nearfield", "time over nearfield's",
+            "shares of the bound"]
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     return "\n".join(lines + ["| " + " | ".join(cells(row)) + " |" for row in rows])
 

@@ -11,6 +11,9 @@ class OnGpu(Nearfield):
         self.kept = {}
         self.about = {"gpu": torch.cuda.get_device_name(), "torch": torch.__version__}
 
+    def bound(self, *_):
+        return None  # peaks of cores only
+
     def tensor(self, problem, precision, columns=False):
         """Of (n, 3) values, or of (3, n)."""
         key = problem, precision, columns

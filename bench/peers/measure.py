@@ -92,7 +92,8 @@ def rows_of(package, problem, small, ours, clock, chosen, repetitions=3):
                     theirs.append(timed(best.run, clock, ours.forget)[0])
             rows.append(row | {"settings": best.settings, "tried": len(tried), "seconds": median(theirs),
                                "repetitions": len(theirs), "spread": max(theirs) / min(theirs),
-                               "nearfield_seconds": median(our_times)})
+                               "nearfield_seconds": median(our_times),
+                               "bound_seconds": ours.bound(problem, output, precision, row["size"])})
     return rows
 
 

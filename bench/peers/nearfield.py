@@ -28,6 +28,7 @@ class Nearfield:
         self.lib = ctypes.CDLL(os.path.abspath(library))
         self.lib.peers_problem.restype = ctypes.c_char_p
         self.lib.peers_isa.restype = ctypes.c_char_p
+        self.lib.peers_bound.restype = ctypes.c_double
         self.threads = threads
         self.started = False
 
@@ -36,6 +37,14 @@ class Nearfield:
 
     def isa(self):
         return self.lib.peers_isa().decode()
+
+    def bound(self, problem, output, precision, size):
+        """The least seconds of these cores: for sums by their arithmetic, otherwise by memory. `size`: pairs of a list."""
+        written = {"half": 8 * size, "full": 4 * size + 8 * problem.n, "tree": 4 * problem.n, "sums": 0}[output]
+        read = 3 * problem.n * np.dtype(problem.dtype(precision)).itemsize
+        pairs = problem.n * (problem.n - 1) if output == "sums" else 0
+        return self.lib.peers_bound(ctypes.c_int(self.threads), ctypes.c_double(read + written),
+                                    ctypes.c_double(pairs), ctypes.c_bool(precision == "f32"))
 
     def _call(self, name, *args):
         function = getattr(self.lib, "peers_" + name)

@@ -3,6 +3,7 @@
 // that fails returns false, and problem() says why.
 
 #include "baselines/cpu_search.hpp"
+#include "rates.hpp"
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -197,6 +198,17 @@ PEERS_API char const* peers_isa()
 {
   static std::string const name(nf::name_of(nf::selected_isa()));
   return name.c_str();
+}
+
+/// The least time of so many cores, in seconds: of reading and writing that many bytes, or of that many directed pairs of
+/// 1/r, two for an evaluation. The peaks are measured in the first call.
+PEERS_API double peers_bound(int threads, double bytes, double pairs, bool single)
+{
+  auto const on = bench::cores(threads);
+  using one_over_r = nf::one_over_r<>;
+  auto const of_pairs = single ? bench::pair_bound<one_over_r, float>(on, pairs, true)
+                               : bench::pair_bound<one_over_r, double>(on, pairs, true);
+  return std::max(of_pairs.seconds, bench::memory_bound(on, bytes).seconds);
 }
 
 /// The most workers that StarPU may have here; 0 without it.

@@ -139,15 +139,20 @@ namespace nearfield
     throw error("instruction set: unknown value; available are " + list_available());
   }
 
-  std::string detail::cpu_name()
+  std::string detail::cpu_name(std::string const& file)
   {
-    std::ifstream file("/proc/cpuinfo");
-    for (std::string line; std::getline(file, line);)
-      if (line.starts_with("model name"))
-      {
-        auto const colon = line.find(": ");
-        if (colon != std::string::npos) return line.substr(colon + 2);
-      }
-    return "unknown CPU";
+    std::ifstream lines(file);
+    std::string name = "unknown CPU";
+    for (std::string line; std::getline(lines, line);)
+    {
+      auto const colon = line.find(": ");
+      if (colon == std::string::npos) continue;
+      std::string const value = line.substr(colon + 2);
+      if (line.starts_with("model name")) return value;
+      // Linux has numbers only for those of ARM
+      if (line.starts_with("CPU implementer")) name = "ARM, implementer " + value;
+      if (line.starts_with("CPU part")) return name + ", part " + value;
+    }
+    return name;
   }
 }

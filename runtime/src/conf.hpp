@@ -8,8 +8,11 @@
 
 namespace nearfield::starpu::detail
 {
-  /// The number of CPUs that this process may use, fewer than the machine has under taskset or a batch system.
+  /// The number of CPUs that this thread may use, fewer than the machine has under taskset or a batch system.
   NEARFIELD_API int allowed_cpus();
+
+  /// The same of the thread that made the first runtime, when it did: threads may be bound to a core since.
+  NEARFIELD_API int cpus_at_start();
 
   /// The number of cores among those CPUs, of which a core with SMT has several.
   NEARFIELD_API int allowed_cores();

@@ -40,7 +40,7 @@ namespace nearfield::starpu::detail
     int free_cpu_workers(int gpus)
     {
       int const workers = static_cast<int>(starpu_cpu_worker_get_count());
-      return std::max(0, std::min(workers, allowed_cpus() - gpus - 1));
+      return std::max(0, std::min(workers, cpus_at_start() - gpus - 1));
     }
 
     /// Sets the rates of a division; false where they cannot be measured: a step needs none.

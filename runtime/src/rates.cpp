@@ -10,8 +10,7 @@
 #include <starpu.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
+#include <functional>
 #include <numeric>
 #include <set>
 #include <string>
@@ -21,82 +20,16 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    using nearfield::detail::cost_subject;
-
-    /// Times a step on all CPU workers at once: cores share their clock, caches and, with SMT, their units, so that each is
-    /// slower than one alone, by up to a half.
-    template <class T>
-    class step_on_workers
+    /// Cores at work share their clock, caches and, with SMT, their units, so that each is slower than one alone, by up to
+    /// a half.
+    double on_cpu_workers(std::function<double()> const& time)
     {
-    public:
-      step_on_workers(p2p_function<T> kernel, cost_subject const& subject)
-          : kernel_(kernel), subject_(subject)
-      {}
-
-      double operator()(boxes const& points, interaction_list const& list, std::size_t n)
-      {
-        // multiples of irrational numbers fill the unit cube
-        double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
-        columns const x(subject_.dim, n,
-                        [&](int d, std::size_t i)
-                        { return static_cast<T>(std::fmod(steps[d] * double(i + 1), 1.)); });
-        columns const q(subject_.n_in, n, [](int, std::size_t) { return T(1); });
-        std::vector<double> seconds(static_cast<std::size_t>(n_cpu_workers()));
-        run_on_cpu_workers(static_cast<int>(seconds.size()),
-                           [&](int worker)
-                           {
-                             columns out(subject_.n_out, n, [](int, std::size_t) { return T(0); });
-                             p2p_job<T> job;
-                             static_cast<list_view&>(job) = {points.offsets.data(), list.own.data(),
-                                                             list.offsets.data(),
-                                                             list.ranges.data(), nullptr};
-                             job.last_box = points.size();
-                             job.own_is_self = true;
-                             job.tests_for_zero = subject_.tests_for_zero;
-                             job.target_x = job.source_x = x.pointers.data();
-                             job.target_q = job.source_q = q.pointers.data();
-                             job.target_out = job.source_out = out.pointers.data();
-                             seconds[static_cast<std::size_t>(worker)] = time(job);
-                           });
-        return std::accumulate(seconds.begin(), seconds.end(), 0.) /
-               static_cast<double>(seconds.size());
-      }
-
-    private:
-      struct columns
-      {
-        std::vector<std::vector<T>> memory;
-        std::vector<T*> pointers;
-
-        template <class Value>
-        columns(int count, std::size_t n, Value const& value)
-        {
-          for (int c = 0; c < count; ++c)
-          {
-            auto& column = memory.emplace_back(n);
-            for (std::size_t i = 0; i < n; ++i) column[i] = value(c, i);
-          }
-          for (auto& column : memory) pointers.push_back(column.data());
-        }
-      };
-
-      /// The mean of many runs: the shortest may have been one beside an idle core.
-      double time(p2p_job<T> const& job) const
-      {
-        using clock = std::chrono::steady_clock;
-        kernel_(subject_.k, job);
-        auto const first = clock::now();
-        for (int runs = 1;; ++runs)
-        {
-          kernel_(subject_.k, job);
-          double const passed = std::chrono::duration<double>(clock::now() - first).count();
-          if (passed > 1.5e-3) return passed / runs;
-        }
-      }
-
-      p2p_function<T> kernel_;
-      cost_subject const& subject_;
-    };
+      std::vector<double> seconds(static_cast<std::size_t>(n_cpu_workers()));
+      run_on_cpu_workers(static_cast<int>(seconds.size()),
+                         [&](int worker) { seconds[static_cast<std::size_t>(worker)] = time(); });
+      return std::accumulate(seconds.begin(), seconds.end(), 0.) /
+             static_cast<double>(seconds.size());
+    }
 
     constexpr index_type most_leaves = 4096; // more of them tell the same
 
@@ -133,8 +66,8 @@ namespace nearfield::starpu::detail
       }
       auto const kernels = where == backend::scalar ? type.scalar() : type.simd();
       subject.worker.append(", one of ").append(std::to_string(n_cpu_workers()));
-      return nearfield::detail::cost_of<T>(
-          subject, step_on_workers<T>(is_mutual ? kernels.mutual : kernels.one_sided, subject));
+      return nearfield::detail::cost_on_core<T>(is_mutual ? kernels.mutual : kernels.one_sided,
+                                                subject, on_cpu_workers);
     };
     return rate(measured(), leaves);
   }

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <vector>
 
@@ -18,10 +19,12 @@ namespace nearfield::starpu
     // tasks may end after the recording has
     struct recorded
     {
-      std::atomic<bool> is_on = false;
+      std::atomic<std::uintptr_t> current = 0; ///< the recording's number, 0 without one
       std::mutex mutex;
       std::condition_variable all_ended;
       int running = 0;
+      bool turned_profiling_on = false; ///< which resets what the program has measured
+      std::uintptr_t last = 0;          ///< number of a recording
       std::vector<task_record> tasks;
     };
 
@@ -31,14 +34,15 @@ namespace nearfield::starpu
       return made;
     }
 
-    /// A task's callback, in which StarPU says which task has ended.
-    void ended(void*) noexcept
+    /// A task's callback, in which StarPU says which task has ended; the argument is the number of its recording.
+    void ended(void* number) noexcept
     {
       recorded& all = of_process();
       std::lock_guard const lock(all.mutex);
       if (--all.running == 0) all.all_ended.notify_all();
       starpu_task const* const task = starpu_task_get_current();
-      if (!all.is_on || !task || !task->profiling_info) return;
+      bool const is_of_current = reinterpret_cast<std::uintptr_t>(number) == all.current;
+      if (!is_of_current || !task || !task->profiling_info) return;
       auto const seconds = [](timespec time)
       {
         return 1e-6 * starpu_timing_timespec_to_us(&time);
@@ -59,16 +63,19 @@ namespace nearfield::starpu
   void detail::record(starpu_task& task)
   {
     recorded& all = of_process();
-    if (!all.is_on || task.callback_func) return;
+    std::uintptr_t const number = all.current;
+    if (number == 0 || task.callback_func) return;
     std::lock_guard const lock(all.mutex);
     ++all.running;
     task.callback_func = &ended;
+    task.callback_arg = reinterpret_cast<void*>(number);
   }
 
   void detail::forget(starpu_task& task)
   {
     if (task.callback_func != &ended) return;
     task.callback_func = nullptr;
+    task.callback_arg = nullptr;
     recorded& all = of_process();
     std::lock_guard const lock(all.mutex);
     --all.running;
@@ -79,16 +86,19 @@ namespace nearfield::starpu
     detail::check_running();
     recorded& all = of_process();
     std::lock_guard const lock(all.mutex);
-    if (all.is_on) throw error("task_recording: there is one already; destroy it first");
+    if (all.current != 0) throw error("task_recording: there is one already; destroy it first");
     all.tasks.clear();
-    starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
-    all.is_on = true;
+    all.turned_profiling_on = starpu_profiling_status_get() != STARPU_PROFILING_ENABLE;
+    if (all.turned_profiling_on) starpu_profiling_status_set(STARPU_PROFILING_ENABLE);
+    all.current = ++all.last;
   }
 
   task_recording::~task_recording()
   {
-    of_process().is_on = false;
-    if (detail::is_running()) starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
+    recorded& all = of_process();
+    all.current = 0;
+    if (all.turned_profiling_on && detail::is_running())
+      starpu_profiling_status_set(STARPU_PROFILING_DISABLE);
   }
 
   std::vector<task_record> task_recording::tasks() const

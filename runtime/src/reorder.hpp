@@ -6,7 +6,6 @@
 
 #include <nearfield/core/soa.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -57,20 +56,21 @@ namespace nearfield::starpu::detail
   void deliver_group(deliver_argument<T> const& what, columns<T const> const& out,
                      Halos const& halos)
   {
-    std::vector<T> with_halos(what.pieces.empty() ? 0 : out.n);
+    std::vector<T> with_halos;
     for (int c = 0; c < what.to.columns().width(); ++c)
     {
       T const* sums = out[c];
-      if (!with_halos.empty())
+      if (!what.pieces.empty())
       {
-        std::copy_n(sums, out.n, with_halos.begin());
+        with_halos.assign(sums, sums + out.n);
         sums = with_halos.data();
       }
       for (auto const& piece : what.pieces)
       {
-        T const* const halo = columns<T const>(halos(piece.halo))[c];
-        for (index_type i = 0; i < piece.size; ++i)
-          with_halos[piece.begin + i] += halo[piece.halo_begin + i];
+        // pointers: an index of 32 bits may wrap, which keeps the compiler from vectorising
+        T* const sum = with_halos.data() + piece.begin;
+        T const* const halo = columns<T const>(halos(piece.halo))[c] + piece.halo_begin;
+        for (index_type i = 0; i < piece.size; ++i) sum[i] += halo[i];
       }
       auto const to = what.to[c];
       if (what.accumulate)

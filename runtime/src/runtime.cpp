@@ -23,6 +23,7 @@ namespace nearfield::starpu
     int n_users = 0;
     bool started_here = false;
     int asked_workers = 0;
+    int cpus = 0;                  ///< of the thread that made the first runtime
     std::string running_scheduler; // empty: StarPU's default, or the program's choice
 
     void check_scheduler(std::string const& name)
@@ -64,8 +65,7 @@ namespace nearfield::starpu
     /// An upper bound on the number of threads that StarPU will start.
     int n_threads(starpu_conf const& conf, int n_gpus)
     {
-      int const cpus = conf.ncpus >= 0 ? conf.ncpus : detail::allowed_cpus();
-      return std::min(cpus, int(STARPU_MAXCPUS)) + 2 * n_gpus;
+      return std::min(conf.ncpus >= 0 ? conf.ncpus : cpus, int(STARPU_MAXCPUS)) + 2 * n_gpus;
     }
 
     void start(runtime_options const& options)
@@ -84,7 +84,7 @@ namespace nearfield::starpu
       if (options.workers > 0)
         conf.ncpus = options.workers;
       else
-        detail::leave_a_core(conf, n_gpus, detail::allowed_cpus());
+        detail::leave_a_core(conf, n_gpus, cpus);
       conf.ncuda = n_gpus;
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
@@ -152,6 +152,7 @@ namespace nearfield::starpu
     if (is_first)
     {
       started_here = !starpu_is_initialized();
+      cpus = detail::allowed_cpus();
       asked_workers = 0;
       running_scheduler.clear();
       if (started_here) start(options);
@@ -179,6 +180,12 @@ namespace nearfield::starpu
   {
     std::lock_guard const lock(mutex);
     if (--n_users == 0 && started_here) stop();
+  }
+
+  int detail::cpus_at_start()
+  {
+    std::lock_guard const lock(mutex);
+    return cpus;
   }
 
   int runtime::n_workers() const

@@ -10,10 +10,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <iostream>
 #include <limits>
+#include <optional>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 namespace nearfield
@@ -197,6 +200,21 @@ namespace nearfield::test
       EXPECT_EQ(folder_with(nullptr, nullptr, nullptr), "");
     }
 
+    TEST(cost_store, knows_machines_of_arm_by_their_numbers)
+    {
+      temporary_folder const folder;
+      std::string const arm = "processor\t: 0\nBogoMIPS\t: 243.75\nCPU implementer\t: 0x41\n"
+                              "CPU architecture: 8\nCPU variant\t: 0x3\nCPU part\t: 0xd0c\n";
+      auto const name_of = [&](std::string const& text)
+      {
+        write_text(folder / "cpuinfo", text);
+        return detail::cpu_name((folder / "cpuinfo").string());
+      };
+      EXPECT_EQ(name_of(arm), "ARM, implementer 0x41, part 0xd0c");
+      EXPECT_EQ(name_of("vendor_id\t: A\nmodel name\t: A CPU: 3 GHz\n" + arm), "A CPU: 3 GHz");
+      EXPECT_EQ(name_of("processor\t: 0\n"), "unknown CPU");
+    }
+
     TEST(pair_cost_of, measures_once_and_keeps_what_it_found)
     {
       temporary_folder const folder, copy;
@@ -218,6 +236,44 @@ namespace nearfield::test
       EXPECT_EQ(pair_cost_of<float>(simd, one_over_r<>{}, pair_form::one_sided).from(),
                 origin::measured);
       EXPECT_EQ(pair_cost_of<float>(simd, one_way{}).from(), origin::measured);
+    }
+
+    TEST(pair_cost_of, takes_its_figures_from_the_first_of_two_that_measure_at_once)
+    {
+      temporary_folder const folder;
+      ::setenv("NEARFIELD_CACHE", folder.path().c_str(), 1);
+      one_over_r<> const k;
+      auto const subject = detail::cost_subject_of<float>(k, true, "first of two");
+      auto const a_second = [](boxes const&, interaction_list const&, std::size_t)
+      {
+        return 1.;
+      };
+      std::optional<pair_cost> inner;
+      // as a task does that a step waits for
+      auto const asks = [&](boxes const&, interaction_list const&, std::size_t)
+      {
+        if (!inner) std::thread([&] { inner = detail::cost_of<float>(subject, a_second); }).join();
+        return 2.;
+      };
+      auto const outer = detail::cost_of<float>(subject, asks);
+      ASSERT_TRUE(inner.has_value());
+      EXPECT_EQ(inner->from(), origin::measured);
+      EXPECT_EQ(outer.samples(), inner->samples());
+    }
+
+    TEST(pair_cost_of, does_not_count_the_time_that_others_have_the_core)
+    {
+      temporary_folder const folder;
+      ::setenv("NEARFIELD_CACHE", folder.path().c_str(), 1);
+      one_over_r<> const k;
+      auto subject = detail::cost_subject_of<float>(k, false, "busy core");
+      subject.flops = 1e9; // so that four boxes are enough
+      static constexpr double away = 1e-3;
+      p2p_function<float> const kernel = [](void const*, p2p_job<float> const&) noexcept
+      {
+        std::this_thread::sleep_for(std::chrono::duration<double>(away));
+      };
+      EXPECT_LT(detail::cost_on_core<float>(kernel, subject)(64, 64), away / 4 / 2);
     }
 
     TEST(pair_cost_of, refuses_a_form_that_an_interaction_has_not)

@@ -305,9 +305,11 @@ namespace
     ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
     EXPECT_EQ(starpu::detail::allowed_cpus(), CPU_COUNT(&before));
     EXPECT_LE(starpu::detail::allowed_cores(), CPU_COUNT(&before));
+    starpu::runtime const starpu({.workers = 1});
     CPU_ZERO(&one);
     CPU_SET(sched_getcpu(), &one);
     ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    EXPECT_EQ(starpu::detail::cpus_at_start(), CPU_COUNT(&before)) << "threads bound since";
     EXPECT_EQ(starpu::detail::allowed_cpus(), 1);
     EXPECT_EQ(starpu::detail::allowed_cores(), 1);
     ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);

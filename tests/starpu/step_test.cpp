@@ -15,6 +15,7 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
+#include <latch>
 #include <map>
 #include <mutex>
 #include <set>
@@ -95,6 +96,47 @@ namespace
     step.wait();
     starpu::task_recording const later;
     EXPECT_TRUE(later.tasks().empty());
+  }
+
+  TEST(starpu_step, a_recording_has_no_task_of_an_earlier_one)
+  {
+    problem p(900);
+    auto step = p.step({.backend = simd});
+    starpu::cpu_workers on(one_runtime());
+    std::latch busy(on.workers()), go(1);
+    std::jthread const keeps_workers_busy(
+        [&]
+        {
+          on.run(on.workers(),
+                 [&](int)
+                 {
+                   busy.count_down();
+                   go.wait();
+                 });
+        });
+    busy.wait();
+    {
+      starpu::task_recording const earlier;
+      step.submit();
+    }
+    starpu::task_recording const recording;
+    go.count_down();
+    step.wait();
+    EXPECT_THAT(recording.tasks(), testing::IsEmpty());
+  }
+
+  TEST(starpu_step, a_recording_leaves_the_profiling_of_the_program_on)
+  {
+    static_cast<void>(one_runtime());
+    for (int const status : {STARPU_PROFILING_ENABLE, STARPU_PROFILING_DISABLE})
+    {
+      starpu_profiling_status_set(status);
+      {
+        starpu::task_recording const recording;
+        EXPECT_EQ(starpu_profiling_status_get(), STARPU_PROFILING_ENABLE);
+      }
+      EXPECT_EQ(starpu_profiling_status_get(), status);
+    }
   }
 
   TEST(starpu_step, changed_inputs_are_read_when_said_so)

@@ -236,7 +236,9 @@ int main(int argc, char** argv)
   kokkos_runtime const kokkos(0); // as many threads as OpenMP says
   int const threads = kokkos_runtime::concurrency();
   benchmark::AddCustomContext("cpu", processor(threads));
-  benchmark::AddCustomContext("kokkos", kokkos_runtime::description());
+  char const* const packs =
+      kokkos_runtime::register_bytes() > 0 ? "" : ", without Kokkos_ARCH_...: packs of one lane";
+  benchmark::AddCustomContext("kokkos", kokkos_runtime::description() + packs);
   benchmark::AddCustomContext("isa", std::string(nf::name_of(instruction_set())));
   benchmark::AddCustomContext("compilers", NEARFIELD_COMPILERS);
 

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <time.h>
 
 namespace nearfield
 {
@@ -196,70 +198,51 @@ namespace nearfield::detail
       }
     }
 
-    /// Times a step on this thread.
+    /// Values of points in columns.
     template <class T>
-    class core_step
+    struct columns
     {
-    public:
-      core_step(p2p_function<T> kernel, cost_subject const& subject)
-          : kernel_(kernel), subject_(subject)
-      {}
+      std::vector<std::vector<T>> memory;
+      std::vector<T*> pointers;
 
-      double operator()(boxes const& points, interaction_list const& list, std::size_t n_points)
+      template <class Value>
+      columns(int count, std::size_t n, Value const& value)
       {
-        resize(n_points);
-        p2p_job<T> job;
-        static_cast<list_view&>(job) = {points.offsets.data(), list.own.data(), list.offsets.data(),
-                                        list.ranges.data(), nullptr};
-        job.last_box = points.size();
-        job.own_is_self = true;
-        job.tests_for_zero = subject_.tests_for_zero;
-        job.target_x = job.source_x = x_.data();
-        job.target_q = job.source_q = q_.data();
-        job.target_out = job.source_out = out_.data();
-        using clock = std::chrono::steady_clock;
-        double best = 0;
-        auto const first = clock::now();
-        // the shortest of at least 3 runs: others had the core to share, or found nothing in the cache
-        for (int run = 0; run < 3 || clock::now() - first < std::chrono::microseconds(1200); ++run)
+        for (int c = 0; c < count; ++c)
         {
-          auto const start = clock::now();
-          kernel_(subject_.k, job);
-          double const seconds = std::chrono::duration<double>(clock::now() - start).count();
-          if (run == 0 || seconds < best) best = seconds;
+          auto& column = memory.emplace_back(n);
+          for (std::size_t i = 0; i < n; ++i) column[i] = value(c, i);
         }
-        return best;
+        for (auto& column : memory) pointers.push_back(column.data());
       }
-
-    private:
-      void resize(std::size_t n)
-      {
-        auto const columns = [&](int count, auto& pointers, auto&& value)
-        {
-          pointers.clear();
-          for (int c = 0; c < count; ++c)
-          {
-            auto& column = memory_.emplace_back(n);
-            for (std::size_t i = 0; i < n; ++i) column[i] = value(c, i);
-            pointers.push_back(column.data());
-          }
-        };
-        memory_.clear();
-        // multiples of irrational numbers fill the unit cube
-        double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
-        columns(subject_.dim, x_,
-                [&](int d, std::size_t i)
-                { return static_cast<T>(std::fmod(steps[d] * double(i + 1), 1.)); });
-        columns(subject_.n_in, q_, [](int, std::size_t) { return T(1); });
-        columns(subject_.n_out, out_, [](int, std::size_t) { return T(0); });
-      }
-
-      p2p_function<T> kernel_;
-      cost_subject const& subject_;
-      std::vector<std::vector<T>> memory_;
-      std::vector<T const*> x_, q_;
-      std::vector<T*> out_;
     };
+
+    /// Of this thread: not while others have its core.
+    double processor_seconds()
+    {
+      timespec now{};
+      ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+      return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+    }
+
+    /// A run of f: the shortest of at least 3, since some find nothing in the cache; or, beside other cores, the mean of
+    /// those after the first, since the shortest may have been one beside an idle core.
+    double seconds_of_run(bool beside_others, std::function<void()> const& f)
+    {
+      using clock = std::chrono::steady_clock;
+      double best = 0, sum = 0;
+      int runs = 0;
+      for (auto const first = clock::now();
+           runs < 3 || clock::now() - first < std::chrono::microseconds(1200); ++runs)
+      {
+        double const start = processor_seconds();
+        f();
+        double const seconds = processor_seconds() - start;
+        if (runs == 0 || seconds < best) best = seconds;
+        if (runs > 0) sum += seconds;
+      }
+      return beside_others ? sum / (runs - 1) : best;
+    }
   }
 
   template <class T>
@@ -287,16 +270,21 @@ namespace nearfield::detail
   template <class T>
   pair_cost cost_of(cost_subject const& subject, timed_step const& time)
   {
-    static std::mutex one_at_a_time; // and not side by side, which would slow both
+    static std::mutex mutex;
     static std::map<std::string, pair_cost> known;
-    std::lock_guard const lock(one_at_a_time);
     cost_store const store(cost_folder(), cpu_name());
     std::string const text = text_of<T>(subject), key = store.file().string() + ":" + text;
-    if (auto const at = known.find(key); at != known.end()) return at->second;
+    // Not held below: measuring may wait for workers whose tasks ask for costs. Of two that measure at once the first
+    // figure stays.
     auto const remember = [&](pair_cost const& cost)
     {
+      std::lock_guard const lock(mutex);
       return known.emplace(key, cost).first->second;
     };
+    {
+      std::lock_guard const lock(mutex);
+      if (auto const at = known.find(key); at != known.end()) return at->second;
+    }
     if (auto samples = store.find(text))
       return remember({std::move(*samples), pair_cost::origin::kept});
     auto const guess = corrected(table_cost<T>(subject), subject, time);
@@ -317,15 +305,41 @@ namespace nearfield::detail
   }
 
   template <class T>
-  pair_cost cost_on_core(p2p_function<T> kernel, cost_subject const& subject)
+  pair_cost cost_on_core(p2p_function<T> kernel, cost_subject const& subject,
+                         on_all_cores const& on_all)
   {
-    return cost_of<T>(subject, core_step<T>(kernel, subject));
+    return cost_of<T>(
+        subject,
+        [&](boxes const& points, interaction_list const& list, std::size_t n)
+        {
+          // multiples of irrational numbers fill the unit cube
+          double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
+          columns<T> const x(subject.dim, n,
+                             [&](int d, std::size_t i)
+                             { return static_cast<T>(std::fmod(steps[d] * double(i + 1), 1.)); });
+          columns<T> const q(subject.n_in, n, [](int, std::size_t) { return T(1); });
+          auto const time = [&]
+          {
+            columns<T> const out(subject.n_out, n, [](int, std::size_t) { return T(0); });
+            p2p_job<T> job;
+            static_cast<list_view&>(job) = {points.offsets.data(), list.own.data(),
+                                            list.offsets.data(), list.ranges.data(), nullptr};
+            job.last_box = points.size();
+            job.own_is_self = true;
+            job.tests_for_zero = subject.tests_for_zero;
+            job.target_x = job.source_x = x.pointers.data();
+            job.target_q = job.source_q = q.pointers.data();
+            job.target_out = job.source_out = out.pointers.data();
+            return seconds_of_run(bool(on_all), [&] { kernel(subject.k, job); });
+          };
+          return on_all ? on_all(time) : time();
+        });
   }
 
 #define NEARFIELD_INSTANTIATE(T)                                                                   \
   template pair_cost table_cost<T>(cost_subject const&);                                           \
   template pair_cost cost_of<T>(cost_subject const&, timed_step const&);                           \
-  template pair_cost cost_on_core(p2p_function<T>, cost_subject const&);
+  template pair_cost cost_on_core(p2p_function<T>, cost_subject const&, on_all_cores const&);
   NEARFIELD_INSTANTIATE(float)
   NEARFIELD_INSTANTIATE(double)
 #undef NEARFIELD_INSTANTIATE

@@ -47,8 +47,8 @@ namespace nearfield
     /// not available.
     NEARFIELD_API isa available(isa which);
 
-    /// The processor's name, from /proc/cpuinfo.
-    NEARFIELD_API std::string cpu_name();
+    /// The processor's name; of an ARM, its numbers.
+    NEARFIELD_API std::string cpu_name(std::string const& file = "/proc/cpuinfo");
   }
 
   /// Where to run, for options and other values of the run. `scalar`, `simd` and `cuda` convert to it.

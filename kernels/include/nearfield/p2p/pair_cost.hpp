@@ -95,9 +95,12 @@ namespace nearfield
               std::string(worker)};
     }
 
-    /// The cost on this core of a compiled kernel: one_sided or mutual, as the subject says.
+    /// Calls a function on several cores at once, and gives the mean of what it returns there.
+    using on_all_cores = std::function<double(std::function<double()> const&)>;
+    /// The cost on this core, or of one of several at work, of a compiled kernel: one_sided or mutual, as the subject says.
     template <class T>
-    NEARFIELD_API pair_cost cost_on_core(p2p_function<T> kernel, cost_subject const& subject);
+    NEARFIELD_API pair_cost cost_on_core(p2p_function<T> kernel, cost_subject const& subject,
+                                         on_all_cores const& on_all = {});
     /// Without a machine.
     template <class T>
     NEARFIELD_API pair_cost table_cost(cost_subject const& subject);
