@@ -5,12 +5,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -109,6 +111,22 @@ namespace nearfield::starpu_mpi::detail
       received.values.resize(received.offsets.back());
       exchange_bytes(values.data(), offsets, received.values.data(), received.offsets, sizeof(T));
       return received;
+    }
+
+    /// Sends each value to the rank beside it; values for one rank keep their order.
+    template <class T>
+    [[nodiscard]] by_rank<T> send(std::vector<std::pair<int, T>>& addressed) const
+    {
+      std::ranges::stable_sort(addressed, {}, &std::pair<int, T>::first);
+      std::vector<T> values;
+      std::vector<std::size_t> offsets;
+      for (auto const& [rank, value] : addressed)
+      {
+        offsets.resize(static_cast<std::size_t>(rank) + 1, values.size());
+        values.push_back(value);
+      }
+      offsets.resize(static_cast<std::size_t>(size_) + 1, values.size());
+      return exchange<T>(values, offsets);
     }
 
   private:
