@@ -113,6 +113,10 @@ namespace nearfield::starpu_mpi::detail
       return received;
     }
 
+    /// The same for values of `size` bytes, where it is known what comes.
+    void exchange_bytes(void const* values, std::span<std::size_t const> offsets, void* received,
+                        std::span<std::size_t const> received_offsets, std::size_t size) const;
+
     /// Sends each value to the rank beside it; values for one rank keep their order.
     template <class T>
     [[nodiscard]] by_rank<T> send(std::vector<std::pair<int, T>>& addressed) const
@@ -144,8 +148,6 @@ namespace nearfield::starpu_mpi::detail
     }
     void exchange_counts(std::span<std::size_t const> offsets,
                          std::vector<std::size_t>& received) const;
-    void exchange_bytes(void const* values, std::span<std::size_t const> offsets, void* received,
-                        std::span<std::size_t const> received_offsets, std::size_t size) const;
 
     MPI_Comm comm_;
     int rank_ = 0, size_ = 1;
