@@ -5,6 +5,7 @@
 
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
+#include <nearfield/starpu_mpi/radius_search.hpp>
 
 #include <gtest/gtest.h>
 
@@ -43,5 +44,32 @@ namespace
     // [step]
     EXPECT_EQ(tree.total_points(), 1000u * std::uint64_t(nearfield::test::size_of_world()));
     EXPECT_GT(phi[7], 0);
+  }
+
+  TEST(docs_scale, radius_search)
+  {
+    auto const rank = static_cast<std::uint64_t>(nearfield::test::rank_of_world());
+    auto const cloud =
+        nearfield::test::make_points<double, 3>(nearfield::test::cloud::uniform, 1000, 1 + rank);
+    auto const &x = cloud.columns[0], &y = cloud.columns[1], &z = cloud.columns[2];
+    std::vector<double> const q(1000, 1.);
+    double const cutoff = 0.1, L = 1;
+    double sum = 0;
+    auto& starpu = nearfield::test::runtime_of_rank();
+    // [search]
+    // x, y, z, q: of the points that this rank has
+    nearfield::starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, nearfield::soa{x, y, z},
+                                                         cutoff, {.period = {L, L, 0}});
+    nearfield::coo const pairs = nearfield::starpu_mpi::radius_search(
+        starpu, cells, nearfield::to_coo{.distances = true}); // or nearfield::simd
+    auto const charges = cells.known_values(q);               // of all points that occur in pairs
+    for (std::size_t p = 0; p < pairs.size(); ++p)
+      sum += charges[pairs.i[p]] * charges[pairs.j[p]] / pairs.r2[p];
+    std::uint64_t const pairs_of_all_ranks = cells.sum_over_ranks(pairs.size());
+    // [search]
+    EXPECT_GT(sum, static_cast<double>(pairs.size()) / (cutoff * cutoff));
+    auto const rows = nearfield::starpu_mpi::radius_search(nearfield::simd, cells,
+                                                           nearfield::to_csr{.sorted = true});
+    EXPECT_EQ(cells.sum_over_ranks(rows.columns.size()), 2 * pairs_of_all_ranks);
   }
 }

@@ -32,23 +32,6 @@ namespace nearfield
       detail::sort_scratch sort_scratch;
       cell_rows rows;
     };
-
-    namespace
-    {
-      template <class T, int Dim>
-      void require_columns(strided<T const, Dim> const& points, char const* name)
-      {
-        for (int a = 0; a < Dim; ++a)
-          if (points.size() > 0 && points[a].first == nullptr)
-            throw error("cell_list: column " + std::to_string(a) + " of the " + name +
-                        " is null; give a column of " + std::to_string(points.size()) + " values");
-        // a search may index a few registers past the last point
-        constexpr std::size_t limit = std::numeric_limits<index_type>::max() - 63;
-        if (points.size() >= limit)
-          throw error("cell_list: " + std::to_string(points.size()) + " " + name +
-                      "; split them into sets of fewer than " + std::to_string(limit));
-      }
-    }
   }
 
   template <cell_real T, int Dim>

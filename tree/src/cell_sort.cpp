@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -76,6 +77,20 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
+  void require_columns(strided<T const, Dim> const& points, char const* name)
+  {
+    for (int a = 0; a < Dim; ++a)
+      if (points.size() > 0 && points[a].first == nullptr)
+        throw error("cell_list: column " + std::to_string(a) + " of the " + name +
+                    " is null; give a column of " + std::to_string(points.size()) + " values");
+    // a search may index a few registers past the last point
+    constexpr std::size_t limit = std::numeric_limits<index_type>::max() - 63;
+    if (points.size() >= limit)
+      throw error("cell_list: " + std::to_string(points.size()) + " " + name +
+                  "; split them into sets of fewer than " + std::to_string(limit));
+  }
+
+  template <class T, int Dim>
   void extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
                      std::type_identity_t<std::array<T, Dim>> const& period, char const* name)
   {
@@ -98,6 +113,7 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template void sort_into_cells(strided<T const, Dim> const&, cell_grid<T, Dim> const&,            \
                                 sorted_cells<T, Dim>&, sort_scratch&);                             \
+  template void require_columns(strided<T const, Dim> const&, char const*);                        \
   template void extend_bounds(point_bounds<T, Dim>&, strided<T const, Dim> const&,                 \
                               std::type_identity_t<std::array<T, Dim>> const&, char const*);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)

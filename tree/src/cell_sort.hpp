@@ -37,9 +37,14 @@ namespace nearfield::detail
   void sort_into_cells(strided<T const, Dim> const& points, cell_grid<T, Dim> const& grid,
                        sorted_cells<T, Dim>& sorted, sort_scratch& scratch);
 
+  /// Throws nearfield::error for a null column, and 2^32 - 64 points or more.
+  template <class T, int Dim>
+  NEARFIELD_API void require_columns(strided<T const, Dim> const& points, char const* name);
+
   /// Extends `bounds` to hold all points. Throws nearfield::error, naming the point, for a coordinate that is
   /// not finite or, on a periodic axis, outside [0, L).
   template <class T, int Dim>
-  void extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
-                     std::type_identity_t<std::array<T, Dim>> const& period, char const* name);
+  NEARFIELD_API void
+  extend_bounds(point_bounds<T, Dim>& bounds, strided<T const, Dim> const& points,
+                std::type_identity_t<std::array<T, Dim>> const& period, char const* name);
 }

@@ -99,8 +99,8 @@ namespace nearfield::starpu_mpi::detail
         {
           for (std::size_t const all : {offsets[n], received[n]})
             if (all > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-              throw error("distributed_tree: " + std::to_string(all) +
-                              " points on one rank; give fewer than 2^31, on more ranks",
+              throw error("points: " + std::to_string(all) +
+                              " of them on one rank; give fewer than 2^31, on more ranks",
                           error_kind::out_of_memory);
         });
   }

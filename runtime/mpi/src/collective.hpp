@@ -5,12 +5,14 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <span>
 #include <string>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -111,6 +113,26 @@ namespace nearfield::starpu_mpi::detail
       return received;
     }
 
+    /// The same for values of `size` bytes, where it is known what comes.
+    void exchange_bytes(void const* values, std::span<std::size_t const> offsets, void* received,
+                        std::span<std::size_t const> received_offsets, std::size_t size) const;
+
+    /// Sends each value to the rank beside it; values for one rank keep their order.
+    template <class T>
+    [[nodiscard]] by_rank<T> send(std::vector<std::pair<int, T>>& addressed) const
+    {
+      std::ranges::stable_sort(addressed, {}, &std::pair<int, T>::first);
+      std::vector<T> values;
+      std::vector<std::size_t> offsets;
+      for (auto const& [rank, value] : addressed)
+      {
+        offsets.resize(static_cast<std::size_t>(rank) + 1, values.size());
+        values.push_back(value);
+      }
+      offsets.resize(static_cast<std::size_t>(size_) + 1, values.size());
+      return exchange<T>(values, offsets);
+    }
+
   private:
     template <class Values>
     void combine(Values& values, MPI_Op operation) const
@@ -126,8 +148,6 @@ namespace nearfield::starpu_mpi::detail
     }
     void exchange_counts(std::span<std::size_t const> offsets,
                          std::vector<std::size_t>& received) const;
-    void exchange_bytes(void const* values, std::span<std::size_t const> offsets, void* received,
-                        std::span<std::size_t const> received_offsets, std::size_t size) const;
 
     MPI_Comm comm_;
     int rank_ = 0, size_ = 1;

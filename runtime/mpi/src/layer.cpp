@@ -111,16 +111,7 @@ namespace nearfield::starpu_mpi::detail
           told.push_back({rank,
                           {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
                            static_cast<std::uint32_t>(own.cells[b].level)}});
-      std::ranges::stable_sort(told, {}, &std::pair<int, leaf_record>::first);
-      std::vector<leaf_record> records;
-      std::vector<std::size_t> offsets;
-      for (auto const& [rank, record] : told)
-      {
-        offsets.resize(static_cast<std::size_t>(rank) + 1, records.size());
-        records.push_back(record);
-      }
-      offsets.resize(static_cast<std::size_t>(all.size()) + 1, records.size());
-      return all.exchange<leaf_record>(records, offsets);
+      return all.send(told);
     }
 
     template <int Dim>

@@ -1,0 +1,324 @@
+#pragma once
+
+#include <nearfield/core/soa.hpp>
+#include <nearfield/search/radius_search.hpp>
+#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/starpu/runtime.hpp>
+#include <nearfield/tree/cell_list.hpp>
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <ranges>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+/// \file
+/// The radius search over the ranks of an MPI communicator.
+///
+///     nearfield::starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, nearfield::soa{x, y, z}, cutoff);
+///     nearfield::coo const list = nearfield::starpu_mpi::radius_search(nearfield::simd, cells, nearfield::to_coo{});
+///     // pair p: the points with the global numbers cells.numbers()[list.i[p]] and cells.numbers()[list.j[p]]
+///
+/// Which points are a pair, r2 and x_i - x_j are as <nearfield/search/radius_search.hpp> defines them, to the bit, on
+/// any number of ranks. Each rank finds its part, and the parts of all ranks together are the list of one rank:
+///
+/// * a half list has each pair once, on the rank that owns the point with the smaller global number;
+/// * a full list has (i, j) on the rank that owns i, and (j, i) on the one that owns j.
+///
+/// Indices are those of the *known* points of the rank: its own, and after them those of other ranks that it may need.
+/// Point i of a pair is an own one. Lists are in no order that a user may rely on, but `.sorted` orders them by global
+/// number as on one rank: COO lexicographic (a half list as (smaller, larger)); CSR rows ascending. A search sends
+/// nothing, so ranks may make different ones, and what it throws it throws on one rank.
+
+namespace nearfield::starpu_mpi
+{
+  /// How points are distributed for a radius search; the same on all ranks.
+  template <class T, int Dim>
+  struct distributed_cells_options
+  {
+    /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
+    std::array<T, Dim> period{};
+    /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
+    std::uint64_t first_number = 0;
+  };
+
+  /// Points that are spread over the ranks of a communicator, ready to be searched.
+  ///
+  /// Each rank gives the points that it has, any number of them, and receives those of one range of cells along the Z
+  /// curve: its *own* points. Cells are those of make_cell_grid() around all points, with one cell per cutoff. The
+  /// ranges of ranks have about equal sums of the squares of numbers of points in cells, which is what a search costs.
+  /// A cell is never divided, and an axis with a period below 3 R or so is one cell long. Beside its own points a rank
+  /// has a *halo*: the points of other ranks that are closer than the cutoff to a cell of its range, also through
+  /// periodic borders.
+  template <cell_real T, int Dim>
+  class NEARFIELD_API distributed_cells
+  {
+  public:
+    static constexpr int dim = Dim;                         ///< the dimension of space
+    using value_type = T;                                   ///< the type of the coordinates
+    using options_type = distributed_cells_options<T, Dim>; ///< periods and numbers
+
+    /// Collective: all ranks call it with the same cutoff (length^1) and options. Copies the points. Uses the
+    /// communicator for collective operations: MPI must allow any thread to call it (MPI_THREAD_MULTIPLE), or no
+    /// communication of StarPU-MPI be under way.
+    ///
+    /// Throws nearfield::error, the same one on all ranks, for what cell_list throws, for 2^31 points or more on a
+    /// rank, and for numbers of 2^64 or more.
+    distributed_cells(MPI_Comm communicator, strided<T const, Dim> const& points, double cutoff,
+                      options_type const& options = {});
+
+    /// The grid of the cells of all points.
+    [[nodiscard]] cell_grid<T, Dim> const& grid() const { return parts_.grid; }
+    /// The keys at which the ranges of ranks begin, and the end of the last. The key of a cell has the bits of its
+    /// indices in turn, that of the last axis lowest.
+    [[nodiscard]] std::span<std::uint64_t const> cuts() const { return parts_.cuts; }
+    /// The points of all ranks.
+    [[nodiscard]] std::uint64_t total_points() const { return parts_.total_points; }
+    /// Collective: the sum of a number of each rank, such as the pairs that it has counted.
+    [[nodiscard]] std::uint64_t sum_over_ranks(std::uint64_t of_this_rank) const;
+
+    /// The number of own points: known points [0, n_points()), by cell along the curve and in a cell by number.
+    [[nodiscard]] std::size_t n_points() const { return parts_.n_points; }
+    /// The global numbers of known points: own ones, then the halo.
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.numbers; }
+    /// The positions of known points, as the caller gave them: the image that meets a point may be another.
+    [[nodiscard]] soa<T const, Dim> positions() const;
+    /// Values of known points, such as charges, from those of the points that this rank gave, in its order.
+    /// Collective. Throws nearfield::error, on all ranks, if a rank has not one value for each of its points.
+    template <std::ranges::contiguous_range Column>
+    requires std::is_trivially_copyable_v<std::ranges::range_value_t<Column>>
+    [[nodiscard]] auto known_values(Column const& given) const
+    {
+      using value = std::ranges::range_value_t<Column>;
+      std::vector<value> known(parts_.numbers.size());
+      spread(std::ranges::data(given), std::ranges::size(given), sizeof(value), known.data());
+      return known;
+    }
+
+    /// The own points as a cell list.
+    [[nodiscard]] cell_list<T, Dim> const& own() const { return *parts_.own; }
+    /// Two sets: query q is the own point border_points()[q], and point h the known point n_points() + h. With own() it
+    /// has all pairs of own points, for searches of your own.
+    [[nodiscard]] cell_list<T, Dim> const& border() const { return *parts_.border; }
+    /// The own points that are in the halo of another rank, ascending.
+    [[nodiscard]] std::span<index_type const> border_points() const { return parts_.at_border; }
+
+  private:
+    void spread(void const* given, std::size_t n, std::size_t size, void* known) const;
+
+    /// Which points went to each rank, and which came from it.
+    struct journey
+    {
+      std::vector<index_type> sent;
+      std::vector<std::size_t> sent_offsets, received_offsets;
+    };
+    struct parts
+    {
+      MPI_Comm communicator = MPI_COMM_NULL;
+      cell_grid<T, Dim> grid;
+      std::vector<std::uint64_t> cuts;
+      journey to_own, to_halo;       // points of the caller, and own points
+      std::vector<index_type> order; // own point p was number order[p] to arrive
+      std::size_t n_points = 0;
+      std::array<std::vector<T>, Dim> positions;
+      std::vector<std::uint64_t> numbers;
+      std::vector<index_type> at_border;
+      std::optional<cell_list<T, Dim>> own, border;
+      std::uint64_t total_points = 0;
+    };
+    parts parts_;
+  };
+
+  /// The points of a rank, as soa or strided.
+  template <columns_view X>
+  distributed_cells(
+      MPI_Comm, X const&, double,
+      std::type_identity_t<distributed_cells_options<value_of<X>, X::n_columns>> const& = {})
+      -> distributed_cells<value_of<X>, X::n_columns>;
+
+  extern template class distributed_cells<float, 2>;
+  extern template class distributed_cells<float, 3>;
+  extern template class distributed_cells<double, 2>;
+  extern template class distributed_cells<double, 3>;
+}
+
+namespace nearfield::starpu_mpi::detail
+{
+  template <cpu_backend Where, class... What>
+  decltype(auto) search(Where where, What const&... what)
+  {
+    return nearfield::radius_search(where, what...);
+  }
+  template <class... What>
+  decltype(auto) search(starpu::runtime const& where, What const&... what)
+  {
+    return starpu::radius_search(where, what...);
+  }
+
+  /// Of the pairs of border(), leaves those that belong to this rank; indices become those of known points.
+  template <class T, int Dim>
+  NEARFIELD_API void keep_own_pairs(distributed_cells<T, Dim> const& cells, pairs which,
+                                    coo<T, Dim>& border);
+  /// Appends `border` to a list.
+  template <class T, int Dim>
+  NEARFIELD_API void append(coo<T, Dim>& list, coo<T, Dim> const& border);
+  /// Adds `border` to rows of own points and sorts them, if asked for, on these threads or the calling one.
+  template <class T, int Dim>
+  NEARFIELD_API void add_to_rows(executor* on, distributed_cells<T, Dim> const& cells, bool sorted,
+                                 coo<T, Dim> const& border, csr<T, Dim>& rows);
+  /// The pairs of sorted full rows, by number.
+  template <class T, int Dim>
+  NEARFIELD_API coo<T, Dim> sorted_pairs(distributed_cells<T, Dim> const& cells, pairs which,
+                                         csr<T, Dim> const& rows);
+
+  /// The pairs of this rank with the halo.
+  template <class Where, class T, int Dim>
+  coo<T, Dim> border_pairs(Where const& where, distributed_cells<T, Dim> const& cells, pairs which,
+                           bool distances, bool displacements)
+  {
+    coo<T, Dim> list = search(
+        where, cells.border(),
+        to_coo{.which = pairs::full, .distances = distances, .displacements = displacements});
+    keep_own_pairs(cells, which, list);
+    return list;
+  }
+
+  /// Throws nearfield::error if a list with so many indices of each pair would exceed the limit.
+  template <class Where, class T, int Dim, class Options>
+  void check_limit(Where const& where, distributed_cells<T, Dim> const& cells, Options const& what,
+                   std::uint64_t indices_of_a_pair, std::uint64_t other_bytes)
+  {
+    if (what.max_bytes == no_limit) return;
+    std::uint64_t const n = radius_search(where, cells, count_pairs{what.which}).total;
+    std::uint64_t const of_pair =
+        indices_of_a_pair * sizeof(index_type) + nearfield::detail::geometry_bytes<T, Dim>(what);
+    nearfield::detail::check_bytes(n, n * of_pair + other_bytes, what.max_bytes);
+  }
+
+  /// What a user's function of pairs is to pairs of border(): f(before..., i, j, r2, d) of known points.
+  template <class T, int Dim, class F>
+  struct border_visitor
+  {
+    distributed_cells<T, Dim> const& cells;
+    pairs which;
+    F& f;
+
+    template <class... Before>
+    void call(index_type query, index_type j, T r2, vec<T, Dim> const& d, Before&... before) const
+    {
+      index_type const i = cells.border_points()[query];
+      j += static_cast<index_type>(cells.n_points());
+      if (which == pairs::half && cells.numbers()[j] < cells.numbers()[i]) return; // another rank's
+      if constexpr (nearfield::detail::takes_displacement<F, T, Dim, Before&...>)
+        f(before..., i, j, r2, d);
+      else
+        f(before..., i, j, r2);
+    }
+  };
+}
+
+namespace nearfield::starpu_mpi
+{
+  /// Where a search over ranks runs on each of them: scalar or simd, on the calling thread, or a starpu::runtime, on its
+  /// CPU workers, in which case a task must not call it.
+  template <class Where>
+  concept search_place = cpu_backend<Where> || std::same_as<Where, starpu::runtime>;
+
+  /// Counts this rank's pairs in total and, if asked for, of each own point in such a list, in which a half list has a
+  /// pair of own points at one of them.
+  template <search_place Where, class T, int Dim>
+  [[nodiscard]] pair_counts
+  radius_search(Where const& where, distributed_cells<T, Dim> const& cells, count_pairs const& what)
+  {
+    pair_counts counts = detail::search(where, cells.own(), what);
+    coo<T, Dim> const border = detail::border_pairs(where, cells, what.which, false, false);
+    counts.total += border.size();
+    if (what.per_point)
+      for (index_type const i : border.i) ++counts.per_point[i];
+    return counts;
+  }
+
+  /// This rank's pairs. Throws nearfield::error for a result larger than max_bytes.
+  template <search_place Where, class T, int Dim>
+  [[nodiscard]] coo<T, Dim>
+  radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_coo const& what)
+  {
+    detail::check_limit(where, cells, what, 2, 0);
+    if (what.sorted)
+      return detail::sorted_pairs(
+          cells, what.which,
+          radius_search(where, cells,
+                        to_csr{pairs::full, true, what.distances, what.displacements}));
+    to_coo unlimited = what;
+    unlimited.max_bytes = no_limit;
+    coo<T, Dim> list = detail::search(where, cells.own(), unlimited);
+    detail::append(
+        list, detail::border_pairs(where, cells, what.which, what.distances, what.displacements));
+    return list;
+  }
+
+  /// A row for each own point: of all its neighbours or, in a half list, with each pair in one row of this rank. Throws
+  /// nearfield::error for a result larger than max_bytes.
+  template <search_place Where, class T, int Dim>
+  [[nodiscard]] csr<T, Dim>
+  radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_csr const& what)
+  {
+    detail::check_limit(where, cells, what, 1, (cells.n_points() + 1) * sizeof(std::uint64_t));
+    to_csr unsorted = what;
+    unsorted.sorted = false;
+    unsorted.max_bytes = no_limit;
+    csr<T, Dim> rows = detail::search(where, cells.own(), unsorted);
+    coo<T, Dim> const border =
+        detail::border_pairs(where, cells, what.which, what.distances, what.displacements);
+    if constexpr (cpu_backend<Where>)
+      detail::add_to_rows(nullptr, cells, what.sorted, border, rows);
+    else
+    {
+      starpu::cpu_workers on(where);
+      detail::add_to_rows(&on, cells, what.sorted, border, rows);
+    }
+    return rows;
+  }
+
+  /// Calls f(i, j, r2), or f(i, j, r2, d) if it takes d = x_i - x_j too (a vec, nearest image), for every pair of this
+  /// rank, one after another on the calling thread.
+  template <cpu_backend Where, class T, int Dim, class F>
+  void radius_search(Where where, distributed_cells<T, Dim> const& cells, visit<F> what)
+  {
+    using function = std::remove_reference_t<F>;
+    nearfield::radius_search(where, cells.own(), visit<function&>{what.f, what.which});
+    detail::border_visitor<T, Dim, function> const to{cells, what.which, what.f};
+    auto const call = [&](index_type i, index_type j, T r2, vec<T, Dim> const& d)
+    {
+      to.call(i, j, r2, d);
+    };
+    nearfield::radius_search(where, cells.border(), visit{call, pairs::full});
+  }
+
+  /// One value computed from this rank's pairs, as reduce says: from pairs of own points, in `parts` parts, and then
+  /// from those with the halo, in as many. The bits depend on the ranks, and not on the workers. The values of ranks are
+  /// yours to combine.
+  template <search_place Where, class T, int Dim, class R, class F, class Combine>
+  [[nodiscard]] R radius_search(Where const& where, distributed_cells<T, Dim> const& cells,
+                                reduce<R, F, Combine> const& what)
+  {
+    R result = detail::search(where, cells.own(), what);
+    detail::border_visitor<T, Dim, F const> const to{cells, what.which, what.f};
+    auto const add = [&](R& sum, index_type i, index_type j, T r2, vec<T, Dim> const& d)
+    {
+      to.call(i, j, r2, d, sum);
+    };
+    what.combine(result,
+                 detail::search(where, cells.border(),
+                                reduce{what.init, add, what.combine, pairs::full, what.parts}));
+    return result;
+  }
+}

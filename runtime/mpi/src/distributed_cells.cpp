@@ -1,0 +1,233 @@
+#include <nearfield/starpu_mpi/radius_search.hpp>
+
+#include "collective.hpp"
+#include "cuts.hpp"
+#include "halo.hpp"
+
+#include "cell_sort.hpp"
+#include "instantiate.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <limits>
+#include <string>
+
+namespace nearfield::starpu_mpi
+{
+  namespace
+  {
+    using namespace nearfield::detail;
+    using detail::by_rank;
+    using detail::lattice;
+    using detail::ranks;
+
+    template <class T, int Dim>
+    struct numbered_point
+    {
+      std::array<T, Dim> x;
+      std::uint64_t number;
+    };
+
+    template <class T, int Dim>
+    cell_grid<T, Dim> agree_on_grid(ranks const& all, strided<T const, Dim> const& points, T cutoff,
+                                    std::type_identity_t<std::array<T, Dim>> const& period)
+    {
+      cell_list_options<T, Dim> options{.period = period};
+      options.cells_per_cutoff.fill(1);
+      point_bounds<T, Dim> bounds;
+      bounds.lower.fill(std::numeric_limits<T>::infinity());
+      bounds.upper.fill(-std::numeric_limits<T>::infinity());
+      all.attempt(
+          [&]
+          {
+            require_columns(points, "points");
+            check_cell_options(cutoff, options);
+            extend_bounds<T, Dim>(bounds, points, period, "points");
+          });
+      all.least(bounds.lower);
+      all.greatest(bounds.upper);
+      if (bounds.lower[0] > bounds.upper[0]) bounds = {}; // no points at all
+      cell_grid<T, Dim> grid;
+      all.attempt([&] { grid = make_cell_grid(bounds.lower, bounds.upper, cutoff, options); });
+      return grid;
+    }
+
+    /// The number of the first point of this rank.
+    std::uint64_t first_number_of(ranks const& all, std::size_t n_points, std::uint64_t first,
+                                  std::uint64_t total)
+    {
+      all.attempt(
+          [&]
+          {
+            if (total > 0 && first > std::numeric_limits<std::uint64_t>::max() - (total - 1))
+              throw error("distributed_cells: first_number is " + std::to_string(first) +
+                          ", so the numbers of " + std::to_string(total) +
+                          " points would pass 2^64; give a smaller one");
+          });
+      return first + all.sum_before(n_points);
+    }
+
+    /// Cuts between cells with about equal sums of squares of numbers of points: the candidates of a cell whose
+    /// neighbours are as full, and something for a point that is alone.
+    std::vector<std::uint64_t> cut_by_cells(ranks const& all, std::span<std::uint64_t const> keys,
+                                            std::uint64_t end)
+    {
+      std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, keys, end);
+      std::vector<std::uint64_t> arrived =
+          all.exchange<std::uint64_t>(keys, detail::places_of(by_points, keys)).values;
+      std::ranges::sort(arrived);
+      std::vector<std::uint64_t> cells, weights;
+      for (auto first = arrived.begin(); first != arrived.end();)
+      {
+        auto const last = std::upper_bound(first, arrived.end(), *first);
+        auto const count = static_cast<std::uint64_t>(last - first);
+        cells.push_back(*first);
+        weights.push_back(count * count);
+        first = last;
+      }
+      return detail::cut_by_weight(all, cells, weights, end);
+    }
+  }
+
+  template <cell_real T, int Dim>
+  distributed_cells<T, Dim>::distributed_cells(MPI_Comm communicator,
+                                               strided<T const, Dim> const& points, double cutoff,
+                                               options_type const& options)
+  {
+    ranks const all(communicator);
+    lattice<T, Dim> const cells(agree_on_grid(all, points, static_cast<T>(cutoff), options.period));
+    parts_.communicator = communicator;
+    parts_.grid = cells.grid;
+    parts_.total_points = all.sum_of(points.size());
+    std::uint64_t const first =
+        first_number_of(all, points.size(), options.first_number, parts_.total_points);
+
+    auto &to_own = parts_.to_own, &to_halo = parts_.to_halo;
+    page_vector<std::uint64_t> keys;
+    to_own.sent.resize(points.size());
+    std::vector<numbered_point<T, Dim>> leaving;
+    all.attempt(
+        [&]
+        {
+          cells.sort([&](std::size_t i, int a) { return points[a][i]; }, keys, to_own.sent);
+          for (index_type const i : to_own.sent)
+          {
+            auto& point = leaving.emplace_back();
+            for (int a = 0; a < Dim; ++a) point.x[a] = points[a][i];
+            point.number = first + i;
+          }
+        });
+    parts_.cuts = cut_by_cells(all, keys, cells.end());
+    to_own.sent_offsets = detail::places_of(parts_.cuts, keys);
+    by_rank<numbered_point<T, Dim>> arrived =
+        all.exchange<numbered_point<T, Dim>>(leaving, to_own.sent_offsets);
+    to_own.received_offsets = arrived.offsets;
+
+    // what has arrived become the next known points, in the order of these indices
+    auto const keep = [&](auto const& index)
+    {
+      for (std::size_t k = 0; k < arrived.values.size(); ++k)
+      {
+        auto const& point = arrived.values[index(k)];
+        parts_.numbers.push_back(point.number);
+        for (int a = 0; a < Dim; ++a) parts_.positions[a].push_back(point.x[a]);
+      }
+    };
+    leaving.clear();
+    all.attempt(
+        [&]
+        {
+          // points of a cell arrive by number, and the sort keeps that order
+          parts_.order.resize(arrived.values.size());
+          cells.sort([&](std::size_t i, int a) { return arrived.values[i].x[a]; }, keys,
+                     parts_.order);
+          keep([&](std::size_t k) { return parts_.order[k]; });
+          parts_.n_points = parts_.order.size();
+          for (auto const& [rank, p] :
+               detail::halo_search<T, Dim>(cells, parts_.cuts, all.rank()).of(keys, positions()))
+          {
+            to_halo.sent_offsets.resize(static_cast<std::size_t>(rank) + 1, to_halo.sent.size());
+            to_halo.sent.push_back(p);
+            leaving.push_back(arrived.values[parts_.order[p]]);
+          }
+          to_halo.sent_offsets.resize(static_cast<std::size_t>(all.size()) + 1,
+                                      to_halo.sent.size());
+        });
+    arrived = all.exchange<numbered_point<T, Dim>>(leaving, to_halo.sent_offsets);
+    to_halo.received_offsets = arrived.offsets;
+
+    all.attempt(
+        [&]
+        {
+          keep([](std::size_t k) { return k; });
+          auto& border = parts_.at_border;
+          border = to_halo.sent;
+          std::ranges::sort(border);
+          border.erase(std::unique(border.begin(), border.end()), border.end());
+          std::array<std::vector<T>, Dim> queries;
+          std::array<T const*, Dim> own, of_border, of_halo;
+          for (int a = 0; a < Dim; ++a)
+          {
+            for (index_type const p : border) queries[a].push_back(parts_.positions[a][p]);
+            own[a] = parts_.positions[a].data();
+            of_border[a] = queries[a].data();
+            of_halo[a] = own[a] + n_points();
+          }
+          using view = soa<T const, Dim>;
+          cell_list_options<T, Dim> const of_list{.period = options.period};
+          parts_.own.emplace(view(own, n_points()), cutoff, of_list);
+          parts_.border.emplace(view(of_border, border.size()),
+                                view(of_halo, arrived.values.size()), cutoff, of_list);
+        });
+  }
+
+  template <cell_real T, int Dim>
+  soa<T const, Dim> distributed_cells<T, Dim>::positions() const
+  {
+    std::array<T const*, Dim> columns;
+    for (int a = 0; a < Dim; ++a) columns[a] = parts_.positions[a].data();
+    return {columns, parts_.numbers.size()};
+  }
+
+  template <cell_real T, int Dim>
+  std::uint64_t distributed_cells<T, Dim>::sum_over_ranks(std::uint64_t of_this_rank) const
+  {
+    return ranks(parts_.communicator).sum_of(of_this_rank);
+  }
+
+  template <cell_real T, int Dim>
+  void distributed_cells<T, Dim>::spread(void const* given, std::size_t n, std::size_t size,
+                                         void* known) const
+  {
+    ranks const all(parts_.communicator);
+    all.attempt(
+        [&]
+        {
+          if (n != parts_.to_own.sent.size())
+            throw error("known_values: " + std::to_string(n) + " values for " +
+                        std::to_string(parts_.to_own.sent.size()) +
+                        " points; give one for each point that this rank gave");
+        });
+    auto const travel = [&](journey const& way, void const* from, std::byte* to)
+    {
+      std::vector<std::byte> leaving(way.sent.size() * size);
+      for (std::size_t p = 0; p < way.sent.size(); ++p)
+        std::memcpy(leaving.data() + p * size,
+                    static_cast<std::byte const*>(from) + way.sent[p] * size, size);
+      all.exchange_bytes(leaving.data(), way.sent_offsets, to, way.received_offsets, size);
+    };
+    std::vector<std::byte> arrived(n_points() * size);
+    travel(parts_.to_own, given, arrived.data());
+    auto* const to = static_cast<std::byte*>(known);
+    for (std::size_t p = 0; p < n_points(); ++p)
+      std::memcpy(to + p * size, arrived.data() + parts_.order[p] * size, size);
+    travel(parts_.to_halo, known, to + n_points() * size);
+  }
+
+#define NEARFIELD_INSTANTIATE(T, Dim) template class distributed_cells<T, Dim>;
+  NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
+#undef NEARFIELD_INSTANTIATE
+}

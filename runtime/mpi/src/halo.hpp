@@ -1,0 +1,143 @@
+#pragma once
+
+#include "keys.hpp"
+#include "sort.hpp"
+
+#include <nearfield/core/soa.hpp>
+#include <nearfield/tree/cell_grid.hpp>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace nearfield::starpu_mpi::detail
+{
+  using namespace nearfield::detail;
+
+  /// The cells of all points, and how the curve passes through them.
+  template <class T, int Dim>
+  struct lattice
+  {
+    cell_grid<T, Dim> grid;
+    key_layout layout{leaf_order::morton, 0};
+
+    explicit lattice(cell_grid<T, Dim> const& cells) : grid(cells)
+    {
+      layout.level = std::bit_width(*std::ranges::max_element(grid.cells) - 1);
+    }
+
+    /// of the keys
+    [[nodiscard]] std::uint64_t end() const { return std::uint64_t(1) << (Dim * layout.level); }
+
+    [[nodiscard]] std::uint64_t key(std::array<std::uint32_t, Dim> const& at) const
+    {
+      return encode<leaf_order::morton, Dim>(at, layout.level);
+    }
+
+    /// Sorts the points (x(i, a)) along the curve, stably: keys ascend, order[p] is the index of the point at position p.
+    template <class X>
+    void sort(X const& x, page_vector<std::uint64_t>& keys, std::span<index_type> order) const
+    {
+      keys.resize(order.size());
+      for (std::size_t i = 0; i < order.size(); ++i)
+      {
+        std::array<std::uint32_t, Dim> at;
+        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, x(i, a));
+        keys[i] = key(at);
+      }
+      this_thread here;
+      sort_scratch scratch;
+      sort_keys(here, keys, order, scratch);
+    }
+  };
+
+  /// Finds the ranks that need a point: those with cells in their range that are closer than the cutoff.
+  template <class T, int Dim>
+  class halo_search
+  {
+  public:
+    halo_search(lattice<T, Dim> const& cells, std::span<std::uint64_t const> cuts, int rank)
+        : cells_(cells), cuts_(cuts), rank_(rank)
+    {
+      // a pair that is found may be further apart by rounding: see make_cell_grid()
+      constexpr double eps = std::numeric_limits<T>::epsilon();
+      double reach = double(cells.grid.cutoff) * (1 + 8 * eps);
+      for (int a = 0; a < Dim; ++a)
+        reach += eps * double(cells.grid.period[a]) + 0x1p-30 / cells.grid.inverse_width[a];
+      reach2_ = reach * reach;
+    }
+
+    /// Each rank with each of the points that it needs, once, in ascending order. `keys` are those of the points.
+    std::vector<std::pair<int, index_type>> of(std::span<std::uint64_t const> keys,
+                                               soa<T const, Dim> const& points) const
+    {
+      std::vector<std::pair<int, index_type>> found;
+      for (std::size_t first = 0, last = 0; first < keys.size(); first = last)
+      {
+        while (last < keys.size() && keys[last] == keys[first]) ++last;
+        auto const at = decode<Dim>(keys[first], cells_.layout);
+        std::array<int, Dim> step;
+        step.fill(-1);
+        for (bool more = true; more;)
+        {
+          if (auto const rank = owner(at, step); rank != rank_)
+            for (std::size_t p = first; p < last; ++p)
+              if (is_near(at, step, points, p))
+                found.emplace_back(rank, static_cast<index_type>(p));
+          int a = 0;
+          while (a < Dim && ++step[a] == 2) step[a++] = -1;
+          more = a < Dim;
+        }
+      }
+      std::ranges::sort(found);
+      found.erase(std::unique(found.begin(), found.end()), found.end());
+      return found;
+    }
+
+  private:
+    /// The rank whose range holds the cell one step away; this one if there is no such cell.
+    int owner(std::array<std::uint32_t, Dim> at, std::array<int, Dim> const& step) const
+    {
+      auto const& grid = cells_.grid;
+      for (int a = 0; a < Dim; ++a)
+      {
+        std::uint32_t const last = grid.cells[a] - 1;
+        bool const leaves = step[a] < 0 ? at[a] == 0 : step[a] > 0 && at[a] == last;
+        if (step[a] != 0 && (grid.reach[a] == 0 || (leaves && grid.axes[a] == grid_axis::open)))
+          return rank_;
+        at[a] = !leaves ? at[a] + static_cast<std::uint32_t>(step[a]) : step[a] < 0 ? last : 0;
+      }
+      std::uint64_t const key = cells_.key(at);
+      auto const r = static_cast<std::size_t>(rank_);
+      if (key >= cuts_[r] && key < cuts_[r + 1]) return rank_;
+      return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
+    }
+
+    /// Whether a point is closer than the cutoff to the cell one step away from its own.
+    bool is_near(std::array<std::uint32_t, Dim> const& at, std::array<int, Dim> const& step,
+                 soa<T const, Dim> const& points, std::size_t p) const
+    {
+      auto const& grid = cells_.grid;
+      double distance2 = 0;
+      for (int a = 0; a < Dim; ++a)
+      {
+        if (step[a] == 0) continue;
+        double const place = (double(points[a][p]) - grid.lower[a]) * grid.inverse_width[a] - at[a];
+        double const gap = std::max(0., step[a] < 0 ? place : 1 - place) / grid.inverse_width[a];
+        distance2 += gap * gap;
+      }
+      return distance2 <= reach2_;
+    }
+
+    lattice<T, Dim> const& cells_;
+    std::span<std::uint64_t const> cuts_;
+    int rank_;
+    double reach2_;
+  };
+}

@@ -1,0 +1,443 @@
+#include "clouds.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu_mpi/radius_search.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu_mpi::distributed_cells;
+  using starpu_mpi::distributed_cells_options;
+
+  constexpr std::uint64_t far_number = 3'000'000'000'000; // global numbers do not fit 32 bits
+
+  std::uint64_t sum_of_ranks(std::uint64_t value)
+  {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+    return value;
+  }
+
+  /// Points in a box with periods on some axes, and who has them.
+  template <class T, int Dim>
+  struct search_case
+  {
+    points<T, Dim> all{};
+    owners who = owners::even;
+    std::uint64_t seed = 1;
+    double cutoff = 0.1;
+    std::array<T, Dim> period{};
+
+    [[nodiscard]] distributed_cells<T, Dim> distribute() const
+    {
+      auto const first = first_points(who, all.size(), seed);
+      auto const rank = static_cast<std::size_t>(rank_of_world());
+      return {MPI_COMM_WORLD,
+              slice(all, first[rank], first[rank + 1]),
+              cutoff,
+              {.period = period, .first_number = far_number}};
+    }
+    [[nodiscard]] cell_list<T, Dim> on_one_rank() const
+    {
+      return {all.view(), cutoff, {.period = period}};
+    }
+  };
+
+  template <class T, int Dim>
+  search_case<T, Dim> random_case(std::uint64_t seed)
+  {
+    random_numbers random(seed);
+    search_case<T, Dim> made;
+    made.seed = seed;
+    made.who = all_owners[random.below(std::size(all_owners))];
+    std::size_t const n = random.below(6) == 0 ? random.below(9) : random.below(300);
+    made.all = make_points<T, Dim>(all_clouds[random.below(std::size(all_clouds))], n, seed);
+    made.cutoff = random.uniform(0.03, random.below(4) == 0 ? 0.5 : 0.15);
+    for (int a = 0; a < Dim; ++a)
+    {
+      T const stretch = random.below(3) == 0 ? T(2.5) : T(1);
+      // sometimes too short for a periodic grid
+      bool const is_short = random.below(3) == 0;
+      T const length = is_short ? T(random.uniform(2.01, 3.5) * made.cutoff) : stretch;
+      if (random.below(2) == 0) made.period[a] = length;
+      for (T& x : made.all.columns[a])
+      {
+        x = (x - T(0.2)) * stretch;
+        if (!(made.period[a] > 0)) continue;
+        x -= made.period[a] * std::floor(x / made.period[a]);
+        if (!(x < made.period[a])) x = 0;
+      }
+    }
+    return made;
+  }
+
+  /// A pair with r2 and x_i - x_j.
+  template <class T, int Dim>
+  using entry = std::tuple<std::uint64_t, std::uint64_t, T, std::array<T, Dim>>;
+
+  template <class T, int Dim>
+  entry<T, Dim> entry_at(pair_geometry<T, Dim> const& geometry, std::size_t at, std::uint64_t i,
+                         std::uint64_t j)
+  {
+    std::array<T, Dim> d;
+    for (int a = 0; a < Dim; ++a) d[a] = geometry.displacements[a][at];
+    return {i, j, geometry.r2[at], d};
+  }
+
+  template <class T, int Dim>
+  std::vector<bool> own_points(search_case<T, Dim> const& search,
+                               distributed_cells<T, Dim> const& cells)
+  {
+    std::vector<bool> is_own(search.all.size(), false);
+    for (std::size_t p = 0; p < cells.n_points(); ++p)
+      is_own[cells.numbers()[p] - far_number] = true;
+    return is_own;
+  }
+
+  /// The pairs of one rank that belong to this one, in lexicographic order.
+  template <class T, int Dim>
+  std::vector<entry<T, Dim>> expected_pairs(search_case<T, Dim> const& search,
+                                            distributed_cells<T, Dim> const& cells, pairs which)
+  {
+    std::vector<bool> const is_own = own_points(search, cells);
+    auto const list = radius_search(scalar, search.on_one_rank(), to_coo{which, true, true, true});
+    std::vector<entry<T, Dim>> expected;
+    for (std::size_t p = 0; p < list.size(); ++p)
+      if (is_own[list.i[p]])
+        expected.push_back(entry_at(list, p, far_number + list.i[p], far_number + list.j[p]));
+    return expected;
+  }
+
+  template <class T, int Dim>
+  void expect_every_output(search_case<T, Dim> const& search,
+                           distributed_cells<T, Dim> const& cells, pairs which)
+  {
+    auto const numbers = cells.numbers();
+    auto const expected = expected_pairs(search, cells, which);
+    std::vector<entry<T, Dim>> found;
+    auto const add = [&](entry<T, Dim> pair, bool is_sorted)
+    {
+      auto& [i, j, r2, d] = pair;
+      EXPECT_LT(i, cells.n_points());
+      i = numbers[i];
+      j = numbers[j];
+      if (which == pairs::half && !is_sorted && i > j)
+      {
+        std::swap(i, j);
+        for (T& x : d) x = T(0) - x;
+      }
+      found.push_back(pair);
+    };
+    auto const expect_found = [&](char const* what, bool is_sorted = false)
+    {
+      if (!is_sorted) std::ranges::sort(found);
+      EXPECT_TRUE(found == expected)
+          << what << ", " << found.size() << " pairs, expected " << expected.size();
+      found.clear();
+    };
+    for (bool const is_sorted : {false, true})
+    {
+      auto const list =
+          starpu_mpi::radius_search(simd, cells, to_coo{which, is_sorted, true, true});
+      ASSERT_EQ(list.j.size(), list.size());
+      for (std::size_t p = 0; p < list.size(); ++p)
+        add(entry_at(list, p, list.i[p], list.j[p]), is_sorted);
+      expect_found("COO", is_sorted);
+
+      auto const rows =
+          starpu_mpi::radius_search(scalar, cells, to_csr{which, is_sorted, true, true});
+      ASSERT_EQ(rows.size(), cells.n_points());
+      for (std::size_t r = 0; r < rows.size(); ++r)
+      {
+        ASSERT_TRUE(!is_sorted || std::ranges::is_sorted(rows.row(r), {},
+                                                         [&](index_type j) { return numbers[j]; }));
+        for (std::uint64_t p = rows.offsets[r]; p < rows.offsets[r + 1]; ++p)
+          add(entry_at(rows, p, r, rows.columns[p]), false);
+      }
+      expect_found("CSR");
+    }
+    auto const bare = starpu_mpi::radius_search(simd, cells, to_csr{which});
+    ASSERT_EQ(bare.columns.size(), expected.size());
+    ASSERT_TRUE(bare.r2.empty() && bare.displacements[0].empty());
+
+    EXPECT_EQ(starpu_mpi::radius_search(simd, cells, count_pairs{which}).total, expected.size());
+    auto const counts = starpu_mpi::radius_search(simd, cells, count_pairs{which, true});
+    EXPECT_EQ(counts.total, expected.size());
+    ASSERT_EQ(counts.per_point.size(), cells.n_points());
+    for (std::size_t r = 0; r < bare.size(); ++r)
+      ASSERT_EQ(counts.per_point[r], bare.row(r).size());
+
+    auto const take = [&](auto i, auto j, T r2, vec<T, Dim> const& d)
+    {
+      std::array<T, Dim> values;
+      for (int a = 0; a < Dim; ++a) values[a] = d[a];
+      add({i, j, r2, values}, false);
+    };
+    starpu_mpi::radius_search(simd, cells, visit{take, which});
+    expect_found("visit");
+    auto const of_all_parts = starpu_mpi::radius_search(
+        simd, cells,
+        reduce{std::vector<std::pair<index_type, index_type>>{},
+               [](auto& sum, index_type i, index_type j, T) { sum.emplace_back(i, j); },
+               [](auto& sum, auto&& part) { sum.insert(sum.end(), part.begin(), part.end()); },
+               which, 5});
+    ASSERT_EQ(of_all_parts.size(), expected.size());
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> reduced, expected_of_parts;
+    for (auto const& [i, j] : of_all_parts)
+      if (which == pairs::half)
+        reduced.emplace_back(std::minmax(numbers[i], numbers[j]));
+      else
+        reduced.emplace_back(numbers[i], numbers[j]);
+    for (auto const& pair : expected)
+      expected_of_parts.emplace_back(std::get<0>(pair), std::get<1>(pair));
+    std::ranges::sort(reduced);
+    EXPECT_TRUE(reduced == expected_of_parts);
+  }
+
+  /// Every point is one rank's own, in its range of the curve, and its position is the caller's.
+  template <class T, int Dim>
+  void expect_every_point_once(search_case<T, Dim> const& search,
+                               distributed_cells<T, Dim> const& cells)
+  {
+    auto const n = search.all.size();
+    std::vector<std::uint64_t> times(n + 1, 0);
+    auto const first = first_points(search.who, n, search.seed);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    std::vector<float> given;
+    for (std::size_t i = first[rank]; i < first[rank + 1]; ++i) given.push_back(0.5f * float(i));
+    auto const values = cells.known_values(given);
+    EXPECT_EQ(values.size(), cells.numbers().size());
+    for (std::size_t p = 0; p < cells.numbers().size(); ++p)
+    {
+      auto const i = static_cast<std::size_t>(cells.numbers()[p] - far_number);
+      EXPECT_LT(i, n);
+      if (i >= n) continue;
+      if (p < cells.n_points()) ++times[i];
+      for (int a = 0; a < Dim; ++a) EXPECT_EQ(cells.positions()[a][p], search.all.columns[a][i]);
+      EXPECT_EQ(values[p], 0.5f * float(i));
+    }
+    MPI_Allreduce(MPI_IN_PLACE, times.data(), static_cast<int>(times.size()), MPI_UINT64_T, MPI_SUM,
+                  MPI_COMM_WORLD);
+    times.pop_back();
+    EXPECT_EQ(std::ranges::count(times, 1u), std::ptrdiff_t(times.size()));
+    EXPECT_EQ(cells.total_points(), search.all.size());
+  }
+
+  /// The halo has the points of other ranks that are closer than the cutoff to a cell of this one, and no others.
+  template <class T, int Dim>
+  void expect_halo(search_case<T, Dim> const& search, distributed_cells<T, Dim> const& cells)
+  {
+    cell_grid<T, Dim> const& grid = cells.grid();
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    int bits = 0;
+    for (int a = 0; a < Dim; ++a)
+      while ((grid.cells[a] - 1) >> bits > 0) ++bits;
+    std::vector<std::array<std::uint32_t, Dim>> own_cells;
+    for (std::uint64_t c = 0; c < grid.size(); ++c)
+    {
+      std::array<std::uint32_t, Dim> at;
+      std::uint64_t rest = c, key = 0;
+      for (int a = Dim - 1; a >= 0; --a)
+      {
+        at[a] = static_cast<std::uint32_t>(rest % grid.cells[a]);
+        rest /= grid.cells[a];
+      }
+      for (int bit = bits - 1; bit >= 0; --bit)
+        for (int a = 0; a < Dim; ++a) key = 2 * key + (at[a] >> bit & 1);
+      if (key >= cells.cuts()[rank] && key < cells.cuts()[rank + 1]) own_cells.push_back(at);
+    }
+    std::vector<bool> const is_own = own_points(search, cells);
+    std::vector<bool> in_halo(search.all.size(), false);
+    for (std::uint64_t const number : cells.numbers().subspan(cells.n_points()))
+    {
+      auto const i = static_cast<std::size_t>(number - far_number);
+      ASSERT_FALSE(in_halo[i]) << "twice";
+      ASSERT_FALSE(is_own[i]);
+      in_halo[i] = true;
+    }
+    for (std::size_t i = 0; i < search.all.size(); ++i)
+    {
+      if (is_own[i]) continue;
+      double least2 = INFINITY;
+      for (auto const& at : own_cells)
+      {
+        double distance2 = 0;
+        for (int a = 0; a < Dim; ++a)
+        {
+          double const begin = grid.lower[a] + at[a] / grid.inverse_width[a];
+          double const end = grid.lower[a] + (at[a] + 1) / grid.inverse_width[a];
+          double gap = INFINITY;
+          for (int image = -1; image <= 1; ++image)
+          {
+            double const x = double(search.all.columns[a][i]) + image * double(grid.period[a]);
+            gap = std::min(gap, std::max({0., begin - x, x - end}));
+          }
+          distance2 += gap * gap;
+        }
+        least2 = std::min(least2, distance2);
+      }
+      double const of_cutoff = std::sqrt(least2) / search.cutoff;
+      bool const at_shell = std::abs(of_cutoff - 1) <= 1e-5; // where rounding decides
+      ASSERT_TRUE(at_shell || in_halo[i] == (of_cutoff < 1)) << "point " << i << ", " << of_cutoff;
+    }
+  }
+
+  template <class T, int Dim>
+  void expect_lists_of_one_rank(std::uint64_t seed)
+  {
+    for (std::uint64_t const last = seed + 50; seed < last; ++seed)
+    {
+      SCOPED_TRACE(seed);
+      auto const search = random_case<T, Dim>(seed);
+      auto const cells = search.distribute();
+      expect_every_point_once(search, cells);
+      for (pairs const which : {pairs::half, pairs::full})
+      {
+        expect_every_output(search, cells, which);
+        std::uint64_t const here = starpu_mpi::radius_search(simd, cells, count_pairs{which}).total;
+        EXPECT_EQ(cells.sum_over_ranks(here),
+                  radius_search(simd, search.on_one_rank(), count_pairs{which}).total);
+      }
+      if (cells.grid().size() < 20000) expect_halo(search, cells);
+      if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
+    }
+  }
+
+  TEST(distributed_search, finds_the_pairs_of_one_rank_in_3d)
+  {
+    expect_lists_of_one_rank<double, 3>(1000);
+  }
+  TEST(distributed_search, finds_the_pairs_of_one_rank_in_2d)
+  {
+    expect_lists_of_one_rank<double, 2>(2000);
+  }
+  TEST(distributed_search, finds_the_pairs_of_one_rank_in_3d_in_single_precision)
+  {
+    expect_lists_of_one_rank<float, 3>(3000);
+  }
+  TEST(distributed_search, finds_the_pairs_of_one_rank_in_2d_in_single_precision)
+  {
+    expect_lists_of_one_rank<float, 2>(4000);
+  }
+
+  TEST(distributed_search, joins_the_last_rank_to_the_first)
+  {
+    search_case<double, 3> search{
+        .all = make_points<double, 3>(cloud::uniform, 2000), .cutoff = 0.1, .period = {1, 1, 1}};
+    search.all.push_back({0.001, 0.001, 0.001});
+    search.all.push_back({0.998, 0.998, 0.998});
+    std::uint64_t const i = far_number + 2000, j = i + 1; // no other numbers have their sum
+    auto const cells = search.distribute();
+    auto const has = [&](std::uint64_t number)
+    {
+      auto const own = cells.numbers().first(cells.n_points());
+      return std::ranges::find(own, number) != own.end();
+    };
+    EXPECT_EQ(has(i), rank_of_world() == 0);
+    EXPECT_EQ(has(j), rank_of_world() == size_of_world() - 1);
+    std::size_t found = 0;
+    starpu_mpi::radius_search(simd, cells,
+                              visit{[&](auto p, auto q, double, vec<double, 3> const& d)
+                                    {
+                                      if (cells.numbers()[p] + cells.numbers()[q] != i + j) return;
+                                      ++found;
+                                      EXPECT_EQ(std::abs(d[2]), (0.001 - 0.998) + 1);
+                                    }});
+    EXPECT_EQ(found, rank_of_world() == 0 ? 1u : 0u);
+  }
+
+  TEST(distributed_search, cuts_into_equal_work)
+  {
+    for (cloud const shape : {cloud::uniform, cloud::plummer})
+    {
+      search_case<float, 3> const search{.all = make_points<float, 3>(shape, 30000),
+                                         .cutoff = 0.04};
+      auto const cells = search.distribute();
+      auto const mine = static_cast<double>(
+          starpu_mpi::radius_search(simd, cells, count_pairs{pairs::full}).total);
+      double const mean =
+          static_cast<double>(cells.sum_over_ranks(static_cast<std::uint64_t>(mine))) /
+          size_of_world();
+      EXPECT_NEAR(mine, mean, 0.25 * mean) << name_of(shape);
+    }
+  }
+
+  template <class F>
+  std::string message_of(F const& f)
+  {
+    try
+    {
+      f();
+    }
+    catch (error const& failure)
+    {
+      return failure.what();
+    }
+    return "nothing was thrown";
+  }
+
+  TEST(distributed_search, throws_the_same_error_on_all_ranks)
+  {
+    int const bad = size_of_world() - 1;
+    auto all = make_points<double, 2>(cloud::uniform, 50, 1 + std::uint64_t(rank_of_world()));
+    auto const message_for = [&](double cutoff, distributed_cells_options<double, 2> const& options)
+    {
+      return message_of(
+          [&] { distributed_cells const mine(MPI_COMM_WORLD, all.view(), cutoff, options); });
+    };
+    EXPECT_THAT(message_for(0, {}), testing::StartsWith("rank 0: cell_list: the cutoff is 0; "));
+    EXPECT_THAT(message_for(0.4, {.period = {0, 0.7}}),
+                testing::HasSubstr("the period 0.7 of axis 1 is less than twice the cutoff 0.4"));
+    EXPECT_THAT(message_for(0.1, {.first_number = std::uint64_t(0) - 9}),
+                testing::HasSubstr("first_number is 18446744073709551607"));
+    auto const total = static_cast<std::uint64_t>(50 * size_of_world());
+    EXPECT_EQ(message_for(0.1, {.first_number = std::uint64_t(0) - total}), "nothing was thrown");
+    std::vector<double> const few(rank_of_world() == bad ? 3 : 50);
+    distributed_cells const good(MPI_COMM_WORLD, all.view(), 0.1);
+    EXPECT_THAT(message_of([&] { (void)good.known_values(few); }),
+                testing::StartsWith("rank " + std::to_string(bad) +
+                                    ": known_values: 3 values for 50 points"));
+    if (rank_of_world() == bad) all.columns[1][7] = 1.5;
+    EXPECT_THAT(message_for(0.1, {.period = {0, 1}}),
+                testing::StartsWith("rank " + std::to_string(bad) +
+                                    ": cell_list: coordinate 1 of point 7 of the points is 1.5"));
+    if (rank_of_world() == bad) all.columns[1][7] = std::nan("");
+    EXPECT_THAT(message_for(0.1, {}),
+                testing::StartsWith("rank " + std::to_string(bad) +
+                                    ": cell_list: coordinate 1 of point 7 of the points is nan"));
+  }
+
+  TEST(distributed_search, keeps_to_a_limit_of_bytes)
+  {
+    search_case<double, 3> const search{.all = make_points<double, 3>(cloud::uniform, 500),
+                                        .cutoff = 0.3};
+    auto const cells = search.distribute();
+    for (bool const sorted : {false, true})
+    {
+      to_coo pairs_in{.sorted = sorted, .distances = true};
+      auto const list = starpu_mpi::radius_search(simd, cells, pairs_in);
+      pairs_in.max_bytes = list.size() * 16;
+      EXPECT_EQ(starpu_mpi::radius_search(simd, cells, pairs_in).size(), list.size());
+      --pairs_in.max_bytes;
+      EXPECT_THAT(message_of([&] { (void)starpu_mpi::radius_search(simd, cells, pairs_in); }),
+                  testing::HasSubstr("more than max_bytes"));
+    }
+    to_csr rows_in{.which = pairs::half};
+    auto const rows = starpu_mpi::radius_search(simd, cells, rows_in);
+    rows_in.max_bytes = 8 * rows.offsets.size() + 4 * rows.columns.size();
+    EXPECT_EQ(starpu_mpi::radius_search(simd, cells, rows_in).size(), rows.size());
+    --rows_in.max_bytes;
+    EXPECT_THAT(message_of([&] { (void)starpu_mpi::radius_search(simd, cells, rows_in); }),
+                testing::HasSubstr("more than max_bytes"));
+  }
+}

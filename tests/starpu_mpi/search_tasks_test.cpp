@@ -1,0 +1,63 @@
+// Searches of a rank as tasks give what its calling thread finds (distributed_search_test.cpp).
+
+#include "clouds.hpp"
+#include "runtime_of_rank.hpp"
+
+#include <nearfield/starpu_mpi/radius_search.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu_mpi::radius_search;
+
+  template <class Values>
+  void expect_equal(Values const& found, Values const& expected, std::string const& what)
+  {
+    EXPECT_TRUE(std::equal(found.begin(), found.end(), expected.begin(), expected.end())) << what;
+  }
+
+  TEST(distributed_search, gives_the_same_as_tasks)
+  {
+    auto const rank = static_cast<std::uint64_t>(rank_of_world());
+    auto const mine = make_points<float, 3>(cloud::uniform, 1500, 1 + rank);
+    starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), 0.1,
+                                              {.period = {1, 0, 1}});
+    auto& starpu = runtime_of_rank();
+    for (pairs const which : {pairs::half, pairs::full})
+    {
+      for (bool const sorted : {false, true})
+      {
+        to_coo const pairs_in{which, sorted, true, true};
+        auto const list = radius_search(starpu, cells, pairs_in);
+        auto const expected_list = radius_search(simd, cells, pairs_in);
+        ASSERT_GT(list.size(), 0u);
+        expect_equal(list.i, expected_list.i, "COO i");
+        expect_equal(list.j, expected_list.j, "COO j");
+        expect_equal(list.r2, expected_list.r2, "COO r2");
+        expect_equal(list.displacements[2], expected_list.displacements[2], "COO z");
+        to_csr const rows_in{which, sorted, true, true};
+        auto const rows = radius_search(starpu, cells, rows_in);
+        auto const expected_rows = radius_search(simd, cells, rows_in);
+        expect_equal(rows.offsets, expected_rows.offsets, "CSR offsets");
+        expect_equal(rows.columns, expected_rows.columns, "CSR columns");
+        expect_equal(rows.r2, expected_rows.r2, "CSR r2");
+      }
+      auto const counts = radius_search(starpu, cells, count_pairs{which, true});
+      auto const expected_counts = radius_search(simd, cells, count_pairs{which, true});
+      EXPECT_EQ(counts.total, expected_counts.total);
+      expect_equal(counts.per_point, expected_counts.per_point, "counts");
+      // the bits show the order of the terms
+      reduce const sum{0.f,
+                       [](float& to, index_type i, index_type j, float r2, vec<float, 3> const& d)
+                       { to += d[0] / (r2 + 1e-3f) + (i < j ? 1e-3f : 2e-3f); },
+                       [](float& to, float part) { to += part; }, which};
+      EXPECT_EQ(radius_search(starpu, cells, sum), radius_search(simd, cells, sum));
+    }
+  }
+}
