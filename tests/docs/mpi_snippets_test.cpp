@@ -16,9 +16,9 @@ namespace
   TEST(docs_scale, near_field)
   {
     auto const rank = static_cast<std::uint64_t>(nearfield::test::rank_of_world());
-    auto const cloud =
+    auto cloud =
         nearfield::test::make_points<double, 3>(nearfield::test::cloud::uniform, 1000, 1 + rank);
-    auto const &x = cloud.columns[0], &y = cloud.columns[1], &z = cloud.columns[2];
+    auto &x = cloud.columns[0], &y = cloud.columns[1], &z = cloud.columns[2];
     std::vector<double> q(1000, 1.), phi(1000);
     int const n_steps = 2;
     auto const change = [](std::vector<double>& charges)
@@ -27,8 +27,8 @@ namespace
     };
     // [tree]
     // x, y, z, q, phi: of the points that this rank has, any number of them
-    nearfield::starpu_mpi::distributed_tree const tree(MPI_COMM_WORLD, nearfield::soa{x, y, z},
-                                                       {.max_leaf_size = 64});
+    nearfield::starpu_mpi::distributed_tree tree(MPI_COMM_WORLD, nearfield::soa{x, y, z},
+                                                 {.max_leaf_size = 64});
     // [tree]
     auto& starpu = nearfield::test::runtime_of_rank();
     // [step]
@@ -42,6 +42,20 @@ namespace
       step.inputs_changed();
     }
     // [step]
+    auto const move = [](std::vector<double>& coordinates)
+    {
+      for (double& of : coordinates) of += 0.01 * of * of;
+    };
+    // [moving]
+    for (int t = 0; t < n_steps; ++t)
+    {
+      move(x);
+      tree.rebuild(nearfield::soa{x, y, z}, step.seconds());
+      step.positions_changed();
+      step.submit();
+      step.wait();
+    }
+    // [moving]
     EXPECT_EQ(tree.total_points(), 1000u * std::uint64_t(nearfield::test::size_of_world()));
     EXPECT_GT(phi[7], 0);
   }

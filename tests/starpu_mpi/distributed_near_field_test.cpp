@@ -33,13 +33,14 @@ namespace
     static constexpr int dim = K::dim;
 
     problem(cloud shape, std::size_t n, owners who, tree_options<dim> options,
-            std::size_t right_hand_sides = 1, std::uint64_t seed = 1)
+            std::size_t right_hand_sides = 1, std::uint64_t seed = 1,
+            starpu_mpi::distribution_options const& distribution = {})
         : n_rhs(right_hand_sides), x(make_points<T, dim>(shape, n, seed)),
           first(first_points(who, n, seed)), here(slice(x, first[rank()], first[rank() + 1])),
-          tree(MPI_COMM_WORLD, here, options)
+          tree(MPI_COMM_WORLD, here, options, distribution), of_one(options)
     {
-      options.order = leaf_order::morton;
-      one = build_tree(x.view(), options);
+      of_one.order = leaf_order::morton;
+      one = build_tree(x.view(), of_one);
       for (std::size_t c = 0; c < n_rhs * K::n_in; ++c) q.push_back(make_values<T>(n, seed + c));
       for (std::size_t c = 0; c < n_rhs * K::n_out; ++c)
       {
@@ -68,6 +69,19 @@ namespace
                  columns_of(expected, pointers));
     }
 
+    /// Calls place(point, d, its coordinate d), and tells the tree and the step.
+    template <class F>
+    void move(starpu_mpi::near_field<T>& step, F const& place)
+    {
+      for (int d = 0; d < dim; ++d)
+        for (std::size_t i = 0; i < x.size(); ++i) place(i, d, x.columns[d][i]);
+      tree.rebuild(here, step.seconds());
+      step.positions_changed();
+      one = build_tree(x.view(), of_one);
+      for (auto& column : out) std::ranges::fill(column, T(99));
+      for (auto& column : expected) std::ranges::fill(column, T(0));
+    }
+
     /// Bits, unless a tolerance relative to the largest value is given.
     void expect_results(double tolerance, T before = 0) const
     {
@@ -92,6 +106,7 @@ namespace
     std::vector<std::size_t> first;
     soa<T const, dim> here;
     distributed_tree<T, dim> tree;
+    tree_options<dim> of_one;
     std::optional<nearfield::tree<dim>> one;
     std::vector<std::vector<T>> q, out, expected;
 
@@ -275,42 +290,102 @@ namespace
     return amounts;
   }
 
+  /// Runs a step that sends positions and inputs so many times.
+  template <class K, class T>
+  void expect_bytes_of_a_step(problem<K, T> const& of, starpu_mpi::near_field<T>& step,
+                              std::size_t n_positions, std::size_t n_inputs)
+  {
+    auto const n_ranks = static_cast<std::size_t>(size_of_world());
+    std::vector<std::size_t> halo(n_ranks, 0);
+    for (auto const& layer : of.tree.layers())
+      for (index_type const b : layer.sent)
+        halo[static_cast<std::size_t>(layer.rank)] +=
+            of.tree.known_leaves().count(of.tree.first_leaf() + b);
+    auto const before = bytes_sent();
+    step.submit();
+    step.wait();
+    auto const after = bytes_sent();
+    auto const& way = of.tree.way();
+    for (std::size_t r = 0; r < n_ranks; ++r)
+    {
+      std::size_t const q_home = way.sent_offsets[r + 1] - way.sent_offsets[r];
+      std::size_t const out_home = way.received_offsets[r + 1] - way.received_offsets[r];
+      std::size_t const values =
+          halo[r] * (K::dim * n_positions + K::n_in * n_inputs) +
+          (r == of.rank() ? 0 : q_home * K::n_in * n_inputs + out_home * K::n_out);
+      EXPECT_EQ(after[r] - before[r], sizeof(T) * values) << "to rank " << r;
+    }
+  }
+
   TEST(distributed_near_field, sends_the_points_at_borders_and_those_away_from_home)
   {
     using K = grad_one_over_r<>;
     problem<K, double> of(cloud::plummer, 2000, owners::even, {.max_leaf_size = 15});
     {
       starpu_mpi::near_field step{runtime_of_rank(), of.tree, K{}, of.inputs(), of.outputs()};
-      auto const n_ranks = static_cast<std::size_t>(size_of_world());
-      std::vector<std::size_t> halo(n_ranks, 0), q_home(n_ranks, 0), out_home(n_ranks, 0);
-      for (auto const& layer : of.tree.layers())
-        for (index_type const b : layer.sent)
-          halo[static_cast<std::size_t>(layer.rank)] +=
-              of.tree.known_leaves().count(of.tree.first_leaf() + b);
-      auto const& way = of.tree.way();
-      for (std::size_t r = 0; r < n_ranks; ++r)
-      {
-        if (r == of.rank()) continue;
-        q_home[r] = way.sent_offsets[r + 1] - way.sent_offsets[r];
-        out_home[r] = way.received_offsets[r + 1] - way.received_offsets[r];
-      }
-      auto const submit = [&](std::size_t n_positions, std::size_t n_inputs)
-      {
-        auto const before = bytes_sent();
-        step.submit();
-        step.wait();
-        auto const after = bytes_sent();
-        for (std::size_t r = 0; r < n_ranks; ++r)
-          EXPECT_EQ(after[r] - before[r], sizeof(double) * (halo[r] * (3 * n_positions + n_inputs) +
-                                                            q_home[r] * n_inputs + 3 * out_home[r]))
-              << "to rank " << r;
-      };
-      submit(1, 1);
-      submit(0, 0); // positions and inputs stand
+      expect_bytes_of_a_step(of, step, 1, 1);
+      expect_bytes_of_a_step(of, step, 0, 0); // positions and inputs stand
       step.inputs_changed();
-      submit(0, 1);
+      expect_bytes_of_a_step(of, step, 0, 1);
+      of.move(step, [](std::size_t i, int, double& x) { x += i % 3 == 0 ? 0.1 : -0.2 * x; });
+      expect_bytes_of_a_step(of, step, 1, 1);
+      expect_bytes_of_a_step(of, step, 0, 0);
     }
     EXPECT_TRUE(size_of_world() == 1 || bytes_sent()[of.rank() == 0] > 0);
+  }
+
+  /// Points drift over cuts, all fall into the range of one rank, and return to where others are.
+  template <class K, class T>
+  void expect_one_rank_after_moves(pair_form form, double imbalance, owners who)
+  {
+    problem<K, T> of(cloud::plummer, 700, who, {.max_leaf_size = 9, .root = cube<K::dim>{{}, 8}}, 1,
+                     5, {.imbalance = imbalance});
+    auto const start = of.x;
+    starpu_mpi::near_field step{
+        runtime_of_rank(), of.tree,      K{},
+        of.inputs(),       of.outputs(), {.form = form, .groups = {.leaves_per_group = 7}}};
+    step.submit();
+    step.wait();
+    random_numbers random(3);
+    for (int t = at_most(1, 0); t < 4; t += at_most(2, 1))
+    {
+      SCOPED_TRACE(testing::Message() << "move " << t);
+      of.move(step,
+              [&](std::size_t i, int d, T& x)
+              {
+                if (t == 1)
+                  x = T(-5) + x / 256;
+                else if (t == 3)
+                  x = start.columns[d][i];
+                else
+                  x += T(random.uniform(-0.3, 0.2));
+              });
+      if (t == 1 && imbalance > 1)
+      {
+        EXPECT_EQ(of.tree.n_points() == 0, of.rank() > 0);
+      }
+      EXPECT_EQ(step.seconds(), 0);
+      of.compute_expected();
+      for (int again = 0; again < 2; ++again)
+      {
+        step.submit();
+        step.wait();
+        of.expect_results(form == pair_form::one_sided ? 0 : rounding_of(T()));
+        step.inputs_changed();
+      }
+      EXPECT_EQ(step.seconds() > 0, of.tree.size() > 0);
+    }
+  }
+
+  TEST(distributed_near_field, has_the_bits_of_one_rank_after_moves)
+  {
+    expect_one_rank_after_moves<one_over_r<>, double>(pair_form::one_sided, 0.1, owners::even);
+    expect_one_rank_after_moves<grad_one_over_r<2>, float>(pair_form::one_sided, 1e9,
+                                                           owners::odd_only);
+  }
+  TEST(distributed_near_field, is_that_of_one_rank_after_moves_with_mutual_groups)
+  {
+    expect_one_rank_after_moves<grad_one_over_r<>, double>(pair_form::mutual, 1e9, owners::last);
   }
 
   TEST(distributed_near_field, refuses_what_it_cannot_compute)
@@ -329,5 +404,18 @@ namespace
     EXPECT_THAT(make(soa{longer}, {}), testing::HasSubstr("points"));
     EXPECT_THAT(make(of.inputs(), {.backend = backend::cuda}),
                 testing::HasSubstr("run on CPUs; take simd"));
+  }
+  TEST(distributed_near_field, refuses_other_numbers_of_points_after_a_move)
+  {
+    problem<one_over_r<>, double> of(cloud::uniform, 100, owners::even, {});
+    starpu_mpi::near_field step{runtime_of_rank(), of.tree,      one_over_r<>{},
+                                of.inputs(),       of.outputs(), {.form = pair_form::one_sided}};
+    of.tree.rebuild(slice(of.x, 1, of.here.size()));
+    EXPECT_THAT(message_of([&] { step.positions_changed(); }), testing::HasSubstr("points"));
+    of.move(step, [](std::size_t, int, double&) {}); // told again
+    step.submit();
+    step.wait();
+    of.compute_expected();
+    of.expect_results(0);
   }
 }

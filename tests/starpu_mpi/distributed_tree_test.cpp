@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -224,6 +225,164 @@ namespace
     }
   }
 
+  /// To the bit, as far as it does not depend on where the points come from.
+  template <class T, int Dim>
+  void expect_equal_parts(distributed_tree<T, Dim> const& one,
+                          distributed_tree<T, Dim> const& other)
+  {
+    auto const is_same = [](auto const& a, auto const& b)
+    {
+      return std::ranges::equal(a, b);
+    };
+    ASSERT_EQ(one.size(), other.size());
+    EXPECT_EQ(one.root(), other.root());
+    EXPECT_EQ(one.first_leaf(), other.first_leaf());
+    EXPECT_EQ(one.interaction_count(), other.interaction_count());
+    EXPECT_EQ(one.total_leaves(), other.total_leaves());
+    ASSERT_TRUE(is_same(one.known_leaves().offsets, other.known_leaves().offsets));
+    for (index_type b = 0; b < one.known_leaves().size(); ++b)
+      EXPECT_EQ(one.cell(b), other.cell(b));
+    EXPECT_TRUE(is_same(one.interactions().own, other.interactions().own));
+    EXPECT_TRUE(is_same(one.interactions().offsets, other.interactions().offsets));
+    EXPECT_TRUE(is_same(one.interactions().ranges, other.interactions().ranges));
+    for (int d = 0; d < Dim; ++d)
+      for (index_type i = 0; i < one.n_points(); ++i)
+        ASSERT_EQ(one.positions()[d][i], other.positions()[d][i]);
+    ASSERT_EQ(one.layers().size(), other.layers().size());
+    for (std::size_t l = 0; l < one.layers().size(); ++l)
+    {
+      auto const &a = one.layers()[l], &b = other.layers()[l];
+      EXPECT_EQ(a.rank, b.rank);
+      EXPECT_EQ(a.first_leaf, b.first_leaf);
+      EXPECT_EQ(a.last_leaf, b.last_leaf);
+      EXPECT_EQ(a.sent, b.sent);
+    }
+  }
+
+  constexpr double never = std::numeric_limits<double>::infinity();
+
+  /// Points drift over the cuts, fall into one corner, and return.
+  template <class T, int Dim>
+  void expect_same_moving_trees(tree_options<Dim> options, cut_choice cuts, double imbalance,
+                                std::uint64_t seed)
+  {
+    SCOPED_TRACE(testing::Message() << "imbalance " << imbalance << ", seed " << seed);
+    auto all = make_points<T, Dim>(cloud::coincident, 1200, seed);
+    auto const start = all;
+    owners const who = all_owners[seed % std::size(all_owners)];
+    auto const first = first_points(who, all.size(), seed);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const here = slice(all, first[rank], first[rank + 1]);
+    options.root = cube<Dim>{{}, 2};
+    distributed_tree mine(MPI_COMM_WORLD, here, options,
+                          {.cuts = cuts, .first_number = far_number, .imbalance = imbalance});
+    std::vector<std::uint64_t> const old(mine.cuts().begin(), mine.cuts().end());
+    random_numbers random(seed);
+    tree_options<Dim> along_the_curve = options;
+    along_the_curve.order = leaf_order::morton;
+    for (int t = 0; t < 6; ++t)
+    {
+      for (int d = 0; d < Dim; ++d)
+        for (std::size_t i = 0; i < all.size(); ++i)
+        {
+          T& x = all.columns[d][i];
+          if (t < 3) x += static_cast<T>(random.uniform(-0.1, 0.05));
+          if (t == 3) x = static_cast<T>(-1.5) + x / 64;
+          if (t == 4) x = static_cast<T>(0.01 * random.uniform() + (i % 2 == 0 ? 1.9 : -1.9));
+          if (t == 5) x = start.columns[d][i];
+        }
+      mine.rebuild(here);
+      expect_part_of(build_tree(all.view(), along_the_curve), all, mine);
+      expect_matching_layers(mine);
+      expect_way_back(mine, here.size());
+      distributed_tree const fresh(MPI_COMM_WORLD, mine.positions(), options,
+                                   {.cuts = cut_choice::of_the_caller});
+      expect_equal_parts(mine, fresh);
+      if (t == 3 && imbalance == never)
+      {
+        EXPECT_EQ(mine.n_points() == 0, rank > 0);
+      }
+      if (sum_of_ranks(testing::Test::HasFailure()) > 0) FAIL() << "step " << t;
+    }
+    if (imbalance == never)
+    {
+      EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
+    }
+  }
+
+  TEST(distributed_tree, rebuilds_what_a_fresh_one_would_be)
+  {
+    for (double const imbalance : {0.1, never})
+      for (std::uint64_t seed = 0; seed < std::size(all_owners); ++seed)
+      {
+        expect_same_moving_trees<double, 3>({.max_leaf_size = 12}, cut_choice::equal_interactions,
+                                            imbalance, seed);
+        expect_same_moving_trees<float, 2>({.level = 4}, cut_choice::equal_points, imbalance, seed);
+      }
+  }
+
+  TEST(distributed_tree, follows_more_points_and_cuts_of_the_caller)
+  {
+    auto all = make_points<double, 3>(cloud::plummer, 2000);
+    tree_options<3> options{.max_leaf_size = 20};
+    auto const one = build_tree(all.view(), options);
+    options.root = one.root(); // that of a part would be another curve
+    points<double, 3> sorted;
+    for (index_type const i : one.target_order()) sorted.push_back(all[i]);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const first = first_points(owners::even, 1000, 1),
+               more = first_points(owners::random, 2000, 7);
+    distributed_tree mine(MPI_COMM_WORLD, slice(sorted, first[rank], first[rank + 1]), options,
+                          {.cuts = cut_choice::of_the_caller, .first_number = far_number});
+    auto const here = slice(sorted, more[rank], more[rank + 1]);
+    mine.rebuild(here);
+    expect_part_of(build_tree(sorted.view(), options), sorted, mine);
+    std::size_t const stay = mine.way().sent_offsets[rank + 1] - mine.way().sent_offsets[rank];
+    EXPECT_LE(here.size() - stay, 20u);
+  }
+
+  TEST(distributed_tree, gives_a_slow_rank_fewer_interactions)
+  {
+    auto const all = make_points<double, 3>(cloud::plummer, 20000);
+    auto const first = first_points(owners::even, all.size(), 1);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const here = slice(all, first[rank], first[rank + 1]);
+    distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 16});
+    std::vector<std::uint64_t> const old(mine.cuts().begin(), mine.cuts().end());
+    auto const seconds = [&](double slowness)
+    {
+      return (rank == 0 ? slowness : 1) * 1e-9 * static_cast<double>(mine.interaction_count());
+    };
+    mine.rebuild(here, seconds(1.02)); // within the tenth
+    EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
+    mine.rebuild(here, rank == 0 ? 0 : seconds(3)); // not measured everywhere: pairs count
+    EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
+
+    auto const n_ranks = static_cast<std::uint64_t>(size_of_world());
+    auto const worst_over_mean = [&]
+    {
+      double worst = seconds(3), sum = 0;
+      double const taken = worst;
+      MPI_Allreduce(MPI_IN_PLACE, &worst, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      MPI_Allreduce(&taken, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      return worst / sum * static_cast<double>(n_ranks);
+    };
+    double const before = worst_over_mean();
+    for (int t = 0; t < 4; ++t) mine.rebuild(here, seconds(3));
+    EXPECT_LE(worst_over_mean(), 1.1);
+    if (n_ranks == 1) return;
+    EXPECT_GT(before, 1.4);
+    std::uint64_t const total = sum_of_ranks(mine.interaction_count());
+    std::uint64_t const slow = sum_of_ranks(rank == 0 ? mine.interaction_count() : 0);
+    EXPECT_LT(static_cast<double>(slow),
+              0.5 * static_cast<double>(total - slow) / static_cast<double>(n_ranks - 1));
+    // fast again: as before
+    for (int t = 0; t < 4; ++t) mine.rebuild(here, seconds(1));
+    EXPECT_NEAR(static_cast<double>(mine.interaction_count()),
+                static_cast<double>(total) / static_cast<double>(n_ranks),
+                0.11 * static_cast<double>(total) / static_cast<double>(n_ranks));
+  }
+
   template <class F>
   std::string message_of_all(F const& f)
   {
@@ -280,5 +439,33 @@ namespace
                       }),
                   testing::HasSubstr("along the Z curve"));
     }
+  }
+  TEST(distributed_tree, stays_as_it_was_if_a_move_is_an_error)
+  {
+    auto all = make_points<double, 3>(cloud::plummer, 800);
+    auto const start = all;
+    auto const first = first_points(owners::even, all.size(), 1);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    int const bad = size_of_world() - 1;
+    auto const here = slice(all, first[rank], first[rank + 1]);
+    distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 9}, {.first_number = far_number});
+    all.columns[2].back() = std::nan("");
+    EXPECT_THAT(
+        message_of_all([&] { mine.rebuild(here); }),
+        testing::AllOf(testing::StartsWith("rank " + std::to_string(bad) + ": build_tree: point "),
+                       testing::HasSubstr("of points at (")));
+    all.columns[2].back() = 0.25;
+    EXPECT_THAT(message_of_all([&] { mine.rebuild(here, rank_of_world() == bad ? -1 : 1); }),
+                testing::AllOf(testing::StartsWith("rank " + std::to_string(bad)),
+                               testing::HasSubstr("seconds is -1")));
+    auto const one = build_tree(start.view(), {.max_leaf_size = 9});
+    expect_part_of(one, start, mine);
+    for (std::size_t i = 0; i < all.size(); ++i) all.columns[0][i] = start.columns[1][i];
+    mine.rebuild(here);
+    expect_part_of(build_tree(all.view(), {.max_leaf_size = 9}), all, mine);
+    EXPECT_THAT(
+        message_of_all(
+            [&] { distributed_tree const other(MPI_COMM_WORLD, here, {}, {.imbalance = -0.1}); }),
+        testing::HasSubstr("imbalance is -0.1"));
   }
 }

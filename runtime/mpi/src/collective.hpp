@@ -107,10 +107,18 @@ namespace nearfield::starpu_mpi::detail
                                       std::span<std::size_t const> offsets) const
     {
       by_rank<T> received;
+      exchange<T>(values, offsets, received);
+      return received;
+    }
+    /// The same, in the memory of `received`.
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    void exchange(std::span<T const> values, std::span<std::size_t const> offsets,
+                  by_rank<T>& received) const
+    {
       exchange_counts(offsets, received.offsets);
       received.values.resize(received.offsets.back());
       exchange_bytes(values.data(), offsets, received.values.data(), received.offsets, sizeof(T));
-      return received;
     }
 
     /// The same for values of `size` bytes, where it is known what comes.

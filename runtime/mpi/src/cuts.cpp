@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace nearfield::starpu_mpi::detail
@@ -116,6 +117,41 @@ namespace nearfield::starpu_mpi::detail
       for (; r < n_ranks && before + weights[b] / 2 >= share(total, r, n_ranks); ++r)
         cuts[r] = leaf_keys[b];
     all.least(cuts); // of the first leaf beyond
+    return cuts;
+  }
+
+  double relative_cost(ranks const& all, double seconds, std::uint64_t work)
+  {
+    constexpr double most = 8; // of little work, times tell little
+    auto const units = static_cast<double>(work);
+    std::array<double, 3> sums{seconds, units, work > 0 && !(seconds > 0) ? 1. : 0.};
+    all.sum(sums);
+    if (work == 0 || sums[2] > 0) return 1;
+    return std::clamp(seconds / units / (sums[0] / sums[1]), 1 / most, most);
+  }
+
+  std::optional<std::vector<std::uint64_t>> better_cuts(ranks const& all,
+                                                        std::span<std::uint64_t const> leaf_keys,
+                                                        std::span<std::uint64_t const> weights,
+                                                        double imbalance, std::uint64_t end)
+  {
+    std::uint64_t mine = 0;
+    for (std::uint64_t const weight : weights) mine += weight;
+    std::array<std::uint64_t, 1> heaviest{mine};
+    all.greatest(heaviest);
+    double const mean = static_cast<double>(all.sum_of(mine)) / all.size();
+    if (static_cast<double>(heaviest[0]) <= (1 + imbalance) * mean) return std::nullopt;
+    std::vector<std::uint64_t> cuts = cut_by_weight(all, leaf_keys, weights, end);
+    std::vector<std::uint64_t> loads(cuts.size() - 1, 0);
+    std::size_t r = 0;
+    for (std::size_t b = 0; b < leaf_keys.size(); ++b)
+    {
+      while (leaf_keys[b] >= cuts[r + 1]) ++r;
+      loads[r] += weights[b];
+    }
+    all.sum(loads);
+    // heavy leaves, or fewer leaves than ranks: it gets no better
+    if (std::ranges::max(loads) >= heaviest[0]) return std::nullopt;
     return cuts;
   }
 

@@ -3,6 +3,7 @@
 #include "collective.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,6 +33,17 @@ namespace nearfield::starpu_mpi::detail
                                            std::span<std::uint64_t const> leaf_keys,
                                            std::span<std::uint64_t const> weights,
                                            std::uint64_t end);
+
+  /// What a unit of work takes on this rank beside the mean of all: from the seconds of this rank, and the work that it
+  /// did in them. 1 if a rank that worked gives no seconds, or if this one did nothing.
+  double relative_cost(ranks const& all, double seconds, std::uint64_t work);
+
+  /// Those of cut_by_weight(), if the heaviest range is more than 1 + imbalance times the mean, and lighter with them.
+  /// Leaves are those between the cuts of this rank.
+  std::optional<std::vector<std::uint64_t>> better_cuts(ranks const& all,
+                                                        std::span<std::uint64_t const> leaf_keys,
+                                                        std::span<std::uint64_t const> weights,
+                                                        double imbalance, std::uint64_t end);
 
   /// Where the range of each rank begins among ascending keys, and their number.
   std::vector<std::size_t> places_of(std::span<std::uint64_t const> cuts,

@@ -14,7 +14,8 @@
 #include <nearfield/core/error.hpp>
 
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <string>
 #include <utility>
 
 namespace nearfield::starpu_mpi
@@ -47,7 +48,7 @@ namespace nearfield::starpu_mpi
 
     template <class T, int Dim>
     shape<Dim> agree_on_shape(ranks const& all, executor& on, strided<T const, Dim> const& points,
-                              tree_options<Dim> const& options)
+                              tree_options<Dim> const& options, double imbalance)
     {
       shape<Dim> made{};
       named_positions<T, Dim> const named{points, "points"};
@@ -69,6 +70,9 @@ namespace nearfield::starpu_mpi
               throw error(
                   "distributed_tree: max_leaf_size is automatic, but no rank has all points; "
                   "give one size, such as choose_leaf_size() chooses for a part of them");
+            if (!(imbalance >= 0))
+              throw error("distributed_tree: imbalance is " + std::to_string(imbalance) +
+                          "; give 0 or more, such as 0.1");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
             bounds = valid_bounds(on, named, {});
           });
@@ -80,14 +84,14 @@ namespace nearfield::starpu_mpi
 
     template <class T, int Dim>
     void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
-                     page_vector<std::uint64_t>& keys, std::span<index_type> order)
+                     page_vector<std::uint64_t>& keys, std::span<index_type> order,
+                     sort_scratch& scratch)
     {
       auto const axes = key_axes(of.root, {});
-      keys.resize(points.size());
+      renew(keys, points.size());
       for_each_part(on, cut(on, points.size()),
                     [&](int, std::size_t begin, std::size_t end)
                     { write_keys(points, begin, end, axes, of.layout, keys.data()); });
-      sort_scratch scratch;
       sort_keys(on, keys, order, scratch);
     }
 
@@ -115,6 +119,31 @@ namespace nearfield::starpu_mpi
       return {cuts[r], cuts[r + 1]};
     }
 
+    /// Leaves of a rank, and their weights: interactions, or points, at what each costs there.
+    template <int Dim>
+    struct weighted_leaves
+    {
+      std::vector<std::uint64_t> keys, weights;
+
+      weighted_leaves(detail::known_leaves<Dim> const& known, cut_choice choice, double cost)
+      {
+        auto const& offsets = known.leaves.target_offsets;
+        interaction_list const lists = known.lists.full.view();
+        for (index_type b = known.first; b < known.last; ++b)
+        {
+          std::uint64_t weight = offsets[b + 1] - offsets[b];
+          // each point with itself too: one that meets no other costs something
+          if (choice == cut_choice::equal_interactions)
+            weight *= lists.source_count(b - known.first);
+          if (cost != 1)
+            weight = std::max<std::uint64_t>(
+                1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
+          keys.push_back(known.leaves.keys[b]);
+          weights.push_back(weight);
+        }
+      }
+    };
+
     /// Cuts with about equal interactions, which the leaves over other cuts tell.
     template <int Dim>
     std::vector<std::uint64_t>
@@ -129,17 +158,8 @@ namespace nearfield::starpu_mpi
       arrived = {};
       auto const known =
           detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level);
-      std::vector<std::uint64_t> leaf_keys, weights;
-      interaction_list const lists = known.lists.full.view();
-      for (index_type b = known.first; b < known.last; ++b)
-      {
-        std::uint64_t const count =
-            known.leaves.target_offsets[b + 1] - known.leaves.target_offsets[b];
-        leaf_keys.push_back(known.leaves.keys[b]);
-        // each point with itself too: one that meets no other costs something
-        weights.push_back(count * lists.source_count(b - known.first));
-      }
-      return detail::cut_by_weight(all, leaf_keys, weights, of.end());
+      weighted_leaves const mine(known, cut_choice::equal_interactions, 1);
+      return detail::cut_by_weight(all, mine.keys, mine.weights, of.end());
     }
 
     template <int Dim>
@@ -156,91 +176,175 @@ namespace nearfield::starpu_mpi
       if (choice != cut_choice::equal_interactions) return cuts;
       return cut_by_interactions(all, on, keys, of, cuts);
     }
-
-    template <class T, int Dim>
-    by_rank<traveller<T, Dim>> send_points(ranks const& all, strided<T const, Dim> const& points,
-                                           std::span<index_type const> order,
-                                           std::span<std::size_t const> places)
-    {
-      std::vector<traveller<T, Dim>> leaving(order.size());
-      for (std::size_t p = 0; p < order.size(); ++p)
-      {
-        for (int d = 0; d < Dim; ++d) leaving[p].x[d] = points[d][order[p]];
-        leaving[p].index = order[p];
-      }
-      return all.exchange<traveller<T, Dim>>(leaving, places);
-    }
   }
+
+  /// What a tree keeps from one rebuild() to the next: its options, cuts as they were made, and memory.
+  template <class T, int Dim>
+  struct detail::tree_memory
+  {
+    tree_options<Dim> options;
+    distribution_options distribution;
+    std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
+
+    page_vector<std::uint64_t> keys, own_keys; ///< of the caller's points, and of own ones
+    sort_scratch scratch;
+    std::vector<traveller<T, Dim>> leaving;
+    by_rank<traveller<T, Dim>> arrived;
+    std::array<std::vector<T>, Dim> columns; ///< as they arrived
+    std::vector<std::uint64_t> numbers;      ///< of these
+    std::vector<index_type> order;
+
+    [[nodiscard]] executor& threads()
+    {
+      return distribution.threads ? *distribution.threads : here;
+    }
+    this_thread here;
+
+    /// Sends the caller's points to the ranks between whose cuts they are, and makes leaves of those that arrive.
+    template <class Parts>
+    known_leaves<Dim> send(ranks const& all, strided<T const, Dim> const& points,
+                           shape<Dim> const& of, Parts& parts)
+    {
+      auto& way = parts.way;
+      way.sent_offsets = places_of(parts.cuts, keys);
+      leaving.resize(points.size());
+      for (std::size_t p = 0; p < points.size(); ++p)
+      {
+        leaving[p].index = way.sent[p];
+        for (int d = 0; d < Dim; ++d) leaving[p].x[d] = points[d][way.sent[p]];
+      }
+      all.exchange<traveller<T, Dim>>(leaving, way.sent_offsets, arrived);
+
+      // Points arrive by rank and index, which is by number, if they have equal keys: the sort keeps that order.
+      std::size_t const n = arrived.values.size();
+      order.resize(n);
+      std::array<T const*, Dim> pointers;
+      for (int d = 0; d < Dim; ++d)
+      {
+        columns[d].resize(n);
+        parts.positions[d].resize(n);
+        for (std::size_t i = 0; i < n; ++i) columns[d][i] = arrived.values[i].x[d];
+        pointers[d] = columns[d].data();
+      }
+      leaf_set<Dim> own;
+      all.attempt(
+          [&]
+          {
+            sort_points<T, Dim>(threads(), soa<T const, Dim>(pointers, n), of, own_keys, order,
+                                scratch);
+            own = leaves_of<Dim>(threads(), own_keys, of, range_of(all, parts.cuts));
+          });
+
+      std::uint64_t const n_here = points.size();
+      by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_here, 1));
+      std::uint64_t first = distribution.first_number;
+      numbers.clear();
+      for (int r = 0; r < all.size(); first += counts.values[static_cast<std::size_t>(r++)])
+        for (auto const& point : arrived.of(r)) numbers.push_back(first + point.index);
+      parts.total_points = first - distribution.first_number;
+      parts.numbers.resize(n);
+      way.received.resize(n);
+      way.received_offsets = arrived.offsets;
+      for (std::size_t p = 0; p < n; ++p)
+      {
+        way.received[order[p]] = static_cast<index_type>(p);
+        parts.numbers[p] = numbers[order[p]];
+        for (int d = 0; d < Dim; ++d) parts.positions[d][p] = columns[d][order[p]];
+      }
+      return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level);
+    }
+
+    template <class Parts>
+    static void adopt(ranks const& all, known_leaves<Dim>&& known, Parts& parts)
+    {
+      parts.first_leaf = known.first;
+      parts.last_leaf = known.last;
+      parts.cells = std::move(known.leaves.cells);
+      parts.offsets = std::move(known.leaves.target_offsets);
+      parts.layers = std::move(known.layers);
+      parts.lists = std::move(known.lists.full);
+      parts.interaction_count = known.lists.pairs;
+      parts.total_leaves = all.sum_of(known.last - known.first);
+    }
+  };
 
   template <class T, int Dim>
   distributed_tree<T, Dim>::distributed_tree(MPI_Comm communicator,
                                              strided<T const, Dim> const& points,
                                              tree_options<Dim> const& options,
                                              distribution_options const& distribution)
+      : memory_(std::make_unique<memory>())
   {
-    this_thread here;
-    executor& on = distribution.threads ? *distribution.threads : here;
+    memory_->options = options;
+    memory_->distribution = distribution;
     ranks const all(communicator);
-    shape<Dim> const of = agree_on_shape(all, on, points, options);
+    executor& on = memory_->threads();
+    auto const of = agree_on_shape(all, on, points, options, distribution.imbalance);
     parts_.communicator = communicator;
     parts_.root = of.root;
+    parts_.way.sent.resize(points.size());
+    all.attempt([&]
+                { sort_points(on, points, of, memory_->keys, parts_.way.sent, memory_->scratch); });
+    parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, distribution.cuts);
+    memory_->cuts = parts_.cuts;
+    memory::adopt(all, memory_->send(all, points, of, parts_), parts_);
+  }
 
-    page_vector<std::uint64_t> keys;
-    auto& way = parts_.way;
-    way.sent.resize(points.size());
-    all.attempt([&] { sort_points(on, points, of, keys, way.sent); });
-    parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
-    way.sent_offsets = detail::places_of(parts_.cuts, keys);
-    by_rank<traveller<T, Dim>> arrived = send_points(all, points, way.sent, way.sent_offsets);
+  template <class T, int Dim>
+  distributed_tree<T, Dim>::distributed_tree() = default;
+  template <class T, int Dim>
+  distributed_tree<T, Dim>::~distributed_tree() = default;
+  template <class T, int Dim>
+  distributed_tree<T, Dim>::distributed_tree(distributed_tree&&) noexcept = default;
+  template <class T, int Dim>
+  distributed_tree<T, Dim>&
+  distributed_tree<T, Dim>::operator=(distributed_tree&&) noexcept = default;
 
-    // Points arrive by rank and index, which is by number, if they have equal keys: the sort keeps that order.
-    std::vector<index_type> order(arrived.values.size());
-    std::array<std::vector<T>, Dim> columns;
-    std::array<T const*, Dim> pointers;
-    for (int d = 0; d < Dim; ++d)
-    {
-      columns[d].resize(order.size());
-      parts_.positions[d].resize(order.size());
-      for (std::size_t i = 0; i < order.size(); ++i) columns[d][i] = arrived.values[i].x[d];
-      pointers[d] = columns[d].data();
-    }
-    leaf_set<Dim> own;
+  template <class T, int Dim>
+  void distributed_tree<T, Dim>::rebuild(strided<T const, Dim> const& points, double seconds)
+  {
+    ranks const all(parts_.communicator);
+    executor& on = memory_->threads();
+    auto const& distribution = memory_->distribution;
     all.attempt(
         [&]
         {
-          sort_points<T, Dim>(on, soa<T const, Dim>(pointers, order.size()), of, keys, order);
-          own = leaves_of<Dim>(on, keys, of, range_of(all, parts_.cuts));
+          if (!(seconds >= 0 && std::isfinite(seconds)))
+            throw error("distributed_tree: seconds is " + std::to_string(seconds) +
+                        "; give what near_field::seconds() says, or 0");
         });
+    auto const of = agree_on_shape(all, on, points, memory_->options, distribution.imbalance);
 
-    std::uint64_t const n = points.size();
-    by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n, 1));
-    std::vector<std::uint64_t> first(counts.values.size());
-    std::exclusive_scan(counts.values.begin(), counts.values.end(), first.begin(),
-                        distribution.first_number);
-    parts_.numbers.resize(order.size());
-    way.received.resize(order.size());
-    way.received_offsets = arrived.offsets;
-    std::vector<std::uint64_t> numbers;
-    for (int r = 0; r < all.size(); ++r)
-      for (auto const& point : arrived.of(r))
-        numbers.push_back(first[static_cast<std::size_t>(r)] + point.index);
-    for (std::size_t p = 0; p < order.size(); ++p)
+    cut_choice const choice = distribution.cuts;
+    bool const counts_pairs = choice == cut_choice::equal_interactions;
+    double const cost = detail::relative_cost(
+        all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
+    auto& order = memory_->order;
+    order.resize(points.size());
+    all.attempt([&] { sort_points(on, points, of, memory_->keys, order, memory_->scratch); });
+    if (choice == cut_choice::of_the_caller)
+      parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, choice);
+    else
     {
-      way.received[order[p]] = static_cast<index_type>(p);
-      parts_.numbers[p] = numbers[order[p]];
-      for (int d = 0; d < Dim; ++d) parts_.positions[d][p] = columns[d][order[p]];
+      parts_.cuts = memory_->cuts;
+      if (of.max_leaf_size > 0)
+        detail::move_to_leaves<Dim>(all, memory_->keys, of.layout.level, of.max_leaf_size,
+                                    parts_.cuts);
     }
-
-    auto known = detail::learn_layer<Dim>(all, on, std::move(own), parts_.cuts, of.layout.level);
-    parts_.first_leaf = known.first;
-    parts_.last_leaf = known.last;
-    parts_.cells = std::move(known.leaves.cells);
-    parts_.offsets = std::move(known.leaves.target_offsets);
-    parts_.layers = std::move(known.layers);
-    parts_.lists = std::move(known.lists.full);
-    parts_.interaction_count = known.lists.pairs;
-    parts_.total_points = all.sum_of(n);
-    parts_.total_leaves = all.sum_of(size());
+    parts_.root = of.root;
+    parts_.way.sent.swap(order);
+    auto known = memory_->send(all, points, of, parts_);
+    if (choice != cut_choice::of_the_caller)
+    {
+      weighted_leaves const mine(known, choice, cost);
+      if (auto better =
+              detail::better_cuts(all, mine.keys, mine.weights, distribution.imbalance, of.end()))
+      {
+        memory_->cuts = parts_.cuts = std::move(*better);
+        known = memory_->send(all, points, of, parts_);
+      }
+    }
+    memory::adopt(all, std::move(known), parts_);
   }
 
   template <class T, int Dim>

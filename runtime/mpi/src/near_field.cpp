@@ -14,7 +14,10 @@
 
 #include <starpu_mpi.h>
 
+#include <algorithm>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -55,18 +58,23 @@ namespace nearfield::starpu_mpi::detail
   class step
   {
   public:
-    step(starpu::runtime const& s, tree_view const& tree, kernel<T> const& k,
-         step_columns<T> const& columns, step_options const& options)
-        : form_(choose_form(*k.type, options.form)),
+    /// look() gives the tree as it is then.
+    step(starpu::runtime const& s, std::function<tree_view<T>()> const& look,
+         kernel<T> const& interaction, step_columns<T> const& with, step_options const& how)
+        : starpu(s), k(interaction), columns(with), options(how), tree(look),
+          form_(choose_form(*k.type, options.form)),
           inner_codelet(list_codelet(form_, *k.type, choose_backend(options.backend))),
           border_codelet(
               list_codelet(pair_form::one_sided, *k.type, choose_backend(options.backend))),
-          first_tag(options.first_tag), comm(tree.comm), parts(s, tree, k, columns, form_, options)
-    {}
+          comm(tree().comm)
+    {
+      make_parts();
+    }
 
     void submit()
     {
-      check_address_space(4, 8 * (parts.groups.size() + parts.layers.size() + parts.peers.size()));
+      check_address_space(4,
+                          8 * (parts->groups.size() + parts->layers.size() + parts->peers.size()));
       if (sends_positions) submit_positions();
       sends_positions = false;
       if (sends_inputs) submit_inputs();
@@ -81,22 +89,43 @@ namespace nearfield::starpu_mpi::detail
     {
       check_may_wait("wait");
       if (is_submitted)
-        for (peer const& one : parts.peers)
-          if (!one.sent.empty()) wait_for_writers(one.delivered(parts.rank), "out");
-      parts.watch.rethrow();
+      {
+        for (peer const& one : parts->peers)
+        {
+          if (!one.sent.empty()) wait_for_writers(one.delivered(parts->rank), "out");
+          if (one.out_sent) wait_for_writers(one.out_sent, "out");
+        }
+        for (layer const& one : parts->layers) wait_for_writers(one.x_sent, "x");
+      }
+      watch.rethrow();
     }
 
     void inputs_changed() { sends_inputs = true; }
+
+    void positions_changed()
+    {
+      check_may_wait("positions_changed");
+      is_submitted = false;
+      parts.reset(); // waits for messages, and its memory is there for the next
+      make_parts();
+      sends_positions = sends_inputs = true;
+      seconds_before = watch.seconds();
+    }
+
+    [[nodiscard]] double seconds() const
+    {
+      return (watch.seconds() - seconds_before) / std::max(1u, starpu_cpu_worker_get_count());
+    }
     [[nodiscard]] pair_form form() const { return form_; }
     [[nodiscard]] std::size_t n_tasks() const
     {
       std::size_t n = 0;
-      for (group const& one : parts.groups) n += bool(one.inner_list) + bool(one.border_list);
+      for (group const& one : parts->groups) n += bool(one.inner_list) + bool(one.border_list);
       return n;
     }
     [[nodiscard]] std::vector<worker_tasks> statistics() const
     {
-      return statistics_of(parts.watch, *parts.k.type);
+      return statistics_of(watch, *k.type);
     }
 
   private:
@@ -128,37 +157,39 @@ namespace nearfield::starpu_mpi::detail
 
     void send(handle const& data, int to, message what) const
     {
-      starpu::check(starpu_mpi_isend_detached(data, to, first_tag + what, comm, nullptr, nullptr),
-                    "starpu_mpi_isend_detached to rank " + std::to_string(to));
+      starpu::check(
+          starpu_mpi_isend_detached(data, to, options.first_tag + what, comm, nullptr, nullptr),
+          "starpu_mpi_isend_detached to rank " + std::to_string(to));
     }
     void receive(handle const& data, int from, message what) const
     {
-      starpu::check(starpu_mpi_irecv_detached(data, from, first_tag + what, comm, nullptr, nullptr),
-                    "starpu_mpi_irecv_detached from rank " + std::to_string(from));
+      starpu::check(
+          starpu_mpi_irecv_detached(data, from, options.first_tag + what, comm, nullptr, nullptr),
+          "starpu_mpi_irecv_detached from rank " + std::to_string(from));
     }
 
     void submit_positions()
     {
-      for (layer& one : parts.layers)
+      for (layer& one : parts->layers)
       {
         submit_host_task(collect_codelet<T>(), one.x_sent, STARPU_W, one.collect_x);
         send(one.x_sent, one.rank, positions_of_layer);
         receive(one.x, one.rank, positions_of_layer);
       }
-      for (group& one : parts.groups)
+      for (group& one : parts->groups)
         submit_host_task(collect_codelet<T>(), one.x, STARPU_W, one.collect_x);
     }
 
     void submit_inputs()
     {
-      for (peer& one : parts.peers)
+      for (peer& one : parts->peers)
       {
         if (one.q_sent) submit_host_task(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
-        if (one.q_sent && one.rank != parts.rank) send(one.q_sent, one.rank, inputs_of_caller);
+        if (one.q_sent && one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
         if (one.q_received) receive(one.q_received, one.rank, inputs_of_caller);
       }
-      for (group& one : parts.groups) submit_copies(one.inputs, one.q);
-      for (layer& one : parts.layers)
+      for (group& one : parts->groups) submit_copies(one.inputs, one.q);
+      for (layer& one : parts->layers)
       {
         submit_copies(one.inputs, one.q_sent);
         send(one.q_sent, one.rank, inputs_of_layer);
@@ -173,50 +204,66 @@ namespace nearfield::starpu_mpi::detail
       one.add(list, STARPU_R);
       one.add(to.out, argument.accumulates ? STARPU_RW : STARPU_W);
       if (has_halo) one.add(to.halo, STARPU_W);
-      for (std::size_t const chunk : of.source_chunks) one.add(parts.source(chunk).first, STARPU_R);
       for (std::size_t const chunk : of.source_chunks)
-        one.add(parts.source(chunk).second, STARPU_R);
+        one.add(parts->source(chunk).first, STARPU_R);
+      for (std::size_t const chunk : of.source_chunks)
+        one.add(parts->source(chunk).second, STARPU_R);
       one.set_argument(&argument, sizeof(argument));
       one.submit();
     }
 
     void submit_groups()
     {
-      for (std::size_t g = 0; g < parts.groups.size(); ++g)
-        if (parts.plan.inner[g])
-          submit_p2p(inner_codelet, *parts.plan.inner[g], parts.groups[g],
-                     parts.groups[g].inner_list, parts.groups[g].inner, form_ == pair_form::mutual);
+      for (std::size_t g = 0; g < parts->groups.size(); ++g)
+        if (parts->plan.inner[g])
+          submit_p2p(inner_codelet, *parts->plan.inner[g], parts->groups[g],
+                     parts->groups[g].inner_list, parts->groups[g].inner,
+                     form_ == pair_form::mutual);
     }
 
     /// After those inside the rank, which need no messages; sums are added in this order in any case.
     void submit_borders()
     {
-      for (std::size_t g = 0; g < parts.groups.size(); ++g)
-        if (parts.plan.border[g])
-          submit_p2p(border_codelet, *parts.plan.border[g], parts.groups[g],
-                     parts.groups[g].border_list, parts.groups[g].border, false);
-      for (group& one : parts.groups) submit_copies(one.halos, one.out);
+      for (std::size_t g = 0; g < parts->groups.size(); ++g)
+        if (parts->plan.border[g])
+          submit_p2p(border_codelet, *parts->plan.border[g], parts->groups[g],
+                     parts->groups[g].border_list, parts->groups[g].border, false);
+      for (group& one : parts->groups) submit_copies(one.halos, one.out);
     }
 
     void submit_outputs()
     {
-      for (peer& one : parts.peers)
+      for (peer& one : parts->peers)
       {
         submit_copies(one.outputs, one.out_sent);
-        if (one.out_sent && one.rank != parts.rank) send(one.out_sent, one.rank, outputs_of_caller);
+        if (one.out_sent && one.rank != parts->rank)
+          send(one.out_sent, one.rank, outputs_of_caller);
         if (one.out_received) receive(one.out_received, one.rank, outputs_of_caller);
         // only read, but wait() waits for those that write it
         if (!one.sent.empty())
-          submit_host_task(deliver_codelet<T>(), one.delivered(parts.rank), STARPU_RW, one.deliver);
+          submit_host_task(deliver_codelet<T>(), one.delivered(parts->rank), STARPU_RW,
+                           one.deliver);
       }
     }
 
+    void make_parts()
+    {
+      parts = std::make_unique<step_parts<T>>(tree(), k, columns, watch, form_, options);
+    }
+
+    // StarPU stops after the handles are gone
+    starpu::runtime starpu;
+    starpu::monitor watch;
+    kernel<T> k;
+    step_columns<T> columns;
+    step_options options;
+    std::function<tree_view<T>()> tree;
     pair_form form_;
     starpu_codelet &inner_codelet, &border_codelet;
-    std::int64_t first_tag;
     MPI_Comm comm;
     bool sends_positions = true, sends_inputs = true, is_submitted = false;
-    step_parts<T> parts;
+    double seconds_before = 0; ///< the tree was rebuilt
+    std::unique_ptr<step_parts<T>> parts;
   };
 }
 
@@ -225,7 +272,7 @@ namespace nearfield::starpu_mpi
   namespace
   {
     template <class T, int Dim>
-    detail::tree_view view_of(distributed_tree<T, Dim> const& tree)
+    detail::tree_view<T> view_of(distributed_tree<T, Dim> const& tree)
     {
       auto const& way = tree.way();
       return {tree.communicator(),
@@ -234,15 +281,8 @@ namespace nearfield::starpu_mpi
               way.sent_offsets,
               way.received_offsets,
               way.sent,
-              way.received};
-    }
-
-    template <class T, int Dim>
-    starpu::detail::step_columns<T> with_positions(starpu::detail::step_columns<T> columns,
-                                                   distributed_tree<T, Dim> const& tree)
-    {
-      columns.x = tree.positions();
-      return columns;
+              way.received,
+              tree.positions()};
     }
   }
 
@@ -252,8 +292,8 @@ namespace nearfield::starpu_mpi
                             starpu::detail::kernel<T> const& k,
                             starpu::detail::step_columns<T> const& columns,
                             step_options const& options)
-      : step_(std::make_unique<detail::step<T>>(starpu, view_of(tree), k,
-                                                with_positions(columns, tree), options))
+      : step_(std::make_unique<detail::step<T>>(
+            starpu, [&tree] { return view_of(tree); }, k, columns, options))
   {}
 
   template <kernel_real T>
@@ -273,6 +313,16 @@ namespace nearfield::starpu_mpi
   void near_field<T>::inputs_changed()
   {
     step_->inputs_changed();
+  }
+  template <kernel_real T>
+  void near_field<T>::positions_changed()
+  {
+    step_->positions_changed();
+  }
+  template <kernel_real T>
+  double near_field<T>::seconds() const
+  {
+    return step_->seconds();
   }
   template <kernel_real T>
   pair_form near_field<T>::form() const

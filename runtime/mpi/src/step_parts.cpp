@@ -39,10 +39,10 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
-  step_parts<T>::step_parts(starpu::runtime const& s, tree_view const& tree,
-                            kernel<T> const& interaction, step_columns<T> const& with,
-                            pair_form form, step_options const& options)
-      : starpu(s), k(interaction), columns(with)
+  step_parts<T>::step_parts(tree_view<T> const& tree, kernel<T> const& interaction,
+                            step_columns<T> const& with, starpu::monitor& reports, pair_form form,
+                            step_options const& options)
+      : watch(reports), k(interaction), columns(with), positions(tree.positions)
   {
     check_may_wait("near_field"); // its destructor waits
 #if defined(STARPU_SIMGRID)
@@ -95,7 +95,7 @@ namespace nearfield::starpu_mpi::detail
       one.x = handle::of_size<T>(n_x() * n);
       one.q = handle::of_size<T>(n_q() * n);
       one.out = handle::of_size<T>(n_out() * n);
-      one.collect_x = {{&watch}, columns.x.view(), std::span(own_points).subspan(points.begin, n)};
+      one.collect_x = {{&watch}, positions.view(), std::span(own_points).subspan(points.begin, n)};
       auto const list = [&](auto& part, p2p_argument& argument, handle& data)
       {
         if (!part) return;
@@ -139,7 +139,7 @@ namespace nearfield::starpu_mpi::detail
     one.q_sent = handle::of_size<T>(n_q() * n_sent);
     one.x = handle::of_size<T>(n_x() * n);
     one.q = handle::of_size<T>(n_q() * n);
-    one.collect_x = {{&watch}, columns.x.view(), one.sent};
+    one.collect_x = {{&watch}, positions.view(), one.sent};
     for_each_group(one.sent,
                    [&](std::size_t g, std::size_t begin, std::size_t end)
                    {

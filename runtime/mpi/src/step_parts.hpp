@@ -21,19 +21,22 @@
 #include <vector>
 
 /// \file
-/// What the tasks and messages of a step use: its data, and the arguments of its tasks. Made once; nothing runs.
+/// What the tasks and messages of a step use: its data, and the arguments of its tasks. Made once for each tree;
+/// nothing runs.
 
 namespace nearfield::starpu_mpi::detail
 {
   using starpu::handle;
 
   /// What a step needs of a tree, in two or three dimensions.
+  template <class T>
   struct tree_view
   {
     MPI_Comm comm;
     rank_leaves leaves;
     std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
     std::span<index_type const> sent, received;
+    starpu::detail::column_list<T const> positions; ///< of own points
   };
 
   /// A task that copies rows, and the handles that it reads. Addresses must last.
@@ -98,21 +101,21 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   struct step_parts
   {
-    /// `with` has the positions of own points; its inputs and outputs are the caller's.
-    step_parts(starpu::runtime const& s, tree_view const& tree,
-               starpu::detail::kernel<T> const& interaction,
-               starpu::detail::step_columns<T> const& with, pair_form form,
-               step_options const& options);
+    /// Inputs and outputs of `with` are the caller's. Tasks report to `reports`; it, `interaction` and `with` must
+    /// outlive this object.
+    step_parts(tree_view<T> const& tree, starpu::detail::kernel<T> const& interaction,
+               starpu::detail::step_columns<T> const& with, starpu::monitor& reports,
+               pair_form form, step_options const& options);
 
     /// The x and q of a chunk of sources, as a plan counts them.
     [[nodiscard]] std::pair<starpu_data_handle_t, starpu_data_handle_t>
     source(std::size_t chunk) const;
 
-    // StarPU stops after the handles are gone; tasks use everything that stands before the handles
-    starpu::runtime starpu;
-    starpu::monitor watch;
-    starpu::detail::kernel<T> k;
-    starpu::detail::step_columns<T> columns;
+    // tasks use everything that stands before the handles
+    starpu::monitor& watch;
+    starpu::detail::kernel<T> const& k;
+    starpu::detail::step_columns<T> const& columns;
+    starpu::detail::column_list<T const> positions; ///< of own points
     int rank = 0;
     rank_plan plan;
     std::vector<index_type> own_points;

@@ -114,6 +114,10 @@ namespace nearfield::starpu
     void caught() noexcept;
     /// Counts a task. Called by a codelet, on the worker that runs it.
     void count(int implementation) noexcept;
+    /// Adds what a P2P task of a step took on a CPU worker. Called by a codelet.
+    void took(double seconds) noexcept { seconds_.fetch_add(seconds, std::memory_order_relaxed); }
+    /// What those tasks took together.
+    [[nodiscard]] double seconds() const { return seconds_.load(std::memory_order_relaxed); }
 
     /// Called before submitting a task that the owner must outlive.
     void submitted() noexcept;
@@ -135,5 +139,6 @@ namespace nearfield::starpu
     std::uint64_t running_ = 0;
     std::exception_ptr first_;
     std::unique_ptr<std::atomic<std::uint64_t>[]> counts_;
+    std::atomic<double> seconds_{0};
   };
 }

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -36,7 +37,9 @@ namespace nearfield::starpu_mpi
     cut_choice cuts = cut_choice::equal_interactions;
     /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
     std::uint64_t first_number = 0;
-    /// threads for the tree's loops; null: the calling one
+    /// rebuild() cuts anew where a rank has more than 1 + this times the mean of all; infinity: never
+    double imbalance = 0.1;
+    /// threads for the tree's loops, while it lives; null: the calling one
     executor* threads = nullptr;
   };
 
@@ -49,6 +52,12 @@ namespace nearfield::starpu_mpi
     /// the own leaves that it knows, ascending, counted from the first own one
     std::vector<index_type> sent;
   };
+
+  namespace detail
+  {
+    template <class T, int Dim>
+    struct tree_memory;
+  }
 
   /// The octree or quadtree of points that are spread over the ranks of a communicator.
   ///
@@ -77,6 +86,26 @@ namespace nearfield::starpu_mpi
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {});
+    ~distributed_tree();
+    /// The moved-from tree accepts only assignment and destruction.
+    distributed_tree(distributed_tree&&) noexcept;
+    /// As the move constructor.
+    distributed_tree& operator=(distributed_tree&&) noexcept;
+
+    /// The tree of other points, or of the same ones after they moved, with the options of before. Collective; reuses
+    /// memory, and spans are valid until then. wait() for the steps over the tree before, and tell them by their
+    /// positions_changed() after.
+    ///
+    /// Cuts stay where they are, at the beginning of the leaves that they fall into, so that only points that have
+    /// crossed one go to another rank. But where the worst rank would have distribution_options::imbalance more than
+    /// the mean, the curve is cut anew, if that makes it less. What a rank would have are its interactions (points,
+    /// with equal_points), each at what it cost before: `seconds` is what those of the last tree took on this rank, as
+    /// near_field::seconds() says. If a rank that had some gives 0, all count the same. Cuts of_the_caller are always
+    /// made from the points.
+    ///
+    /// Throws what the constructor throws, and for seconds that are negative or not finite. An error of the points or
+    /// of seconds leaves the tree as it was; after others it accepts only rebuild() and destruction.
+    void rebuild(strided<T const, Dim> const& points, double seconds = 0);
 
     /// The communicator.
     [[nodiscard]] MPI_Comm communicator() const { return parts_.communicator; }
@@ -133,6 +162,7 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] journey const& way() const { return parts_.way; }
 
   private:
+    using memory = detail::tree_memory<T, Dim>;
     struct parts
     {
       MPI_Comm communicator = MPI_COMM_NULL;
@@ -149,8 +179,9 @@ namespace nearfield::starpu_mpi
       std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
     };
     parts parts_;
+    std::unique_ptr<memory> memory_; ///< of rebuild()
 
-    distributed_tree() = default; // for bench/simgrid_scaling.cpp, which fills it
+    distributed_tree(); // for bench/simgrid_scaling.cpp, which fills it
   };
 
   /// The points of a rank, as soa or strided.

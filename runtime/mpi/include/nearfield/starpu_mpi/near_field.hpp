@@ -57,9 +57,16 @@ namespace nearfield::starpu_mpi
   ///     step.submit();
   ///     step.wait();
   ///
+  /// Where points move, the tree is rebuilt between steps:
+  ///
+  ///     step.wait();
+  ///     move(x, y, z);
+  ///     tree.rebuild(soa{x, y, z}, step.seconds());
+  ///     step.positions_changed();
+  ///
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
-  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit() and inputs_changed()
-  /// in the same order.
+  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), inputs_changed() and
+  /// positions_changed() in the same order.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
@@ -87,12 +94,22 @@ namespace nearfield::starpu_mpi
     /// others then wait for ever: see end_together().
     void submit();
 
-    /// Returns when the results of every step submitted so far are in the caller's columns of this rank. Rethrows the
-    /// first exception of a task of this rank; outputs of other ranks may then be wrong too.
+    /// Returns when the results of every step submitted so far are in the caller's columns of this rank, and this rank
+    /// has computed those of others. Rethrows the first exception of a task of this rank; outputs of other ranks may
+    /// then be wrong too.
     void wait();
 
     /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait().
     void inputs_changed();
+
+    /// The tree has been rebuilt, from as many points of this rank as before: makes tasks and messages for it, and the
+    /// next submit() sends positions and inputs anew. Call it on all ranks, after wait() and rebuild() and before all
+    /// else. If it throws, the step can only be destroyed, or told again.
+    void positions_changed();
+
+    /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
+    /// the CPU workers of this rank. For distributed_tree::rebuild().
+    [[nodiscard]] double seconds() const;
 
     /// one_sided or mutual
     [[nodiscard]] pair_form form() const;
