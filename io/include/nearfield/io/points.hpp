@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -63,6 +64,13 @@ namespace nearfield
   /// then inputs, then outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 
+  /// One of the equal parts of a file, in its order, that several processes read together.
+  struct file_part
+  {
+    std::uint64_t index = 0; ///< from 0
+    std::uint64_t count = 1; ///< of parts
+  };
+
   /// What the file itself does not say.
   struct read_options
   {
@@ -78,6 +86,11 @@ namespace nearfield
     std::vector<std::string> columns = {};
     /// The LAMMPS atom style; empty: that of the file's `Atoms # style` comment.
     std::string atom_style = {};
+    /// The part whose points read_points() returns; none: all. Its columns and its box are those of the file, even if
+    /// it has no point, and messages are those of a reader of the whole file. Of columns of text and of binary FMA the
+    /// part alone is read, and the head of the file; of columns with an error, also what precedes it. Other formats are
+    /// read whole.
+    std::optional<file_part> part = std::nullopt;
   };
 
   /// Reads the points of `path`. Its name gives the format: .fma (text), .bfma (binary), .pqr,
