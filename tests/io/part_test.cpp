@@ -2,6 +2,7 @@
 
 #include <nearfield/io/points.hpp>
 
+#include <algorithm>
 #include <limits>
 #include <sstream>
 #include <vector>
@@ -190,5 +191,67 @@ namespace
                     }),
                 testing::HasSubstr("found a pipe"));
     ::close(kept_open);
+  }
+
+  point_set points_of_part(point_set const& of, std::size_t begin, std::size_t end)
+  {
+    auto part = of;
+    for (auto* group : {&part.positions, &part.inputs, &part.outputs})
+      for (auto& column : *group)
+      {
+        column.resize(end);
+        column.erase(column.begin(), column.begin() + static_cast<std::ptrdiff_t>(begin));
+      }
+    return part;
+  }
+
+  TEST(part_of_a_file, is_written_as_its_rows)
+  {
+    for (char const* name : {"a.csv", "a.xyz", "a.fma", "a.bfma"})
+      for (auto const precision : {file_precision::f32, file_precision::f64})
+        for (std::size_t const n : {0, 1, 10})
+          for (bool const has_box : {false, true})
+          {
+            SCOPED_TRACE(testing::Message() << name << ", " << n << " points");
+            auto points = awkward_points(2, n, 2, 1);
+            if (has_box) points.box = bounding_box{{0.1, 0.2}, 1e31};
+            whole_file whole{.n_points = n};
+            for (auto const& column : points.positions)
+              if (n > 0)
+              {
+                whole.lower.push_back(*std::ranges::min_element(column));
+                whole.upper.push_back(*std::ranges::max_element(column));
+              }
+            std::string parts;
+            for (std::size_t i = 0; i < 4; ++i)
+            {
+              whole.has_header = i == 0;
+              parts += format_points(name, points_of_part(points, n * i / 4, n * (i + 1) / 4),
+                                     {.precision = precision, .part = whole});
+            }
+            EXPECT_EQ(parts, format_points(name, points, {.precision = precision}));
+          }
+  }
+
+  TEST(part_of_a_file, is_a_piece_of_pvtu)
+  {
+    point_set points{.positions = {{0}, {0}, {0}}, .inputs = {{1}}, .outputs = {{1}, {2}, {3}}};
+    points.output_names = {"gx", "gy", "gz"};
+    EXPECT_EQ(format_pvtu(points, {"a_0.vtu", "a_&.vtu"}, {.precision = file_precision::f32}),
+              R"(<?xml version="1.0"?>
+<VTKFile type="PUnstructuredGrid" version="1.0" byte_order="LittleEndian" header_type="UInt64">
+  <PUnstructuredGrid GhostLevel="0">
+    <PPoints>
+      <PDataArray type="Float32" Name="Points" NumberOfComponents="3"/>
+    </PPoints>
+    <PPointData>
+      <PDataArray type="Float32" Name="q" NumberOfComponents="1"/>
+      <PDataArray type="Float32" Name="gradient" NumberOfComponents="3"/>
+    </PPointData>
+    <Piece Source="a_0.vtu"/>
+    <Piece Source="a_&amp;.vtu"/>
+  </PUnstructuredGrid>
+</VTKFile>
+)");
   }
 }

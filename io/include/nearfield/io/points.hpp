@@ -148,10 +148,23 @@ namespace nearfield
     f64
   };
 
+  /// What the points of a part do not say of the whole file, which several processes format, each its rows.
+  struct whole_file
+  {
+    std::uint64_t n_points = 0; ///< of all parts
+    std::vector<double> lower =
+        {}; ///< the least of each coordinate of all parts; empty without points
+    std::vector<double> upper = {}; ///< the greatest
+    bool has_header = false;        ///< this is the first part
+  };
+
   /// How a file is written.
   struct write_options
   {
     file_precision precision = file_precision::f64; ///< precision of the numbers
+    /// The points are some rows of this file, and format_points() returns these: one part after the other they are the
+    /// file. Not for .vtu, see format_pvtu(). None: the points are those of the file.
+    std::optional<whole_file> part = std::nullopt;
   };
 
   /// Writes `points` to `path` in the format of its extension: .fma (FMA v2 text), .bfma (FMA v2 binary),
@@ -200,6 +213,12 @@ namespace nearfield
   /// the shortest decimals that read back to the same value. The columns are those of VTU, with the names velo and
   /// mass for velocities and masses; vectors have three components.
   NEARFIELD_API std::string format_xyz(point_set const& points, write_options const& options = {});
+
+  /// The .pvtu file by which ParaView opens files of format_vtu() as one. They have the columns of `points`, which may
+  /// be those of any of them, and the same precision. `pieces`: their names, relative to the directory of this one.
+  NEARFIELD_API std::string format_pvtu(point_set const& points,
+                                        std::vector<std::string> const& pieces,
+                                        write_options const& options = {});
 
   /// A file of a collection, and its time.
   struct pvd_entry
