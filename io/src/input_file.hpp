@@ -32,10 +32,11 @@ namespace nearfield::detail::io
     std::unique_ptr<std::FILE, int (*)(std::FILE*)> file_;
   };
 
-  /// Where the part begins of n things in order: n i / count without overflow. Part i ends where part i + 1 begins.
+  /// Where the part begins of n things in order: n i / count, rounded up, so that the first part has one if any has.
+  /// Part i ends where part i + 1 begins.
   constexpr std::uint64_t part_begin(std::uint64_t n, std::uint64_t i, std::uint64_t count)
   {
-    return n / count * i + n % count * i / count;
+    return n - (n / count * (count - i) + n % count * (count - i) / count);
   }
 
   /// As parse_columns() and parse_fma() do, of a part of the file, which alone is read.
