@@ -21,6 +21,17 @@ namespace nearfield::app
     double limit = 0;
 
     [[nodiscard]] bool passed() const { return max_relative_error <= limit; }
+
+    /// An output, and the sum that it should be.
+    void add(long double got, long double wanted, long double size)
+    {
+      long double const difference = std::abs(got - wanted);
+      auto const relative = static_cast<double>(difference == 0 ? 0 : difference / size);
+      // true for NaN too, which must not pass as a small error
+      if (!(relative <= max_relative_error))
+        max_relative_error =
+            std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
+    }
   };
 
   /// The largest permitted error of a run.
@@ -72,6 +83,49 @@ namespace nearfield::app
     }
   }
 
+  /// Sums at one target in long double, for each right-hand side and output, and sums of the sizes of their terms.
+  template <class T, class K>
+  class reference_sums
+  {
+  public:
+    using wide = long double;
+
+    explicit reference_sums(K const& k, std::size_t n_rhs) : k_(k), sums_(n_rhs) {}
+
+    /// A source at target minus r; charge(c) is its input c, of all right-hand sides.
+    template <class Charge>
+    void add(vec<wide, K::dim> const& r, Charge const& charge)
+    {
+      if (is_singular<T>(k_) && dot(r, r) == 0) return;
+      // one evaluation of K for all right-hand sides
+      auto const columns = detail::columns_of(k_, r);
+      auto const sizes = detail::term_sizes(k_, r, columns);
+      for (std::size_t rhs = 0; rhs < sums_.size(); ++rhs)
+        for (int c = 0; c < K::n_in; ++c)
+        {
+          wide const q = charge(rhs * K::n_in + static_cast<std::size_t>(c)), size = std::abs(q);
+          for (int o = 0; o < K::n_out; ++o)
+          {
+            sums_[rhs].value[o] += columns[c][o] * q;
+            sums_[rhs].size[o] += std::max(sizes[c][o] * size, least * std::max<wide>(size, 1));
+          }
+        }
+    }
+
+    [[nodiscard]] wide value(std::size_t rhs, int output) const { return sums_[rhs].value[output]; }
+    [[nodiscard]] wide size(std::size_t rhs, int output) const { return sums_[rhs].size[output]; }
+
+  private:
+    // K and K q may underflow to zero below the normal numbers of T
+    static constexpr wide least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
+    struct term_sums
+    {
+      vec<wide, K::n_out> value{}, size{};
+    };
+    K const& k_;
+    std::vector<term_sums> sums_;
+  };
+
   /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long
   /// double over the same pairs, from positions and inputs rounded to T.
   template <class T, class K>
@@ -87,14 +141,6 @@ namespace nearfield::app
     auto const source_order = on.leaves().source_order();
     auto const place = inverse(on.leaves().target_order());
     bool const one_set = !on.has_two_sets();
-    bool const singular = is_singular<T>(k);
-    // K and K q may underflow to zero below the normal numbers of T
-    wide const least = wide(std::numeric_limits<T>::min()) / error_limit<T>;
-    struct term_sums
-    {
-      vec<wide, K::n_out> value{}, size{};
-    };
-    std::vector<term_sums> sums(inputs.size() / K::n_in); // one for each right-hand side
 
     check_report report;
     report.targets = std::min(n, x.size());
@@ -105,8 +151,7 @@ namespace nearfield::app
           static_cast<std::size_t>(static_cast<std::uint64_t>(m) * x.size() / report.targets);
       auto const box = static_cast<index_type>(
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
-      // one evaluation of K for all right-hand sides
-      std::fill(sums.begin(), sums.end(), term_sums{});
+      reference_sums<T, K> sums(k, inputs.size() / K::n_in);
       auto const image_of = [&](T value, source_range const& range, int d)
       {
         return static_cast<T>(value + static_cast<T>(list.shifts[range.shift][std::size_t(d)]));
@@ -120,37 +165,16 @@ namespace nearfield::app
           vec<wide, K::dim> r;
           for (int d = 0; d < K::dim; ++d) // an image is rounded to T, as a point is
             r[d] = wide(x[d][i]) - wide(range.shift == 0 ? y[d][j] : image_of(y[d][j], range, d));
-          if (singular && dot(r, r) == 0) continue;
-          auto const columns = detail::columns_of(k, r);
-          auto const sizes = detail::term_sizes(k, r, columns);
-          for (std::size_t rhs = 0; rhs < sums.size(); ++rhs)
-            for (int c = 0; c < K::n_in; ++c)
-            {
-              wide const charge = inputs[rhs * K::n_in + c][j], magnitude = std::abs(charge);
-              for (int o = 0; o < K::n_out; ++o)
-              {
-                sums[rhs].value[o] += columns[c][o] * charge;
-                sums[rhs].size[o] +=
-                    std::max(sizes[c][o] * magnitude, least * std::max<wide>(magnitude, 1));
-              }
-            }
+          sums.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });
         }
       };
       add_range(list.own[box]);
       for (source_range const& range : list.neighbours(box)) add_range(range);
 
-      for (std::size_t rhs = 0; rhs < sums.size(); ++rhs)
+      for (std::size_t rhs = 0; rhs < inputs.size() / K::n_in; ++rhs)
         for (int o = 0; o < K::n_out; ++o)
-        {
-          wide const difference =
-              std::abs(wide(outputs[rhs * K::n_out + o][i]) - sums[rhs].value[o]);
-          auto const relative =
-              static_cast<double>(difference == 0 ? 0 : difference / sums[rhs].size[o]);
-          // true for NaN too, which must not pass as a small error
-          if (!(relative <= report.max_relative_error))
-            report.max_relative_error =
-                std::isnan(relative) ? std::numeric_limits<double>::infinity() : relative;
-        }
+          report.add(wide(outputs[rhs * K::n_out + std::size_t(o)][i]), sums.value(rhs, o),
+                     sums.size(rhs, o));
     }
     return report;
   }

@@ -1,5 +1,6 @@
 #include "arguments.hpp"
 #include "commands.hpp"
+#include "launch.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
@@ -263,6 +264,9 @@ namespace nearfield::app
       return success;
     }
     if (info_command->parsed()) return info();
+    if (launched().ranks > 1 && program.got_subcommand("run"))
+      return run_over_ranks(interpret(written));
+    refuse_ranks(program.get_subcommands().front()->get_name());
     if (demo_command->parsed()) return demo(demo_of);
     if (program.got_subcommand("search")) return search(interpret(search_of));
     if (program.got_subcommand("tune")) return tune(interpret(tune_of));

@@ -12,20 +12,6 @@ namespace nearfield::app
 {
   namespace detail
   {
-    /// phi and gx gy [gz] for a value or a gradient, according to the name of K. Empty (phi1 phi2 ...) for
-    /// other interactions and for several right-hand sides.
-    template <class K>
-    std::vector<std::string> output_names(std::size_t n_rhs)
-    {
-      std::string const name = K::name;
-      bool const has_value = name.starts_with("val_grad_");
-      if (n_rhs != 1 || !(has_value || name.starts_with("grad_"))) return {};
-      std::vector<std::string> names;
-      if (has_value) names.emplace_back("phi");
-      for (int d = 0; d < K::dim; ++d) names.push_back(std::string("g") + "xyz"[d]);
-      return names;
-    }
-
     template <class Leaves>
     void describe(Leaves const& leaves, run_result& result)
     {
@@ -61,14 +47,11 @@ namespace nearfield::app
     void compute_interaction(problem<T, K::dim> const& on, K const& k,
                              execution_options const& step, std::size_t n_check, run_result& result)
     {
-      if (on.n_inputs() == 0 || on.n_inputs() % K::n_in != 0)
-        throw error(on.source_points().name + ": found " + std::to_string(on.n_inputs()) +
-                    " input columns, expected " + std::to_string(K::n_in) +
-                    (K::n_in == 1 ? " or more for " : ", or a multiple of it, for ") + K::name);
+      check_inputs(on.source_points(), K::name, K::n_in);
       auto computed = compute_step(on, k, step, result);
       result.step = std::move(computed.report);
       result.outputs = std::move(computed.outputs);
-      result.output_names = output_names<K>(on.n_inputs() / K::n_in);
+      result.output_names = output_names(K::name, K::dim, on.n_inputs() / K::n_in);
       if (n_check == 0) return;
       auto const start = std::chrono::steady_clock::now();
       result.check = check_outputs(on, k, result.outputs, n_check);
@@ -88,6 +71,25 @@ namespace nearfield::app
                             { compute_interaction(on, k, step, n_check, result); });
       return result;
     }
+  }
+
+  std::vector<std::string> output_names(std::string const& interaction, int dim, std::size_t n_rhs)
+  {
+    bool const has_value = interaction.starts_with("val_grad_");
+    if (n_rhs != 1 || !(has_value || interaction.starts_with("grad_"))) return {};
+    std::vector<std::string> names;
+    if (has_value) names.emplace_back("phi");
+    for (int d = 0; d < dim; ++d) names.push_back(std::string("g") + "xyz"[d]);
+    return names;
+  }
+
+  void check_inputs(named_points const& from, std::string const& interaction, std::size_t n_in)
+  {
+    std::size_t const n = from.points.inputs.size();
+    if (n == 0 || n % n_in != 0)
+      throw error(from.name + ": found " + std::to_string(n) + " input columns, expected " +
+                  std::to_string(n_in) +
+                  (n_in == 1 ? " or more for " : ", or a multiple of it, for ") + interaction);
   }
 
   std::optional<execution_options> gpu_alone(execution_options const& asked)

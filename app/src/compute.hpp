@@ -19,7 +19,7 @@ namespace nearfield::app
     std::vector<std::string> output_names; ///< one per column of outputs, or empty
     /// the number of outputs that are not finite, and the first point that has one
     std::uint64_t not_finite = 0;
-    std::size_t first_not_finite = 0;
+    std::uint64_t first_not_finite = 0;
     std::uint64_t leaves = 0;
     int depth = 0;
     std::uint64_t max_leaf = 0;
@@ -31,7 +31,17 @@ namespace nearfield::app
     double check_seconds = 0;
     step_report step;
     std::optional<check_report> check;
+    /// of MPI; with more than one, counts are those of all ranks, and times those of the slowest
+    int ranks = 1;
+    std::uint64_t points = 0; ///< of all ranks; of one rank not set
   };
+
+  /// phi and gx gy [gz] for a value or a gradient, according to the name of the interaction. Empty (phi1 phi2 ...) for
+  /// other interactions and for several right-hand sides.
+  std::vector<std::string> output_names(std::string const& interaction, int dim, std::size_t n_rhs);
+
+  /// Throws nearfield::error unless the points have n_in columns of inputs for each of one or more right-hand sides.
+  void check_inputs(named_points const& from, std::string const& interaction, std::size_t n_in);
 
   /// The options of a run on a GPU alone, if these ask for one, or if `auto` chooses it: where there is one GPU, and
   /// nothing asks for StarPU. None: StarPU, or the calling thread.

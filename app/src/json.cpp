@@ -86,31 +86,34 @@ namespace nearfield::app
       for (worker_tasks const& of : result.step.tasks)
         tasks.push_back(
             {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
-      return {{"program", program()},
-              {"input", utf8(options.input.string())},
-              {"points", targets.size()},
-              {"sources", sources ? sources->size() : targets.size()},
-              {"dim", targets.dim},
-              {"interaction", options.interaction.name},
-              {"parameters", parameters},
-              {"precision", name_of(options.precision)},
-              {"backend", name_of(options.step.backend)},
-              {"periodic", array_of(options.periodic)},
-              {"leaves", result.leaves},
-              {"depth", result.depth},
-              {"max_leaf", result.max_leaf},
-              {"interactions", result.interactions},
-              {"seconds",
-               {{"read", number(read_seconds)},
-                {"setup", number(result.setup_seconds)},
-                {"tree", number(result.tree_seconds)},
-                {"near_field", number(result.step.seconds)},
-                {"check", number(result.check_seconds)}}},
-              {"workers", result.step.workers},
-              {"gpus", result.step.gpus},
-              {"tasks", tasks},
-              {"not_finite", result.not_finite},
-              {"check", result.check ? json_of(*result.check) : json()}};
+      std::uint64_t const n_points = result.ranks > 1 ? result.points : targets.size();
+      json value{{"program", program()},
+                 {"input", utf8(options.input.string())},
+                 {"points", n_points},
+                 {"sources", sources ? sources->size() : n_points},
+                 {"dim", targets.dim},
+                 {"interaction", options.interaction.name},
+                 {"parameters", parameters},
+                 {"precision", name_of(options.precision)},
+                 {"backend", name_of(options.step.backend)},
+                 {"periodic", array_of(options.periodic)},
+                 {"leaves", result.leaves},
+                 {"depth", result.depth},
+                 {"max_leaf", result.max_leaf},
+                 {"interactions", result.interactions},
+                 {"seconds",
+                  {{"read", number(read_seconds)},
+                   {"setup", number(result.setup_seconds)},
+                   {"tree", number(result.tree_seconds)},
+                   {"near_field", number(result.step.seconds)},
+                   {"check", number(result.check_seconds)}}},
+                 {"workers", result.step.workers},
+                 {"gpus", result.step.gpus},
+                 {"tasks", tasks},
+                 {"not_finite", result.not_finite},
+                 {"check", result.check ? json_of(*result.check) : json()}};
+      if (result.ranks > 1) value["ranks"] = result.ranks;
+      return value;
     }
 
     json json_of(demo_row const& row)

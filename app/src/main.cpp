@@ -1,11 +1,12 @@
 #include "commands.hpp"
 #include "files.hpp"
+#include "launch.hpp"
 #include "machine.hpp"
 
 #include <nearfield/io/atomic_file.hpp>
 
-#include <iostream>
 #include <new>
+#include <string>
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -21,11 +22,9 @@ namespace
         (void)::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 
-  int fail(std::string message)
+  int fail(std::string const& message)
   {
-    for (char& c : message)
-      if (c == '\n' || c == '\r') c = ' ';
-    std::cerr << "nearfield: " << message << std::endl;
+    nearfield::app::print_error_once(message);
     return nearfield::app::failed;
   }
 }

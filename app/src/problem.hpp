@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -27,6 +28,8 @@ namespace nearfield::app
   {
     std::string name;
     point_set points;
+    /// the number in the file of the first of them: not 0 for a part
+    std::uint64_t first = 0;
   };
 
   /// How the tree is cut: a uniform level or a maximal number of points per leaf, and optionally the root box.
@@ -111,12 +114,13 @@ namespace nearfield::app
   /// Throws nearfield::error if rounding found a value beyond the range of T. Trees refuse others that are not finite.
   template <class T>
   void check_ranges(std::vector<std::vector<double>> const& columns,
-                    std::span<value_range const> found, std::string const& name, char const* what)
+                    std::span<value_range const> found, std::string const& name, char const* what,
+                    std::uint64_t first = 0)
   {
     for (std::size_t c = 0; sizeof(T) < sizeof(double) && c < columns.size(); ++c)
       for (std::size_t i = 0; !found[c].is_finite && i < columns[c].size(); ++i)
         if (!std::isfinite(static_cast<T>(columns[c][i])))
-          throw error(name + ": point " + std::to_string(i) + " has the " + what + " " +
+          throw error(name + ": point " + std::to_string(first + i) + " has the " + what + " " +
                       number_text(columns[c][i]) +
                       ", which f32 cannot represent; use --precision f64");
   }
@@ -170,9 +174,9 @@ namespace nearfield::app
       auto const& x = from.points.positions[a];
       for (std::size_t i = 0; i < x.size(); ++i)
         if (T const place = static_cast<T>(x[i]); !(place >= 0 && place < length))
-          throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[a] + " = " +
-                      number_text(x[i]) + ", outside [0, " + number_text(double(length)) + ")" +
-                      in + " that --periodic gives; expected it inside");
+          throw error(from.name + ": point " + std::to_string(from.first + i) + " has " + "xyz"[a] +
+                      " = " + number_text(x[i]) + ", outside [0, " + number_text(double(length)) +
+                      ")" + in + " that --periodic gives; expected it inside");
     }
   }
 
@@ -191,8 +195,8 @@ namespace nearfield::app
       bool const is_inside = found[d].is_finite && found[d].distance <= limit;
       for (std::size_t i = 0; !is_inside && i < values.size(); ++i)
         if (!(std::abs(values[i] - given.centre[d]) <= limit))
-          throw error(from.name + ": point " + std::to_string(i) + " has " + "xyz"[d] + " = " +
-                      number_text(values[i]) + ", outside the box of half width " +
+          throw error(from.name + ": point " + std::to_string(from.first + i) + " has " + "xyz"[d] +
+                      " = " + number_text(values[i]) + ", outside the box of half width " +
                       number_text(given.half_width) + " around " + number_text(given.centre[d]) +
                       " that the file or --box gives; expected it inside");
       if (found[d].rounded_distance > limit)
@@ -233,7 +237,8 @@ namespace nearfield::app
                                             std::span<value_range const> of_sources) const
     {
       tree_options<Dim> result{.max_leaf_size = cut_.max_leaf_size, .level = cut_.level};
-      check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate");
+      check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate",
+                      targets_.first);
       if (sources_)
         check_ranges<T>(sources_->points.positions, of_sources, sources_->name, "coordinate");
       for (auto const* of : {&targets_, sources_})
@@ -298,7 +303,7 @@ namespace nearfield::app
       auto const root = options(x.ranges, y ? y->ranges : x.ranges);
       auto const& from = source_points();
       rounded_columns<T> q(*builder_, from.points.inputs, {});
-      check_ranges<T>(from.points.inputs, q.ranges, from.name, "input");
+      check_ranges<T>(from.points.inputs, q.ranges, from.name, "input", from.first);
       auto& made = host_.emplace();
       made.targets.columns = std::move(x.columns);
       if (y) made.sources.emplace().columns = std::move(y->columns);

@@ -1,3 +1,4 @@
+#include "run.hpp"
 #include "commands.hpp"
 #include "compute.hpp"
 #include "devices.hpp"
@@ -36,48 +37,6 @@ namespace nearfield::app
                       "; use other units of length");
     }
 
-    // The checks that need no input file.
-    void check_early(run_options const& options)
-    {
-      check_interaction(options.interaction, options.dim);
-      check_squares(options);
-      check_devices(options.step);
-      if (options.output)
-      {
-        check_writable_format(*options.output);
-        check_output("--output", *options.output, {options.input, options.sources});
-        if (options.motion && !can_hold_velocities(*options.output))
-          throw error("--output: " + options.output->string() +
-                      " cannot hold velocities; give .csv, .vtu or .xyz");
-      }
-      if (options.json)
-        check_output("--json", *options.json, {options.input, options.sources, options.output});
-      if (options.motion && options.motion->frames)
-      {
-        std::vector<std::filesystem::path> others{options.input};
-        if (options.json) others.push_back(*options.json);
-        frame_files(*options.output, *options.motion->frames, options.motion->steps).check(others);
-      }
-      if (options.step.backend != backend::scalar) (void)selected_isa();
-    }
-
-    // The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
-    // file says nothing of points that move.
-    std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
-                                           point_set const* sources)
-    {
-      auto const dim = static_cast<std::size_t>(targets.dim);
-      if (options.box.empty())
-        return options.motion || (sources && sources->box != targets.box) ? std::nullopt
-                                                                          : targets.box;
-      if (options.box.size() != dim + 1)
-        throw error("--box: found " + std::to_string(options.box.size()) +
-                    (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
-                    (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
-                    std::to_string(dim) + "D");
-      return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
-    }
-
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::vector<std::string> const& columns)
     {
@@ -99,24 +58,71 @@ namespace nearfield::app
         sources = read(options, *options.sources, targets.points.dim, options.source_columns);
       return {std::move(targets), std::move(sources)};
     }
+  }
 
-    void count_not_finite(run_result& result)
+  void check_early(run_options const& options)
+  {
+    check_interaction(options.interaction, options.dim);
+    check_squares(options);
+    check_devices(options.step);
+    if (options.output)
     {
-      for (auto const& column : result.outputs)
-        for (std::size_t i = 0; i < column.size(); ++i)
-          if (!std::isfinite(column[i]))
-            result.first_not_finite =
-                result.not_finite++ == 0 ? i : std::min(result.first_not_finite, i);
+      check_writable_format(*options.output);
+      check_output("--output", *options.output, {options.input, options.sources});
+      if (options.motion && !can_hold_velocities(*options.output))
+        throw error("--output: " + options.output->string() +
+                    " cannot hold velocities; give .csv, .vtu or .xyz");
     }
+    if (options.json)
+      check_output("--json", *options.json, {options.input, options.sources, options.output});
+    if (options.motion && options.motion->frames)
+    {
+      std::vector<std::filesystem::path> others{options.input};
+      if (options.json) others.push_back(*options.json);
+      frame_files(*options.output, *options.motion->frames, options.motion->steps).check(others);
+    }
+    if (options.step.backend != backend::scalar) (void)selected_isa();
+  }
 
-    void report_not_finite(run_options const& options, run_result const& result)
-    {
-      std::cerr << "nearfield: results that are not finite: " << result.not_finite
-                << ", the first at point " << result.first_not_finite
-                << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
-                << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
-                << "other units of length or of the inputs" << std::endl;
-    }
+  std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
+                                         point_set const* sources)
+  {
+    auto const dim = static_cast<std::size_t>(targets.dim);
+    if (options.box.empty())
+      return options.motion || (sources && sources->box != targets.box) ? std::nullopt
+                                                                        : targets.box;
+    if (options.box.size() != dim + 1)
+      throw error("--box: found " + std::to_string(options.box.size()) +
+                  (options.box.size() == 1 ? " number" : " numbers") + ", expected " +
+                  (dim == 2 ? "3: cx,cy,half" : "4: cx,cy,cz,half") + " for points in " +
+                  std::to_string(dim) + "D");
+    return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
+  }
+
+  void check_holds(std::filesystem::path const& output, named_points const& of)
+  {
+    if (can_hold_velocities(output) || (of.points.velocities.empty() && of.points.masses.empty()))
+      return;
+    throw error("--output: " + output.string() + " cannot hold the velocities or masses of " +
+                of.name + "; give .csv, .vtu or .xyz");
+  }
+
+  void count_not_finite(run_result& result)
+  {
+    for (auto const& column : result.outputs)
+      for (std::size_t i = 0; i < column.size(); ++i)
+        if (!std::isfinite(column[i]))
+          result.first_not_finite =
+              result.not_finite++ == 0 ? i : std::min(result.first_not_finite, i);
+  }
+
+  void report_not_finite(run_options const& options, run_result const& result)
+  {
+    std::cerr << "nearfield: results that are not finite: " << result.not_finite
+              << ", the first at point " << result.first_not_finite
+              << "; a term or a sum leaves the range of " << name_of(options.precision) << ": "
+              << (options.precision == precision::f32 ? "use --precision f64 or " : "use ")
+              << "other units of length or of the inputs" << std::endl;
   }
 
   exit_status run(run_options const& options)
@@ -131,12 +137,7 @@ namespace nearfield::app
     auto& sources = both.second;
     double const read_seconds = seconds_since(start);
 
-    if (options.output && !can_hold_velocities(*options.output) &&
-        !(targets.points.velocities.empty() && targets.points.masses.empty()))
-      throw error("--output: " + options.output->string() +
-                  " cannot hold the velocities or masses of " + targets.name +
-                  "; give .csv, .vtu or .xyz");
-
+    if (options.output) check_holds(*options.output, targets);
     check_axes(options.periodic, targets);
     named_points const* const other = sources ? &*sources : nullptr;
     point_set const* const other_points = sources ? &sources->points : nullptr;
@@ -173,9 +174,7 @@ namespace nearfield::app
       points.outputs = std::move(result.outputs);
       points.output_names = std::move(result.output_names);
       files.write(*options.output, format_points(*options.output, points,
-                                                 {.precision = options.precision == precision::f32
-                                                                   ? file_precision::f32
-                                                                   : file_precision::f64}));
+                                                 {.precision = of_file(options.precision)}));
     }
     if (options.json)
       files.write(*options.json,

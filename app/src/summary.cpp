@@ -43,9 +43,11 @@ namespace nearfield::app
                      run_result const& result)
   {
     constexpr auto general = std::chars_format::general;
-    std::cout << "points        " << targets.size();
+    std::cout << "points        " << (result.ranks > 1 ? result.points : targets.size());
     if (sources) std::cout << " targets, " << sources->size() << " sources";
-    std::cout << ", " << targets.dim << "D\n"
+    std::cout << ", " << targets.dim << "D";
+    if (result.ranks > 1) std::cout << ", on " << result.ranks << " ranks";
+    std::cout << "\n"
               << "tree          " << result.leaves << " leaves, depth " << result.depth
               << ", at most " << result.max_leaf << " points per leaf, " << result.interactions
               << " interactions\n"

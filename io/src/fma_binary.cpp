@@ -1,6 +1,8 @@
 #include "fma.hpp"
+#include "input_file.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -49,19 +51,20 @@ namespace nearfield::detail::io
       return value;
     }
 
-    void require(std::string_view content, std::size_t size, std::string const& name,
+    void require(std::uint64_t there, std::size_t size, std::string const& name,
                  std::string const& what)
     {
-      if (content.size() < size)
-        fail_at_byte(name, content.size(), "the end of the file",
+      if (there < size)
+        fail_at_byte(name, there, "the end of the file",
                      "a " + what + " of " + count_of(size, "byte"));
     }
 
-    // A file has the version whose header matches its size. If neither does, the message refers to the
+    // `content`: the file, or at least the head of it. A file has the version whose header matches its size. If neither does, the message refers to the
     // version whose header is plausible.
-    layout recognise(std::string_view content, std::string const& name, read_options const& options)
+    layout recognise(std::string_view content, std::uint64_t file_size, std::string const& name,
+                     read_options const& options)
     {
-      require(content, 16, name, "FMA header");
+      require(file_size, 16, name, "FMA header");
       auto const u32 = [&](std::size_t offset)
       {
         return get<std::uint32_t>(content, offset);
@@ -70,14 +73,14 @@ namespace nearfield::detail::io
       auto const one = check_header(v1.header, {});
       std::optional<layout> v2;
       complaint two{"", ""};
-      if (content.size() >= 24)
+      if (file_size >= 24)
       {
         v2 = layout{{u32(0), u32(4), u32(8), u32(12)}, get<std::uint64_t>(content, 16), 16};
         two = check_header(v2->header, {});
       }
       bool const sane_v2 = v2 && two.found.empty();
-      bool const is_v2 = sane_v2 && v2->fits(content.size());
-      bool const is_v1 = !is_v2 && one.found.empty() && v1.fits(content.size());
+      bool const is_v2 = sane_v2 && v2->fits(file_size);
+      bool const is_v1 = !is_v2 && one.found.empty() && v1.fits(file_size);
       // a version 1 file of fewer than 2^32 points has a zero where version 2 has its inputs
       bool const speak_of_v2 = v2 && (u32(12) != 0 || (sane_v2 && !one.found.empty()));
 
@@ -88,9 +91,9 @@ namespace nearfield::detail::io
           fail_at_byte(name, speak_of_v2 && wrong.found.starts_with("dim") ? 8 : 0, wrong.found,
                        wrong.expected);
         auto const& best = speak_of_v2 ? *v2 : v1;
-        require(content, best.records_offset(), name, "header");
-        auto const left = content.size() - best.records_offset();
-        if (best.n_points == best.room(content.size()))
+        require(file_size, best.records_offset(), name, "header");
+        auto const left = file_size - best.records_offset();
+        if (best.n_points == best.room(file_size))
         {
           auto const end = best.n_points * best.record_size();
           fail_at_byte(name, best.records_offset() + end,
@@ -99,7 +102,7 @@ namespace nearfield::detail::io
                            count_of(best.record_size(), "byte"));
         }
         fail_at_byte(name, best.count_offset, count_of(best.n_points, "point") + " announced",
-                     std::to_string(best.room(content.size())) + " (" + count_of(left, "byte") +
+                     std::to_string(best.room(file_size)) + " (" + count_of(left, "byte") +
                          " of records, " + std::to_string(best.record_size()) + " each)");
       }
       auto const& found = is_v2 ? *v2 : v1;
@@ -108,11 +111,14 @@ namespace nearfield::detail::io
       return found;
     }
 
+    // `records`: those of the points from `first` on
     template <class Real>
-    point_set read_records(std::string_view content, std::string const& name, layout const& file)
+    point_set read_records(std::string_view content, std::string_view records, std::uint64_t first,
+                           std::string const& name, layout const& file)
     {
       auto const& header = file.header;
-      auto points = empty_set(header, file.n_points);
+      auto const n_points = records.size() / file.record_size();
+      auto points = empty_set(header, n_points);
 
       auto const half_width = static_cast<double>(get<Real>(content, file.box_offset()));
       if (!(half_width > 0) || !std::isfinite(half_width))
@@ -132,19 +138,27 @@ namespace nearfield::detail::io
       for (std::size_t k = 0; k < header.n_values; ++k)
       {
         auto& column = column_of(points, k);
-        for (std::size_t i = 0; i < file.n_points; ++i)
+        for (std::size_t i = 0; i < n_points; ++i)
         {
-          auto const offset = file.records_offset() + (i * header.n_values + k) * sizeof(Real);
-          auto const value = get<Real>(content, offset);
+          auto const offset = (i * header.n_values + k) * sizeof(Real);
+          auto const value = get<Real>(records, offset);
           if (k < header.dim + header.n_inputs && !std::isfinite(value))
-            fail_at_byte(name, offset,
+            fail_at_byte(name, file.records_offset() + first * file.record_size() + offset,
                          number_text(static_cast<double>(value)) + " for " + name_of(header, k) +
-                             " of point " + std::to_string(i),
+                             " of point " + std::to_string(first + i),
                          "a finite number");
           column[i] = static_cast<double>(value);
         }
       }
       return points;
+    }
+
+    point_set read_records(std::string_view content, std::string_view records, std::uint64_t first,
+                           std::string const& name, layout const& file)
+    {
+      return (file.header.sizeof_real == 4
+                  ? read_records<float>
+                  : read_records<double>)(content, records, first, name, file);
     }
   }
 
@@ -158,8 +172,23 @@ namespace nearfield::detail::io
   point_set parse_fma_binary(std::string_view content, std::string const& name,
                              read_options const& options)
   {
-    auto const file = recognise(content, name, options);
-    return file.header.sizeof_real == 4 ? read_records<float>(content, name, file)
-                                        : read_records<double>(content, name, file);
+    auto const file = recognise(content, content.size(), name, options);
+    return read_records(content, content.substr(file.records_offset()), 0, name, file);
+  }
+
+  point_set parse_fma_binary_part(input_file const& from, read_options const& options)
+  {
+    check_dim(options);
+    refuse_columns(options, from.name());
+    refuse_atom_style(options, from.name());
+    std::size_t const longest_head = 24 + 4 * 8;
+    auto const head = from.piece(0, std::min<std::uint64_t>(from.size(), longest_head));
+    auto const file = recognise(head, from.size(), from.name(), options);
+    auto const& part = *options.part;
+    auto const first = part_begin(file.n_points, part.index, part.count);
+    auto const last = part_begin(file.n_points, part.index + 1, part.count);
+    auto const records = from.piece(file.records_offset() + first * file.record_size(),
+                                    file.records_offset() + last * file.record_size());
+    return read_records(head, records, first, from.name(), file);
   }
 }

@@ -1,11 +1,9 @@
 #include "fma.hpp"
+#include "input_file.hpp"
 #include "text.hpp"
 #include "xyz.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
-#include <memory>
+#include <algorithm>
 #include <new>
 
 namespace nearfield
@@ -14,35 +12,28 @@ namespace nearfield
   {
     using namespace detail::io;
 
-    std::string read_file(std::filesystem::path const& path, std::string const& name)
+    std::string read_file(std::filesystem::path const& path)
     {
-      std::error_code status;
-      if (std::filesystem::is_directory(path, status))
-        throw error(printable(name) + ": found a directory, expected a file", error_kind::file);
-      std::unique_ptr<std::FILE, int (*)(std::FILE*)> const file(std::fopen(path.c_str(), "rb"),
-                                                                 std::fclose);
-      if (!file)
-        throw error(printable(name) + ": cannot be opened: " + std::strerror(errno),
-                    error_kind::file);
-      std::string content;
-      auto const size = std::filesystem::file_size(path, status);
-      std::size_t n = 0;
-      content.resize(status ? 0 : static_cast<std::size_t>(size));
-      // a pipe has no size, and a file may grow while being read
-      for (;;)
-      {
-        if (n == content.size()) content.resize(n + 65536);
-        auto const got = std::fread(content.data() + n, 1, content.size() - n, file.get());
-        if (got == 0) break;
-        n += got;
-      }
-      if (std::ferror(file.get()))
-        throw error(printable(name) + ": cannot be read past byte " + std::to_string(n) + ": " +
-                        std::strerror(errno),
-                    error_kind::file);
-      content.resize(n);
-      if (n == 0) fail_at_byte(name, 0, "an empty file", "points");
+      input_file const file(path);
+      auto content = file.whole();
+      if (content.empty()) fail_at_byte(file.name(), 0, "an empty file", "points");
       return content;
+    }
+
+    // The points of the part, of those of a file that has been read whole.
+    void keep_part(point_set& points, file_part const& part)
+    {
+      auto const begin = part_begin(points.size(), part.index, part.count);
+      auto const end = part_begin(points.size(), part.index + 1, part.count);
+      auto const keep = [&](std::vector<double>& column)
+      {
+        if (!column.empty())
+          column = std::vector<double>(column.begin() + static_cast<std::ptrdiff_t>(begin),
+                                       column.begin() + static_cast<std::ptrdiff_t>(end));
+      };
+      for (auto* group : {&points.positions, &points.velocities, &points.inputs, &points.outputs})
+        for (auto& column : *group) keep(column);
+      keep(points.masses);
     }
 
     using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
@@ -88,6 +79,26 @@ namespace nearfield
         return parse_lammps;
       return nullptr;
     }
+
+    // Rows of a fixed size are cut by number, lines by bytes; other formats are read whole.
+    point_set read_part(std::filesystem::path const& path, file_part const& part,
+                        parser const& parse, read_options const& options)
+    {
+      if (part.count == 0 || part.index >= part.count)
+        throw error("read_options.part: found part " + std::to_string(part.index) + " of " +
+                    std::to_string(part.count) + ", expected an index below the count");
+      input_file const file(path);
+      std::uint64_t const size = file.size();
+      if (size == 0) fail_at_byte(file.name(), 0, "an empty file", "points");
+      auto const extension = lower(path.extension().string());
+      std::string const start = file.piece(0, std::min<std::uint64_t>(size, 4096));
+      if (extension == ".bfma" && is_binary_fma(start)) return parse_fma_binary_part(file, options);
+      bool const is_columns = parse == parse_columns || (extension == ".xyz" && !is_xyz(start));
+      if (is_columns) return parse_columns_part(file, options);
+      auto points = parse(file.whole(), file.name(), options);
+      keep_part(points, part);
+      return points;
+    }
   }
 
   bool has_atom_style(std::filesystem::path const& path)
@@ -106,7 +117,8 @@ namespace nearfield
                   in_quotes(lower(path.extension().string())) +
                   ", expected .fma .bfma .pqr .data .lmp .lammps (or a name data.*) .csv .tsv .txt "
                   ".dat .xyz");
-    auto const content = read_file(path, name);
+    if (auto const& part = options.part) return read_part(path, *part, parse, options);
+    auto const content = read_file(path);
     return parse(content, name, options);
   }
   catch (std::bad_alloc const&)

@@ -71,7 +71,10 @@ namespace nearfield::detail::io
   class line_cursor
   {
   public:
-    explicit line_cursor(std::string_view content) : rest_(content) {}
+    /// `lines_before`: those of the file before the content
+    explicit line_cursor(std::string_view content, std::size_t lines_before = 0)
+        : rest_(content), line_(lines_before)
+    {}
 
     /// gets the next line, without its end; false after the last
     bool next(std::string_view& line)
@@ -93,7 +96,7 @@ namespace nearfield::detail::io
 
   private:
     std::string_view rest_;
-    std::size_t line_ = 0;
+    std::size_t line_;
   };
 
   /// Removes the first blank-separated field from `line` and returns it; empty if there is none.

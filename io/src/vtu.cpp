@@ -129,6 +129,27 @@ namespace nearfield
     }
   }
 
+  std::string format_pvtu(point_set const& points, std::vector<std::string> const& pieces,
+                          write_options const& options)
+  {
+    char const* const type = options.precision == file_precision::f32 ? "Float32" : "Float64";
+    auto const array = [&](std::string_view name, int components)
+    {
+      return "      <PDataArray type=\"" + std::string(type) + "\" Name=\"" + escaped(name) +
+             "\" NumberOfComponents=\"" + std::to_string(components) + "\"/>\n";
+    };
+    std::string out = "<?xml version=\"1.0\"?>\n"
+                      "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" "
+                      "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
+                      "  <PUnstructuredGrid GhostLevel=\"0\">\n    <PPoints>\n" +
+                      array("Points", 3) + "    </PPoints>\n    <PPointData>\n";
+    for (auto const& field : detail::io::fields_of(points))
+      out += array(field.name, field.n_components());
+    out += "    </PPointData>\n";
+    for (auto const& piece : pieces) out += "    <Piece Source=\"" + escaped(piece) + "\"/>\n";
+    return out + "  </PUnstructuredGrid>\n</VTKFile>\n";
+  }
+
   std::string format_vtu(point_set const& points, write_options const& options)
   {
     detail::io::check_writable(points, options);

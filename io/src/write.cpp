@@ -18,11 +18,18 @@ namespace nearfield
   {
     using namespace detail::io;
 
+    // Those of the file.
+    std::uint64_t n_points(point_set const& points, write_options const& options)
+    {
+      return options.part ? options.part->n_points : points.size();
+    }
+
     // The box of a file: that of the set, or the cube around its points, rounded to the precision of the
     // file. If rounding moves points out of it, it is enlarged.
     template <class Real>
-    bounding_box box_for(point_set const& points)
+    bounding_box box_for(point_set const& points, write_options const& options)
     {
+      bool const is_empty = n_points(points, options) == 0;
       auto const rounded = [](double x)
       {
         return static_cast<double>(static_cast<Real>(x));
@@ -33,7 +40,12 @@ namespace nearfield
       {
         auto const& column = points.positions[a];
         double lower = 0, upper = 0;
-        if (!column.empty())
+        if (options.part && !is_empty)
+        {
+          lower = rounded(options.part->lower[a]);
+          upper = rounded(options.part->upper[a]);
+        }
+        else if (!is_empty)
         {
           auto const [least, greatest] = std::minmax_element(column.begin(), column.end());
           lower = rounded(*least);
@@ -43,7 +55,7 @@ namespace nearfield
         box.centre.push_back(centre);
         needed = std::max({needed, centre - lower, upper - centre});
       }
-      if (points.box && (points.size() == 0 || std::is_same_v<Real, double>))
+      if (points.box && (is_empty || std::is_same_v<Real, double>))
         box.half_width = points.box->half_width;
       else if (points.box)
         box.half_width = std::max(points.box->half_width, needed);
@@ -86,22 +98,29 @@ namespace nearfield
     }
 
     template <class Real>
-    std::string fma(point_set const& points)
+    std::string fma_header(point_set const& points, write_options const& options)
     {
-      auto const box = box_for<Real>(points);
+      auto const box = box_for<Real>(points, options);
       auto const n_inputs = points.inputs.size();
       auto const dim = points.positions.size();
       std::string out = std::to_string(sizeof(Real)) + " " +
                         std::to_string(dim + n_inputs + points.outputs.size()) + " " +
                         std::to_string(dim) + " " + std::to_string(n_inputs) + "\n" +
-                        std::to_string(points.size()) + " ";
+                        std::to_string(n_points(points, options)) + " ";
       detail::append_number(out, static_cast<Real>(box.half_width));
       for (double const c : box.centre)
       {
         out += ' ';
         detail::append_number(out, static_cast<Real>(c));
       }
-      out += '\n';
+      return out + '\n';
+    }
+
+    template <class Real>
+    std::string fma(point_set const& points, write_options const& options)
+    {
+      std::string out;
+      if (has_header(options)) out = fma_header<Real>(points, options);
       append_rows<Real>(out, points, ' ');
       return out;
     }
@@ -115,29 +134,35 @@ namespace nearfield
     }
 
     template <class Real>
-    std::string bfma(point_set const& points)
+    std::string bfma(point_set const& points, write_options const& options)
     {
-      auto const box = box_for<Real>(points);
       auto const columns = all_columns(points);
       std::string out;
       out.reserve(24 + (4 + points.size() * columns.size()) * sizeof(Real));
-      for (std::size_t const value :
-           {sizeof(Real), columns.size(), points.positions.size(), points.inputs.size()})
-        append_bytes(out, static_cast<std::uint32_t>(value));
-      append_bytes(out, static_cast<std::uint64_t>(points.size()));
-      append_bytes(out, static_cast<Real>(box.half_width));
-      for (double const c : box.centre) append_bytes(out, static_cast<Real>(c));
+      if (has_header(options))
+      {
+        auto const box = box_for<Real>(points, options);
+        for (std::size_t const value :
+             {sizeof(Real), columns.size(), points.positions.size(), points.inputs.size()})
+          append_bytes(out, static_cast<std::uint32_t>(value));
+        append_bytes(out, n_points(points, options));
+        append_bytes(out, static_cast<Real>(box.half_width));
+        for (double const c : box.centre) append_bytes(out, static_cast<Real>(c));
+      }
       for (std::size_t i = 0; i < points.size(); ++i)
         for (auto const* column : columns) append_bytes(out, static_cast<Real>(column[i]));
       return out;
     }
 
     template <class Real>
-    std::string csv(point_set const& points)
+    std::string csv(point_set const& points, write_options const& options)
     {
       std::string out;
-      for (auto const& name : column_names(points)) out += (out.empty() ? "" : ",") + name;
-      out += '\n';
+      if (has_header(options))
+      {
+        for (auto const& name : column_names(points)) out += (out.empty() ? "" : ",") + name;
+        out += '\n';
+      }
       append_rows<Real>(out, points, ',');
       return out;
     }
@@ -196,6 +221,11 @@ namespace nearfield
     return fields;
   }
 
+  bool detail::io::has_header(write_options const& options)
+  {
+    return !options.part || options.part->has_header;
+  }
+
   void detail::io::check_writable(point_set const& points, write_options const& options)
   {
     check(points);
@@ -215,20 +245,23 @@ namespace nearfield
   {
     check_writable(points, options);
     check_columns_of_fma(points);
-    return options.precision == file_precision::f32 ? fma<float>(points) : fma<double>(points);
+    return options.precision == file_precision::f32 ? fma<float>(points, options)
+                                                    : fma<double>(points, options);
   }
 
   std::string format_bfma(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
     check_columns_of_fma(points);
-    return options.precision == file_precision::f32 ? bfma<float>(points) : bfma<double>(points);
+    return options.precision == file_precision::f32 ? bfma<float>(points, options)
+                                                    : bfma<double>(points, options);
   }
 
   std::string format_csv(point_set const& points, write_options const& options)
   {
     check_writable(points, options);
-    return options.precision == file_precision::f32 ? csv<float>(points) : csv<double>(points);
+    return options.precision == file_precision::f32 ? csv<float>(points, options)
+                                                    : csv<double>(points, options);
   }
 
   std::string format_points(std::filesystem::path const& path, point_set const& points,

@@ -11,6 +11,9 @@ namespace nearfield::detail::io
   /// precision: converting a double beyond the largest float is undefined behaviour.
   void check_writable(point_set const& points, write_options const& options);
 
+  /// Whether what is formatted begins the file.
+  bool has_header(write_options const& options);
+
   /// All columns in the order of column_names().
   std::vector<double const*> all_columns(point_set const& points);
 

@@ -114,7 +114,10 @@ namespace nearfield
     }
     auto const columns = all_columns(points);
     fields.insert(fields.begin(), {"pos", {columns.begin(), columns.begin() + points.dim}});
-    std::string out = std::to_string(points.size()) + "\nProperties=pos:R:3" + properties + "\n";
+    std::string out;
+    if (has_header(options))
+      out = std::to_string(options.part ? options.part->n_points : points.size()) +
+            "\nProperties=pos:R:3" + properties + "\n";
     if (options.precision == file_precision::f32)
       append_rows<float>(out, points, fields);
     else

@@ -44,16 +44,20 @@ namespace nearfield::test
     return (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "nearfield").string();
   }
 
-  /// The running program with the given command line; its output goes to files in a directory of its own.
+  /// The running program with the given command line, behind that of a launcher; its output goes to files in a
+  /// directory of its own.
   class program
   {
   public:
     explicit program(std::vector<std::string> const& arguments,
-                     std::map<std::string, std::string> const& environment = {})
+                     std::map<std::string, std::string> const& environment = {},
+                     std::vector<std::string> const& launcher = {})
     {
       auto const out = (folder_ / "out").string(), err = (folder_ / "err").string();
       auto path = program_path();
-      std::vector<char*> words{path.data()};
+      std::vector<char*> words;
+      for (auto const& word : launcher) words.push_back(const_cast<char*>(word.c_str()));
+      words.push_back(path.data());
       for (auto const& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
       words.push_back(nullptr);
       child_ = ::fork();
@@ -67,6 +71,7 @@ namespace nearfield::test
       ::_exit(127);
     }
 
+    [[nodiscard]] ::pid_t id() const { return child_; }
     void send(int signal) const { ::kill(child_, signal); }
 
     [[nodiscard]] ending wait() const

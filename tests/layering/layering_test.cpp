@@ -39,10 +39,11 @@ namespace
   std::vector<foreign_library> const foreign_libraries{
       {std::regex("^(cuda|nvtx|cub/|thrust/|cooperative_groups|device_launch_parameters).*"),
        std::regex(R"(.*\.(cuh|cu|cpp|in)$)"), "CUDA stays in .cuh, .cu and .cpp files"},
-      {std::regex("^starpu.*"), std::regex("^(runtime|tests|examples|bench)/.*"),
+      {std::regex("^starpu(_(?!mpi)|\\.).*"), std::regex("^(runtime|tests|examples|bench)/.*"),
        "only runtime/ knows StarPU"},
-      {std::regex("^(mpi|starpu_mpi)\\.h$"), std::regex("^(runtime/mpi|tests|examples|bench)/.*"),
-       "only runtime/mpi knows MPI"},
+      {std::regex("^(mpi|starpu_mpi)\\.h$"),
+       std::regex("^(runtime/mpi|app/src/mpi|tests|examples|bench)/.*"),
+       "only runtime/mpi and app/src/mpi know MPI"},
       {std::regex("^xsimd.*"),
        std::regex(
            "^(kernels/include/nearfield/(simd/|p2p/simd\\.hpp)|kernels/src/|search/src/|tests/|"
@@ -219,6 +220,9 @@ namespace
         {"runtime/src/step.cpp", "#include <xsimd/xsimd.hpp>", false},
         {"runtime/mpi/src/step.cpp", "#include <starpu_mpi.h>", true},
         {"runtime/src/step.cpp", "#include <mpi.h>", false},
+        {"app/src/mpi/run.cpp", "#include <mpi.h>", true},
+        {"app/src/mpi/run.cpp", "#include <starpu.h>", false},
+        {"app/src/run.cpp", "#include <starpu_mpi.h>", false},
     };
     for (auto const& [path, line, is_allowed] : planted)
     {

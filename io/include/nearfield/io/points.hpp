@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -63,6 +64,13 @@ namespace nearfield
   /// then inputs, then outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 
+  /// One of the equal parts of a file, in its order, that several processes read together.
+  struct file_part
+  {
+    std::uint64_t index = 0; ///< from 0
+    std::uint64_t count = 1; ///< of parts
+  };
+
   /// What the file itself does not say.
   struct read_options
   {
@@ -78,6 +86,11 @@ namespace nearfield
     std::vector<std::string> columns = {};
     /// The LAMMPS atom style; empty: that of the file's `Atoms # style` comment.
     std::string atom_style = {};
+    /// The part whose points read_points() returns; none: all. Its columns and its box are those of the file, even if
+    /// it has no point, and messages are those of a reader of the whole file. Of columns of text and of binary FMA the
+    /// part alone is read, and the head of the file; of columns with an error, also what precedes it. Other formats are
+    /// read whole.
+    std::optional<file_part> part = std::nullopt;
   };
 
   /// Reads the points of `path`. Its name gives the format: .fma (text), .bfma (binary), .pqr,
@@ -135,10 +148,23 @@ namespace nearfield
     f64
   };
 
+  /// What the points of a part do not say of the whole file, which several processes format, each its rows.
+  struct whole_file
+  {
+    std::uint64_t n_points = 0; ///< of all parts
+    std::vector<double> lower =
+        {}; ///< the least of each coordinate of all parts; empty without points
+    std::vector<double> upper = {}; ///< the greatest
+    bool has_header = false;        ///< this is the first part
+  };
+
   /// How a file is written.
   struct write_options
   {
     file_precision precision = file_precision::f64; ///< precision of the numbers
+    /// The points are some rows of this file, and format_points() returns these: one part after the other they are the
+    /// file. Not for .vtu, see format_pvtu(). None: the points are those of the file.
+    std::optional<whole_file> part = std::nullopt;
   };
 
   /// Writes `points` to `path` in the format of its extension: .fma (FMA v2 text), .bfma (FMA v2 binary),
@@ -187,6 +213,12 @@ namespace nearfield
   /// the shortest decimals that read back to the same value. The columns are those of VTU, with the names velo and
   /// mass for velocities and masses; vectors have three components.
   NEARFIELD_API std::string format_xyz(point_set const& points, write_options const& options = {});
+
+  /// The .pvtu file by which ParaView opens files of format_vtu() as one. They have the columns of `points`, which may
+  /// be those of any of them, and the same precision. `pieces`: their names, relative to the directory of this one.
+  NEARFIELD_API std::string format_pvtu(point_set const& points,
+                                        std::vector<std::string> const& pieces,
+                                        write_options const& options = {});
 
   /// A file of a collection, and its time.
   struct pvd_entry

@@ -1,0 +1,167 @@
+#pragma once
+
+#include "check_outputs.hpp"
+#include "mpi/ranks.hpp"
+
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace nearfield::app
+{
+  namespace detail
+  {
+    /// A point whose outputs are checked.
+    template <class T, int Dim>
+    struct checked_point
+    {
+      std::uint64_t number;
+      std::array<T, Dim> x;
+      leaf_cell<Dim> leaf;
+    };
+
+    /// The m-th of `n` numbers that are evenly spaced below `total`.
+    inline std::uint64_t checked_number(std::uint64_t m, std::uint64_t n, std::uint64_t total)
+    {
+      return static_cast<std::uint64_t>(static_cast<unsigned __int128>(m) * total / n);
+    }
+
+    /// Whether the closed cells have a common point.
+    template <int Dim>
+    bool touch(leaf_cell<Dim> const& a, leaf_cell<Dim> const& b)
+    {
+      int const level = std::max(a.level, b.level);
+      for (std::size_t d = 0; d < Dim; ++d)
+      {
+        auto const lower = [&](leaf_cell<Dim> const& c, std::uint64_t past)
+        {
+          return (c.index[d] + past) << (level - c.level);
+        };
+        if (lower(a, 0) > lower(b, 1) || lower(b, 0) > lower(a, 1)) return false;
+      }
+      return true;
+    }
+
+    /// Those of n evenly spaced points of all ranks, by number, which every rank gets.
+    template <class T, int Dim>
+    std::vector<checked_point<T, Dim>>
+    checked_points(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
+                   std::uint64_t n)
+    {
+      using point = checked_point<T, Dim>;
+      static_assert(std::is_trivially_copyable_v<point>);
+      std::string mine;
+      auto const positions = tree.positions();
+      for (index_type b = 0; b < tree.size(); ++b)
+      {
+        auto const leaf = tree.first_leaf() + b;
+        auto const known = tree.known_leaves();
+        for (index_type i = known.begin(leaf); i < known.end(leaf); ++i)
+        {
+          index_type const p = i - tree.first_point();
+          auto const number = tree.numbers()[p];
+          auto const m = static_cast<std::uint64_t>(
+              (static_cast<unsigned __int128>(number) * n + tree.total_points() - 1) /
+              tree.total_points());
+          if (m >= n || checked_number(m, n, tree.total_points()) != number) continue;
+          point one{number, {}, tree.cell(leaf)};
+          for (int d = 0; d < Dim; ++d) one.x[std::size_t(d)] = positions[d][p];
+          mine.append(reinterpret_cast<char const*>(&one), sizeof one);
+        }
+      }
+      std::string const joined = all.join(mine);
+      std::vector<point> points(joined.size() / sizeof(point));
+      if (!points.empty()) std::memcpy(points.data(), joined.data(), joined.size());
+      std::ranges::sort(points, {}, &point::number);
+      return points;
+    }
+
+    /// A column of the caller's points as one of own points.
+    template <class T, int Dim>
+    std::vector<T> own_column(starpu_mpi::distributed_tree<T, Dim> const& tree, T const* column)
+    {
+      auto const& way = tree.way();
+      std::vector<T> sent, arrived(way.received.size()), own(way.received.size());
+      for (index_type const i : way.sent) sent.push_back(column[i]);
+      auto const counts = [](std::vector<std::size_t> const& offsets, std::vector<int>& places)
+      {
+        std::vector<int> of;
+        for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+        {
+          places.push_back(static_cast<int>(offsets[r]));
+          of.push_back(static_cast<int>(offsets[r + 1] - offsets[r]));
+        }
+        return of;
+      };
+      std::vector<int> to, from;
+      auto const n_to = counts(way.sent_offsets, to), n_from = counts(way.received_offsets, from);
+      MPI_Datatype const type = sizeof(T) == 4 ? MPI_FLOAT : MPI_DOUBLE;
+      MPI_Alltoallv(sent.data(), n_to.data(), to.data(), type, arrived.data(), n_from.data(),
+                    from.data(), type, tree.communicator());
+      for (std::size_t j = 0; j < own.size(); ++j) own[way.received[j]] = arrived[j];
+      return own;
+    }
+  }
+
+  /// As check_outputs(): every rank adds what its own points contribute to each of the sums, by leaves that touch that
+  /// of the target, without the lists and messages of the step. `outputs` and `first` are those of the caller's points.
+  template <class T, class K>
+  check_report check_over(ranks const& all, problem<T, K::dim> const& on,
+                          starpu_mpi::distributed_tree<T, K::dim> const& tree, K const& k,
+                          std::vector<std::vector<double>> const& outputs, std::size_t n)
+  {
+    using wide = long double;
+    check_report report;
+    report.targets = std::min<std::uint64_t>(n, tree.total_points());
+    report.limit = error_limit<T>;
+    auto const targets = detail::checked_points(all, tree, report.targets);
+    std::vector<std::vector<T>> inputs;
+    for (auto const& column : on.inputs())
+      inputs.push_back(detail::own_column(tree, column.data()));
+    auto const x = tree.positions();
+    auto const known = tree.known_leaves();
+    std::size_t const n_rhs = inputs.size() / K::n_in;
+
+    std::vector<long double> sums; // value and size of each output of each target
+    for (auto const& target : targets)
+    {
+      reference_sums<T, K> of_target(k, n_rhs);
+      for (index_type b = tree.first_leaf(); b < tree.first_leaf() + tree.size(); ++b)
+      {
+        if (!detail::touch(tree.cell(b), target.leaf)) continue;
+        for (index_type j = known.begin(b) - tree.first_point();
+             j < known.end(b) - tree.first_point(); ++j)
+        {
+          if (tree.numbers()[j] == target.number) continue;
+          vec<wide, K::dim> r;
+          for (int d = 0; d < K::dim; ++d) r[d] = wide(target.x[std::size_t(d)]) - wide(x[d][j]);
+          of_target.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });
+        }
+      }
+      for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
+        for (int o = 0; o < K::n_out; ++o)
+        {
+          sums.push_back(of_target.value(rhs, o));
+          sums.push_back(of_target.size(rhs, o));
+        }
+    }
+    all.sum(sums);
+
+    auto const first = on.target_points().first;
+    for (std::size_t m = 0, s = 0; m < targets.size(); ++m)
+    {
+      auto const number = targets[m].number;
+      bool const is_here = number >= first && number - first < on.size();
+      for (std::size_t c = 0; c < outputs.size(); ++c, s += 2)
+        if (is_here) report.add(outputs[c][number - first], sums[s], sums[s + 1]);
+    }
+    report.max_relative_error = all.greatest(report.max_relative_error);
+    return report;
+  }
+}

@@ -1,0 +1,130 @@
+#include "mpi/output.hpp"
+
+#include "run.hpp"
+
+#include <nearfield/io/atomic_file.hpp>
+#include <nearfield/io/points.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    // out.vtu -> out_rank3.vtu
+    std::filesystem::path piece_of(std::filesystem::path const& output, int rank)
+    {
+      auto piece = output;
+      return piece.replace_filename(output.stem().string() + "_rank" + std::to_string(rank) +
+                                    output.extension().string());
+    }
+
+    whole_file whole_of(ranks const& all, point_set const& points)
+    {
+      whole_file whole{.n_points = all.sum(points.size()), .has_header = all.is_first()};
+      for (auto const& column : points.positions)
+      {
+        double least = std::numeric_limits<double>::infinity(), greatest = -least;
+        for (double const x : column)
+        {
+          least = std::min(least, x);
+          greatest = std::max(greatest, x);
+        }
+        whole.lower.push_back(all.least(least));
+        whole.upper.push_back(all.greatest(greatest));
+      }
+      return whole;
+    }
+
+    /// The file of this rank, which goes again if the files of others do not come to be.
+    class piece
+    {
+    public:
+      piece(std::filesystem::path path, std::string_view bytes)
+          : path_(std::move(path)), file_(path_)
+      {
+        file_.write(bytes);
+      }
+      void commit()
+      {
+        file_.commit();
+        is_there_ = true;
+      }
+      void keep() { is_there_ = false; }
+      ~piece()
+      {
+        std::error_code ignored;
+        if (is_there_) std::filesystem::remove(path_, ignored);
+      }
+      piece(piece const&) = delete;
+      piece& operator=(piece const&) = delete;
+
+    private:
+      std::filesystem::path path_;
+      atomic_file file_;
+      bool is_there_ = false;
+    };
+  }
+
+  bool has_pieces(std::filesystem::path const& output)
+  {
+    auto extension = output.extension().string();
+    std::ranges::transform(extension, extension.begin(),
+                           [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
+    return extension == ".vtu";
+  }
+
+  std::filesystem::path file_of_first(std::filesystem::path const& output)
+  {
+    auto path = output;
+    return has_pieces(output) ? path.replace_extension(".pvtu") : path;
+  }
+
+  void write_files(ranks const& all, run_options const& options, named_points const& points,
+                   std::string const& json)
+  {
+    output_files files; // of the first rank
+    std::optional<piece> mine;
+    write_options how{.precision = of_file(options.precision)};
+    if (options.output && has_pieces(*options.output))
+      all.attempt(
+          [&]
+          {
+            auto const path = piece_of(*options.output, all.rank());
+            mine.emplace(path, format_points(path, points.points, how));
+            if (!all.is_first()) return;
+            std::vector<std::string> names;
+            for (int r = 0; r < all.size(); ++r)
+              names.push_back(piece_of(*options.output, r).filename().string());
+            files.write(file_of_first(*options.output), format_pvtu(points.points, names, how));
+          });
+    else if (options.output)
+    {
+      how.part = whole_of(all, points.points);
+      atomic_file* file = nullptr;
+      std::string rows;
+      all.attempt(
+          [&]
+          {
+            if (all.is_first()) file = &files.open(*options.output);
+            rows = format_points(*options.output, points.points, how);
+          });
+      all.pass_to_first(rows, [&](std::string_view bytes) { file->write(bytes); });
+    }
+    all.attempt(
+        [&]
+        {
+          if (options.json && all.is_first()) files.write(*options.json, json);
+          if (mine) mine->commit();
+        });
+    all.attempt(
+        [&]
+        {
+          if (all.is_first()) files.commit("written       ");
+        });
+    if (mine) mine->keep();
+  }
+}

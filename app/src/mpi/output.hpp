@@ -1,0 +1,18 @@
+#pragma once
+
+#include "compute.hpp"
+#include "files.hpp"
+#include "mpi/ranks.hpp"
+
+namespace nearfield::app
+{
+  /// Whether each rank writes a file of its own: .vtu.
+  bool has_pieces(std::filesystem::path const& output);
+
+  /// The file that the first rank writes for --output: itself or, of pieces, the .pvtu over them.
+  std::filesystem::path file_of_first(std::filesystem::path const& output);
+
+  /// Writes the points and `json`, which the first rank has, to the files of the options, or none of them. Collective.
+  void write_files(ranks const& all, run_options const& options, named_points const& points,
+                   std::string const& json);
+}

@@ -1,0 +1,161 @@
+#include "run.hpp"
+#include "commands.hpp"
+#include "files.hpp"
+#include "json.hpp"
+#include "launch.hpp"
+#include "machine.hpp"
+#include "mpi/compute_over.hpp"
+#include "mpi/output.hpp"
+#include "mpi/ranks.hpp"
+#include "summary.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include <unistd.h>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    void refuse(bool is_given, std::string const& option, std::string const& remedy)
+    {
+      if (is_given) throw error(option + ": not available over ranks of MPI; " + remedy);
+    }
+
+    void check_options(run_options const& options)
+    {
+      std::string const alone = "leave it out, or run on one rank";
+      refuse(options.motion.has_value(), "--move", alone);
+      refuse(options.sources.has_value(), "--sources", alone);
+      refuse(!options.periodic.empty(), "--periodic", alone);
+      refuse(options.step.backend == backend::cuda, "--backend cuda", "give auto, simd or scalar");
+      refuse(options.step.gpus.value_or(0) > 0, "--gpus", alone);
+      refuse(!options.level && options.max_leaf_size == automatic, "--max-leaf-size auto",
+             "give a size, such as 'nearfield tune' chooses on one rank");
+      refuse(options.step.workers == 0, "--workers 0",
+             "ranks compute as StarPU tasks; give 1 or more");
+    }
+
+    // Each rank computes by CPU workers on cores of its own. One core is for the thread of StarPU-MPI, which is busy
+    // while messages are under way.
+    execution_options share_cores(execution_options step)
+    {
+      if (step.backend == backend::automatic) step.backend = backend::simd;
+      step.gpus = 0;
+      // StarPU would bind the first worker of each rank to the same core; threads stay on those of their process
+      if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
+      if (step.workers || std::getenv("STARPU_NCPU")) return step;
+      MPI_Comm machine;
+      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+      int n_ranks = 1;
+      MPI_Comm_size(machine, &n_ranks);
+      MPI_Comm_free(&machine);
+      int const share = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) / n_ranks;
+      step.workers = std::max(1, std::min(cpu_count(), share) - 1);
+      return step;
+    }
+
+    // The first rank alone writes to these files, so that it alone must be able to.
+    void check_here(ranks const& all, run_options const& options)
+    {
+      auto early = options;
+      early.output.reset();
+      if (!all.is_first()) early.json.reset();
+      check_early(early);
+      if (!options.output) return;
+      check_writable_format(*options.output);
+      if (all.is_first())
+        check_output("--output", file_of_first(*options.output), {options.input, options.json});
+    }
+
+    named_points read_part(ranks const& all, run_options const& options)
+    {
+      named_points mine{options.input.string(), {}};
+      all.attempt(
+          [&]
+          {
+            mine.points = read_points(options.input,
+                                      {.dim = options.dim,
+                                       .columns = options.columns,
+                                       .atom_style = options.atom_style,
+                                       .part = file_part{static_cast<std::uint64_t>(all.rank()),
+                                                         static_cast<std::uint64_t>(all.size())}});
+          });
+      mine.first = all.sum_before(mine.points.size());
+      return mine;
+    }
+
+    void count_not_finite(ranks const& all, run_result& result, std::uint64_t first_here)
+    {
+      count_not_finite(result);
+      bool const is_here = result.not_finite > 0;
+      result.first_not_finite =
+          all.least(is_here ? first_here + result.first_not_finite : result.points);
+      result.not_finite = all.sum(result.not_finite);
+    }
+
+    exit_status run(ranks const& all, run_options const& options)
+    {
+      auto start = std::chrono::steady_clock::now();
+      all.attempt([&] { check_here(all, options); });
+      double const early_seconds = seconds_since(start);
+      start = std::chrono::steady_clock::now();
+      auto mine = read_part(all, options);
+      double const read_seconds = all.greatest(seconds_since(start));
+
+      cut_options cut{.level = options.level, .max_leaf_size = options.max_leaf_size};
+      all.attempt(
+          [&]
+          {
+            if (options.output) check_holds(*options.output, mine);
+            cut.box = choose_box(options, mine.points, nullptr);
+          });
+      start = std::chrono::steady_clock::now();
+      auto const compute_in =
+          options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
+      auto result =
+          compute_in(all, mine, options.interaction, cut, share_cores(options.step), options.check);
+      result.setup_seconds =
+          all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
+                       result.step.seconds - result.check_seconds);
+      count_not_finite(all, result, mine.first);
+
+      std::string json;
+      if (all.is_first())
+      {
+        print_summary(options, mine.points, nullptr, result);
+        if (options.json) json = json_of(options, mine.points, nullptr, result, read_seconds);
+      }
+      mine.points.outputs = std::move(result.outputs);
+      mine.points.output_names = std::move(result.output_names);
+      write_files(all, options, mine, json);
+      if (result.not_finite > 0 && all.is_first()) report_not_finite(options, result);
+      bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
+      return passed ? success : check_failed;
+    }
+  }
+
+  exit_status run_over_ranks(run_options const& options)
+  {
+    check_options(options);
+    ranks const all;
+    try
+    {
+      auto const status = run(all, options);
+      all.wait_for_all(); // a launcher ends all ranks when one ends by another status
+      return status;
+    }
+    catch (agreed_error const& failure)
+    {
+      if (all.is_first()) print_error(failure.what());
+      all.wait_for_all();
+      return failed;
+    }
+    catch (std::exception const& failure)
+    {
+      all.abort(failure.what());
+    }
+  }
+}

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "compute.hpp"
+#include "options.hpp"
+
+#include <nearfield/io/points.hpp>
+
+#include <filesystem>
+#include <optional>
+
+/// \file
+/// The parts of `nearfield run` that do not depend on whether it runs on one rank or on several.
+
+namespace nearfield::app
+{
+  /// The checks that need no input file. Starts CUDA, if it is asked for.
+  void check_early(run_options const& options);
+
+  /// The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
+  /// file says nothing of points that move.
+  std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
+                                         point_set const* sources);
+
+  /// Throws nearfield::error for velocities or masses that a file of that name cannot hold.
+  void check_holds(std::filesystem::path const& output, named_points const& of);
+
+  inline file_precision of_file(precision p)
+  {
+    return p == precision::f32 ? file_precision::f32 : file_precision::f64;
+  }
+
+  void count_not_finite(run_result& result);
+
+  /// Says on stderr how many results are not finite.
+  void report_not_finite(run_options const& options, run_result const& result);
+}
