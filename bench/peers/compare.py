@@ -23,12 +23,13 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREAD
 def machine():
     with open("/proc/cpuinfo") as info:
         names = [line.split(":", 1)[1].strip() for line in info if line.startswith("model name")]
-    commit = shutil.which("git") and subprocess.run(
-        ["git", "-C", HERE, "describe", "--always", "--dirty", "--exclude", "*"],
-        capture_output=True, text=True).stdout.strip()
+    commit = os.environ.get("COMMIT")  # of a library that was compiled elsewhere
+    if not commit and shutil.which("git"):
+        commit = subprocess.run(["git", "-C", HERE, "describe", "--always", "--dirty", "--exclude", "*"],
+                                capture_output=True, text=True).stdout.strip()
     return {"cpu": names[0] if names else platform.processor(), "cores": len(os.sched_getaffinity(0)),
             "load": round(os.getloadavg()[0], 1), "python": platform.python_version(),
-            "commit": commit or os.environ.get("COMMIT", "unknown")}
+            "commit": commit or "unknown"}
 
 
 def run(package, library, threads, quick):

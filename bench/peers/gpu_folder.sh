@@ -19,12 +19,12 @@ for wheel in "$work"/*.whl; do
   unzip -q "$wheel" -x 'warp/bin/warp-clang.so' 'warp/examples/*' 'warp/tests/*' -d "$work/site" 2>/dev/null ||
     [ $? = 11 ] # the other wheels have none of these
 done
-# Warp alone is larger than what one call carries
+# Warp is larger than what one call carries
 mkdir "$work/warp"
 mv "$work"/site/warp{,_lang-*} "$work/warp"
 tar -C "$work/site" -c . | xz -6 >"$folder/site.tar.xz"
 rm -rf "$folder"_warp_?
-tar -C "$work/warp" -c . | xz -T0 -1 | split -b 55M -d -a 1 - "$work/part_"
+tar -C "$work/warp" -c . | xz -T0 -1 | split -b 31M -d -a 1 - "$work/part_"
 for part in "$work"/part_?; do
   mkdir -p "${folder}_warp_${part: -1}"
   mv "$part" "${folder}_warp_${part: -1}/part"
@@ -34,9 +34,10 @@ done
 library=$root/build/cuda/lib
 g++ -shared -fPIC -O3 -std=c++20 -o "$folder/lib/libnearfield_peers.so" "$root/bench/peers/nearfield_peers.cpp" \
   -I"$root"/{bench,core/include,kernels/include,tree/include,search/include} -DNEARFIELD_WITH_AVX2 \
-  -L"$library" -lnearfield_{cuda,search,tree,kernels,core} -lbaselines_cpu_search_{scalar,avx2} -Wl,-rpath,"\$ORIGIN"
+  -L"$library" -lbench_main -lbenchmark -lnearfield_{cuda,search,tree,kernels,core} -lbaselines_cpu_search_{scalar,avx2} \
+  -Wl,--no-undefined -Wl,-rpath,"\$ORIGIN"
 LD_LIBRARY_PATH=$library ldd "$folder/lib/libnearfield_peers.so" |
-  sed -n 's/^\t\(lib\(nearfield\|baselines\|cudart\)[^ ]*\) => \([^ ]*\).*/\1 \3/p' |
+  sed -n 's/^\t\(lib\(nearfield\|baselines\|benchmark\|cudart\)[^ ]*\) => \([^ ]*\).*/\1 \3/p' |
   while read -r name file; do cp -L "$file" "$folder/lib/$name"; done
 strip --strip-unneeded "$folder"/lib/*
 
