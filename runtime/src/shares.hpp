@@ -34,7 +34,7 @@ namespace nearfield::detail
     int large_groups = 0, small_groups = 0;
   };
 
-  /// The share with which a step of so many directed pairs ends first. It is 0 or 1 unless sharing saves a hundredth
+  /// The share with which a step of so many directed pairs ends first. It is 0 or 1 unless sharing saves half a hundredth
   /// of the step and more time than tasks cost. GPUs have gpu_groups tasks, which are submitted first.
   NEARFIELD_API cpu_share share_of_cpus(double pairs, std::size_t gpu_groups,
                                         step_workers const& workers);

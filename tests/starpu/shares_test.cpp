@@ -69,6 +69,9 @@ namespace
       EXPECT_GT(1 / (1 - share), 1 + 0.6 * c) << c;
     }
     EXPECT_GT(share_of_cpus(uniform_64x64x64, 8, beside_an_h100(0.03)).pairs, 0);
+    step_workers const in_f64_with_gradients{14, 0.012 * 7e11 / 14, 1, 7e11};
+    EXPECT_GT(share_of_cpus(uniform_64x64x64, 8, in_f64_with_gradients).pairs, 0)
+        << "0.3 ms of 40, though less than a hundredth";
   }
 
   TEST(share_of_cpus, is_nothing_where_it_does_not_pay)
