@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <optional>
 #include <thread>
 
@@ -23,6 +24,8 @@ namespace bench
   inline nearfield::starpu::runtime& starpu(nearfield::starpu::runtime_options const& options = {})
   {
     if (!detail::instance) detail::instance.emplace(options);
+    // before what it uses of nearfield's is destroyed
+    [[maybe_unused]] static int const ends = std::atexit([] { detail::instance.reset(); });
     return *detail::instance;
   }
 
