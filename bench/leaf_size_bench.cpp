@@ -1,10 +1,13 @@
-// The automatic leaf size against a sweep: the near field (mutual, on one core, measured) and a far field of stated cost.
+// The automatic leaf size against a sweep: the near field, measured, and a far field of stated cost.
 //
-//   leaf_size/<interaction>/<precision>/<cloud>/<points>/<us>   us: what the far field of a leaf takes
+//   leaf_size/<interaction>/<precision>/<cloud>/<points>/<us>       mutual, on one core; us: the far field of a leaf
+//   leaf_size/cuda/<interaction>/<precision>/<cloud>/<points>/<ns>  on the first GPU, if there is one, in the form that
+//                                                                   steps there take for such leaves; ns likewise
 //
 // The time of a row is the sum of both fields with the size that choose_leaf_size() takes; counters: that size
 // (`automatic`), the best one of the sweep (`best`), the sum over that of the best (`ratio`), the sum of each size of
-// the sweep in seconds (`at_64`), and `of_bound`, that of the near field alone with the automatic size. Sizes are run one after another, several times around, and each has the shortest of its
+// the sweep in seconds (`at_64`), and, on a core, `of_bound`, that of the near field alone with the automatic size.
+// Sizes are run one after another, several times around, and each has the shortest of its times, on a core of its
 // processor times: on a shared machine others can only slow a run.
 
 #include "clouds.hpp"
@@ -12,6 +15,9 @@
 #include "run.hpp"
 #include "timing.hpp"
 
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 #include <nearfield/tree/leaf_size.hpp>
@@ -21,6 +27,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
+#include <cstdint>
 #include <map>
 #include <numbers>
 #include <string>
@@ -54,31 +62,78 @@ namespace
     return points;
   }
 
-  /// Times the near field of points in the order of a tree.
+  /// The near field of points in the order of a tree, on one core.
   template <class K, class T>
+  struct on_core
+  {
+    static constexpr auto where = nf::simd;
+    static constexpr double unit = 1e-6; ///< of far fields, in seconds
+
+    nf::column_set<T, 3> x;
+    nf::column_set<T, 1> q;
+    bench::outputs<T, K::n_out> out;
+
+    on_core(nf::tree<3> const& tree, bench::cloud<T, 3> const& points)
+        : x(nf::gather(tree.target_order(), points.positions())),
+          q(nf::gather(tree.target_order(), points.charges())), out(points.q.size())
+    {}
+    double seconds(nf::tree<3> const& tree)
+    {
+      double const start = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID); // others may have the core
+      nf::near_field_mutual(nf::simd, K{}, tree.targets(), tree.half_interactions(),
+                            std::as_const(x).view(), std::as_const(q).view(), out.view());
+      return bench::seconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
+    }
+  };
+
+  /// The same on a GPU.
+  template <class K, class T>
+  struct on_gpu
+  {
+    static constexpr auto where = nf::cuda;
+    static constexpr double unit = 1e-9;
+
+    bool is_mutual;
+    nf::cuda_list list;
+    nf::device_columns<T, 3> x;
+    nf::device_columns<T, 1> q;
+    nf::device_columns<T, K::n_out> out;
+
+    on_gpu(nf::tree<3> const& tree, bench::cloud<T, 3> const& points)
+        : is_mutual(nf::cuda_mutual_pays(points.q.size(), tree.size(), K::n_out, 1)),
+          list(is_mutual ? nf::cuda_list::mutual(tree.targets(), tree.half_interactions())
+                         : nf::cuda_list(tree.targets(), tree.interactions(), points.q.size())),
+          x(nf::gather(tree.target_order(), points.positions()).view()),
+          q(nf::gather(tree.target_order(), points.charges()).view()), out(points.q.size())
+    {}
+    double seconds(nf::tree<3> const&)
+    {
+      constexpr int steps = 8; // one behind another: the launches cost nothing
+      double const start = bench::seconds();
+      for (int i = 0; i < steps; ++i)
+        if (is_mutual)
+          nf::near_field_mutual(nf::cuda, K{}, list, x.view(), q.view(), out.view());
+        else
+          nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view());
+      nf::synchronize(nf::cuda.stream);
+      return (bench::seconds() - start) / steps;
+    }
+  };
+
+  template <class Place, class T>
   class timed_tree
   {
   public:
     timed_tree(bench::cloud<T, 3> const& points, int size)
-        : tree_(nf::build_tree(points.positions(), {.max_leaf_size = size})),
-          x_(nf::gather(tree_.target_order(), points.positions())),
-          q_(nf::gather(tree_.target_order(), points.charges())), out_(points.q.size())
+        : tree_(nf::build_tree(points.positions(), {.max_leaf_size = size})), place_(tree_, points)
     {}
-    void run()
-    {
-      double const start = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID); // others may have the core
-      nf::near_field_mutual(nf::simd, K{}, tree_.targets(), tree_.half_interactions(),
-                            std::as_const(x_).view(), std::as_const(q_).view(), out_.view());
-      times_.push_back(bench::seconds_of(CLOCK_THREAD_CPUTIME_ID) - start);
-    }
+    void run() { times_.push_back(place_.seconds(tree_)); }
     [[nodiscard]] double seconds() const { return std::ranges::min(times_); }
     [[nodiscard]] nf::tree<3> const& tree() const { return tree_; }
 
   private:
     nf::tree<3> tree_;
-    nf::column_set<T, 3> x_;
-    nf::column_set<T, 1> q_;
-    bench::outputs<T, K::n_out> out_;
+    Place place_;
     std::vector<double> times_;
   };
 
@@ -91,10 +146,11 @@ namespace
   };
   using measured = std::map<int, near_field>; ///< by size
 
-  template <class K, class T>
+  template <class Place, class T>
   void measure(bench::cloud<T, 3> const& points, std::vector<int> const& wanted, measured& found)
   {
-    std::vector<timed_tree<K, T>> trees;
+    std::vector<timed_tree<Place, T>> trees;
+    trees.reserve(wanted.size());
     for (int const size : wanted) trees.emplace_back(points, size);
     for (int round = 0; round < rounds; ++round)
       for (auto& each : trees) each.run();
@@ -103,18 +159,20 @@ namespace
                           double(trees[s].tree().interaction_count())};
   }
 
-  template <class K, class T>
+  template <template <class, class> class On, class K, class T>
   void run(benchmark::State& state, std::string const& name, std::size_t n)
   {
+    using place = On<K, T>;
+    constexpr bool is_core = std::same_as<place, on_core<K, T>>;
     auto const points = make_cloud<T>(name, n);
     static std::map<std::string, measured> of_clouds; // for all far fields
     auto& times = of_clouds[name];
-    if (times.empty()) measure<K>(points, {std::begin(sizes), std::end(sizes)}, times);
-    double const far = 1e-6 * static_cast<double>(state.range(0));
-    nf::leaf_costs const costs{.near_field = nf::pair_cost_of<T>(nf::simd, K{}),
+    if (times.empty()) measure<place>(points, {std::begin(sizes), std::end(sizes)}, times);
+    double const far = place::unit * static_cast<double>(state.range(0));
+    nf::leaf_costs const costs{.near_field = nf::pair_cost_of<T>(place::where, K{}),
                                .seconds_per_leaf = far};
     int const chosen = nf::choose_leaf_size(points.positions(), costs).max_leaf_size;
-    if (!times.contains(chosen)) measure<K>(points, {chosen}, times);
+    if (!times.contains(chosen)) measure<place>(points, {chosen}, times);
     auto const total = [&](auto const& entry)
     {
       return entry.second.seconds + far * entry.second.leaves;
@@ -126,35 +184,39 @@ namespace
     state.counters["automatic"] = chosen;
     state.counters["best"] = best->first;
     state.counters["ratio"] = sum / least;
-    auto const bound = bench::pair_bound<K, T>(bench::one_core(), automatic->second.pairs, true);
-    state.counters["of_bound"] = bound.seconds / automatic->second.seconds;
-    state.SetLabel(std::string("near field bound by ") + bound.by);
+    if constexpr (is_core)
+    {
+      auto const bound = bench::pair_bound<K, T>(bench::one_core(), automatic->second.pairs, true);
+      state.counters["of_bound"] = bound.seconds / automatic->second.seconds;
+      state.SetLabel(std::string("near field bound by ") + bound.by);
+    }
     for (auto const& entry : times)
       state.counters["at_" + std::to_string(entry.first)] = total(entry);
     if (sum > 1.5 * least) bench::fail(state, "the automatic size is far from the best");
   }
 
-  template <class K, class T>
-  void add()
+  template <template <class, class> class On, class K, class T>
+  void add(std::string const& prefix, std::size_t n, std::vector<std::int64_t> const& far_fields)
   {
-    constexpr std::size_t n = 100'000;
     for (std::string const name : {"uniform", "plummer", "shell", "two_clusters"})
-      benchmark::RegisterBenchmark(("leaf_size/" + std::string(K::name) + "/" +
-                                    bench::precision_name<T> + "/" + name + "/" + std::to_string(n))
-                                       .c_str(),
-                                   [=](auto& state) { run<K, T>(state, name, n); })
-          ->Arg(1)
-          ->Arg(3)
-          ->Arg(10)
-          ->Iterations(1)
-          ->UseManualTime()
-          ->Unit(benchmark::kMillisecond);
+    {
+      auto* const row = benchmark::RegisterBenchmark(
+          (prefix + "/" + std::string(K::name) + "/" + bench::precision_name<T> + "/" + name + "/" +
+           std::to_string(n))
+              .c_str(),
+          [=](auto& state) { run<On, K, T>(state, name, n); });
+      for (auto const far : far_fields) row->Arg(far);
+      row->Iterations(1)->UseManualTime()->Unit(benchmark::kMillisecond);
+    }
   }
 
   bool const added = []
   {
-    add<nf::one_over_r<>, float>();
-    add<nf::val_grad_one_over_r<>, double>();
+    add<on_core, nf::one_over_r<>, float>("leaf_size", 100'000, {1, 3, 10});
+    add<on_core, nf::val_grad_one_over_r<>, double>("leaf_size", 100'000, {1, 3, 10});
+    if (nf::gpus().empty()) return true;
+    add<on_gpu, nf::one_over_r<>, float>("leaf_size/cuda", 1'000'000, {10, 30, 100});
+    add<on_gpu, nf::val_grad_one_over_r<>, double>("leaf_size/cuda", 1'000'000, {10, 30, 100});
     return true;
   }();
 }

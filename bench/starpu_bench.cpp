@@ -1,6 +1,8 @@
 // The whole near field through StarPU beside one core: 32^3 boxes, 3D, 1/r with and without its gradient, the
 // mutual form. `efficiency` is the rate of all workers divided by the number of workers times the rate of one
-// core with StarPU paused, both of this run; `beside_one_core` is the processor time of all other threads
+// core with StarPU paused, both of this run, and
+// `of_processor_time` the processor time of the one over that of all threads in a step, which others on the machine
+// do not lengthen; `beside_one_core` is the processor time of all other threads
 // meanwhile over that of the one, 0 if it ran alone; `submission` is the fraction of a step that the submitting
 // thread spends in submit().
 
@@ -51,7 +53,7 @@ namespace
                                 points.positions(), points.charges(), out.view()};
     step.submit();
     step.wait();
-    std::vector<double> serial_times, others, step_times, submit_times;
+    std::vector<double> serial_times, serial_cpu, step_cpu, others, step_times, submit_times;
     for (auto _ : state)
     {
       {
@@ -61,13 +63,16 @@ namespace
                               q.view(), serial_out.view());
         bench::clocks const end;
         serial_times.push_back(end.wall - begin.wall);
+        serial_cpu.push_back(end.own_cpu - begin.own_cpu);
         others.push_back(beside(begin, end));
       }
+      bench::clocks const before;
       double const begin = seconds();
       step.submit();
       double const submitted = seconds();
       step.wait();
       double const end = seconds();
+      step_cpu.push_back(bench::clocks().cpu - before.cpu);
       submit_times.push_back(submitted - begin);
       step_times.push_back(end - begin);
       state.SetIterationTime(end - begin);
@@ -92,6 +97,7 @@ namespace
     state.counters["one_core_pairs/s"] = static_cast<double>(tree.interaction_count()) / serial;
     state.counters["beside_one_core"] = median(others);
     state.counters["efficiency"] = serial / parallel / workers;
+    state.counters["of_processor_time"] = median(serial_cpu) / median(step_cpu);
     state.counters["submission"] = median(submit_times) / parallel;
   }
 

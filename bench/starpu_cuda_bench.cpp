@@ -2,7 +2,9 @@
 // steady state: results stay on the GPU. `fraction` is the rate of the step divided by that of the launch on
 // one GPU; `pipelined` is the same with ten steps submitted before waiting. The other counters are the
 // additional milliseconds of a step with new inputs (pipelined: read during the tasks of the previous step),
-// and with delivery of its results.
+// and with delivery of its results. With several GPUs, `one_gpu_ms` is the median of a step on one of them, for which
+// StarPU is started with one, and `over_one_gpu` is that over the median on all of them (`step_ms`); `gap_ms` is
+// the median time from the end of the first GPU's last task to that of the last one's.
 
 #include "clouds.hpp"
 #include "rates.hpp"
@@ -14,6 +16,7 @@
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
 #include <nearfield/starpu/near_field.hpp>
+#include <nearfield/starpu/tasks.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>
 
@@ -21,6 +24,9 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <map>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -84,6 +90,60 @@ namespace
     return (seconds() - begin) / n_steps;
   }
 
+  /// A step that leaves its results on the GPUs.
+  template <class K, class T>
+  nf::starpu::near_field<T> make_step(nf::leaf_groups<3> const& groups,
+                                      bench::cloud<T, 3> const& points,
+                                      bench::outputs<T, K::n_out>& out, nf::pair_form form)
+  {
+    return {
+        starpu(),
+        groups,
+        K{},
+        points.positions(),
+        points.charges(),
+        out.view(),
+        {.form = form, .backend = nf::cuda, .delivery = nf::starpu::delivery_choice::on_request}};
+  }
+
+  /// The median time of a step on one GPU of several, in seconds.
+  template <class K, class T>
+  double on_one_gpu(nf::tree<3> const& tree, bench::cloud<T, 3> const& points, nf::pair_form form)
+  {
+    bench::restart_starpu({.gpus = 1});
+    std::vector<double> times;
+    {
+      auto const groups = nf::group_leaves(starpu(), tree);
+      bench::outputs<T, K::n_out> out(points.q.size());
+      auto step = make_step<K>(groups, points, out, form);
+      step_seconds(step, 1);
+      step_seconds(step, 3);
+      for (int i = 0; i < 9; ++i) times.push_back(step_seconds(step, 1));
+    }
+    bench::restart_starpu({});
+    return median(times);
+  }
+
+  /// The time, in seconds, from the end of the first GPU's last task of a step to that of the last one's.
+  template <class Step>
+  double gap_at_end(Step& step)
+  {
+    nf::starpu::task_recording const recording;
+    step_seconds(step, 1);
+    std::map<std::string, double>
+        ends; // by the name up to the worker's number on its GPU: "CUDA 0"
+    for (auto const& task : recording.tasks())
+    {
+      auto const worker = nf::starpu::worker_name(task.worker);
+      if (!worker.starts_with("CUDA")) continue;
+      double& end = ends[worker.substr(0, worker.find('.'))];
+      end = std::max(end, task.end);
+    }
+    if (ends.empty()) return 0;
+    auto const [first, last] = std::ranges::minmax(std::views::values(ends));
+    return last - first;
+  }
+
   template <class K, class T>
   void run(benchmark::State& state, bench::cloud<T, 3> const& points,
            nf::tree_options<3> const& cut, nf::pair_form form, int groups_per_gpu)
@@ -94,16 +154,11 @@ namespace
       bench::paused_starpu const alone;
       return one_launch<K>(tree, points, form);
     }();
+    bool const compares = starpu().n_gpus() > 1 && groups_per_gpu == 0;
+    double const one_gpu = compares ? on_one_gpu<K>(tree, points, form) : 0;
     auto const groups = nf::group_leaves(starpu(), tree, {.groups_per_gpu = groups_per_gpu});
     bench::outputs<T, K::n_out> out(points.q.size());
-    nf::starpu::near_field step{
-        starpu(),
-        groups,
-        K{},
-        points.positions(),
-        points.charges(),
-        out.view(),
-        {.form = form, .delivery = nf::starpu::delivery_choice::on_request}};
+    auto step = make_step<K>(groups, points, out, form);
     double const first = step_seconds(step, 1);
     step_seconds(step, 3);
 
@@ -113,6 +168,8 @@ namespace
       times.push_back(step_seconds(step, 1));
       state.SetIterationTime(times.back());
     }
+    std::vector<double> gaps;
+    for (int i = 0; compares && i < 9; ++i) gaps.push_back(gap_at_end(step));
     for (int i = 0; i < 3; ++i) pipelined.push_back(step_seconds(step, 10));
     for (int i = 0; i < 5; ++i)
     {
@@ -147,6 +204,13 @@ namespace
     state.counters["groups"] = groups.size();
     state.counters["launch_ms"] = 1e3 * raw;
     state.counters["fraction"] = raw / typical;
+    state.counters["step_ms"] = 1e3 * typical;
+    if (compares)
+    {
+      state.counters["one_gpu_ms"] = 1e3 * one_gpu;
+      state.counters["over_one_gpu"] = one_gpu / typical;
+      state.counters["gap_ms"] = 1e3 * median(gaps);
+    }
     state.counters["pipelined"] = raw / median(pipelined);
     state.counters["first_ms"] = 1e3 * first;
     state.counters["new_inputs_ms"] = 1e3 * (median(with_inputs) - typical);

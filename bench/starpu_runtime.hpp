@@ -9,15 +9,31 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdlib>
+#include <optional>
 #include <thread>
 
 namespace bench
 {
+  namespace detail
+  {
+    inline std::optional<nearfield::starpu::runtime> instance;
+  }
+
   /// StarPU, started by the first row that uses it, with its options.
   inline nearfield::starpu::runtime& starpu(nearfield::starpu::runtime_options const& options = {})
   {
-    static nearfield::starpu::runtime instance(options);
-    return instance;
+    if (!detail::instance) detail::instance.emplace(options);
+    // before what it uses of nearfield's is destroyed
+    [[maybe_unused]] static int const ends = std::atexit([] { detail::instance.reset(); });
+    return *detail::instance;
+  }
+
+  /// Stops StarPU and starts it with other options: nothing that uses it may exist.
+  inline void restart_starpu(nearfield::starpu::runtime_options const& options)
+  {
+    detail::instance.reset();
+    detail::instance.emplace(options);
   }
 
   /// Wall clock and the processor time of all threads and of this one, in seconds.

@@ -2,7 +2,11 @@
 // data resident: results stay where they are. Medians in milliseconds are gpus_ms, cpus_ms and both_ms; `c` is the
 // rate of the cores over that of the GPUs, `gain` that of both over that of the GPUs, and `of_sum` that of both over
 // the sum. `made_ms` is the time to make the shared step, which may measure rates, and `first_ms` that of its first
-// run. Rows with `slow` kernels have a GPU of a twentieth, and `slower` ones of a two-hundredth of its rate.
+// run; `made_again_ms` and `first_again_ms` are those of another one like it, whose rates are known. `cpu_in_step` is
+// the rate of a CPU worker in the step of the cores alone over the one that was measured to divide the step, and
+// `gpu_in_step` the same of a GPU: their ratio is what runtime/src/division.cpp has as in_a_step. With several GPUs,
+// `one_gpu_ms` is the step of one GPU alone, for which StarPU is started with one, and `over_one_gpu` is that over
+// both_ms. Rows with `slow` kernels have a GPU of a twentieth, and `slower` ones of a two-hundredth of its rate.
 //
 // With NEARFIELD_RECORDINGS=<folder>, the tasks of one shared step with new inputs and delivery are written to
 // <row>.tasks.json there: their names, workers, and the milliseconds when they began and ended.
@@ -14,6 +18,8 @@
 #include "starpu_runtime.hpp"
 #include "sums.hpp"
 #include "timing.hpp"
+
+#include "runtime/src/rates.hpp"
 
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/tasks.hpp>
@@ -72,12 +78,37 @@ namespace
     file << "\n]}\n";
   }
 
+  /// The median time of a step on one GPU of several, in seconds.
+  template <class K, class T>
+  double on_one_gpu(nf::tree<3> const& tree, bench::cloud<T, 3> const& points,
+                    bench::outputs<T, K::n_out>& out)
+  {
+    bench::restart_starpu({.gpus = 1});
+    std::vector<double> times;
+    {
+      auto const groups = nf::group_leaves(starpu(), tree);
+      nf::starpu::near_field step{starpu(),
+                                  groups,
+                                  K{},
+                                  points.positions(),
+                                  points.charges(),
+                                  out.view(),
+                                  {.backend = nf::cuda, .delivery = delivery_choice::on_request}};
+      for (int time = 0; time < 3; ++time) run_once(step);
+      for (int time = 0; time < 9; ++time) times.push_back(run_once(step));
+    }
+    bench::restart_starpu({});
+    return median(times);
+  }
+
   template <class K, class T>
   void run(benchmark::State& state, std::string const& name, bench::cloud<T, 3> const& points,
            nf::tree_options<3> const& cut)
   {
     auto const tree = nf::build_tree(points.positions(), cut);
     bench::outputs<T, K::n_out> out(points.q.size());
+    bool const compares = starpu().n_gpus() > 1;
+    double const one_gpu = compares ? on_one_gpu<K>(tree, points, out) : 0;
     auto const for_gpus = nf::group_leaves(starpu(), tree), for_cpus = nf::group_leaves(tree);
     auto const make = [&](auto const& groups, nf::backend where, nf::pair_form form)
     {
@@ -93,6 +124,12 @@ namespace
     double const begin = seconds();
     auto both = make(for_gpus, nf::backend::automatic, nf::pair_form::automatic);
     double const made = seconds() - begin, first = run_once(both);
+    double made_again = seconds(), first_again = 0;
+    {
+      auto again = make(for_gpus, nf::backend::automatic, nf::pair_form::automatic);
+      made_again = seconds() - made_again;
+      first_again = run_once(again);
+    }
     auto gpus = make(for_gpus, nf::cuda, both.form());
     auto cpus = make(for_cpus, nf::simd, both.form());
     for (int time = 0; time < 3; ++time)
@@ -146,7 +183,22 @@ namespace
     counters["gain"] = t_gpus / t;
     counters["of_sum"] = 1 / (t * (1 / t_gpus + 1 / t_cpus));
     counters["made_ms"] = 1e3 * made;
+    counters["made_again_ms"] = 1e3 * made_again;
     counters["first_ms"] = 1e3 * first;
+    counters["first_again_ms"] = 1e3 * first_again;
+    auto const in_step = [&](nf::backend where, double seconds, int workers)
+    {
+      auto const k = nf::starpu::detail::kernel_of<T>(K{});
+      return pairs / seconds / workers /
+             nf::starpu::detail::rate_of(k, both.form(), where, for_gpus.view());
+    };
+    counters["cpu_in_step"] = in_step(nf::backend::simd, t_cpus, cpu_workers);
+    counters["gpu_in_step"] = in_step(nf::backend::cuda, t_gpus, starpu().n_gpus());
+    if (compares)
+    {
+      counters["one_gpu_ms"] = 1e3 * one_gpu;
+      counters["over_one_gpu"] = one_gpu / t;
+    }
   }
 
   template <class K, class T>

@@ -31,9 +31,11 @@ namespace nearfield::starpu::detail
       return wanted;
     }
 
-    // what is measured lies in the caches of a core: CPU workers reach 0.7 of it in a step, whose points come from memory,
-    // and a GPU 1.1 to 1.6 of it, since a whole step fills it better (one H100 beside 14 workers of a Xeon)
-    constexpr double in_a_step = 0.55;
+    // What is measured lies in the caches of a core: CPU workers reach 0.7 of it in a step, whose points come from memory,
+    // and a GPU 1.1 to 1.6 of it, since a whole step fills it better. With 0.55 the steps on one H100 beside 14 workers of
+    // a Xeon had shares as if this ratio were 0.7 to 1.12 of the true one, 0.87 in the middle (h100-starpu_shares.json).
+    // A ratio of 1 / 0.7 of the true one would make the GPU wait for cores (doubt in shares.cpp), so it stays below.
+    constexpr double in_a_step = 0.6;
 
     /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
     /// GPUs would wait.

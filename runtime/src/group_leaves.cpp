@@ -17,19 +17,25 @@ namespace nearfield
     // below this StarPU's overhead exceeds a few percent of a task
     constexpr double least_pairs_of_a_group = 1e6;
 
-    // more than the two workers of a GPU run at once, so that it never drains; 1000 leaves fill a GPU
-    constexpr int most_groups_per_gpu = 8;
+    // 1000 leaves fill a GPU
     constexpr double least_leaves_of_a_gpu_group = 1000;
     // 0.05 ms (f32) to 0.1 ms (f64) of an H100, while submitting a task costs 5 to 10 us: eight tasks take a
     // tenth of a step of half a millisecond. But no more CPU workers than groups can gather inputs or scatter
     // results.
     constexpr double least_pairs_of_a_gpu_group = 1.5e8;
+    // a small one of several GPUs comes last, when larger ones before it have long been submitted
+    constexpr double least_pairs_of_a_small_group = 0.4 * least_pairs_of_a_gpu_group;
 
-    double number_of_gpu_groups(group_options const& options, double pairs, double n_leaves)
+    /// Groups for GPUs by default, an equal number for each unless there are fewer.
+    std::size_t number_of_gpu_groups(std::size_t gpus, double pairs, double n_leaves)
     {
-      if (options.groups_per_gpu > 0) return double(options.groups_per_gpu) * options.gpus;
-      return std::min({n_leaves / least_leaves_of_a_gpu_group, pairs / least_pairs_of_a_gpu_group,
-                       double(most_groups_per_gpu) * options.gpus});
+      double const most = double(detail::most_groups_per_gpu * gpus), small = 4 * most;
+      if (gpus > 1 && n_leaves >= small * least_leaves_of_a_gpu_group &&
+          pairs >= small * least_pairs_of_a_small_group)
+        return detail::groups_per_gpu_with_tail * gpus;
+      auto const n = static_cast<std::size_t>(std::min(
+          {n_leaves / least_leaves_of_a_gpu_group, pairs / least_pairs_of_a_gpu_group, most}));
+      return n > gpus ? n / gpus * gpus : n;
     }
 
     std::size_t number_of_groups(group_options const& options, double pairs, index_type n_leaves)
@@ -40,8 +46,13 @@ namespace nearfield
         return (n_leaves + size - 1) / size;
       }
       if (options.gpus > 0)
-        return static_cast<std::size_t>(
-            std::clamp<double>(number_of_gpu_groups(options, pairs, n_leaves), 1, n_leaves));
+      {
+        auto const gpus = static_cast<std::size_t>(options.gpus);
+        std::size_t const n = options.groups_per_gpu > 0
+                                  ? static_cast<std::size_t>(options.groups_per_gpu) * gpus
+                                  : number_of_gpu_groups(gpus, pairs, n_leaves);
+        return std::clamp<std::size_t>(n, 1, n_leaves);
+      }
       double const cores = std::max(1u, std::thread::hardware_concurrency());
       double const size =
           std::clamp(pairs / (groups_per_core * cores), least_pairs_of_a_group, pairs_of_a_group);
@@ -64,7 +75,11 @@ namespace nearfield
     if (index_type const n = views.targets.size(); n > 0)
     {
       std::vector<double> const pairs = cumulated_pairs(views, pair_form::one_sided);
-      cut_evenly(pairs, n, number_of_groups(options, pairs[n], n), first_leaf);
+      std::size_t const n_groups = number_of_groups(options, pairs[n], n);
+      auto const most = detail::most_groups_per_gpu * static_cast<std::size_t>(options.gpus);
+      bool const has_tail = options.gpus > 1 && options.leaves_per_group == 0 &&
+                            options.groups_per_gpu == 0 && n_groups > most;
+      cut_for_gpus(pairs, n, n_groups, has_tail, first_leaf);
     }
     return first_leaf;
   }

@@ -76,6 +76,38 @@ namespace
     EXPECT_LE(groups_of(1000, 1, {.gpus = 2, .groups_per_gpu = 50}), 8u) << "no more than leaves";
   }
 
+  /// The sizes, in leaves, of the default groups of equal leaves that meet no other.
+  std::vector<index_type> groups_of_equal_leaves(index_type n, int gpus)
+  {
+    constexpr index_type points = 1000; // 1e6 pairs a leaf
+    std::vector<index_type> offsets(n + 1), none(n + 1);
+    std::vector<source_range> own;
+    for (index_type b = 0; b < n; ++b)
+    {
+      offsets[b + 1] = offsets[b] + points;
+      own.push_back({offsets[b], offsets[b + 1]});
+    }
+    leaf_groups_view view;
+    view.targets = view.sources = {offsets};
+    view.full = view.half = {own, none, {}, {}};
+    auto const first = detail::first_leaves_of_groups(view, {.gpus = gpus});
+    std::vector<index_type> sizes;
+    for (std::size_t g = 0; g + 1 < first.size(); ++g) sizes.push_back(first[g + 1] - first[g]);
+    return sizes;
+  }
+
+  TEST(group_leaves, several_gpus_get_as_many_each_and_small_ones_last)
+  {
+    EXPECT_EQ(groups_of_equal_leaves(70'000, 1).size(), 8u) << "one GPU has nobody to wait for";
+    EXPECT_EQ(groups_of_equal_leaves(7500, 3).size(), 6u) << "not 7";
+    EXPECT_EQ(groups_of_equal_leaves(1500, 3).size(), 1u);
+    EXPECT_EQ(groups_of_equal_leaves(60'000, 2).size(), 16u) << "small ones would not fill a GPU";
+    auto const sizes = groups_of_equal_leaves(70'000, 2);
+    ASSERT_EQ(sizes.size(), 28u);
+    for (std::size_t g = 0; g < 12; ++g) EXPECT_NEAR(sizes[g], 70'000 / 16., 2) << g;
+    for (std::size_t g = 12; g < 28; ++g) EXPECT_NEAR(sizes[g], 70'000 / 64., 2) << g;
+  }
+
   TEST(group_leaves, an_empty_tree_has_no_groups)
   {
     auto const x = make_points<float, 2>(cloud::uniform, 0);

@@ -1,7 +1,9 @@
 #include "environment.hpp"
 #include "runtime/src/conf.hpp"
+#include "runtime/src/rates.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
@@ -35,9 +37,21 @@ namespace
   using starpu::runtime;
   using testing::AllOf;
   using testing::HasSubstr;
+  using testing::Not;
 
   // workers are counted here: those of GPUs, which a machine may have, would be among them
   [[maybe_unused]] int const no_gpus = setenv("STARPU_NCUDA", "0", 1);
+
+  /// 100 points that meet one another.
+  leaf_groups_view one_leaf()
+  {
+    static index_type const offsets[] = {0, 100}, none[] = {0, 0};
+    static source_range const own[] = {{0, 100}};
+    leaf_groups_view view;
+    view.targets = view.sources = {offsets};
+    view.full = view.half = {own, none, {}, {}};
+    return view;
+  }
 
   // StarPU aborts when it reads a file of measured times that is damaged, as a full disk leaves it.
   TEST(starpu_runtime, damaged_files_of_performance_models_are_not_read)
@@ -68,6 +82,34 @@ namespace
       EXPECT_EQ(out[0], 9 / 0.25);
     }
     std::filesystem::remove_all(home);
+  }
+
+  // All workers share clock and caches, so what one does among two is not what it does alone.
+  TEST(starpu_runtime, rates_kept_for_another_number_of_workers_are_not_used)
+  {
+    environment variables;
+    std::string cache =
+        (std::filesystem::temp_directory_path() / "nearfield-cache-XXXXXX").string();
+    ASSERT_NE(mkdtemp(cache.data()), nullptr);
+    variables.set("NEARFIELD_CACHE", cache.c_str());
+    auto const kept = [&]
+    {
+      std::string text;
+      for (auto const& file : std::filesystem::directory_iterator(cache))
+        std::getline(std::ifstream(file.path()), text, '\0');
+      return text;
+    };
+    for (int const workers : {2, 1})
+    {
+      runtime const r({.workers = workers});
+      std::string const among = ", one of " + std::to_string(workers);
+      EXPECT_THAT(kept(), Not(HasSubstr(among)));
+      EXPECT_GT(starpu::detail::rate_of(starpu::detail::kernel_of<float>(log_r{}),
+                                        pair_form::one_sided, scalar, one_leaf()),
+                0);
+      EXPECT_THAT(kept(), HasSubstr(among));
+    }
+    std::filesystem::remove_all(cache);
   }
 
   TEST(starpu_runtime, runs_as_long_as_one_object_lives)

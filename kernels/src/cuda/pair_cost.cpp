@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <cstdint>
 #include <vector>
 
 namespace nearfield::detail
@@ -38,11 +38,13 @@ namespace nearfield::detail
     {
       cuda_list const on_device = subject.is_mutual ? cuda_list::mutual(points, list, stream)
                                                     : cuda_list(points, list, n, stream);
-      // multiples of irrational numbers fill the unit cube
+      // multiples of irrational numbers fill the unit cube; fmod would take longer than all launches
       double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
       filled_columns<T> const x(subject.dim, n, stream,
-                                [&](int d, std::size_t i) {
-                                  return static_cast<T>(std::fmod(steps[d] * double(i + 1), 1.));
+                                [&](int d, std::size_t i)
+                                {
+                                  double const at = steps[d] * double(i + 1);
+                                  return static_cast<T>(at - double(std::int64_t(at)));
                                 });
       filled_columns<T> const q(subject.n_in, n, stream, [](int, std::size_t) { return T(1); });
       filled_columns<T> const out(subject.n_out, n, stream, [](int, std::size_t) { return T(0); });
