@@ -266,6 +266,8 @@ namespace nearfield::app
     if (info_command->parsed()) return info();
     if (launched().ranks > 1 && program.got_subcommand("run"))
       return run_over_ranks(interpret(written));
+    if (launched().ranks > 1 && program.got_subcommand("search"))
+      return search_over_ranks(interpret(search_of));
     refuse_ranks(program.get_subcommands().front()->get_name());
     if (demo_command->parsed()) return demo(demo_of);
     if (program.got_subcommand("search")) return search(interpret(search_of));

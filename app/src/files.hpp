@@ -4,6 +4,7 @@
 #include <nearfield/io/atomic_file.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <initializer_list>
 #include <iostream>
 #include <list>
@@ -58,6 +59,9 @@ namespace nearfield::app
     if (!std::cout.flush())
       throw error("standard output: cannot be written; give it another place");
   }
+
+  /// What takes the bytes of a file, piece by piece.
+  using byte_sink = std::function<void(std::string_view)>;
 
   /// The output files of one run, committed together.
   class output_files

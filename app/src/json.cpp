@@ -231,7 +231,7 @@ namespace nearfield::app
                {"dim", dim},
                {"precision", name_of(options.precision)},
                {"backend", name_of(options.backend)},
-               {"workers", std::max(1, options.workers)},
+               {"workers", std::max(1, options.workers) * result.ranks},
                {"radius", number(options.radius)},
                {"periodic", periodic},
                {"list", name_of(options.list)},
@@ -243,6 +243,7 @@ namespace nearfield::app
       value["width"] = *result.table_width;
       value["overflow"] = result.overflow;
     }
+    if (result.ranks > 1) value["ranks"] = result.ranks;
     value["seconds"] = seconds;
     value["bytes"] = result.bytes;
     value["peak_memory"] = result.peak_memory;

@@ -31,4 +31,7 @@ namespace nearfield::app
   /// `nearfield run` over all ranks. Throws nearfield::error where the program was built without MPI, and for options
   /// that are not for several ranks, before MPI starts.
   exit_status run_over_ranks(run_options const& options);
+
+  /// `nearfield search` in the same way.
+  exit_status search_over_ranks(search_options const& options);
 }

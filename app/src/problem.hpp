@@ -146,7 +146,7 @@ namespace nearfield::app
   {
     threads here(1);
     rounded_columns<T> made(here, from.points.positions, {});
-    check_ranges<T>(from.points.positions, made.ranges, from.name, "coordinate");
+    check_ranges<T>(from.points.positions, made.ranges, from.name, "coordinate", from.first);
     return {std::move(made.columns)};
   }
 

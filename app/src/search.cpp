@@ -15,65 +15,66 @@ namespace nearfield::app
 {
   namespace
   {
-    // The checks that need no input file.
-    void check_early(search_options const& options)
-    {
-      check_lengths(options);
-      check_devices({.backend = options.backend, .workers = 0});
-      if (options.workers > 0 && !has_tasks())
-        throw error("--workers: this program was built without StarPU; leave it out, or configure "
-                    "with -DNEARFIELD_ENABLE_STARPU=ON");
-      if (options.output)
-      {
-        check_list_format(*options.output);
-        check_output("--output", *options.output, {options.input});
-      }
-      if (options.json) check_output("--json", *options.json, {options.input, options.output});
-      if (options.backend != backend::scalar && options.backend != backend::cuda)
-        (void)selected_isa();
-    }
-
-    named_points read(search_options const& options)
-    {
-      named_points from{options.input.string(),
-                        read_points(options.input, {.dim = options.dim,
-                                                    .columns = options.columns,
-                                                    .atom_style = options.atom_style})};
-      check_axes(options.periodic, from);
-      from.points.inputs = {}; // a search does not use them
-      from.points.outputs = {};
-      return from;
-    }
-
-    std::string backend_name(search_options const& options)
+    std::string backend_name(search_options const& options, int ranks)
     {
       std::string name = name_of(options.backend);
       if (options.backend == backend::simd)
         name += " (" + std::string(nearfield::name_of(selected_isa())) + ")";
-      if (options.workers > 0)
-        name += ", " + std::to_string(options.workers) +
-                (options.workers == 1 ? " worker" : " workers");
+      if (int const workers = options.workers * ranks; workers > 0)
+        name += ", " + std::to_string(workers) + (workers == 1 ? " worker" : " workers");
       return name;
     }
+  }
 
-    void print_summary(search_options const& options, int dim, search_result const& result)
+  void check_early(search_options const& options)
+  {
+    check_lengths(options);
+    check_devices({.backend = options.backend, .workers = 0});
+    if (options.workers > 0 && !has_tasks())
+      throw error("--workers: this program was built without StarPU; leave it out, or configure "
+                  "with -DNEARFIELD_ENABLE_STARPU=ON");
+    if (options.output)
     {
-      constexpr auto general = std::chars_format::general;
-      std::cout << "points        " << result.points << ", " << dim << "D\n"
-                << "search        " << backend_name(options) << ", " << name_of(options.precision)
-                << ", radius " << number_text(options.radius, general, 6) << "\n"
-                << "pairs         " << result.pairs << " (" << name_of(options.list) << "), "
-                << number_text(result.mean_neighbours, general, 4)
-                << " neighbours per point, at most " << result.max_neighbours << "\n";
-      if (result.overflow)
-        std::cout << "overflow      rows of the table hold " << *result.table_width << " of up to "
-                  << result.max_neighbours << " neighbours; counts are true\n";
-      std::cout << "seconds       grid " << number_text(result.grid_seconds, general, 3)
-                << ", count " << number_text(result.count_seconds, general, 3) << ", fill "
-                << number_text(result.fill_seconds, general, 3) << "\n"
-                << "memory        the list takes " << result.bytes << " bytes, the peak is "
-                << result.peak_memory << "\n";
+      check_list_format(*options.output);
+      check_output("--output", *options.output, {options.input});
     }
+    if (options.json) check_output("--json", *options.json, {options.input, options.output});
+    if (options.backend != backend::scalar && options.backend != backend::cuda)
+      (void)selected_isa();
+  }
+
+  named_points read_positions(search_options const& options, std::optional<file_part> const& part)
+  {
+    named_points from{options.input.string(),
+                      read_points(options.input, {.dim = options.dim,
+                                                  .columns = options.columns,
+                                                  .atom_style = options.atom_style,
+                                                  .part = part})};
+    check_axes(options.periodic, from);
+    from.points.inputs = {}; // a search does not use them
+    from.points.outputs = {};
+    return from;
+  }
+
+  void print_summary(search_options const& options, int dim, search_result const& result)
+  {
+    constexpr auto general = std::chars_format::general;
+    std::cout << "points        " << result.points << ", " << dim << "D";
+    if (result.ranks > 1) std::cout << ", on " << result.ranks << " ranks";
+    std::cout << "\nsearch        " << backend_name(options, result.ranks) << ", "
+              << name_of(options.precision) << ", radius "
+              << number_text(options.radius, general, 6) << "\n"
+              << "pairs         " << result.pairs << " (" << name_of(options.list) << "), "
+              << number_text(result.mean_neighbours, general, 4)
+              << " neighbours per point, at most " << result.max_neighbours << "\n";
+    if (result.overflow)
+      std::cout << "overflow      rows of the table hold " << *result.table_width << " of up to "
+                << result.max_neighbours << " neighbours; counts are true\n";
+    std::cout << "seconds       grid " << number_text(result.grid_seconds, general, 3) << ", count "
+              << number_text(result.count_seconds, general, 3) << ", fill "
+              << number_text(result.fill_seconds, general, 3) << "\n"
+              << "memory        the list takes " << result.bytes << " bytes, the peak is "
+              << result.peak_memory << "\n";
   }
 
   exit_status search(search_options const& asked)
@@ -84,14 +85,18 @@ namespace nearfield::app
       options.backend = options.workers == 0 && no_gpu().empty() ? backend::cuda : backend::simd;
 
     auto const start = std::chrono::steady_clock::now();
-    auto const from = read(options);
+    auto const from = read_positions(options);
     double const read_seconds = seconds_since(start);
     auto const result = search_points(from, options);
     print_summary(options, from.points.dim, result);
 
     output_files files;
     if (options.output)
-      write_list(files.open(*options.output), *options.output, options.list, result);
+    {
+      atomic_file& file = files.open(*options.output);
+      write_list([&](std::string_view bytes) { file.write(bytes); }, *options.output, options.list,
+                 result);
+    }
     if (options.json)
       files.write(*options.json, json_of(options, from.points.dim, result, read_seconds));
     files.commit("written       ");

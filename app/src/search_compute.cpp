@@ -35,50 +35,6 @@ namespace nearfield::app
       return grid;
     }
 
-    /// Throws nearfield::error if the list is larger than `limit` bytes.
-    void check_size(search_options const& options, search_result const& result, std::uint64_t limit)
-    {
-      if (result.bytes <= limit) return;
-      std::string const allowed = options.max_memory ? " bytes given; raise it, or "
-                                  : options.backend == backend::cuda
-                                      ? " bytes that are free; use --backend simd, or "
-                                      : " bytes that are available; ";
-      std::string const smaller = options.list == list_kind::count ? "search fewer points"
-                                  : options.list == list_kind::table && options.width
-                                      ? "use a smaller --width"
-                                      : "use a smaller --radius, or --list count";
-      throw error("--max-memory: the " + std::string(name_of(options.list)) + " list has " +
-                  std::to_string(result.pairs) + (result.pairs == 1 ? " pair in " : " pairs in ") +
-                  std::to_string(result.bytes) + " bytes, more than the " + std::to_string(limit) +
-                  allowed + smaller);
-    }
-
-    void set_sizes(search_options const& options, std::uint64_t total, search_result& result)
-    {
-      std::uint64_t const n = result.points, index = sizeof(index_type);
-      result.pairs = options.list == list_kind::half ? total / 2 : total;
-      result.mean_neighbours = n == 0 ? 0 : static_cast<double>(total) / static_cast<double>(n);
-      if (options.list == list_kind::table)
-        result.table_width = options.width.value_or(
-            static_cast<index_type>(std::max<std::uint64_t>(1, result.max_neighbours)));
-      switch (options.list)
-      {
-      case list_kind::half:
-        result.bytes = 2 * index * result.pairs;
-        break;
-      case list_kind::full:
-        result.bytes = (n + 1) * sizeof(std::uint64_t) + index * result.pairs;
-        break;
-      case list_kind::count:
-        result.bytes = index * n;
-        break;
-      case list_kind::table:
-        result.bytes = n * index * (std::uint64_t(*result.table_width) + 1);
-        result.overflow = result.max_neighbours > *result.table_width;
-        break;
-      }
-    }
-
     /// Counts, then fills: search(what) runs a search, fetch(list) copies its result to host memory, and
     /// available() returns the bytes that a list may have.
     template <class Search, class Fetch, class Available>
@@ -98,7 +54,7 @@ namespace nearfield::app
                                        }));
       if (!counts.per_point.empty())
         result.max_neighbours = *std::max_element(counts.per_point.begin(), counts.per_point.end());
-      set_sizes(options, counts.total, result);
+      set_sizes(options, counts.total, sizeof(index_type), result);
       check_size(options, result, limit());
       if (only_counts)
       {
@@ -256,6 +212,50 @@ namespace nearfield::app
     search_result search_points_in(named_points const& from, search_options const& options)
     {
       return from.points.dim == 2 ? search_in<T, 2>(from, options) : search_in<T, 3>(from, options);
+    }
+  }
+
+  void check_size(search_options const& options, search_result const& result, std::uint64_t limit)
+  {
+    if (result.bytes <= limit) return;
+    std::string const allowed = options.max_memory ? " bytes given; raise it, or "
+                                : options.backend == backend::cuda
+                                    ? " bytes that are free; use --backend simd, or "
+                                    : " bytes that are available; ";
+    std::string const smaller = options.list == list_kind::count ? "search fewer points"
+                                : options.list == list_kind::table && options.width
+                                    ? "use a smaller --width"
+                                    : "use a smaller --radius, or --list count";
+    throw error("--max-memory: the " + std::string(name_of(options.list)) + " list has " +
+                std::to_string(result.pairs) + (result.pairs == 1 ? " pair in " : " pairs in ") +
+                std::to_string(result.bytes) + " bytes, more than the " + std::to_string(limit) +
+                allowed + smaller);
+  }
+
+  void set_sizes(search_options const& options, std::uint64_t total, std::size_t of_index,
+                 search_result& result)
+  {
+    std::uint64_t const n = result.points, index = of_index;
+    result.pairs = options.list == list_kind::half ? total / 2 : total;
+    result.mean_neighbours = n == 0 ? 0 : static_cast<double>(total) / static_cast<double>(n);
+    if (options.list == list_kind::table)
+      result.table_width = options.width.value_or(
+          static_cast<index_type>(std::max<std::uint64_t>(1, result.max_neighbours)));
+    switch (options.list)
+    {
+    case list_kind::half:
+      result.bytes = 2 * index * result.pairs;
+      break;
+    case list_kind::full:
+      result.bytes = (n + 1) * sizeof(std::uint64_t) + index * result.pairs;
+      break;
+    case list_kind::count:
+      result.bytes = index * n;
+      break;
+    case list_kind::table:
+      result.bytes = n * index * (std::uint64_t(*result.table_width) + 1);
+      result.overflow = result.max_neighbours > *result.table_width;
+      break;
     }
   }
 

@@ -4,6 +4,9 @@
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/io/npy.hpp>
 
+#include <algorithm>
+#include <span>
+
 namespace nearfield::app
 {
   namespace
@@ -31,7 +34,7 @@ namespace nearfield::app
     class block
     {
     public:
-      explicit block(atomic_file& file) : file_(file) { bytes_.reserve(size + reserve); }
+      explicit block(byte_sink const& put) : put_(put) { bytes_.reserve(size + reserve); }
 
       std::string& bytes()
       {
@@ -40,31 +43,78 @@ namespace nearfield::app
       }
       void flush()
       {
-        file_.write(bytes_);
+        put_(bytes_);
         bytes_.clear();
       }
 
     private:
       static constexpr std::size_t size = 1 << 20, reserve = 1 << 10;
-      atomic_file& file_;
+      byte_sink const& put_;
       std::string bytes_;
     };
 
-    // Calls f(i, j) for every pair of a half or full list.
-    template <class F>
-    void for_each_pair(list_kind kind, search_result const& result, F const& f)
+    // The list of one process: pairs of half and full lists, f(i, j), rows of the others, f(i, count, neighbours).
+    struct list_of_one
     {
-      if (kind == list_kind::half)
-        for (std::size_t p = 0; p < result.i.size(); ++p) f(result.i[p], result.j[p]);
-      else
-        for (std::size_t i = 0; i < result.points; ++i)
-          for (std::uint64_t at = result.offsets[i]; at < result.offsets[i + 1]; ++at)
-            f(i, result.columns[at]);
-    }
+      list_kind kind;
+      search_result const& whole;
+      static constexpr bool has_header = true;
 
-    void write_csv(atomic_file& file, list_kind kind, search_result const& result)
+      template <class F>
+      void each_pair(F const& f) const
+      {
+        if (kind == list_kind::half)
+          for (std::size_t p = 0; p < whole.i.size(); ++p) f(whole.i[p], whole.j[p]);
+        else
+          for (std::size_t i = 0; i < whole.points; ++i)
+            for (std::uint64_t at = whole.offsets[i]; at < whole.offsets[i + 1]; ++at)
+              f(i, whole.columns[at]);
+      }
+      template <class F>
+      void each_row(F const& f) const
+      {
+        for (std::size_t i = 0; i < whole.points; ++i)
+          if (kind == list_kind::count)
+            f(i, whole.counts[i], std::span<index_type const>());
+          else
+            f(i, whole.table.counts[i], std::span<index_type const>(whole.table.row(i)));
+      }
+    };
+
+    // The part that one of several ranks writes.
+    struct list_of_rank
     {
-      block out(file);
+      list_kind kind;
+      search_result const& whole;
+      list_rows const& mine;
+      bool has_header = mine.is_first;
+
+      template <class F>
+      void each_pair(F const& f) const
+      {
+        each_row(
+            [&](std::uint64_t i, std::uint64_t, std::span<std::uint64_t const> row)
+            {
+              for (std::uint64_t const j : row) f(i, j);
+            });
+      }
+      template <class F>
+      void each_row(F const& f) const
+      {
+        std::span<std::uint64_t const> rest = mine.neighbours;
+        for (std::size_t i = 0; i < mine.counts.size(); ++i)
+        {
+          auto const row = rest.first(stored(kind, mine.counts[i], whole.table_width));
+          f(mine.first + i, mine.counts[i], row);
+          rest = rest.subspan(row.size());
+        }
+      }
+    };
+
+    template <class List>
+    void write_csv(byte_sink const& put, List const& list)
+    {
+      block out(put);
       auto const write_two = [&](std::uint64_t first, std::uint64_t second)
       {
         std::string& bytes = out.bytes();
@@ -72,81 +122,80 @@ namespace nearfield::app
         bytes += ',';
         append_number(bytes, second);
       };
-      std::size_t const n = result.points, width = result.table_width.value_or(0);
-      switch (kind)
+      bool const has_rows = list.kind == list_kind::count || list.kind == list_kind::table;
+      std::size_t const width = list.whole.table_width.value_or(0);
+      if (list.has_header)
       {
-      case list_kind::half:
-      case list_kind::full:
-        out.bytes() += "i,j\n";
-        for_each_pair(kind, result,
-                      [&](std::uint64_t i, std::uint64_t j)
-                      {
-                        write_two(i, j);
-                        out.bytes() += '\n';
-                      });
-        break;
-      case list_kind::count:
-        out.bytes() += "i,count\n";
-        for (std::size_t i = 0; i < n; ++i)
-        {
-          write_two(i, result.counts[i]);
-          out.bytes() += '\n';
-        }
-        break;
-      case list_kind::table:
-        out.bytes() += "i,count";
+        out.bytes() += has_rows ? "i,count" : "i,j";
         for (std::size_t k = 0; k < width; ++k) append_number(out.bytes() += ",j", k);
         out.bytes() += '\n';
-        for (std::size_t i = 0; i < n; ++i)
-        {
-          write_two(i, result.table.counts[i]);
-          auto const row = result.table.row(i);
-          for (index_type const j : row) append_number(out.bytes() += ',', j);
-          for (std::size_t k = row.size(); k < width; ++k) out.bytes() += ',';
-          out.bytes() += '\n';
-        }
-        break;
       }
+      if (!has_rows)
+        list.each_pair(
+            [&](std::uint64_t i, std::uint64_t j)
+            {
+              write_two(i, j);
+              out.bytes() += '\n';
+            });
+      else
+        list.each_row(
+            [&](std::uint64_t i, std::uint64_t count, auto const& row)
+            {
+              write_two(i, count);
+              for (auto const j : row) append_number(out.bytes() += ',', j);
+              for (std::size_t k = row.size(); k < width; ++k) out.bytes() += ',';
+              out.bytes() += '\n';
+            });
       out.flush();
     }
 
-    void write_npy(atomic_file& file, list_kind kind, search_result const& result)
+    template <class List>
+    void write_npy(byte_sink const& put, List const& list)
     {
-      block out(file);
-      std::size_t const n = result.points, width = result.table_width.value_or(0);
-      auto const put = [&](std::int64_t value)
+      block out(put);
+      auto const write = [&](std::uint64_t value)
       {
-        append_npy(out.bytes(), value);
+        append_npy(out.bytes(), static_cast<std::int64_t>(value));
       };
-      switch (kind)
-      {
-      case list_kind::half:
-      case list_kind::full:
-        out.bytes() += format_npy_header({result.pairs, 2});
-        for_each_pair(kind, result,
-                      [&](std::uint64_t i, std::uint64_t j)
-                      {
-                        put(static_cast<std::int64_t>(i));
-                        put(static_cast<std::int64_t>(j));
-                      });
-        break;
-      case list_kind::count:
-        out.bytes() += format_npy_header({n});
-        for (index_type const count : result.counts) put(count);
-        break;
-      case list_kind::table:
-        out.bytes() += format_npy_header({n, 1 + width});
-        for (std::size_t i = 0; i < n; ++i)
-        {
-          put(result.table.counts[i]);
-          auto const row = result.table.row(i);
-          for (index_type const j : row) put(j);
-          for (std::size_t k = row.size(); k < width; ++k) put(-1);
-        }
-        break;
-      }
+      bool const is_table = list.kind == list_kind::table,
+                 has_rows = is_table || list.kind == list_kind::count;
+      std::uint64_t const width = list.whole.table_width.value_or(0);
+      if (list.has_header)
+        out.bytes() += !has_rows  ? format_npy_header({list.whole.pairs, 2})
+                       : is_table ? format_npy_header({list.whole.points, 1 + width})
+                                  : format_npy_header({list.whole.points});
+      if (!has_rows)
+        list.each_pair(
+            [&](std::uint64_t i, std::uint64_t j)
+            {
+              write(i);
+              write(j);
+            });
+      else
+        list.each_row(
+            [&](std::uint64_t, std::uint64_t count, auto const& row)
+            {
+              write(count);
+              for (auto const j : row) write(j);
+              for (std::size_t k = row.size(); k < width; ++k) append_npy(out.bytes(), -1);
+            });
       out.flush();
     }
+
+    template <class List>
+    void write(byte_sink const& put, std::filesystem::path const& path, List const& list)
+    {
+      if (format_of(path) == list_format::csv)
+        write_csv(put, list);
+      else
+        write_npy(put, list);
+    }
+  }
+
+  std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width)
+  {
+    if (kind == list_kind::count) return 0;
+    return kind == list_kind::table ? std::min<std::uint64_t>(count, *width) : count;
   }
 
   void check_list_format(std::filesystem::path const& path)
@@ -154,12 +203,15 @@ namespace nearfield::app
     static_cast<void>(format_of(path));
   }
 
-  void write_list(atomic_file& file, std::filesystem::path const& path, list_kind kind,
+  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
                   search_result const& result)
   {
-    if (format_of(path) == list_format::csv)
-      write_csv(file, kind, result);
-    else
-      write_npy(file, kind, result);
+    write(put, path, list_of_one{kind, result});
+  }
+
+  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
+                  search_result const& whole, list_rows const& mine)
+  {
+    write(put, path, list_of_rank{kind, whole, mine});
   }
 }

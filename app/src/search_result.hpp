@@ -1,27 +1,32 @@
 #pragma once
 
+#include "files.hpp"
 #include "options.hpp"
 #include "problem.hpp"
 
-#include <nearfield/io/atomic_file.hpp>
+#include <nearfield/io/points.hpp>
 #include <nearfield/search/pairs.hpp>
 
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace nearfield::app
 {
   /// The result of a search in any precision and dimension, on any back-end.
   struct search_result
   {
+    /// of MPI; with more than one, numbers are those of all ranks, times those of the slowest, and list_rows the list
+    int ranks = 1;
     std::uint64_t points = 0;
     /// entries of the list: each pair counts once in a half list, twice in the others
     std::uint64_t pairs = 0;
     /// neighbours per point in the full sense, for half lists too
     double mean_neighbours = 0;
     std::uint64_t max_neighbours = 0;
-    /// size of the list in memory
+    /// size of the list in memory; over ranks, with indices of 64 bits
     std::uint64_t bytes = 0;
 
     /// The list, in the members of its kind. Pairs and tables stay on a GPU if no file is written.
@@ -41,6 +46,37 @@ namespace nearfield::app
     std::uint64_t peak_memory = 0;
   };
 
+  /// The rows of points that follow each other in the file: what one of several ranks writes.
+  struct list_rows
+  {
+    bool is_first = false;   ///< of the ranks
+    std::uint64_t first = 0; ///< the number of the first point
+    /// neighbours of each point; in a half list, those of larger numbers
+    std::vector<std::uint64_t> counts = {};
+    /// the numbers of the neighbours, ascending, row by row: as many as stored() says
+    std::vector<std::uint64_t> neighbours = {};
+  };
+
+  /// How many of the neighbours of a point the rows have.
+  std::uint64_t stored(list_kind kind, std::uint64_t count, std::optional<index_type> width);
+
+  /// Checks what needs no input file. Throws nearfield::error.
+  void check_early(search_options const& options);
+
+  /// The points of the file, or of a part of it, without what a search does not use. Throws nearfield::error.
+  named_points read_positions(search_options const& options,
+                              std::optional<file_part> const& part = std::nullopt);
+
+  /// Fills the numbers that follow from `points`, `max_neighbours` and the pairs, counted both ways; the bytes are
+  /// those of a list whose indices take `of_index` bytes.
+  void set_sizes(search_options const& options, std::uint64_t total, std::size_t of_index,
+                 search_result& result);
+
+  /// Throws nearfield::error if the list takes more than `limit` bytes.
+  void check_size(search_options const& options, search_result const& result, std::uint64_t limit);
+
+  void print_summary(search_options const& options, int dim, search_result const& result);
+
   /// Throws nearfield::error if the radius or the periods are out of range in the precision asked for.
   void check_lengths(search_options const& options);
 
@@ -55,8 +91,12 @@ namespace nearfield::app
   ///
   /// CSV has a header line, then rows: `i,j` for half and full lists, `i,count`, or `i,count,j0,j1,...` for a
   /// table, padded with empty fields. NPY is int64 of shape (pairs, 2); (points,) for counts; or
-  /// (points, 1 + width) for a table: the count, then the neighbours, padded with -1. Throws nearfield::error
-  /// if writing fails.
-  void write_list(atomic_file& file, std::filesystem::path const& path, list_kind kind,
+  /// (points, 1 + width) for a table: the count, then the neighbours, padded with -1.
+  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
                   search_result const& result);
+
+  /// Writes the rows of a rank, and before those of the first rank the header, so that the ranks together write the
+  /// file, with pairs in lexicographic order.
+  void write_list(byte_sink const& put, std::filesystem::path const& path, list_kind kind,
+                  search_result const& whole, list_rows const& mine);
 }

@@ -84,26 +84,13 @@ namespace nearfield::app
 
     /// A column of the caller's points as one of own points.
     template <class T, int Dim>
-    std::vector<T> own_column(starpu_mpi::distributed_tree<T, Dim> const& tree, T const* column)
+    std::vector<T> own_column(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
+                              T const* column)
     {
       auto const& way = tree.way();
-      std::vector<T> sent, arrived(way.received.size()), own(way.received.size());
+      std::vector<T> sent, own(way.received.size());
       for (index_type const i : way.sent) sent.push_back(column[i]);
-      auto const counts = [](std::vector<std::size_t> const& offsets, std::vector<int>& places)
-      {
-        std::vector<int> of;
-        for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
-        {
-          places.push_back(static_cast<int>(offsets[r]));
-          of.push_back(static_cast<int>(offsets[r + 1] - offsets[r]));
-        }
-        return of;
-      };
-      std::vector<int> to, from;
-      auto const n_to = counts(way.sent_offsets, to), n_from = counts(way.received_offsets, from);
-      MPI_Datatype const type = sizeof(T) == 4 ? MPI_FLOAT : MPI_DOUBLE;
-      MPI_Alltoallv(sent.data(), n_to.data(), to.data(), type, arrived.data(), n_from.data(),
-                    from.data(), type, tree.communicator());
+      auto const arrived = all.exchange(sent, way.sent_offsets);
       for (std::size_t j = 0; j < own.size(); ++j) own[way.received[j]] = arrived[j];
       return own;
     }
@@ -123,7 +110,7 @@ namespace nearfield::app
     auto const targets = detail::checked_points(all, tree, report.targets);
     std::vector<std::vector<T>> inputs;
     for (auto const& column : on.inputs())
-      inputs.push_back(detail::own_column(tree, column.data()));
+      inputs.push_back(detail::own_column(all, tree, column.data()));
     auto const x = tree.positions();
     auto const known = tree.known_leaves();
     std::size_t const n_rhs = inputs.size() / K::n_in;

@@ -83,6 +83,33 @@ namespace nearfield::app
     return has_pieces(output) ? path.replace_extension(".pvtu") : path;
   }
 
+  void write_in_order(ranks const& all, output_files& files, std::filesystem::path const& path,
+                      std::function<void(byte_sink const&)> const& write)
+  {
+    atomic_file* file = nullptr;
+    all.attempt(
+        [&]
+        {
+          if (all.is_first()) file = &files.open(path);
+        });
+    all.pass_to_first(write, [&](std::string_view bytes) { file->write(bytes); });
+  }
+
+  void commit(ranks const& all, output_files& files,
+              std::optional<std::filesystem::path> const& json_path, std::string const& json)
+  {
+    all.attempt(
+        [&]
+        {
+          if (json_path && all.is_first()) files.write(*json_path, json);
+        });
+    all.attempt(
+        [&]
+        {
+          if (all.is_first()) files.commit("written       ");
+        });
+  }
+
   void write_files(ranks const& all, run_options const& options, named_points const& points,
                    std::string const& json)
   {
@@ -104,27 +131,16 @@ namespace nearfield::app
     else if (options.output)
     {
       how.part = whole_of(all, points.points);
-      atomic_file* file = nullptr;
-      std::string rows;
-      all.attempt(
-          [&]
-          {
-            if (all.is_first()) file = &files.open(*options.output);
-            rows = format_points(*options.output, points.points, how);
-          });
-      all.pass_to_first(rows, [&](std::string_view bytes) { file->write(bytes); });
+      write_in_order(all, files, *options.output,
+                     [&](byte_sink const& put)
+                     { put(format_points(*options.output, points.points, how)); });
     }
     all.attempt(
         [&]
         {
-          if (options.json && all.is_first()) files.write(*options.json, json);
           if (mine) mine->commit();
         });
-    all.attempt(
-        [&]
-        {
-          if (all.is_first()) files.commit("written       ");
-        });
+    commit(all, files, options.json, json);
     if (mine) mine->keep();
   }
 }

@@ -12,6 +12,14 @@ namespace nearfield::app
   /// The file that the first rank writes for --output: itself or, of pieces, the .pvtu over them.
   std::filesystem::path file_of_first(std::filesystem::path const& output);
 
+  /// On the first rank opens the file, which gets what write(put) gives on every rank, rank after rank. Collective.
+  void write_in_order(ranks const& all, output_files& files, std::filesystem::path const& path,
+                      std::function<void(byte_sink const&)> const& write);
+
+  /// Writes `json`, if it is asked for, and gives the files of the first rank their names. Collective.
+  void commit(ranks const& all, output_files& files,
+              std::optional<std::filesystem::path> const& json_path, std::string const& json);
+
   /// Writes the points and `json`, which the first rank has, to the files of the options, or none of them. Collective.
   void write_files(ranks const& all, run_options const& options, named_points const& points,
                    std::string const& json);

@@ -35,17 +35,28 @@ namespace nearfield::app
     MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     MPI_Comm_size(MPI_COMM_WORLD, &size_);
     if (int const there = launched().ranks; size_ != there)
-      abort("run: found " + std::to_string(there) + " ranks that were launched, but " +
+      abort("mpirun: found " + std::to_string(there) + " ranks that were launched, but " +
             std::to_string(size_) +
             " of MPI; start it by the mpirun of the MPI that it was built "
             "with, or by srun --mpi=pmix");
     if (provided < MPI_THREAD_MULTIPLE)
-      abort("run: this MPI does not let every thread call it (MPI_THREAD_MULTIPLE); use another");
+      abort(
+          "mpirun: this MPI does not let every thread call it (MPI_THREAD_MULTIPLE); use another");
   }
 
   ranks::~ranks()
   {
     MPI_Finalize();
+  }
+
+  int ranks::on_this_machine() const
+  {
+    MPI_Comm machine;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
+    int n = 1;
+    MPI_Comm_size(machine, &n);
+    MPI_Comm_free(&machine);
+    return n;
   }
 
   std::uint64_t ranks::sum(std::uint64_t value) const
@@ -110,45 +121,99 @@ namespace nearfield::app
     return joined;
   }
 
-  void ranks::pass_to_first(std::string_view mine,
-                            std::function<void(std::string_view)> const& take) const
+  std::vector<std::uint64_t> ranks::gather(std::uint64_t mine) const
   {
-    constexpr int tag = 0;
-    constexpr std::size_t most = 1 << 26; // bytes of a message
+    std::vector<std::uint64_t> values(static_cast<std::size_t>(size_));
+    MPI_Allgather(&mine, 1, MPI_UINT64_T, values.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    return values;
+  }
+
+  std::vector<std::size_t> ranks::exchange_counts(std::vector<std::size_t> const& offsets) const
+  {
+    auto const n = static_cast<std::size_t>(size_);
+    std::vector<std::uint64_t> to(n), from(n);
+    for (std::size_t r = 0; r < n; ++r) to[r] = offsets[r + 1] - offsets[r];
+    MPI_Alltoall(to.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    std::vector<std::size_t> coming{0};
+    for (std::uint64_t const count : from) coming.push_back(coming.back() + count);
     attempt(
         [&]
         {
-          if (is_first()) take(mine);
+          for (std::size_t const all : {offsets[n], coming[n]})
+            if (all > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+              throw error("mpirun: found " + std::to_string(all) +
+                          " values that a rank sends or receives, expected less than 2^31; use "
+                          "more ranks");
         });
+    return coming;
+  }
+
+  void ranks::exchange_bytes(void const* values, std::vector<std::size_t> const& offsets,
+                             void* received, std::vector<std::size_t> const& coming,
+                             std::size_t size) const
+  {
+    auto const counts_of = [](std::vector<std::size_t> const& of, std::vector<int>& places)
+    {
+      std::vector<int> counts;
+      for (std::size_t r = 0; r + 1 < of.size(); ++r)
+      {
+        places.push_back(static_cast<int>(of[r]));
+        counts.push_back(static_cast<int>(of[r + 1] - of[r]));
+      }
+      return counts;
+    };
+    std::vector<int> to, from;
+    auto const n_to = counts_of(offsets, to), n_from = counts_of(coming, from);
+    MPI_Datatype type;
+    MPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &type);
+    MPI_Type_commit(&type);
+    MPI_Alltoallv(values, n_to.data(), to.data(), type, received, n_from.data(), from.data(), type,
+                  MPI_COMM_WORLD);
+    MPI_Type_free(&type);
+  }
+
+  void ranks::pass_to_first(std::function<void(byte_sink const&)> const& write,
+                            byte_sink const& take) const
+  {
+    constexpr int tag = 0;
+    constexpr std::size_t most = 1 << 24; // bytes of a message; one without bytes is the last
+    attempt(
+        [&]
+        {
+          if (is_first()) write(take);
+        });
+    std::exception_ptr failure; // the others are waited for all the same
+    auto const go_on = [&](auto const& f)
+    {
+      if (!failure) try
+        {
+          f();
+        }
+        catch (...)
+        {
+          failure = std::current_exception();
+        }
+    };
     if (!is_first())
     {
-      std::uint64_t const n = mine.size();
-      MPI_Send(&n, 1, MPI_UINT64_T, 0, tag, MPI_COMM_WORLD);
-      for (std::size_t i = 0; i < n; i += most)
-        MPI_Send(mine.data() + i, static_cast<int>(std::min(most, n - i)), MPI_BYTE, 0, tag,
-                 MPI_COMM_WORLD);
-    }
-    std::exception_ptr failure; // the others send all the same
-    std::vector<char> piece;
-    for (int r = 1; r < size_ && is_first(); ++r)
-    {
-      std::uint64_t n = 0;
-      MPI_Recv(&n, 1, MPI_UINT64_T, r, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      for (std::uint64_t i = 0; i < n; i += most)
+      auto const send = [&](std::string_view bytes)
       {
-        piece.resize(std::min<std::uint64_t>(most, n - i));
-        MPI_Recv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, r, tag, MPI_COMM_WORLD,
-                 MPI_STATUS_IGNORE);
-        if (!failure) try
-          {
-            take({piece.data(), piece.size()});
-          }
-          catch (...)
-          {
-            failure = std::current_exception();
-          }
-      }
+        for (std::size_t i = 0; i < bytes.size(); i += most)
+          MPI_Send(bytes.data() + i, static_cast<int>(std::min(most, bytes.size() - i)), MPI_BYTE,
+                   0, tag, MPI_COMM_WORLD);
+      };
+      go_on([&] { write(send); });
+      MPI_Send(nullptr, 0, MPI_BYTE, 0, tag, MPI_COMM_WORLD);
     }
+    std::vector<char> piece(is_first() ? most : 0);
+    for (int r = 1; r < size_ && is_first(); ++r)
+      for (int n = 1; n > 0;)
+      {
+        MPI_Status status;
+        MPI_Recv(piece.data(), static_cast<int>(most), MPI_BYTE, r, tag, MPI_COMM_WORLD, &status);
+        MPI_Get_count(&status, MPI_BYTE, &n);
+        go_on([&] { take({piece.data(), static_cast<std::size_t>(n)}); });
+      }
     agree(failure);
   }
 

@@ -2,8 +2,8 @@
 #include "commands.hpp"
 #include "files.hpp"
 #include "json.hpp"
-#include "launch.hpp"
 #include "machine.hpp"
+#include "mpi/command.hpp"
 #include "mpi/compute_over.hpp"
 #include "mpi/output.hpp"
 #include "mpi/ranks.hpp"
@@ -19,14 +19,8 @@ namespace nearfield::app
 {
   namespace
   {
-    void refuse(bool is_given, std::string const& option, std::string const& remedy)
-    {
-      if (is_given) throw error(option + ": not available over ranks of MPI; " + remedy);
-    }
-
     void check_options(run_options const& options)
     {
-      std::string const alone = "leave it out, or run on one rank";
       refuse(options.motion.has_value(), "--move", alone);
       refuse(options.sources.has_value(), "--sources", alone);
       refuse(!options.periodic.empty(), "--periodic", alone);
@@ -40,19 +34,13 @@ namespace nearfield::app
 
     // Each rank computes by CPU workers on cores of its own. One core is for the thread of StarPU-MPI, which is busy
     // while messages are under way.
-    execution_options share_cores(execution_options step)
+    execution_options share_cores(ranks const& all, execution_options step)
     {
       if (step.backend == backend::automatic) step.backend = backend::simd;
       step.gpus = 0;
-      // StarPU would bind the first worker of each rank to the same core; threads stay on those of their process
-      if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
+      leave_binding_to_the_launcher();
       if (step.workers || std::getenv("STARPU_NCPU")) return step;
-      MPI_Comm machine;
-      MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
-      int n_ranks = 1;
-      MPI_Comm_size(machine, &n_ranks);
-      MPI_Comm_free(&machine);
-      int const share = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) / n_ranks;
+      int const share = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) / all.on_this_machine();
       step.workers = std::max(1, std::min(cpu_count(), share) - 1);
       return step;
     }
@@ -70,23 +58,6 @@ namespace nearfield::app
         check_output("--output", file_of_first(*options.output), {options.input, options.json});
     }
 
-    named_points read_part(ranks const& all, run_options const& options)
-    {
-      named_points mine{options.input.string(), {}};
-      all.attempt(
-          [&]
-          {
-            mine.points = read_points(options.input,
-                                      {.dim = options.dim,
-                                       .columns = options.columns,
-                                       .atom_style = options.atom_style,
-                                       .part = file_part{static_cast<std::uint64_t>(all.rank()),
-                                                         static_cast<std::uint64_t>(all.size())}});
-          });
-      mine.first = all.sum_before(mine.points.size());
-      return mine;
-    }
-
     void count_not_finite(ranks const& all, run_result& result, std::uint64_t first_here)
     {
       count_not_finite(result);
@@ -102,7 +73,16 @@ namespace nearfield::app
       all.attempt([&] { check_here(all, options); });
       double const early_seconds = seconds_since(start);
       start = std::chrono::steady_clock::now();
-      auto mine = read_part(all, options);
+      auto mine = read_part(all,
+                            [&](file_part const& part)
+                            {
+                              return named_points{
+                                  options.input.string(),
+                                  read_points(options.input, {.dim = options.dim,
+                                                              .columns = options.columns,
+                                                              .atom_style = options.atom_style,
+                                                              .part = part})};
+                            });
       double const read_seconds = all.greatest(seconds_since(start));
 
       cut_options cut{.level = options.level, .max_leaf_size = options.max_leaf_size};
@@ -115,8 +95,8 @@ namespace nearfield::app
       start = std::chrono::steady_clock::now();
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
-      auto result =
-          compute_in(all, mine, options.interaction, cut, share_cores(options.step), options.check);
+      auto result = compute_in(all, mine, options.interaction, cut, share_cores(all, options.step),
+                               options.check);
       result.setup_seconds =
           all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
                        result.step.seconds - result.check_seconds);
@@ -140,22 +120,6 @@ namespace nearfield::app
   exit_status run_over_ranks(run_options const& options)
   {
     check_options(options);
-    ranks const all;
-    try
-    {
-      auto const status = run(all, options);
-      all.wait_for_all(); // a launcher ends all ranks when one ends by another status
-      return status;
-    }
-    catch (agreed_error const& failure)
-    {
-      if (all.is_first()) print_error(failure.what());
-      all.wait_for_all();
-      return failed;
-    }
-    catch (std::exception const& failure)
-    {
-      all.abort(failure.what());
-    }
+    return on_all_ranks([&](ranks const& all) { return run(all, options); });
   }
 }

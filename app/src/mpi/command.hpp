@@ -1,0 +1,68 @@
+#pragma once
+
+#include "commands.hpp"
+#include "launch.hpp"
+#include "mpi/ranks.hpp"
+#include "problem.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+/// \file
+/// What the commands that run over ranks have in common.
+
+namespace nearfield::app
+{
+  /// Throws nearfield::error for an option that is not for several ranks.
+  inline void refuse(bool is_given, std::string const& option, std::string const& remedy)
+  {
+    if (is_given) throw error(option + ": not available over ranks of MPI; " + remedy);
+  }
+  inline constexpr char const* alone = "leave it out, or run on one rank";
+
+  /// Before StarPU starts: it would bind the first worker of each rank of a machine to the same core. Threads stay on
+  /// the cores of their process.
+  inline void leave_binding_to_the_launcher()
+  {
+    if (!std::getenv("STARPU_WORKERS_GETBIND")) ::setenv("STARPU_WORKERS_NOBIND", "1", 0);
+  }
+
+  /// What read(part) gives for the part of this rank, with its place in the file. Collective; throws agreed_error.
+  template <class F>
+  named_points read_part(ranks const& all, F const& read)
+  {
+    named_points mine;
+    all.attempt(
+        [&]
+        {
+          mine = read(file_part{static_cast<std::uint64_t>(all.rank()),
+                                static_cast<std::uint64_t>(all.size())});
+        });
+    mine.first = all.sum_before(mine.points.size());
+    return mine;
+  }
+
+  /// Calls f(ranks), which gives the exit status of all of them. What it throws is said once, and ends all.
+  template <class F>
+  exit_status on_all_ranks(F const& f)
+  {
+    ranks const all;
+    try
+    {
+      exit_status const status = f(all);
+      all.wait_for_all(); // a launcher ends all ranks when one ends by another status
+      return status;
+    }
+    catch (agreed_error const& failure)
+    {
+      if (all.is_first()) print_error(failure.what());
+      all.wait_for_all();
+      return failed;
+    }
+    catch (std::exception const& failure)
+    {
+      all.abort(failure.what());
+    }
+  }
+}

@@ -1,0 +1,215 @@
+#include "json.hpp"
+#include "machine.hpp"
+#include "mpi/command.hpp"
+#include "mpi/output.hpp"
+#include "search_result.hpp"
+#include "task_step.hpp"
+
+#include <nearfield/starpu_mpi/radius_search.hpp>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    /// A row on its way to the rank whose part of the file has its point.
+    struct travelling_row
+    {
+      std::uint64_t number, count, stored;
+    };
+
+    /// The rows of the points of this rank's part of the file. `counts` and `found` are those of own points, rows
+    /// sorted, both ways. Collective.
+    template <class T, int Dim>
+    list_rows bring_home(ranks const& all, named_points const& mine, list_kind kind,
+                         std::optional<index_type> width,
+                         starpu_mpi::distributed_cells<T, Dim> const& cells,
+                         page_array<index_type> const& counts, csr<T, Dim> found)
+    {
+      auto const numbers = cells.numbers();
+      auto const first = all.gather(mine.first);
+      std::vector<travelling_row> leaving;
+      std::vector<std::uint64_t> neighbours;
+      std::vector<std::size_t> rows_of_rank, neighbours_of_rank;
+      all.attempt(
+          [&]
+          {
+            std::vector<index_type> order(cells.n_points());
+            std::iota(order.begin(), order.end(), index_type(0));
+            std::ranges::sort(order, {}, [&](index_type p) { return numbers[p]; });
+            auto const begin_ranks = [&](std::size_t n)
+            {
+              rows_of_rank.resize(n, leaving.size());
+              neighbours_of_rank.resize(n, neighbours.size());
+            };
+            leaving.reserve(order.size());
+            for (index_type const p : order)
+            {
+              // of ranks without points, which begin where the next one does, the last has it
+              begin_ranks(static_cast<std::size_t>(std::ranges::upper_bound(first, numbers[p]) -
+                                                   first.begin()));
+              auto const before = neighbours.size();
+              if (kind == list_kind::half)
+              {
+                for (index_type const j : found.row(p))
+                  if (numbers[j] > numbers[p]) neighbours.push_back(numbers[j]);
+              }
+              else if (auto const n = stored(kind, counts[p], width); n > 0)
+                for (index_type const j : found.row(p).first(n)) neighbours.push_back(numbers[j]);
+              auto const n = neighbours.size() - before;
+              leaving.push_back({numbers[p], kind == list_kind::half ? n : counts[p], n});
+            }
+            begin_ranks(static_cast<std::size_t>(all.size()) + 1);
+          });
+      found = {};
+      auto const rows = all.exchange(leaving, rows_of_rank);
+      auto const arrived = all.exchange(neighbours, neighbours_of_rank);
+
+      list_rows home{.is_first = all.is_first(), .first = mine.first};
+      all.attempt(
+          [&]
+          {
+            neighbours = {};
+            home.counts.resize(mine.points.size());
+            std::vector<std::size_t> place(mine.points.size() + 1);
+            for (auto const& row : rows) place[row.number - mine.first + 1] = row.stored;
+            std::partial_sum(place.begin(), place.end(), place.begin());
+            home.neighbours.resize(place.back());
+            auto from = arrived.begin();
+            for (auto const& row : rows)
+            {
+              std::uint64_t const i = row.number - mine.first;
+              home.counts[i] = row.count;
+              auto const to = home.neighbours.begin() + static_cast<std::ptrdiff_t>(place[i]);
+              std::copy_n(from, row.stored, to);
+              from += static_cast<std::ptrdiff_t>(row.stored);
+            }
+          });
+      return home;
+    }
+
+    /// What f gives on this rank, and the time of the slowest. Collective.
+    template <class F>
+    auto timed(ranks const& all, double& seconds, F const& f)
+    {
+      auto const start = std::chrono::steady_clock::now();
+      decltype(f()) result;
+      all.attempt([&] { result = f(); });
+      seconds += all.greatest(seconds_since(start));
+      return result;
+    }
+
+    template <class T, int Dim>
+    list_rows search_in(ranks const& all, named_points const& mine, search_options const& options,
+                        search_result& result)
+    {
+      starpu_mpi::distributed_cells_options<T, Dim> grid;
+      std::ranges::transform(options.periodic, grid.period.begin(),
+                             [](double length) { return static_cast<T>(length); });
+      position_columns<T, Dim> x;
+      std::optional<session> running;
+      all.attempt(
+          [&]
+          {
+            x = rounded_positions<T, Dim>(mine);
+            check_periodic<T>(options.periodic, mine);
+            if (options.workers > 0)
+              running.emplace(
+                  execution_options{.backend = backend::simd, .workers = options.workers});
+          });
+      auto const cells = timed(all, result.grid_seconds,
+                               [&]
+                               {
+                                 return std::make_optional<starpu_mpi::distributed_cells<T, Dim>>(
+                                     MPI_COMM_WORLD, x.view(), options.radius, grid);
+                               });
+      auto const search = [&](auto const& what)
+      {
+        if (running) return starpu_mpi::radius_search(running->runtime(), *cells, what);
+        return options.backend == backend::scalar ? starpu_mpi::radius_search(scalar, *cells, what)
+                                                  : starpu_mpi::radius_search(simd, *cells, what);
+      };
+
+      result.ranks = all.size();
+      result.points = cells->total_points();
+      auto const limit = options.max_memory.value_or(
+          all.sum(available_memory() / static_cast<std::uint64_t>(all.on_this_machine())));
+      // counts per point that exceed the limit are not allocated
+      bool const fits =
+          options.list != list_kind::count || result.points * sizeof(std::uint64_t) <= limit;
+      auto const counts = timed(all, result.count_seconds,
+                                [&] {
+                                  return search(count_pairs{pairs::full, fits});
+                                });
+      for (index_type const count : counts.per_point)
+        result.max_neighbours = std::max<std::uint64_t>(result.max_neighbours, count);
+      result.max_neighbours =
+          static_cast<std::uint64_t>(all.greatest(static_cast<double>(result.max_neighbours)));
+      set_sizes(options, all.sum(counts.total), sizeof(std::uint64_t), result);
+      all.attempt([&] { check_size(options, result, limit); });
+
+      csr<T, Dim> found;
+      if (options.list != list_kind::count)
+        found = timed(all, result.fill_seconds, [&] { return search(to_csr{.sorted = true}); });
+      running.reset();
+      list_rows rows;
+      if (options.output)
+        rows = bring_home(all, mine, options.list, result.table_width, *cells, counts.per_point,
+                          std::move(found));
+      result.peak_memory =
+          static_cast<std::uint64_t>(all.greatest(static_cast<double>(peak_memory())));
+      return rows;
+    }
+
+    template <class T>
+    list_rows search_in(ranks const& all, named_points const& mine, search_options const& options,
+                        search_result& result)
+    {
+      return (mine.points.dim == 2 ? &search_in<T, 2> : &search_in<T, 3>)(all, mine, options,
+                                                                          result);
+    }
+
+    exit_status search(ranks const& all, search_options const& options)
+    {
+      auto early = options; // the first rank alone writes
+      if (!all.is_first()) early.output = early.json = std::nullopt;
+      all.attempt([&] { check_early(early); });
+      auto const start = std::chrono::steady_clock::now();
+      auto const mine =
+          read_part(all, [&](file_part const& part) { return read_positions(options, part); });
+      double const read_seconds = all.greatest(seconds_since(start));
+      search_result result;
+      auto const rows =
+          (options.precision == precision::f32 ? &search_in<float>
+                                               : &search_in<double>)(all, mine, options, result);
+
+      std::string json;
+      if (all.is_first())
+      {
+        print_summary(options, mine.points.dim, result);
+        if (options.json) json = json_of(options, mine.points.dim, result, read_seconds);
+      }
+      output_files files;
+      if (options.output)
+        write_in_order(all, files, *options.output,
+                       [&](byte_sink const& put)
+                       { write_list(put, *options.output, options.list, result, rows); });
+      commit(all, files, options.json, json);
+      return success;
+    }
+  }
+
+  exit_status search_over_ranks(search_options const& asked)
+  {
+    refuse(asked.backend == backend::cuda, "--backend cuda", "give auto, simd or scalar");
+    refuse(asked.cells_per_cutoff > 0, "--cells-per-cutoff", alone);
+    auto options = asked;
+    if (options.backend == backend::automatic) options.backend = backend::simd;
+    leave_binding_to_the_launcher();
+    return on_all_ranks([&](ranks const& all) { return search(all, options); });
+  }
+}
