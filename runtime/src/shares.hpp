@@ -55,8 +55,8 @@ namespace nearfield::detail
   inline constexpr std::size_t groups_per_gpu_with_tail = 14;
 
   /// cut_evenly() for GPUs: if has_tail, the last 8 of 14 groups are small.
-  void cut_for_gpus(std::vector<double> const& sums, index_type end, std::size_t n, bool has_tail,
-                    std::vector<index_type>& first_leaf);
+  NEARFIELD_API void cut_for_gpus(std::vector<double> const& sums, index_type end, std::size_t n,
+                                  bool has_tail, std::vector<index_type>& first_leaf);
 
   /// Leaves cut into groups for each kind of worker.
   struct shared_leaves
