@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# mpi_bundle.sh [--gpus] DIR: starpu_mpi_bench in one directory, with the StarPU of ./dev starpu --mpi and the OpenMPI of this
-# machine, its mpirun and its plug-ins for one machine, for another one where nothing can be installed: DIR/run, with
-# the settings of bench/starpu_mpi_runs.sh. With --gpus, that of ./dev starpu-cuda --mpi, and the tests of near fields
-# over ranks: DIR/run tests RANKS, DIR/run sanitize, DIR/run gpus FOLDER RANKS... (the benchmark on GPUs). glibc and libstdc++ are that machine's, and must not be older than here.
+# mpi_bundle.sh [--gpus] DIR: starpu_mpi_bench in one directory, with the StarPU of ./dev starpu --mpi and the OpenMPI of
+# this machine, its mpirun and its plug-ins for one machine, for another one where nothing can be installed: DIR/run,
+# with the settings of bench/starpu_mpi_runs.sh. With --gpus, the StarPU of ./dev starpu-cuda --mpi and the tests of near
+# fields over ranks: DIR/run tests RANKS, DIR/run sanitize, DIR/run gpus FOLDER RANKS... (the benchmark on GPUs). glibc,
+# libstdc++ and the driver's libraries are that machine's, and must not be older than here.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -88,6 +89,11 @@ case ${1:-} in
     exit
     ;;
   sanitize)
+    PATH=$PATH:/usr/local/cuda/bin
+    command -v compute-sanitizer >/dev/null || {
+      echo "SKIPPED: no compute-sanitizer in PATH or /usr/local/cuda/bin"
+      exit 77
+    }
     export STARPU_COMM_STATS=1 NEARFIELD_TEST_GPUS=1 STARPU_NCPU=1
     ranks 1 compute-sanitizer --tool memcheck --error-exitcode 1 --report-api-errors no \
       "$here/bin/starpu_mpi_near_field_test" --gtest_filter="${FILTER:-distributed_near_field*}"
@@ -99,9 +105,9 @@ case ${1:-} in
     mkdir -p "$folder"
     export STARPU_NCPU=${WORKERS:-8}
     context="machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1), $(nproc) cores"
-    set -x
     run=(--weak "${POINTS:-16777216}" --gpus --repetitions "${REPETITIONS:-9}" --context "$context")
-    CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --one-process 1 --out "$folder/gpus-one_process.json" || exit
+    CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --one-process 1 \
+      --out "$folder/gpus-one_process.json" || exit
     for n in "$@"; do
       [ "$n" -gt 1 ] || export CUDA_VISIBLE_DEVICES=0
       ranks "$n" "$here/bin/starpu_mpi_bench" "${run[@]}" --out "$folder/gpus-$n.json" || exit
@@ -113,4 +119,6 @@ esac
 PROGRAM=$here/bin/starpu_mpi_bench MPIRUN=$here/bin/mpirun exec "$here/bin/starpu_mpi_runs.sh" "$@"
 RUN
 chmod +x "$bundle/run"
-echo "$bundle: $(du -sm "$bundle" | cut -f 1) MiB; there: ./run FOLDER, and here bench/starpu_mpi_table.py FOLDER OUT.json"
+size=$(du -sm "$bundle" | cut -f 1)
+[ "$size" -le 60 ] || fail "$bundle has $size MiB, more than 60"
+echo "$bundle: $size MiB; there: ./run FOLDER, and here bench/starpu_mpi_table.py FOLDER OUT.json"

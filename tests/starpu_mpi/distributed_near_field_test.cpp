@@ -336,7 +336,8 @@ namespace
   /// Bytes that StarPU-MPI has sent to each rank.
   std::vector<std::size_t> bytes_sent()
   {
-    MPI_Barrier(MPI_COMM_WORLD); // that of StarPU-MPI 1.4 holds up the messages that others wait for
+    // that of StarPU-MPI 1.4 holds up the messages that other ranks wait for
+    MPI_Barrier(MPI_COMM_WORLD);
     std::vector<std::size_t> amounts(static_cast<std::size_t>(size_of_world()));
 #if STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION < 4
     starpu_mpi_comm_amounts_retrieve(amounts.data());

@@ -1,5 +1,5 @@
 // Every rank runs all tests; a test fails on any rank if it fails on one, and the first rank reports. With
-// NEARFIELD_TEST_GPUS steps run on GPUs, which ranks may share; where there is none, the program says so and ends with 77.
+// NEARFIELD_TEST_GPUS steps run on GPUs, which ranks may share; where there is none, the program says so and returns 77.
 
 #include "clouds.hpp"
 #include "runtime_of_rank.hpp"

@@ -99,12 +99,12 @@ namespace nearfield::starpu_mpi
     /// others then wait for ever: see end_together().
     void submit();
 
-    /// Brings the results of the last step to the caller's columns, on all ranks, if delivery is on_request; collective,
-    /// like submit(). wait() then waits for that too.
+    /// Starts to bring the results of the last step to the caller's columns, if delivery is on_request and there was a
+    /// step; collective. wait() then waits for that too.
     void deliver();
 
-    /// Returns when the results of every step submitted so far are in the caller's columns of this rank, and this rank
-    /// has computed those of others. Rethrows the first exception of a task of this rank; outputs of other ranks may
+    /// Returns when the results of every step submitted so far are in the caller's columns of this rank (on_request: those
+    /// that are delivered; the others are computed), and this rank has computed those of others. Rethrows the first exception of a task of this rank; outputs of other ranks may
     /// then be wrong too.
     void wait();
 
