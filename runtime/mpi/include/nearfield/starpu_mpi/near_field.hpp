@@ -103,9 +103,9 @@ namespace nearfield::starpu_mpi
     /// step; collective. wait() then waits for that too.
     void deliver();
 
-    /// Returns when the results of every step submitted so far are in the caller's columns of this rank (on_request: those
-    /// that are delivered; the others are computed), and this rank has computed those of others. Rethrows the first exception of a task of this rank; outputs of other ranks may
-    /// then be wrong too.
+    /// Returns when the results of every step submitted so far are in the caller's columns of this rank, or computed if
+    /// delivery is on_request and deliver() was not called, and this rank has computed those of others. Rethrows the
+    /// first exception of a task of this rank; outputs of other ranks may then be wrong too.
     void wait();
 
     /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait().
