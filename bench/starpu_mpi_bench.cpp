@@ -3,6 +3,7 @@
 //
 //   --weak N | --strong N   N points a rank, in boxes side by side, or N in all, in a cube; ranks are a power of two
 //   --one-process P         on one rank, without StarPU-MPI: the points that P ranks would have
+//   --gpus                  each rank computes on its share of the machine's GPUs
 //   --repetitions R         9
 //   --out FILE              JSON in the form of Google Benchmark, by rank 0; --context KEY=VALUE adds to it
 //
@@ -11,6 +12,8 @@
 //   cut            the tree over all ranks (of one process: build_tree by all workers)
 //   new_inputs     a step with new inputs, which go to the ranks around
 //   standing       a step in which nothing has changed; results go back
+//   resident       --gpus: the same, but results stay on the GPU (delivery on request)
+//   resident_new_inputs, moved: --gpus: with new inputs, and after every point has moved and the tree was rebuilt
 //   independent/*  --weak: all ranks at once, each by itself with its own points; the mean of ranks
 //
 // `bytes` and `messages` are what the rank that sends most sends in a step, by StarPU-MPI's count and by the layers.
@@ -21,6 +24,7 @@
 #include "timing.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu/near_field.hpp>
@@ -29,12 +33,14 @@
 
 #include <starpu_mpi.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
 #include <fstream>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +58,7 @@ namespace
     bool is_weak = true;
     std::size_t points = 0;
     int one_process = 0, repetitions = 9;
+    bool on_gpus = false;
     std::string out;
     std::vector<std::string> context;
   };
@@ -206,7 +213,8 @@ namespace
           ", \"ranks\": " + std::to_string(ranks) + ", \"workers\": " + std::to_string(workers);
       prefix_ = std::string("starpu_mpi/") + (with.is_weak ? "weak" : "strong") +
                 "/one_over_r/3d/f32/" + std::to_string(with.points) +
-                (with.one_process ? "/one_process:" : "/ranks:") + std::to_string(ranks) + "/";
+                (with.on_gpus ? "/gpus" : "") + (with.one_process ? "/one_process:" : "/ranks:") +
+                std::to_string(ranks) + "/";
       MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     }
 
@@ -318,6 +326,55 @@ namespace
     for (char const* row : {"new_inputs", "standing"}) rows.add(name + row, "pairs", pairs);
   }
 
+  template <class Step>
+  void without_delivery(table& rows, Step& step, double pairs, int repetitions)
+  {
+    for (int i = 0; i < repetitions; ++i)
+    {
+      rows.time("resident_new_inputs", 1, false,
+                [&]
+                {
+                  step.inputs_changed();
+                  once(step);
+                });
+      rows.time("resident", 1, false, [&] { once(step); });
+    }
+    for (char const* row : {"resident_new_inputs", "resident"}) rows.add(row, "pairs", pairs);
+  }
+
+  /// Steps whose results stay on the GPU, and then points that move.
+  void time_resident(nf::starpu::runtime const& starpu, problem& mine, domain const& all,
+                     nf::starpu_mpi::distribution_options const& how, table& rows, double pairs,
+                     int repetitions)
+  {
+    nf::starpu_mpi::distributed_tree<T, 3> tree(MPI_COMM_WORLD, mine.positions(), all.tree(), how);
+    nf::starpu_mpi::near_field step{
+        starpu,
+        tree,
+        K{},
+        nf::soa{mine.q},
+        nf::soa{mine.phi},
+        {.delivery = nf::starpu::delivery_choice::on_request, .first_tag = 100}};
+    once(step);
+    std::fill(mine.phi.begin(), mine.phi.end(), T(0));
+    step.deliver();
+    step.wait();
+    check(all, mine, 0, all.ranks(), "near field on GPUs");
+    without_delivery(rows, step, pairs, repetitions);
+    for (int i = 0; i < repetitions / 3 + 1; ++i)
+    {
+      for (T& x : mine.x[0]) x = std::nextafter(x, i % 2 ? T(0) : T(1e3));
+      rows.time("moved", 1, false,
+                [&]
+                {
+                  tree.rebuild(mine.positions(), step.seconds());
+                  step.positions_changed();
+                  once(step);
+                });
+    }
+    if (!(step.seconds() > 0)) throw nf::error("seconds: found none after a step");
+  }
+
   void run_ranks(settings const& with, nf::starpu::runtime const& starpu, domain const& all,
                  table& rows)
   {
@@ -350,6 +407,7 @@ namespace
                greatest(static_cast<double>(cut.interaction_count())) * all.ranks() / pairs);
       time_steps(rows, "", step, pairs, with.repetitions, false);
     }
+    if (with.on_gpus) return time_resident(starpu, mine, all, how, rows, pairs, with.repetitions);
     if (!with.is_weak) return;
     tree const own(MPI_COMM_SELF, mine.positions(), all.tree(), how);
     nf::starpu_mpi::near_field alone{starpu, own, K{}, nf::soa{mine.q}, nf::soa{mine.phi}};
@@ -367,13 +425,25 @@ namespace
     rows.time("cut", with.repetitions / 3 + 1, false,
               [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });
     auto const tree = nf::build_tree(on, mine.positions(), all.tree());
-    auto const groups = nf::group_leaves(tree);
+    auto const groups = with.on_gpus ? nf::group_leaves(starpu, tree) : nf::group_leaves(tree);
     nf::starpu::near_field step{starpu,           groups,          K{},
                                 mine.positions(), nf::soa{mine.q}, nf::soa{mine.phi}};
     once(step);
     check(all, mine, 0, all.ranks(), "near field of one process");
     time_steps(rows, "", step, static_cast<double>(tree.interaction_count()), with.repetitions,
                false);
+    if (!with.on_gpus) return;
+    nf::starpu::near_field resident{
+        starpu,
+        groups,
+        K{},
+        mine.positions(),
+        nf::soa{mine.q},
+        nf::soa{mine.phi},
+        {.backend = nf::backend::cuda, .delivery = nf::starpu::delivery_choice::on_request}};
+    once(resident);
+    without_delivery(rows, resident, static_cast<double>(tree.interaction_count()),
+                     with.repetitions);
   }
 
   settings read(int argc, char** argv)
@@ -382,6 +452,11 @@ namespace
     for (int i = 1; i < argc; ++i)
     {
       std::string_view const name = argv[i];
+      if (name == "--gpus")
+      {
+        with.on_gpus = true;
+        continue;
+      }
       if (i + 1 == argc)
         throw nf::error(std::string(name) + " lacks a value; the first lines of "
                                             "bench/starpu_mpi_bench.cpp name the options");
@@ -400,8 +475,9 @@ namespace
       else if (name == "--context")
         with.context.push_back(value);
       else
-        throw nf::error("no option is named " + std::string(name) +
-                        "; take --weak, --strong, --one-process, --repetitions, --out, --context");
+        throw nf::error(
+            "no option is named " + std::string(name) +
+            "; take --weak, --strong, --one-process, --gpus, --repetitions, --out, --context");
     }
     if (with.points == 0) throw nf::error("--weak or --strong: say how many points");
     return with;
@@ -422,7 +498,14 @@ int main(int argc, char** argv)
         if (with.one_process > 0 && ranks > 1)
           throw nf::error("--one-process: found " + std::to_string(ranks) + " ranks; start one");
         domain const all(with, with.one_process ? with.one_process : ranks);
-        nf::starpu::runtime const starpu({.gpus = 0});
+        nf::starpu::runtime_options workers{.gpus = 0};
+        if (with.on_gpus)
+        {
+          if (nf::gpus().empty()) throw nf::error("--gpus: " + nf::cuda_problem());
+          nf::starpu_mpi::share_gpus(MPI_COMM_WORLD);
+          workers.gpus = std::nullopt;
+        }
+        nf::starpu::runtime const starpu(workers);
         table rows(with, all.ranks(), starpu.n_workers());
         if (with.one_process)
           run_one_process(with, starpu, all, rows);

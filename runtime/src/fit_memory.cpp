@@ -93,6 +93,12 @@ namespace nearfield::detail
     return bytes;
   }
 
+  bool can_run(step_plan const& plan, point_bytes const& point, gpu_memory const& memory)
+  {
+    largest_task const largest(plan, point);
+    return memory.bytes > 0 ? largest.fits(memory) : largest.can_be_launched();
+  }
+
   step_plan plan_for_gpus(planner plan, leaf_groups_view groups, point_bytes const& point,
                           gpu_memory const& memory)
   {

@@ -36,6 +36,10 @@ namespace nearfield::detail
   /// Bytes that the groups for GPUs need all in all; a step has two sets of inputs.
   NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
+  /// Whether the tasks for GPUs can be launched, and those that are on a GPU at once fit into its memory.
+  NEARFIELD_API bool can_run(step_plan const& plan, point_bytes const& point,
+                             gpu_memory const& memory);
+
   /// The plan for GPUs with this much memory. It has the given groups if all data of the step fit, or those of
   /// all of its tasks that are on a GPU at once; otherwise more and smaller groups and chunks. Throws nearfield::error
   /// if even that does not fit; the message gives the bytes that a task needs.

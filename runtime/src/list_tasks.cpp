@@ -1,5 +1,7 @@
 #include "list_tasks.hpp"
 
+#include "gpu_clock.hpp"
+
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
@@ -80,7 +82,9 @@ namespace nearfield::starpu::detail
         job.halo_out = halo_out.data();
         job.sets = data.list.sets;
       }
+      void* const begun = argument.clock ? argument.clock->begin(stream) : nullptr;
       check_cuda(kernel(argument.k, job), operation);
+      if (begun) argument.clock->end(begun, stream);
     }
 
     template <class T>

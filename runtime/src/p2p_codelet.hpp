@@ -9,6 +9,11 @@
 #include <mutex>
 #include <vector>
 
+namespace nearfield::detail
+{
+  class gpu_clock;
+}
+
 namespace nearfield::starpu::detail
 {
   /// The argument of a P2P task.
@@ -26,6 +31,8 @@ namespace nearfield::starpu::detail
     nearfield::detail::task_head const* head = nullptr;
     /// adds to outputs that a task before has written, and overwrites no others
     bool accumulates = false;
+    nearfield::detail::gpu_clock* clock =
+        nullptr; ///< null: what the task takes on a GPU is not counted
   };
 
   /// The argument of tasks of k, which must outlive it, with rough rates of large boxes.

@@ -1,16 +1,20 @@
-// Every rank runs all tests; a test fails on any rank if it fails on one, and the first rank reports.
+// Every rank runs all tests; a test fails on any rank if it fails on one, and the first rank reports. With
+// NEARFIELD_TEST_GPUS steps run on GPUs, which ranks may share; where there is none, the program says so and returns 77.
 
 #include "clouds.hpp"
 #include "runtime_of_rank.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu_mpi/near_field.hpp>
 
 #include <gtest/gtest.h>
 
 #include <starpu_mpi.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string_view>
 
@@ -51,7 +55,20 @@ int main(int argc, char** argv)
   bool const needs_starpu = std::string_view(argv[0]).find("near_field") != std::string_view::npos;
   if (needs_starpu)
   {
-    running.emplace(nearfield::starpu::runtime_options{.gpus = 0});
+    nearfield::starpu::runtime_options options{.gpus = 0};
+    if (std::getenv("NEARFIELD_TEST_GPUS"))
+    {
+      if (nearfield::gpus().empty())
+      {
+        if (nearfield::test::rank_of_world() == 0)
+          std::printf("SKIPPED: %s\n", nearfield::cuda_problem().c_str());
+        MPI_Finalize();
+        return 77;
+      }
+      nearfield::starpu_mpi::share_gpus(MPI_COMM_WORLD);
+      options.gpus = std::nullopt;
+    }
+    running.emplace(options);
     if (starpu_mpi_init_comm(&argc, &argv, 0, MPI_COMM_WORLD) != 0) return 1;
   }
   int failed = RUN_ALL_TESTS();

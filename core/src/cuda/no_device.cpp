@@ -1,5 +1,6 @@
 // Stubs for a build without CUDA; their errors say how to get one with it.
 
+#include "gpu_clock.hpp"
 #include "scaled_copy.hpp"
 #include "staging.hpp"
 
@@ -92,6 +93,20 @@ namespace nearfield
       fail();
     }
     void release_pools() noexcept {}
+
+    gpu_clock::~gpu_clock() = default;
+    void* gpu_clock::begin(cuda_stream)
+    {
+      fail();
+    }
+    void gpu_clock::end(void*, cuda_stream)
+    {
+      fail();
+    }
+    double gpu_clock::seconds()
+    {
+      return 0;
+    }
 
     class staging::lanes
     {};

@@ -4,12 +4,14 @@
 
 #include "any_step.hpp"
 #include "environment.hpp"
+#include "gpu_clock.hpp"
 #include "list_tasks.hpp"
 #include "p2p_codelet.hpp"
 #include "reorder.hpp"
 #include "task.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/p2p/tuning.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <starpu_mpi.h>
@@ -38,17 +40,18 @@ namespace nearfield::starpu_mpi::detail
       outputs_of_caller
     };
 
-    backend choose_backend(backend wanted)
-    {
-      if (wanted == backend::cuda)
-        throw error("near_field: backend cuda, but steps over ranks run on CPUs; take simd");
-      return wanted == backend::automatic ? backend::simd : wanted;
-    }
-
-    pair_form choose_form(interaction_shape const& k, pair_form wanted)
+    pair_form choose_form(interaction_shape const& k, rank_leaves const& leaves, int n_rhs,
+                          backend where, pair_form wanted)
     {
       if (wanted == pair_form::automatic)
-        return k.has_way_back ? pair_form::mutual : pair_form::one_sided;
+      {
+        auto const& offsets = leaves.known.offsets;
+        index_type const n = leaves.last - leaves.first;
+        bool const pays =
+            where != backend::cuda ||
+            cuda_mutual_pays(offsets[leaves.last] - offsets[leaves.first], n, k.n_out, n_rhs);
+        return k.has_way_back && pays ? pair_form::mutual : pair_form::one_sided;
+      }
       check_form(true, k, wanted);
       return wanted;
     }
@@ -61,12 +64,7 @@ namespace nearfield::starpu_mpi::detail
     /// look() gives the tree as it is then.
     step(starpu::runtime const& s, std::function<tree_view<T>()> const& look,
          kernel<T> const& interaction, step_columns<T> const& with, step_options const& how)
-        : starpu(s), k(interaction), columns(with), options(how), tree(look),
-          form_(choose_form(*k.type, options.form)),
-          inner_codelet(list_codelet(form_, *k.type, choose_backend(options.backend))),
-          border_codelet(
-              list_codelet(pair_form::one_sided, *k.type, choose_backend(options.backend))),
-          comm(tree().comm)
+        : starpu(s), k(interaction), columns(with), options(how), tree(look), comm(tree().comm)
     {
       make_parts();
     }
@@ -81,8 +79,15 @@ namespace nearfield::starpu_mpi::detail
       sends_inputs = false;
       submit_groups(); // inside the rank
       submit_borders();
-      submit_outputs();
       is_submitted = true;
+      if (options.delivery == starpu::delivery_choice::every_step) submit_outputs();
+    }
+
+    void deliver()
+    {
+      if (options.delivery != starpu::delivery_choice::on_request || !is_submitted) return;
+      check_address_space(4, 4 * (parts->groups.size() + parts->peers.size()));
+      submit_outputs();
     }
 
     void wait()
@@ -90,8 +95,16 @@ namespace nearfield::starpu_mpi::detail
       check_may_wait("wait");
       if (is_submitted)
       {
+        // else results of other ranks say so
+        if (options.delivery == starpu::delivery_choice::on_request)
+        {
+          for (group const& one : parts->groups) wait_for_writers(one.out, "out");
+          for (peer const& one : parts->peers)
+            if (one.q_sent) wait_for_writers(one.q_sent, "q");
+        }
         for (peer const& one : parts->peers)
         {
+          if (!is_delivered) break;
           if (!one.sent.empty()) wait_for_writers(one.delivered(parts->rank), "out");
           if (one.out_sent) wait_for_writers(one.out_sent, "out");
         }
@@ -105,16 +118,20 @@ namespace nearfield::starpu_mpi::detail
     void positions_changed()
     {
       check_may_wait("positions_changed");
-      is_submitted = false;
+      is_submitted = is_delivered = false;
       parts.reset(); // waits for messages, and its memory is there for the next
       make_parts();
       sends_positions = sends_inputs = true;
-      seconds_before = watch.seconds();
+      cpu_seconds_before = watch.seconds();
+      gpu_seconds_before = clock.seconds();
     }
 
-    [[nodiscard]] double seconds() const
+    [[nodiscard]] double seconds()
     {
-      return (watch.seconds() - seconds_before) / std::max(1u, starpu_cpu_worker_get_count());
+      if (where == backend::cuda)
+        return (clock.seconds() - gpu_seconds_before) /
+               std::max(1u, starpu_cuda_worker_get_count());
+      return (watch.seconds() - cpu_seconds_before) / std::max(1u, starpu_cpu_worker_get_count());
     }
     [[nodiscard]] pair_form form() const { return form_; }
     [[nodiscard]] std::size_t n_tasks() const
@@ -147,8 +164,8 @@ namespace nearfield::starpu_mpi::detail
     void submit_copies(copies& what, starpu_data_handle_t to)
     {
       if (what.rows.empty()) return;
-      task one(copy_codelet<T>(), 1 + static_cast<unsigned>(what.sources.size()));
-      one.add(to, what.argument.adds ? STARPU_RW : STARPU_W);
+      task one(copy_codelet<T>(where), 1 + static_cast<unsigned>(what.sources.size()));
+      one.add(to, what.argument.kind == copy_kind::add ? STARPU_RW : STARPU_W);
       for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
       one.set_argument(&what.argument, sizeof(what.argument));
       one.set_priority(first_of_all);
@@ -216,7 +233,7 @@ namespace nearfield::starpu_mpi::detail
     {
       for (std::size_t g = 0; g < parts->groups.size(); ++g)
         if (parts->plan.inner[g])
-          submit_p2p(inner_codelet, *parts->plan.inner[g], parts->groups[g],
+          submit_p2p(*inner_codelet, *parts->plan.inner[g], parts->groups[g],
                      parts->groups[g].inner_list, parts->groups[g].inner,
                      form_ == pair_form::mutual);
     }
@@ -226,13 +243,14 @@ namespace nearfield::starpu_mpi::detail
     {
       for (std::size_t g = 0; g < parts->groups.size(); ++g)
         if (parts->plan.border[g])
-          submit_p2p(border_codelet, *parts->plan.border[g], parts->groups[g],
+          submit_p2p(*border_codelet, *parts->plan.border[g], parts->groups[g],
                      parts->groups[g].border_list, parts->groups[g].border, false);
       for (group& one : parts->groups) submit_copies(one.halos, one.out);
     }
 
     void submit_outputs()
     {
+      is_delivered = true;
       for (peer& one : parts->peers)
       {
         submit_copies(one.outputs, one.out_sent);
@@ -248,7 +266,33 @@ namespace nearfield::starpu_mpi::detail
 
     void make_parts()
     {
-      parts = std::make_unique<step_parts<T>>(tree(), k, columns, watch, form_, options);
+      where = choose_backend(starpu, *k.type, options.backend);
+      if (where == backend::automatic) where = backend::simd;
+      try
+      {
+        make_parts_there();
+      }
+      catch (error const& e)
+      {
+        bool const can_move = where == backend::cuda && options.backend == backend::automatic &&
+                              starpu_cpu_worker_get_count() > 0;
+        if (e.kind() != error_kind::out_of_memory || !can_move) throw;
+        where = backend::simd;
+        make_parts_there();
+      }
+    }
+
+    void make_parts_there()
+    {
+      tree_view<T> const of = tree();
+      form_ = choose_form(*k.type, of.leaves, columns.n_rhs, where, options.form);
+      inner_codelet = &list_codelet(form_, *k.type, where);
+      border_codelet = &list_codelet(pair_form::one_sided, *k.type, where);
+      step_options with = options;
+      if (where == backend::cuda) with.groups.gpus = starpu.n_gpus();
+      parts = std::make_unique<step_parts<T>>(
+          of, k, columns, watch,
+          rank_choice{where, form_, where == backend::cuda ? &clock : nullptr}, with);
     }
 
     // StarPU stops after the handles are gone
@@ -258,11 +302,13 @@ namespace nearfield::starpu_mpi::detail
     step_columns<T> columns;
     step_options options;
     std::function<tree_view<T>()> tree;
-    pair_form form_;
-    starpu_codelet &inner_codelet, &border_codelet;
+    nearfield::detail::gpu_clock clock;
+    backend where = backend::simd;
+    pair_form form_ = pair_form::one_sided;
+    starpu_codelet *inner_codelet = nullptr, *border_codelet = nullptr;
     MPI_Comm comm;
-    bool sends_positions = true, sends_inputs = true, is_submitted = false;
-    double seconds_before = 0; ///< the tree was rebuilt
+    bool sends_positions = true, sends_inputs = true, is_submitted = false, is_delivered = false;
+    double cpu_seconds_before = 0, gpu_seconds_before = 0; ///< the tree was rebuilt
     std::unique_ptr<step_parts<T>> parts;
   };
 }
@@ -303,6 +349,11 @@ namespace nearfield::starpu_mpi
   void near_field<T>::submit()
   {
     step_->submit();
+  }
+  template <kernel_real T>
+  void near_field<T>::deliver()
+  {
+    step_->deliver();
   }
   template <kernel_real T>
   void near_field<T>::wait()

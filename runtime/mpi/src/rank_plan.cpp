@@ -1,6 +1,10 @@
 #include "rank_plan.hpp"
 
+#include <nearfield/core/error.hpp>
+#include <nearfield/p2p/cuda_job.hpp>
+
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace nearfield::starpu_mpi::detail
@@ -128,47 +132,75 @@ namespace nearfield::starpu_mpi::detail
       first.push_back(leaves.known.size());
       return first;
     }
+
+    /// Whether the tasks can run; always on CPU workers.
+    bool plan_groups(rank_leaves const& leaves, pair_form form, group_options const& options,
+                     rank_gpus const* gpus, rank_plan& plan)
+    {
+      std::size_t n_groups = 0;
+      std::vector<index_type> const first =
+          first_leaves(leaves, options, plan.n_layers_before, n_groups);
+      index_type const begin = leaves.known.offsets[leaves.first];
+      for (std::size_t g = 0; g < n_groups; ++g)
+      {
+        auto const place = [&](std::size_t group)
+        {
+          return leaves.known.offsets[first[plan.n_layers_before + group]] - begin;
+        };
+        plan.groups.push_back({place(g), place(g + 1)});
+      }
+
+      bool can_run = true;
+      row_maker const rows_of(leaves, form);
+      auto const make =
+          [&](rows const& from, planner how, std::vector<std::optional<group_plan>>& to)
+      {
+        leaf_groups_view view;
+        view.first_leaf = first;
+        view.targets = view.sources = leaves.known;
+        view.full = view.half = from.table.view();
+        // as many chunks as there can be: every group and every layer is one
+        step_plan made = how(view, gpus != nullptr, leaves.known.offsets.back(), nullptr);
+        can_run = can_run && (!gpus || nearfield::detail::can_run(made, gpus->point, gpus->memory));
+        for (std::size_t g = 0; g < n_groups; ++g)
+        {
+          group_plan& group = made.groups[plan.n_layers_before + g];
+          group.interactions = 0;
+          for (index_type b = first[plan.n_layers_before + g];
+               b < first[plan.n_layers_before + g + 1]; ++b)
+            group.interactions += from.pairs[b];
+          to.emplace_back();
+          if (group.interactions > 0) to.back() = std::move(group);
+        }
+      };
+      make(rows_of.inner(), form == pair_form::mutual ? &plan_mutual : &plan_gather, plan.inner);
+      make(rows_of.border(), &plan_gather, plan.border);
+      return can_run;
+    }
   }
 
-  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options)
+  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options,
+                      rank_gpus const* gpus)
   {
     rank_plan plan;
     if (leaves.first == leaves.last) return plan;
-    std::size_t n_groups = 0;
-    std::vector<index_type> const first =
-        first_leaves(leaves, options, plan.n_layers_before, n_groups);
-    index_type const begin = leaves.known.offsets[leaves.first];
-    for (std::size_t g = 0; g < n_groups; ++g)
+    if (plan_groups(leaves, form, options, gpus, plan)) return plan;
+    // Fewer groups reach fewer others, and smaller ones take less memory.
+    auto const n_leaves = static_cast<std::size_t>(leaves.last - leaves.first);
+    std::size_t const given = plan.groups.size(), most = std::min<std::size_t>(n_leaves, 64);
+    std::vector<std::size_t> others;
+    for (std::size_t n = given / 2; n > 0; n /= 2) others.push_back(n);
+    for (std::size_t n = 2 * given; n <= most; n *= 2) others.push_back(n);
+    for (std::size_t const n : others)
     {
-      auto const place = [&](std::size_t group)
-      {
-        return leaves.known.offsets[first[plan.n_layers_before + group]] - begin;
-      };
-      plan.groups.push_back({place(g), place(g + 1)});
+      plan = {};
+      auto const size = static_cast<int>((n_leaves + n - 1) / n);
+      if (plan_groups(leaves, form, {.leaves_per_group = size}, gpus, plan)) return plan;
     }
-
-    row_maker const rows_of(leaves, form);
-    auto const make = [&](rows const& from, planner how, std::vector<std::optional<group_plan>>& to)
-    {
-      leaf_groups_view view;
-      view.first_leaf = first;
-      view.targets = view.sources = leaves.known;
-      view.full = view.half = from.table.view();
-      // as many chunks as there can be: every group and every layer is one
-      step_plan made = how(view, false, leaves.known.offsets.back(), nullptr);
-      for (std::size_t g = 0; g < n_groups; ++g)
-      {
-        group_plan& group = made.groups[plan.n_layers_before + g];
-        group.interactions = 0;
-        for (index_type b = first[plan.n_layers_before + g];
-             b < first[plan.n_layers_before + g + 1]; ++b)
-          group.interactions += from.pairs[b];
-        to.emplace_back();
-        if (group.interactions > 0) to.back() = std::move(group);
-      }
-    };
-    make(rows_of.inner(), form == pair_form::mutual ? &plan_mutual : &plan_gather, plan.inner);
-    make(rows_of.border(), &plan_gather, plan.border);
-    return plan;
+    throw error("near_field: the leaves of a rank do not fit into the memory of its GPU, or touch "
+                "those of more than " +
+                    std::to_string(most_source_allocations - 1) +
+                    " ranks; take more ranks, fewer right-hand sides or backend simd",
+                error_kind::out_of_memory);
   }
 }

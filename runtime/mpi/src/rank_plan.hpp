@@ -1,5 +1,6 @@
 #pragma once
 
+#include "fit_memory.hpp"
 #include "plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
@@ -41,5 +42,15 @@ namespace nearfield::starpu_mpi::detail
     std::vector<std::optional<nearfield::detail::group_plan>> border;
   };
 
-  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options);
+  /// The GPUs of a rank, for whose memory groups are cut.
+  struct rank_gpus
+  {
+    nearfield::detail::point_bytes point;
+    nearfield::detail::gpu_memory memory;
+  };
+
+  /// Null: a plan for CPU workers. For GPUs, groups are larger or smaller than the options say where their tasks could
+  /// not run; throws nearfield::error if none could.
+  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options,
+                      rank_gpus const* gpus = nullptr);
 }

@@ -2,6 +2,12 @@
 
 #include "columns.hpp"
 
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/permutation.hpp>
+#include <nearfield/starpu/handles.hpp>
+
+#include <string>
+
 namespace nearfield::starpu_mpi::detail
 {
   namespace
@@ -10,42 +16,85 @@ namespace nearfield::starpu_mpi::detail
     class copy_rows : public starpu::detail::codelet
     {
       using codelet::codelet;
+      using columns = starpu::detail::columns<T>;
 
       void run(starpu::detail::running_task const& task) const override
       {
-        using starpu::detail::columns;
         auto const& argument = static_cast<copy_argument const&>(task.argument);
-        columns<T> const target(task.buffers[0], argument.n_columns);
+        columns const target(task.buffers[0], argument.n_columns);
         for (row_copy const& copy : argument.copies)
         {
-          columns<T const> const source(task.buffers[1 + copy.source], argument.n_columns);
-          for (int c = 0; c < argument.n_columns; ++c)
-            for (index_type i = 0; i < copy.n; ++i)
-            {
-              index_type const from = (copy.from ? copy.from[i] : i) + copy.from_offset;
-              index_type const to = (copy.to ? copy.to[i] : i) + copy.to_offset;
-              if (argument.adds)
-                target[c][to] += source[c][from];
-              else
-                target[c][to] = source[c][from];
-            }
+          columns const source(task.buffers[1 + copy.source], argument.n_columns);
+          auto const* const list = reinterpret_cast<index_type const*>(
+                                       STARPU_VECTOR_GET_PTR(task.buffers[1 + copy.list])) +
+                                   copy.begin;
+          if (task.on == starpu::detail::implementation::cuda)
+            launch(task.stream, argument, copy, list, source, target);
+          else
+            for (int c = 0; c < argument.n_columns; ++c)
+              copy_column(argument.kind, copy, list, source[c], target[c]);
         }
       }
+
+      static void copy_column(copy_kind kind, row_copy const& copy, index_type const* list,
+                              T const* source, T* target)
+      {
+        for (index_type i = 0; i < copy.n; ++i)
+        {
+          index_type const place = list[i] - copy.base, row = copy.begin + i;
+          if (kind == copy_kind::gather)
+            target[row] = source[place];
+          else if (kind == copy_kind::scatter)
+            target[place] = source[row];
+          else
+            target[place] += source[row];
+        }
+      }
+
+      static void launch(cuda_stream stream, copy_argument const& argument, row_copy const& copy,
+                         index_type const* list, columns const& source, columns const& target)
+      {
+        bool const gathers = argument.kind == copy_kind::gather;
+        starpu::detail::inline_vector<T const*, 16> from;
+        starpu::detail::inline_vector<T*, 16> to;
+        for (int c = 0; c < argument.n_columns; ++c)
+        {
+          // places begin at base, which is taken off the address
+          from.push_back(gathers ? source[c] - copy.base : source[c] + copy.begin);
+          to.push_back(gathers ? target[c] + copy.begin : target[c] - copy.base);
+        }
+        if (gathers)
+          nearfield::detail::device_gather<T>(stream, list, copy.n, from.data(), to.data(),
+                                              argument.n_columns);
+        else
+          nearfield::detail::device_scatter<T>(stream, list, copy.n, from.data(), to.data(),
+                                               argument.n_columns, argument.kind == copy_kind::add);
+      }
     };
+
+    template <class T>
+    starpu_codelet& make(backend where)
+    {
+      return starpu::detail::registered<copy_rows<T>>(
+          {.name = "copy_rows",
+           .symbol = std::string("nearfield_copy_rows_") + (sizeof(T) == 4 ? "f32" : "f64") +
+                     (where == backend::cuda ? "_cuda" : ""),
+           .profiler_name = "pack",
+           .backends = where,
+           .has_cuda = built_with_cuda(),
+           .is_counted = false});
+    }
   }
 
   template <class T>
-  starpu_codelet& copy_codelet()
+  starpu_codelet& copy_codelet(backend where)
   {
-    static auto& made = starpu::detail::registered<copy_rows<T>>(
-        {.name = "copy_rows",
-         .symbol = sizeof(T) == 4 ? "nearfield_copy_rows_f32" : "nearfield_copy_rows_f64",
-         .profiler_name = "pack",
-         .backends = backend::scalar,
-         .is_counted = false});
-    return made;
+    static auto& on_cpu = make<T>(backend::scalar);
+    if (where != backend::cuda) return on_cpu;
+    static auto& on_gpu = make<T>(backend::cuda);
+    return on_gpu;
   }
 
-  template starpu_codelet& copy_codelet<float>();
-  template starpu_codelet& copy_codelet<double>();
+  template starpu_codelet& copy_codelet<float>(backend);
+  template starpu_codelet& copy_codelet<double>(backend);
 }

@@ -4,6 +4,7 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
+#include <nearfield/core/where.hpp>
 
 #include <starpu.h>
 
@@ -12,30 +13,32 @@
 
 /// \file
 /// Tasks that copy points between the data of a step: packs for other ranks, and what has arrived from them. They run
-/// on CPU workers and are not counted in statistics.
+/// where P2P tasks do, on CPU workers or on the GPU, and are not counted in statistics.
 
 namespace nearfield::starpu_mpi::detail
 {
-  /// n points of a source. Row i goes from row (from ? from[i] : i) + from_offset to row (to ? to[i] : i) + to_offset,
-  /// modulo 2^32: an offset may be minus the first one of a list.
+  /// Rows [begin, begin + n) of one side, whose places on the other side are list[begin] - base and so on.
   struct row_copy
   {
-    std::size_t source; ///< of the task
-    index_type n;
-    index_type const* from;
-    index_type from_offset;
-    index_type const* to;
-    index_type to_offset;
+    std::size_t source, list; ///< buffers of the task, after the target
+    index_type begin, n, base;
+  };
+
+  enum class copy_kind
+  {
+    gather,  ///< rows of the target come from places of the source
+    scatter, ///< rows of the source go to places of the target
+    add      ///< the same, added
   };
 
   struct copy_argument : starpu::detail::task_argument
   {
+    copy_kind kind;
     int n_columns;
     std::span<row_copy const> copies;
-    bool adds; ///< to what the target holds
   };
 
-  /// Buffers: the target, which all copies together must fill unless they add, and the sources.
+  /// Buffers: the target, which all copies together must fill unless they add, and then what they name.
   template <class T>
-  starpu_codelet& copy_codelet();
+  starpu_codelet& copy_codelet(backend where);
 }

@@ -1,6 +1,7 @@
 #include "step_parts.hpp"
 
 #include "environment.hpp"
+#include "gpu_memory.hpp"
 
 #include <nearfield/p2p/check.hpp>
 
@@ -40,8 +41,8 @@ namespace nearfield::starpu_mpi::detail
 
   template <class T>
   step_parts<T>::step_parts(tree_view<T> const& tree, kernel<T> const& interaction,
-                            step_columns<T> const& with, starpu::monitor& reports, pair_form form,
-                            step_options const& options)
+                            step_columns<T> const& with, starpu::monitor& reports,
+                            rank_choice const& how, step_options const& options)
       : watch(reports), k(interaction), columns(with), positions(tree.positions)
   {
     check_may_wait("near_field"); // its destructor waits
@@ -56,7 +57,16 @@ namespace nearfield::starpu_mpi::detail
     };
     check("q", columns.q);
     check("out", columns.out);
-    plan = plan_rank(tree.leaves, form, options.groups);
+    if (how.where == backend::cuda)
+    {
+      rank_gpus const gpus{{.source_x = double(n_x() * sizeof(T)),
+                            .source_q = double(n_q() * sizeof(T)),
+                            .out = double(n_out() * sizeof(T))},
+                           smallest_gpu_memory()};
+      plan = plan_rank(tree.leaves, how.form, options.groups, &gpus);
+    }
+    else
+      plan = plan_rank(tree.leaves, how.form, options.groups);
 #if defined(STARPU_SIMGRID)
     // no task reads its list: without them, the ranks of a cluster fit into one machine
     for (auto* const parts : {&plan.inner, &plan.border})
@@ -65,11 +75,18 @@ namespace nearfield::starpu_mpi::detail
 #endif
     own_points.resize(tree.received.size());
     std::iota(own_points.begin(), own_points.end(), index_type(0));
-    make_groups(form);
+    make_groups(how);
+    if (how.form == pair_form::mutual) make_halos();
     for (rank_layer const& other : tree.leaves.layers) make_layer(other, tree.leaves);
     for (std::size_t r = 0; r + 1 < tree.sent_offsets.size(); ++r)
-      make_peer(static_cast<int>(r), part_of(tree.sent, tree.sent_offsets, r),
-                part_of(tree.received, tree.received_offsets, r), options.accumulate);
+    {
+      auto const sent = part_of(tree.sent, tree.sent_offsets, r);
+      auto const received = part_of(tree.received, tree.received_offsets, r);
+      if (static_cast<int>(r) == rank)
+        make_own_peers(sent, received, options.accumulate);
+      else
+        make_peer(static_cast<int>(r), sent, received, options.accumulate);
+    }
     assemble_inputs();
   }
 
@@ -85,7 +102,7 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
-  void step_parts<T>::make_groups(pair_form form)
+  void step_parts<T>::make_groups(rank_choice const& how)
   {
     for (std::size_t g = 0; g < plan.groups.size(); ++g)
     {
@@ -101,6 +118,7 @@ namespace nearfield::starpu_mpi::detail
         if (!part) return;
         argument = argument_of(k, &watch);
         argument.n_rhs = columns.n_rhs;
+        argument.clock = how.clock;
         argument.work = part->interactions * columns.n_rhs;
         argument.head = &part->head;
         data = handle::of(part->list.data(), part->list.size());
@@ -108,17 +126,41 @@ namespace nearfield::starpu_mpi::detail
       list(plan.inner[g], one.inner, one.inner_list);
       list(plan.border[g], one.border, one.border_list);
       one.border.accumulates = bool(one.inner_list);
-      if (form == pair_form::mutual)
+      if (how.form == pair_form::mutual)
         one.halo = handle::of_size<T>(n_out() * std::max<index_type>(1, plan.inner[g]->halo_size));
     }
-    if (form != pair_form::mutual) return;
+  }
+
+  template <class T>
+  void step_parts<T>::make_halos()
+  {
+    for (std::size_t g = 0; g < groups.size(); ++g)
+    {
+      groups[g].halo_places.resize(plan.inner[g]->halo_size);
+      if (plan.inner[g]->halo_size > 0)
+        groups[g].halo_list = handle::of(groups[g].halo_places.data(), plan.inner[g]->halo_size);
+    }
     for (std::size_t g = 0; g < groups.size(); ++g)
     {
       auto const& of = *plan.inner[g];
-      for (nearfield::detail::halo_piece const& piece : of.pieces)
-        groups[g].halos.add(groups[of.reached_from[piece.halo] - plan.n_layers_before].halo,
-                            {0, piece.size, nullptr, piece.halo_begin, nullptr, piece.begin});
-      finish(groups[g].halos, n_out(), true);
+      auto const from = [&](std::size_t halo) -> step_group<T>&
+      {
+        return groups[of.reached_from[halo] - plan.n_layers_before];
+      };
+      // the pieces of one halo follow one another in it
+      for (auto piece = of.pieces.begin(); piece != of.pieces.end();)
+      {
+        std::size_t const halo = piece->halo, begin = piece->halo_begin;
+        std::size_t end = begin;
+        for (; piece != of.pieces.end() && piece->halo == halo && piece->halo_begin == end; ++piece)
+        {
+          auto const places = from(halo).halo_places.begin() + piece->halo_begin;
+          std::iota(places, places + piece->size, piece->begin);
+          end += piece->size;
+        }
+        groups[g].halos.add(from(halo).halo, from(halo).halo_list, begin, end, 0);
+      }
+      finish(groups[g].halos, n_out(), copy_kind::add);
     }
   }
 
@@ -135,19 +177,17 @@ namespace nearfield::starpu_mpi::detail
     std::size_t const n_sent = one.sent.size();
     std::size_t const n =
         leaves.known.offsets[from.last_leaf] - leaves.known.offsets[from.first_leaf];
+    one.sent_list = handle::of(one.sent.data(), n_sent);
     one.x_sent = handle::of_size<T>(n_x() * n_sent);
     one.q_sent = handle::of_size<T>(n_q() * n_sent);
     one.x = handle::of_size<T>(n_x() * n);
     one.q = handle::of_size<T>(n_q() * n);
     one.collect_x = {{&watch}, positions.view(), one.sent};
     for_each_group(one.sent,
-                   [&](std::size_t g, std::size_t begin, std::size_t end)
-                   {
-                     one.inputs.add(groups[g].q, {0, index_type(end - begin), &one.sent[begin],
-                                                  0 - plan.groups[g].begin, nullptr,
-                                                  static_cast<index_type>(begin)});
+                   [&](std::size_t g, std::size_t begin, std::size_t end) {
+                     one.inputs.add(groups[g].q, one.sent_list, begin, end, plan.groups[g].begin);
                    });
-    finish(one.inputs, n_q(), false);
+    finish(one.inputs, n_q(), copy_kind::gather);
   }
 
   template <class T>
@@ -162,19 +202,34 @@ namespace nearfield::starpu_mpi::detail
     one.collect_q = {{&watch}, columns.q.view(), sent};
     one.deliver = {{&watch}, columns.out.view(), sent, {}, accumulate};
     if (!sent.empty()) one.q_sent = handle::of_size<T>(n_q() * sent.size());
+    if (!received.empty())
+      one.received_list = handle::of(const_cast<index_type*>(received.data()), received.size());
     if (!received.empty()) one.out_sent = handle::of_size<T>(n_out() * received.size());
     if (r != rank && !received.empty())
       one.q_received = handle::of_size<T>(n_q() * received.size());
     if (r != rank && !sent.empty()) one.out_received = handle::of_size<T>(n_out() * sent.size());
     // what one rank sends comes in the order of own points
+    for_each_group(
+        received, [&](std::size_t g, std::size_t begin, std::size_t end)
+        { one.outputs.add(groups[g].out, one.received_list, begin, end, plan.groups[g].begin); });
+    finish(one.outputs, n_out(), copy_kind::gather);
+  }
+
+  template <class T>
+  void step_parts<T>::make_own_peers(std::span<index_type const> sent,
+                                     std::span<index_type const> received, bool accumulate)
+  {
+    constexpr std::size_t least = std::size_t(1) << 18;
+    std::size_t first = 0;
     for_each_group(received,
-                   [&](std::size_t g, std::size_t begin, std::size_t end)
+                   [&](std::size_t, std::size_t, std::size_t end)
                    {
-                     one.outputs.add(groups[g].out, {0, index_type(end - begin), &received[begin],
-                                                     0 - plan.groups[g].begin, nullptr,
-                                                     static_cast<index_type>(begin)});
+                     std::size_t const n = end - first;
+                     if (n < least && end < received.size()) return;
+                     make_peer(rank, sent.subspan(first, n), received.subspan(first, n),
+                               accumulate);
+                     first = end;
                    });
-    finish(one.outputs, n_out(), false);
   }
 
   template <class T>
@@ -182,20 +237,17 @@ namespace nearfield::starpu_mpi::detail
   {
     for (step_peer<T> const& one : peers)
       for_each_group(one.received,
-                     [&](std::size_t g, std::size_t begin, std::size_t end)
-                     {
-                       groups[g].inputs.add(one.arrived(rank),
-                                            {0, index_type(end - begin), nullptr,
-                                             static_cast<index_type>(begin), &one.received[begin],
-                                             0 - plan.groups[g].begin});
+                     [&](std::size_t g, std::size_t begin, std::size_t end) {
+                       groups[g].inputs.add(one.arrived(rank), one.received_list, begin, end,
+                                            plan.groups[g].begin);
                      });
-    for (step_group<T>& one : groups) finish(one.inputs, n_q(), false);
+    for (step_group<T>& one : groups) finish(one.inputs, n_q(), copy_kind::scatter);
   }
 
   template <class T>
-  void step_parts<T>::finish(copies& what, std::size_t n_columns, bool adds)
+  void step_parts<T>::finish(copies& what, std::size_t n_columns, copy_kind kind)
   {
-    what.argument = {{&watch}, static_cast<int>(n_columns), what.rows, adds};
+    what.argument = {{&watch}, kind, static_cast<int>(n_columns), what.rows};
   }
 
   template struct step_parts<float>;

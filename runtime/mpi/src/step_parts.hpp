@@ -46,13 +46,30 @@ namespace nearfield::starpu_mpi::detail
     std::vector<starpu_data_handle_t> sources;
     copy_argument argument;
 
-    void add(starpu_data_handle_t source, row_copy row)
+    /// Rows [begin, end) of the list, whose entries are places from `base` on.
+    void add(starpu_data_handle_t source, starpu_data_handle_t list, std::size_t begin,
+             std::size_t end, index_type base)
     {
-      auto const at = std::ranges::find(sources, source);
-      row.source = static_cast<std::size_t>(at - sources.begin());
-      if (at == sources.end()) sources.push_back(source);
-      rows.push_back(row);
+      rows.push_back({buffer(source), buffer(list), static_cast<index_type>(begin),
+                      static_cast<index_type>(end - begin), base});
     }
+
+  private:
+    std::size_t buffer(starpu_data_handle_t of)
+    {
+      auto const at = std::ranges::find(sources, of);
+      auto const place = static_cast<std::size_t>(at - sources.begin());
+      if (at == sources.end()) sources.push_back(of);
+      return place;
+    }
+  };
+
+  /// Where the tasks of a rank run, and how.
+  struct rank_choice
+  {
+    backend where;
+    pair_form form;
+    nearfield::detail::gpu_clock* clock; ///< of GPUs
   };
 
   template <class T>
@@ -60,9 +77,10 @@ namespace nearfield::starpu_mpi::detail
   {
     starpu::detail::collect_argument<T> collect_x;
     starpu::detail::p2p_argument inner, border;
-    copies inputs; ///< from peers
-    copies halos;  ///< mutual: sums that other groups made for this one
-    handle inner_list, border_list, x, q, out, halo;
+    copies inputs;                       ///< from peers
+    copies halos;                        ///< mutual: sums that other groups made for this one
+    std::vector<index_type> halo_places; ///< of the halo's rows, in the groups that they belong to
+    handle inner_list, border_list, x, q, out, halo, halo_list;
   };
 
   /// Another rank with leaves that touch own ones.
@@ -73,7 +91,7 @@ namespace nearfield::starpu_mpi::detail
     std::vector<index_type> sent; ///< own points, ascending
     starpu::detail::collect_argument<T> collect_x;
     copies inputs; ///< from groups
-    handle x_sent, q_sent, x, q;
+    handle sent_list, x_sent, q_sent, x, q;
   };
 
   /// A rank, maybe this one, that computes points of this rank's caller, or whose caller has points of this rank.
@@ -86,7 +104,7 @@ namespace nearfield::starpu_mpi::detail
     starpu::detail::collect_argument<T> collect_q;
     starpu::detail::deliver_argument<T> deliver;
     copies outputs; ///< from groups
-    handle q_sent, q_received, out_sent, out_received;
+    handle received_list, q_sent, q_received, out_sent, out_received;
 
     [[nodiscard]] starpu_data_handle_t arrived(int here) const
     {
@@ -105,7 +123,7 @@ namespace nearfield::starpu_mpi::detail
     /// outlive this object.
     step_parts(tree_view<T> const& tree, starpu::detail::kernel<T> const& interaction,
                starpu::detail::step_columns<T> const& with, starpu::monitor& reports,
-               pair_form form, step_options const& options);
+               rank_choice const& how, step_options const& options);
 
     /// The x and q of a chunk of sources, as a plan counts them.
     [[nodiscard]] std::pair<starpu_data_handle_t, starpu_data_handle_t>
@@ -125,12 +143,16 @@ namespace nearfield::starpu_mpi::detail
     std::deque<step_peer<T>> peers;
 
   private:
-    void make_groups(pair_form form);
+    void make_groups(rank_choice const& how);
+    void make_halos();
     void make_layer(rank_layer const& from, rank_leaves const& leaves);
     void make_peer(int r, std::span<index_type const> sent, std::span<index_type const> received,
                    bool accumulate);
+    /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
+    void make_own_peers(std::span<index_type const> sent, std::span<index_type const> received,
+                        bool accumulate);
     void assemble_inputs();
-    void finish(copies& what, std::size_t n_columns, bool adds);
+    void finish(copies& what, std::size_t n_columns, copy_kind kind);
     /// Calls f(group, begin, end) for the points [begin, end), which ascend, that are in a group.
     template <class F>
     void for_each_group(std::span<index_type const> points, F const& f) const;

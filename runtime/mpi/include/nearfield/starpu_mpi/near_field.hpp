@@ -17,18 +17,22 @@ namespace nearfield::starpu_mpi
   /// A step takes the tags first_tag ... first_tag + tags_of_a_step - 1 of StarPU-MPI.
   inline constexpr int tags_of_a_step = 4;
 
-  /// How a near field over ranks is computed; the same on all of them.
+  /// How a near field over ranks is computed; the same on all of them, but for form, backend and groups.
   struct step_options
   {
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
-    /// Automatic: mutual inside a rank, if K has a mutual form. Between ranks every pair is computed on both. Mutual
-    /// results depend on groups and ranks by rounding; those of form one_sided have the bits of one rank.
+    /// Automatic: mutual inside a rank, if K has a mutual form; on GPUs only where that is faster, as in a step of one
+    /// process. Between ranks every pair is computed on both. Mutual results depend on groups and ranks by rounding;
+    /// those of form one_sided have the bits of one rank, as long as ranks with GPUs and without do not mix.
     pair_form form = pair_form::automatic;
-    /// simd or scalar; automatic: simd
+    /// Automatic: the GPUs of this rank's runtime where it has some and K has CUDA kernels, unless its leaves do not
+    /// fit; else simd. Ranks need not agree. See share_gpus().
     nearfield::backend backend = nearfield::backend::automatic;
     /// the sizes of groups
     group_options groups = {};
+    /// when results go to the caller's columns, on this rank and from it to others: the same on all ranks
+    starpu::delivery_choice delivery = starpu::delivery_choice::every_step;
     /// the first of its tags; steps that exist at once on one communicator need others
     std::int64_t first_tag = 0;
   };
@@ -72,7 +76,8 @@ namespace nearfield::starpu_mpi
   {
   public:
     /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, for form
-    /// mutual without a mutual form of K, for backend cuda, and if the instruction set asked for is not available.
+    /// mutual without a mutual form of K, for backend cuda without a GPU, CUDA kernels or enough memory, and if the
+    /// instruction set asked for is not available.
     /// Sends nothing.
     template <interaction K, columns_view Q, columns_view Out,
               class Isa = starpu::detail::isa_of_file>
@@ -94,9 +99,13 @@ namespace nearfield::starpu_mpi
     /// others then wait for ever: see end_together().
     void submit();
 
-    /// Returns when the results of every step submitted so far are in the caller's columns of this rank, and this rank
-    /// has computed those of others. Rethrows the first exception of a task of this rank; outputs of other ranks may
-    /// then be wrong too.
+    /// Starts to bring the results of the last step to the caller's columns, if delivery is on_request and there was a
+    /// step; collective. wait() then waits for that too.
+    void deliver();
+
+    /// Returns when the results of every step submitted so far are in the caller's columns of this rank, or computed if
+    /// delivery is on_request and deliver() was not called, and this rank has computed those of others. Rethrows the
+    /// first exception of a task of this rank; outputs of other ranks may then be wrong too.
     void wait();
 
     /// The next submit() reads the caller's inputs again, on all ranks. Call it on all of them, after wait().
@@ -108,7 +117,7 @@ namespace nearfield::starpu_mpi
     void positions_changed();
 
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
-    /// the CPU workers of this rank. For distributed_tree::rebuild().
+    /// the workers of this rank that run them, of CPUs or of GPUs. For distributed_tree::rebuild().
     [[nodiscard]] double seconds() const;
 
     /// one_sided or mutual
@@ -134,6 +143,11 @@ namespace nearfield::starpu_mpi
 
   extern template class near_field<float>;
   extern template class near_field<double>;
+
+  /// Divides the GPUs of each machine among the ranks on it, by StarPU's variables STARPU_WORKERS_CUDAID and
+  /// STARPU_NCUDA: call it before StarPU starts. With more ranks than GPUs, several share one. Does nothing where
+  /// STARPU_WORKERS_CUDAID is set; GPUs that a launcher hides by CUDA_VISIBLE_DEVICES are not counted. Collective.
+  NEARFIELD_API void share_gpus(MPI_Comm communicator);
 
   /// Calls f, and if it throws ends all ranks of the communicator: the rank that failed prints one line, "program: rank
   /// 2: ..." with the message, to the standard error, and calls MPI_Abort(). An exception that all ranks have thrown is
