@@ -7,8 +7,8 @@ after ./dev simgrid, cmake --preset simgrid and cmake --build --preset simgrid. 
 
 The program (bench/simgrid_scaling.cpp) submits the library's own tasks and messages. What is assumed, each a constant
 below: the rates of an H100, of bench/results/h100-cuda.json; a link of 400 Gb/s for each GPU; nodes of 8 GPUs below a
-fat tree. A rank is one GPU, its worker a core to StarPU with the speed of the GPU, since steps over ranks have no CUDA
-tasks yet. So data lies where the network reads it, as with GPU-direct, and nothing crosses a bus.
+fat tree. A rank is one GPU, to StarPU a core with the speed of the GPU: so data lies where the network reads it, as with
+GPU-direct, and nothing crosses a bus.
 """
 
 import argparse
