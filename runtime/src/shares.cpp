@@ -79,21 +79,6 @@ namespace nearfield::detail
     first_leaf.push_back(end);
   }
 
-  void cut_for_gpus(std::vector<double> const& sums, index_type end, std::size_t n, bool has_tail,
-                    std::vector<index_type>& first_leaf)
-  {
-    if (has_tail)
-    {
-      std::size_t const small = n * 8 / groups_per_gpu_with_tail, large = n - small;
-      double const before = sums[first_leaf.back()], all = sums[end] - before;
-      double const of_large = static_cast<double>(large) / (double(large) + 0.25 * double(small));
-      auto const cut = std::lower_bound(sums.begin(), sums.begin() + end, before + of_large * all);
-      cut_evenly(sums, static_cast<index_type>(cut - sums.begin()), large, first_leaf);
-      n = small;
-    }
-    cut_evenly(sums, end, n, first_leaf);
-  }
-
   shared_leaves share_leaves(leaf_groups_view const& groups, pair_form form, int n_rhs,
                              step_workers const& workers)
   {
@@ -115,9 +100,8 @@ namespace nearfield::detail
     auto const for_each =
         static_cast<std::size_t>(std::ceil(gpu * n_groups / std::max(1, workers.gpus)));
     std::size_t const gpu_groups = std::min(n_groups, gpus * std::max<std::size_t>(2, for_each));
-    bool const has_tail = gpus > 1 && n_groups > gpus * most_groups_per_gpu;
     shared_leaves made{{0}, share.pairs == 1 ? 0 : leaf_at(gpu)};
-    cut_for_gpus(sums, made.first_cpu_leaf, gpu_groups, has_tail, made.first_leaf);
+    cut_evenly(sums, made.first_cpu_leaf, gpu_groups, made.first_leaf);
     double const large =
         share.pairs * share.large_groups / (share.large_groups + 0.5 * share.small_groups);
     cut_evenly(sums, leaf_at(gpu + large), cpus * static_cast<std::size_t>(share.large_groups),

@@ -48,16 +48,6 @@ namespace nearfield::detail
   void cut_evenly(std::vector<double> const& sums, index_type end, std::size_t n,
                   std::vector<index_type>& first_leaf);
 
-  /// Groups of one GPU, so that its workers always have the next one and it never drains.
-  inline constexpr std::size_t most_groups_per_gpu = 8;
-  /// Groups of one of several GPUs where there are leaves enough: 6, and 8 of a quarter of their size. With equal ones
-  /// alone, one GPU that is a little ahead takes a group of another one, which then costs 9 groups' time instead of 8.
-  inline constexpr std::size_t groups_per_gpu_with_tail = 14;
-
-  /// cut_evenly() for GPUs: if has_tail, the last 8 of 14 groups are small.
-  NEARFIELD_API void cut_for_gpus(std::vector<double> const& sums, index_type end, std::size_t n,
-                                  bool has_tail, std::vector<index_type>& first_leaf);
-
   /// Leaves cut into groups for each kind of worker.
   struct shared_leaves
   {

@@ -76,10 +76,9 @@ namespace
     EXPECT_LE(groups_of(1000, 1, {.gpus = 2, .groups_per_gpu = 50}), 8u) << "no more than leaves";
   }
 
-  /// The sizes, in leaves, of the default groups of equal leaves that meet no other.
-  std::vector<index_type> groups_of_equal_leaves(index_type n, int gpus)
+  /// The number of default groups of equal leaves that meet no other.
+  std::size_t groups_of_equal_leaves(index_type n, int gpus, index_type points = 1000)
   {
-    constexpr index_type points = 1000; // 1e6 pairs a leaf
     std::vector<index_type> offsets(n + 1), none(n + 1);
     std::vector<source_range> own;
     for (index_type b = 0; b < n; ++b)
@@ -90,22 +89,19 @@ namespace
     leaf_groups_view view;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
-    auto const first = detail::first_leaves_of_groups(view, {.gpus = gpus});
-    std::vector<index_type> sizes;
-    for (std::size_t g = 0; g + 1 < first.size(); ++g) sizes.push_back(first[g + 1] - first[g]);
-    return sizes;
+    return detail::first_leaves_of_groups(view, {.gpus = gpus}).size() - 1;
   }
 
-  TEST(group_leaves, several_gpus_get_as_many_each_and_small_ones_last)
+  TEST(group_leaves, several_gpus_get_as_many_each)
   {
-    EXPECT_EQ(groups_of_equal_leaves(70'000, 1).size(), 8u) << "one GPU has nobody to wait for";
-    EXPECT_EQ(groups_of_equal_leaves(7500, 3).size(), 6u) << "not 7";
-    EXPECT_EQ(groups_of_equal_leaves(1500, 3).size(), 1u);
-    EXPECT_EQ(groups_of_equal_leaves(60'000, 2).size(), 16u) << "small ones would not fill a GPU";
-    auto const sizes = groups_of_equal_leaves(70'000, 2);
-    ASSERT_EQ(sizes.size(), 28u);
-    for (std::size_t g = 0; g < 12; ++g) EXPECT_NEAR(sizes[g], 70'000 / 16., 2) << g;
-    for (std::size_t g = 12; g < 28; ++g) EXPECT_NEAR(sizes[g], 70'000 / 64., 2) << g;
+    EXPECT_EQ(groups_of_equal_leaves(9000, 1), 8u);
+    EXPECT_EQ(groups_of_equal_leaves(3000, 1), 3u) << "1000 leaves fill a GPU";
+    EXPECT_EQ(groups_of_equal_leaves(9000, 2, 100), 1u) << "too few pairs for two";
+    EXPECT_EQ(groups_of_equal_leaves(9000, 2, 200), 2u) << "one each";
+    EXPECT_EQ(groups_of_equal_leaves(9000, 2, 600), 4u) << "not 5, and larger than of one GPU";
+    EXPECT_EQ(groups_of_equal_leaves(9000, 1, 600), 8u);
+    EXPECT_EQ(groups_of_equal_leaves(7500, 3), 6u) << "not 7";
+    EXPECT_EQ(groups_of_equal_leaves(70'000, 2), 16u);
   }
 
   TEST(group_leaves, an_empty_tree_has_no_groups)

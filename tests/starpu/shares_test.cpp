@@ -191,21 +191,6 @@ namespace
     };
     for (double const c : {0.1, 0.3, 0.7, 1.5, 4.}) EXPECT_EQ(gpu_groups(c) % 2, 0) << c;
     EXPECT_EQ(gpu_groups(0.3), 14) << "not 13 of 16";
-
-    // of a step with small groups at the end
-    std::vector<index_type> first{0};
-    auto const n = static_cast<index_type>(given.leaves.size());
-    auto const sums = nearfield::detail::cumulated_pairs(view, pair_form::one_sided);
-    nearfield::detail::cut_for_gpus(sums, n, 28, true, first);
-    ASSERT_EQ(first.size(), 29u);
-    view.first_leaf = first;
-    EXPECT_EQ(gpu_groups(0.03), 28);
-    EXPECT_EQ(gpu_groups(1.), 16) << "a little more than half";
-    auto const shared =
-        share_leaves(view, pair_form::one_sided, 1, workers_for(given.pairs(), 0.03, 2));
-    double const large = sums[shared.first_leaf[1]];
-    double const last = sums[shared.first_leaf[28]] - sums[shared.first_leaf[27]];
-    EXPECT_NEAR(last / large, 0.25, 0.02);
   }
 
   TEST(share_leaves, groups_stay_as_they_are_where_cpus_get_nothing)
@@ -248,70 +233,5 @@ namespace
     EXPECT_TRUE(std::ranges::is_sorted(shared.first_leaf));
     EXPECT_EQ(std::ranges::adjacent_find(shared.first_leaf), shared.first_leaf.end());
     EXPECT_EQ(shared.first_leaf.back(), given.leaves.size());
-  }
-
-  /// How near GPUs come to the sum of their rates when each has four tasks at a time, in the order of submission, as two
-  /// workers with one task running and one to follow have. Tasks of a GPU share its time.
-  double part_of_gpu_rates(std::vector<double> const& tasks, std::vector<double> const& rates)
-  {
-    constexpr std::size_t at_once = 4;
-    std::vector<std::vector<double>> left(
-        rates.size()); // of each GPU's tasks, in the order of their end
-    double time = 0, all = 0, sum_of_rates = 0;
-    for (double const rate : rates) sum_of_rates += rate;
-    std::size_t next = 0;
-    for (;;)
-    {
-      for (std::size_t slot = 0; slot < at_once; ++slot)
-        for (auto& of_gpu : left)
-          if (of_gpu.size() <= slot && next < tasks.size())
-          {
-            of_gpu.push_back(tasks[next]);
-            all += tasks[next++];
-          }
-      std::size_t first = rates.size();
-      double soonest = 0;
-      for (std::size_t g = 0; g < rates.size(); ++g)
-        if (!left[g].empty() && (first == rates.size() || left[g][0] / rates[g] < soonest))
-        {
-          first = g;
-          soonest = left[g][0] / rates[g];
-        }
-      if (first == rates.size()) return all / (time * sum_of_rates);
-      time += soonest;
-      for (std::size_t g = 0; g < rates.size(); ++g)
-        if (!left[g].empty()) left[g][0] -= soonest * rates[g];
-      left[first].erase(left[first].begin());
-    }
-  }
-
-  TEST(cut_for_gpus, several_gpus_end_together_where_one_is_ahead)
-  {
-    std::vector<double> sums(100'001);
-    for (std::size_t b = 0; b < sums.size(); ++b) sums[b] = static_cast<double>(b);
-    auto const reached = [&](std::size_t gpus, bool has_tail, double ahead)
-    {
-      std::vector<index_type> first{0};
-      using namespace nearfield::detail;
-      cut_for_gpus(sums, 100'000,
-                   gpus * (has_tail ? groups_per_gpu_with_tail : most_groups_per_gpu), has_tail,
-                   first);
-      std::vector<double> tasks, rates(gpus, 1.);
-      for (std::size_t g = 0; g + 1 < first.size(); ++g) tasks.push_back(first[g + 1] - first[g]);
-      EXPECT_TRUE(!has_tail ||
-                  std::ranges::is_sorted(tasks, [](double a, double b) { return a > b + 2; }))
-          << "larger ones first";
-      rates[0] = 1 + ahead;
-      return part_of_gpu_rates(tasks, rates);
-    };
-    double least = 1, least_of_equal = 1;
-    for (double ahead = 0; ahead < 0.4; ahead += 0.01)
-      for (std::size_t const gpus : {2u, 4u})
-      {
-        least = std::min(least, reached(gpus, true, ahead));
-        least_of_equal = std::min(least_of_equal, reached(gpus, false, ahead));
-      }
-    EXPECT_GT(least, 0.96);
-    EXPECT_LT(least_of_equal, 0.9) << "else the small groups are not worth their tasks";
   }
 }
