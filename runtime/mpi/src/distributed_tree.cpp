@@ -200,6 +200,17 @@ namespace nearfield::starpu_mpi
     }
     this_thread here;
 
+    /// Calls f(i) for i < n, on all threads.
+    template <class F>
+    void each(std::size_t n, F const& f)
+    {
+      for_each_part(threads(), cut(threads(), n),
+                    [&](int, std::size_t begin, std::size_t end)
+                    {
+                      for (std::size_t i = begin; i < end; ++i) f(i);
+                    });
+    }
+
     /// Sends the caller's points to the ranks between whose cuts they are, and makes leaves of those that arrive.
     template <class Parts>
     known_leaves<Dim> send(ranks const& all, strided<T const, Dim> const& points,
@@ -208,11 +219,12 @@ namespace nearfield::starpu_mpi
       auto& way = parts.way;
       way.sent_offsets = places_of(parts.cuts, keys);
       leaving.resize(points.size());
-      for (std::size_t p = 0; p < points.size(); ++p)
-      {
-        leaving[p].index = way.sent[p];
-        for (int d = 0; d < Dim; ++d) leaving[p].x[d] = points[d][way.sent[p]];
-      }
+      each(points.size(),
+           [&](std::size_t p)
+           {
+             leaving[p].index = way.sent[p];
+             for (int d = 0; d < Dim; ++d) leaving[p].x[d] = points[d][way.sent[p]];
+           });
       all.exchange<traveller<T, Dim>>(leaving, way.sent_offsets, arrived);
 
       // Points arrive by rank and index, which is by number, if they have equal keys: the sort keeps that order.
@@ -223,9 +235,13 @@ namespace nearfield::starpu_mpi
       {
         columns[d].resize(n);
         parts.positions[d].resize(n);
-        for (std::size_t i = 0; i < n; ++i) columns[d][i] = arrived.values[i].x[d];
         pointers[d] = columns[d].data();
       }
+      each(n,
+           [&](std::size_t i)
+           {
+             for (int d = 0; d < Dim; ++d) columns[d][i] = arrived.values[i].x[d];
+           });
       leaf_set<Dim> own;
       all.attempt(
           [&]
@@ -238,19 +254,24 @@ namespace nearfield::starpu_mpi
       std::uint64_t const n_here = points.size();
       by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_here, 1));
       std::uint64_t first = distribution.first_number;
-      numbers.clear();
-      for (int r = 0; r < all.size(); first += counts.values[static_cast<std::size_t>(r++)])
-        for (auto const& point : arrived.of(r)) numbers.push_back(first + point.index);
+      numbers.resize(n);
+      for (std::size_t r = 0; r < counts.values.size(); first += counts.values[r++])
+      {
+        std::size_t const begin = arrived.offsets[r];
+        each(arrived.offsets[r + 1] - begin,
+             [&](std::size_t i) { numbers[begin + i] = first + arrived.values[begin + i].index; });
+      }
       parts.total_points = first - distribution.first_number;
       parts.numbers.resize(n);
       way.received.resize(n);
       way.received_offsets = arrived.offsets;
-      for (std::size_t p = 0; p < n; ++p)
-      {
-        way.received[order[p]] = static_cast<index_type>(p);
-        parts.numbers[p] = numbers[order[p]];
-        for (int d = 0; d < Dim; ++d) parts.positions[d][p] = columns[d][order[p]];
-      }
+      each(n,
+           [&](std::size_t p)
+           {
+             way.received[order[p]] = static_cast<index_type>(p);
+             parts.numbers[p] = numbers[order[p]];
+             for (int d = 0; d < Dim; ++d) parts.positions[d][p] = columns[d][order[p]];
+           });
       return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level);
     }
 
