@@ -10,6 +10,7 @@
 
 #include <starpu_mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
