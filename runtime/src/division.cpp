@@ -10,6 +10,7 @@
 #include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>
+#include <new>
 #include <vector>
 
 namespace nearfield::starpu::detail
@@ -56,6 +57,10 @@ namespace nearfield::starpu::detail
         return true;
       }
       catch (error const&)
+      {
+        return false;
+      }
+      catch (std::bad_alloc const&)
       {
         return false;
       }

@@ -60,7 +60,7 @@ namespace nearfield::detail
       [[nodiscard]] bool can_be_launched() const { return chunks <= most_source_allocations; }
       [[nodiscard]] bool fits(gpu_memory const& memory) const
       {
-        return can_be_launched() && memory.tasks_at_once * bytes <= usable_bytes(memory);
+        return can_be_launched() && detail::fits(bytes, memory);
       }
     };
 
@@ -93,10 +93,14 @@ namespace nearfield::detail
     return bytes;
   }
 
+  bool fits(double bytes, gpu_memory const& memory)
+  {
+    return memory.bytes <= 0 || memory.tasks_at_once * bytes <= usable_bytes(memory);
+  }
+
   bool can_run(step_plan const& plan, point_bytes const& point, gpu_memory const& memory)
   {
-    largest_task const largest(plan, point);
-    return memory.bytes > 0 ? largest.fits(memory) : largest.can_be_launched();
+    return largest_task(plan, point).fits(memory);
   }
 
   step_plan plan_for_gpus(planner plan, leaf_groups_view groups, point_bytes const& point,

@@ -36,6 +36,9 @@ namespace nearfield::detail
   /// Bytes that the groups for GPUs need all in all; a step has two sets of inputs.
   NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
+  /// Whether tasks that need so many bytes fit, as many as are on a GPU at once.
+  NEARFIELD_API bool fits(double bytes, gpu_memory const& memory);
+
   /// Whether the tasks for GPUs can be launched, and those that are on a GPU at once fit into its memory.
   NEARFIELD_API bool can_run(step_plan const& plan, point_bytes const& point,
                              gpu_memory const& memory);

@@ -125,6 +125,18 @@ namespace nearfield
       return device;
     }
 
+    void set_current_device(int device)
+    {
+      check_cuda(cudaSetDevice(device), "cudaSetDevice");
+    }
+
+    std::string identity_of(int device)
+    {
+      cudaDeviceProp properties;
+      check_cuda(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+      return {properties.uuid.bytes, sizeof(properties.uuid.bytes)};
+    }
+
     void device_clear(void* memory, std::size_t bytes, cuda_stream stream)
     {
       if (bytes == 0) return;

@@ -79,6 +79,14 @@ namespace nearfield
     {
       fail();
     }
+    void set_current_device(int)
+    {
+      fail();
+    }
+    std::string identity_of(int)
+    {
+      fail();
+    }
     device_block device_allocate(std::size_t, cuda_stream, char const*)
     {
       fail();

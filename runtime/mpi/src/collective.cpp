@@ -86,7 +86,8 @@ namespace nearfield::starpu_mpi::detail
   }
 
   void ranks::exchange_counts(std::span<std::size_t const> offsets,
-                              std::vector<std::size_t>& received) const
+                              std::vector<std::size_t>& received,
+                              std::function<void()> const& make_room) const
   {
     auto const n = static_cast<std::size_t>(size_);
     std::vector<std::uint64_t> to(n), from(n);
@@ -102,6 +103,7 @@ namespace nearfield::starpu_mpi::detail
               throw error("points: " + std::to_string(all) +
                               " of them on one rank; give fewer than 2^31, on more ranks",
                           error_kind::out_of_memory);
+          make_room();
         });
   }
 

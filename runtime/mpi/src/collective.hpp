@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -116,8 +117,8 @@ namespace nearfield::starpu_mpi::detail
     void exchange(std::span<T const> values, std::span<std::size_t const> offsets,
                   by_rank<T>& received) const
     {
-      exchange_counts(offsets, received.offsets);
-      received.values.resize(received.offsets.back());
+      exchange_counts(offsets, received.offsets,
+                      [&] { received.values.resize(received.offsets.back()); });
       exchange_bytes(values.data(), offsets, received.values.data(), received.offsets, sizeof(T));
     }
 
@@ -154,8 +155,9 @@ namespace nearfield::starpu_mpi::detail
       MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, operation,
                     comm_);
     }
-    void exchange_counts(std::span<std::size_t const> offsets,
-                         std::vector<std::size_t>& received) const;
+    /// Calls make_room() when it is known what comes, and agrees.
+    void exchange_counts(std::span<std::size_t const> offsets, std::vector<std::size_t>& received,
+                         std::function<void()> const& make_room) const;
 
     MPI_Comm comm_;
     int rank_ = 0, size_ = 1;

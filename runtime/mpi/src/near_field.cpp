@@ -95,19 +95,19 @@ namespace nearfield::starpu_mpi::detail
       check_may_wait("wait");
       if (is_submitted)
       {
-        // else results of other ranks say so
+        // With every_step, a result that came back proves that inputs were read and groups computed.
         if (options.delivery == starpu::delivery_choice::on_request)
         {
           for (group const& one : parts->groups) wait_for_writers(one.out, "out");
           for (peer const& one : parts->peers)
             if (one.q_sent) wait_for_writers(one.q_sent, "q");
         }
-        for (peer const& one : parts->peers)
-        {
-          if (!is_delivered) break;
-          if (!one.sent.empty()) wait_for_writers(one.delivered(parts->rank), "out");
-          if (one.out_sent) wait_for_writers(one.out_sent, "out");
-        }
+        if (is_delivered)
+          for (peer const& one : parts->peers)
+          {
+            if (!one.sent.empty()) wait_for_writers(one.delivered(parts->rank), "out");
+            if (one.out_sent) wait_for_writers(one.out_sent, "out");
+          }
         for (layer const& one : parts->layers) wait_for_writers(one.x_sent, "x");
       }
       watch.rethrow();

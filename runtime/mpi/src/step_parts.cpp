@@ -3,12 +3,15 @@
 #include "environment.hpp"
 #include "gpu_memory.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
 
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace nearfield::starpu_mpi::detail
@@ -21,6 +24,17 @@ namespace nearfield::starpu_mpi::detail
                                         std::span<std::size_t const> offsets, std::size_t r)
     {
       return points.subspan(offsets[r], offsets[r + 1] - offsets[r]);
+    }
+
+    /// Throws nearfield::error if a message is larger than StarPU-MPI can send.
+    void check_message(int rank, std::size_t columns, std::size_t points, std::size_t size)
+    {
+      if (std::size_t const bytes = columns * points * size;
+          bytes > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+        throw error("near_field: a message to or from rank " + std::to_string(rank) + " has " +
+                    std::to_string(bytes) +
+                    " bytes, and less than 2^31 can be sent; take more ranks, or give points to "
+                    "the ranks that compute them");
     }
   }
 
@@ -88,6 +102,7 @@ namespace nearfield::starpu_mpi::detail
         make_peer(static_cast<int>(r), sent, received, options.accumulate);
     }
     assemble_inputs();
+    if (how.where == backend::cuda) check_room(smallest_gpu_memory());
   }
 
   template <class T>
@@ -177,6 +192,7 @@ namespace nearfield::starpu_mpi::detail
     std::size_t const n_sent = one.sent.size();
     std::size_t const n =
         leaves.known.offsets[from.last_leaf] - leaves.known.offsets[from.first_leaf];
+    check_message(one.rank, std::max(n_x(), n_q()), std::max(n_sent, n), sizeof(T));
     one.sent_list = handle::of(one.sent.data(), n_sent);
     one.x_sent = handle::of_size<T>(n_x() * n_sent);
     one.q_sent = handle::of_size<T>(n_q() * n_sent);
@@ -197,6 +213,8 @@ namespace nearfield::starpu_mpi::detail
     if (sent.empty() && received.empty()) return;
     step_peer<T>& one = peers.emplace_back();
     one.rank = r;
+    if (r != rank)
+      check_message(r, std::max(n_q(), n_out()), std::max(sent.size(), received.size()), sizeof(T));
     one.sent = sent;
     one.received = received;
     one.collect_q = {{&watch}, columns.q.view(), sent};
@@ -242,6 +260,30 @@ namespace nearfield::starpu_mpi::detail
                                             plan.groups[g].begin);
                      });
     for (step_group<T>& one : groups) finish(one.inputs, n_q(), copy_kind::scatter);
+  }
+
+  template <class T>
+  void step_parts<T>::check_room(nearfield::detail::gpu_memory const& memory) const
+  {
+    auto const check = [&](copies const& what, starpu_data_handle_t to)
+    {
+      if (what.rows.empty()) return;
+      auto bytes = static_cast<double>(starpu_data_get_size(to));
+      for (starpu_data_handle_t const source : what.sources)
+        bytes += static_cast<double>(starpu_data_get_size(source));
+      if (!nearfield::detail::fits(bytes, memory))
+        throw error("near_field: a task that copies rows of a rank has " +
+                        std::to_string(static_cast<std::uint64_t>(bytes)) +
+                        " bytes of data, too much for its GPU; take more ranks, or backend simd",
+                    error_kind::out_of_memory);
+    };
+    for (step_group<T> const& one : groups)
+    {
+      check(one.inputs, one.q);
+      check(one.halos, one.out);
+    }
+    for (step_layer<T> const& one : layers) check(one.inputs, one.q_sent);
+    for (step_peer<T> const& one : peers) check(one.outputs, one.out_sent);
   }
 
   template <class T>

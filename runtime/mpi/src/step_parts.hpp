@@ -152,6 +152,8 @@ namespace nearfield::starpu_mpi::detail
     void make_own_peers(std::span<index_type const> sent, std::span<index_type const> received,
                         bool accumulate);
     void assemble_inputs();
+    /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
+    void check_room(nearfield::detail::gpu_memory const& memory) const;
     void finish(copies& what, std::size_t n_columns, copy_kind kind);
     /// Calls f(group, begin, end) for the points [begin, end), which ascend, that are in a group.
     template <class F>

@@ -53,6 +53,10 @@ namespace nearfield
 
     /// The index in gpus() of the calling thread's current device.
     NEARFIELD_API int current_device();
+    /// Makes a device of gpus() the current one of the calling thread.
+    NEARFIELD_API void set_current_device(int device);
+    /// What tells a device of gpus() from every other one, in any process of any machine.
+    NEARFIELD_API std::string identity_of(int device);
 
     /// Shows the calling thread's time from construction to destruction under `name` in NVIDIA's profilers (an
     /// NVTX range). Does nothing if nearfield was built without CUDA.

@@ -145,8 +145,9 @@ namespace nearfield::starpu_mpi
   extern template class near_field<double>;
 
   /// Divides the GPUs of each machine among the ranks on it, by StarPU's variables STARPU_WORKERS_CUDAID and
-  /// STARPU_NCUDA: call it before StarPU starts. With more ranks than GPUs, several share one. Does nothing where
-  /// STARPU_WORKERS_CUDAID is set; GPUs that a launcher hides by CUDA_VISIBLE_DEVICES are not counted. Collective.
+  /// STARPU_NCUDA: call it before StarPU starts. With more ranks than GPUs, several share one, and its memory
+  /// (STARPU_LIMIT_CUDA_MEM). A rank's first GPU becomes the current device of the calling thread. Does nothing where
+  /// STARPU_WORKERS_CUDAID is set, or where a launcher shows each rank GPUs of its own. Collective.
   NEARFIELD_API void share_gpus(MPI_Comm communicator);
 
   /// Calls f, and if it throws ends all ranks of the communicator: the rank that failed prints one line, "program: rank
