@@ -255,15 +255,16 @@ namespace nearfield::app
     }
     catch (CLI::ParseError const& parse_error)
     {
+      if (parse_error.get_exit_code() != 0)
+        throw error(std::string(parse_error.what()) + " (see nearfield --help-all)");
+      if (launched().rank > 0) return success; // the first rank prints
       if (version)
         print_version();
-      else if (parse_error.get_exit_code() == 0)
-        program.exit(parse_error, std::cout, std::cerr);
       else
-        throw error(std::string(parse_error.what()) + " (see nearfield --help-all)");
+        program.exit(parse_error, std::cout, std::cerr);
       return success;
     }
-    if (info_command->parsed()) return info();
+    if (info_command->parsed()) return launched().rank == 0 ? info() : success;
     if (launched().ranks > 1 && program.got_subcommand("run"))
       return run_over_ranks(interpret(written));
     if (launched().ranks > 1 && program.got_subcommand("search"))

@@ -14,14 +14,6 @@ namespace nearfield::app
 {
   namespace
   {
-    // out.vtu -> out_rank3.vtu
-    std::filesystem::path piece_of(std::filesystem::path const& output, int rank)
-    {
-      auto piece = output;
-      return piece.replace_filename(output.stem().string() + "_rank" + std::to_string(rank) +
-                                    output.extension().string());
-    }
-
     whole_file whole_of(ranks const& all, point_set const& points)
     {
       whole_file whole{.n_points = all.sum(points.size()), .has_header = all.is_first()};
@@ -75,6 +67,13 @@ namespace nearfield::app
     std::ranges::transform(extension, extension.begin(),
                            [](char c) { return c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c; });
     return extension == ".vtu";
+  }
+
+  std::filesystem::path piece_of(std::filesystem::path const& output, int rank)
+  {
+    auto piece = output;
+    return piece.replace_filename(output.stem().string() + "_rank" + std::to_string(rank) +
+                                  output.extension().string());
   }
 
   std::filesystem::path file_of_first(std::filesystem::path const& output)
@@ -135,12 +134,18 @@ namespace nearfield::app
                      [&](byte_sink const& put)
                      { put(format_points(*options.output, points.points, how)); });
     }
+    // before any piece has its name, which may be that of an older one
+    all.attempt(
+        [&]
+        {
+          if (options.json && all.is_first()) files.write(*options.json, json);
+        });
     all.attempt(
         [&]
         {
           if (mine) mine->commit();
         });
-    commit(all, files, options.json, json);
+    commit(all, files, std::nullopt, json);
     if (mine) mine->keep();
   }
 }

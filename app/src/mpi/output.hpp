@@ -9,6 +9,9 @@ namespace nearfield::app
   /// Whether each rank writes a file of its own: .vtu.
   bool has_pieces(std::filesystem::path const& output);
 
+  /// The piece of a rank: out.vtu -> out_rank3.vtu.
+  std::filesystem::path piece_of(std::filesystem::path const& output, int rank);
+
   /// The file that the first rank writes for --output: itself or, of pieces, the .pvtu over them.
   std::filesystem::path file_of_first(std::filesystem::path const& output);
 

@@ -45,7 +45,7 @@ namespace nearfield::app
       return step;
     }
 
-    // The first rank alone writes to these files, so that it alone must be able to.
+    // The first rank alone writes to files that are not pieces, so that it alone must be able to.
     void check_here(ranks const& all, run_options const& options)
     {
       auto early = options;
@@ -56,6 +56,9 @@ namespace nearfield::app
       check_writable_format(*options.output);
       if (all.is_first())
         check_output("--output", file_of_first(*options.output), {options.input, options.json});
+      if (has_pieces(*options.output))
+        check_output("--output", piece_of(*options.output, all.rank()),
+                     {options.input, options.json});
     }
 
     void count_not_finite(ranks const& all, run_result& result, std::uint64_t first_here)
