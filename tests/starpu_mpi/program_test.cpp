@@ -194,6 +194,16 @@ namespace
     expect_refusal(run_over(2, {in, "--output", (folder / "out.vtu").string()}),
                    "out_rank1.vtu: cannot be written: No space left");
     EXPECT_EQ(folder.n_files(), 3);
+    // the pieces of an earlier run stay
+    write_text(folder / "old_rank0.vtu", "old");
+    std::filesystem::create_symlink("/dev/full", folder / "full.json");
+    expect_refusal(run_over(2, {in, "--output", (folder / "old.vtu").string(), "--json",
+                                (folder / "full.json").string()}),
+                   "full.json: cannot be written: No space left");
+    EXPECT_EQ(read_text(folder / "old_rank0.vtu"), "old");
+    expect_refusal(run_over(2, {in, "--output", (folder / "old.vtu").string(), "--json",
+                                (folder / "old_rank0.vtu").string()}),
+                   "--output: ");
   }
 
   TEST(program_over_ranks, refuses_what_it_cannot_do)
