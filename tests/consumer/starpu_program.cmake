@@ -2,8 +2,6 @@
 # Makefile.
 set(folder "${WORK}/starpu_program")
 file(REMOVE_RECURSE "${folder}")
-set(ENV{STARPU_HOME} "${folder}/home") # starpu_init does not wait for other tests to write theirs
-file(MAKE_DIRECTORY "${folder}/home")
 file(COPY "${NEARFIELD}/examples/06_in_your_starpu_program/" DESTINATION "${folder}")
 execute_process(
   COMMAND "${CMAKE_COMMAND}" -S "${folder}" -B "${folder}/build" -G "${GENERATOR}"
