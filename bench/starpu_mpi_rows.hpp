@@ -1,0 +1,94 @@
+#pragma once
+
+#include "starpu_mpi_settings.hpp"
+#include "timing.hpp"
+
+#include <nearfield/core/error.hpp>
+#include <nearfield/starpu/runtime.hpp>
+
+#include <mpi.h>
+
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench::mpi
+{
+  /// Rows of Google Benchmark's JSON, written by rank 0.
+  class table
+  {
+  public:
+    table(settings const& with, int ranks, int workers) : with_(with)
+    {
+      common_ =
+          ", \"ranks\": " + std::to_string(ranks) + ", \"workers\": " + std::to_string(workers);
+      prefix_ = std::string("starpu_mpi/") + (with.is_weak ? "weak" : "strong") +
+                "/one_over_r/3d/f32/" + std::to_string(with.points) +
+                (with.on_gpus ? "/gpus" : "") + (with.one_process ? "/one_process:" : "/ranks:") +
+                std::to_string(ranks) + "/";
+      MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+    }
+
+    /// Repetitions of f, whose time is that of the slowest rank, or the mean of ranks.
+    template <class F>
+    void time(std::string const& row, int repetitions, bool is_mean, F const& f)
+    {
+      for (int i = 0; i < repetitions; ++i)
+      {
+        MPI_Barrier(MPI_COMM_WORLD);
+        double const begin = seconds(), cpu_begin = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+        f();
+        double const mine = seconds() - begin,
+                     cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
+        double result = 0;
+        int size = 1;
+        MPI_Comm_size(MPI_COMM_WORLD, &size);
+        MPI_Allreduce(&mine, &result, 1, MPI_DOUBLE, is_mean ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
+        times_.push_back({row, is_mean ? result / size : result, cpu});
+      }
+    }
+    void add(std::string const& row, std::string const& counter, double value)
+    {
+      counters_.push_back({row, ", \"" + counter + "\": " + std::to_string(value)});
+    }
+
+    void write() const
+    {
+      if (rank_ > 0 || with_.out.empty()) return;
+      std::ofstream out(with_.out);
+      out << "{\n  \"context\": {\"executable\": \"starpu_mpi_bench\", \"commit\": "
+             "\"" NEARFIELD_COMMIT "\", \"starpu\": \""
+          << nearfield::starpu::version() << '"';
+      for (std::string const& entry : with_.context)
+        out << ", \"" << entry.substr(0, entry.find('=')) << "\": \""
+            << entry.substr(entry.find('=') + 1) << '"';
+      out << "},\n  \"benchmarks\": [";
+      char const* separator = "\n";
+      for (auto const& [row, time, cpu] : times_)
+      {
+        out << separator << R"(    {"name": ")" << prefix_ << row << R"(", "run_name": ")"
+            << prefix_ << row << R"(", "run_type": "iteration", "iterations": 1, "real_time": )"
+            << 1e3 * time << ", \"cpu_time\": " << 1e3 * cpu << R"(, "time_unit": "ms")" << common_;
+        for (auto const& [of, counter] : counters_)
+          if (row == of) out << counter;
+        out << '}';
+        separator = ",\n";
+      }
+      out << "\n  ]\n}\n";
+      if (!out.flush()) throw nearfield::error("cannot write " + with_.out);
+    }
+
+  private:
+    settings const& with_;
+    int rank_ = 0;
+    std::string common_, prefix_;
+    struct repetition
+    {
+      std::string row;
+      double time, cpu; ///< cpu: of all threads of rank 0
+    };
+    std::vector<repetition> times_;
+    std::vector<std::pair<std::string, std::string>> counters_;
+  };
+}
