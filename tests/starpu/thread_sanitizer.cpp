@@ -1,6 +1,11 @@
-// What ThreadSanitizer does not see by itself. StarPU starts a task after its submission and after the tasks whose
-// data it takes, but hands both over under spin locks; mutexes, which ThreadSanitizer sees, order the same most of the
-// time only. And mremap frees addresses. The functions below stand before those of StarPU and of the C library.
+// Tells ThreadSanitizer what it cannot see. StarPU starts a task after its submission, and after the tasks that used
+// its data, but enforces this by spin locks in code that is not instrumented; the mutexes on the way show the order
+// only most of the time. mremap is not intercepted: addresses that it frees keep their history. The functions below
+// replace those of StarPU and of the C library, and call StarPU's.
+//
+// Not told, since no test here takes them: tasks without a function, reductions by more than two workers, asynchronous
+// partitions, several tags at once. Not seen: what StarPU runs inside a submission. StarPU 1.4 hides
+// _starpu_push_task_output: take 1.3.
 
 #include <dlfcn.h>
 #include <sanitizer/tsan_interface.h>
@@ -12,8 +17,8 @@
 extern "C" void __tsan_ignore_thread_begin();
 extern "C" void __tsan_ignore_thread_end();
 
-/// As many accesses as it can remember: it says nothing of a race with a forgotten one, and workers that poll make it
-/// forget in milliseconds.
+/// Remembers as many accesses as possible: a race with a forgotten one is not reported, and a worker that polls makes
+/// it forget within milliseconds.
 extern "C" char const* __tsan_default_options()
 {
   return "history_size=7";
@@ -21,7 +26,7 @@ extern "C" char const* __tsan_default_options()
 
 namespace
 {
-  /// The function of this name that it stands before.
+  /// The next definition of this name: the one that is replaced here.
   template <class Result, class Argument>
   Result call_next(char const* name, Argument* argument)
   {
@@ -52,12 +57,12 @@ namespace
   }
 }
 
-extern "C" int starpu_task_submit(starpu_task* task)
+extern "C" int(starpu_task_submit)(starpu_task* task)
 {
   task->prologue_callback_pop_func = &about_to_run;
   task->prologue_callback_pop_arg = task;
   __tsan_release(task);
-  // the memory that StarPU allocates for it now comes after the release: not to be taken for a write
+  // StarPU now allocates memory for the task, after the release: that must not count as a write
   __tsan_ignore_thread_begin();
   int const code = call_next<int>("starpu_task_submit", task);
   __tsan_ignore_thread_end();
@@ -74,6 +79,7 @@ extern "C" void _starpu_push_task_output(_starpu_job* job)
   call_next<void>("_starpu_push_task_output", job);
 }
 
+/// As page_array calls it: with MREMAP_MAYMOVE.
 extern "C" void* mremap(void* pages, std::size_t from, std::size_t to, int, ...) noexcept
 {
   if (to < from)
