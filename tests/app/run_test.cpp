@@ -1,8 +1,7 @@
 // What `nearfield run` computes and writes, against plain sums of this file's own.
 #include "program.hpp"
+#include "random_points.hpp"
 #include "read_json.hpp"
-
-#include "points.hpp"
 
 #include <nearfield/io/points.hpp>
 
@@ -42,21 +41,6 @@ namespace
   auto nearly(std::vector<double> const& expected)
   {
     return testing::Pointwise(testing::DoubleEq(), expected);
-  }
-
-  point_set random_points(int dim, std::size_t n, std::uint64_t seed)
-  {
-    random_numbers random(seed);
-    point_set points{.dim = dim};
-    points.positions.assign(static_cast<std::size_t>(dim), std::vector<double>(n));
-    points.inputs.assign(1, std::vector<double>(n));
-    for (std::size_t i = 0; i < n; ++i)
-    {
-      for (auto& column : points.positions) column[i] = random.uniform(-1, 1);
-      points.inputs[0][i] = random.uniform(-1, 1);
-    }
-    points.box = bounding_box{std::vector<double>(static_cast<std::size_t>(dim), 0.0), 1};
-    return points;
   }
 
   // sum of q/r over the sources whose box, of 2^level an axis in [-1, 1], touches that of target i
@@ -493,69 +477,6 @@ TEST(run, every_format_that_is_written)
   expect_same_values(read_points(folder / "b.fma"), read_points(folder / "b.csv"));
   expect_same_values(read_points(folder / "b.bfma"), read_points(folder / "b.csv"));
   EXPECT_THAT(read_text(folder / "b.vtu"), testing::HasSubstr("Name=\"phi\""));
-}
-
-// On the calling thread and, where it is built, in StarPU, which catches signals itself.
-TEST(run, an_interrupt_leaves_no_file)
-{
-  temporary_folder const folder;
-  write_points(folder / "a.bfma", random_points(3, 300000, 8));
-  for (std::vector<std::string> const& where : {std::vector<std::string>{}, {"--workers", "0"}})
-  {
-    std::vector<std::string> arguments{"run",       (folder / "a.bfma").string(),
-                                       "--level",   "0",
-                                       "--backend", "scalar",
-                                       "--output",  (folder / "b.csv").string(),
-                                       "--json",    (folder / "b.json").string()};
-    arguments.insert(arguments.end(), where.begin(), where.end());
-    program const running(arguments);
-    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
-    running.send(SIGINT);
-    auto const end = running.wait_at_most(std::chrono::seconds(20));
-    EXPECT_EQ(end.signal, SIGINT) << end.status << end.out << end.err;
-    EXPECT_EQ(folder.n_files(), 1);
-  }
-}
-
-TEST(run, an_output_that_does_not_fit_leaves_no_file)
-{
-  temporary_folder const folder;
-  write_points(folder / "a.csv", random_points(3, 5000, 9));
-  auto const of = [&](std::string const& name)
-  {
-    return " '" + (folder / name).string() + "'";
-  };
-  auto const command = "exec \"$PROGRAM\" run" + of("a.csv") + " --workers 0 --json" +
-                       of("b.json") + " --output" + of("b.csv");
-  expect_refusal(run_in_shell("ulimit -f 8; " + command + " > /dev/null"),
-                 "b.csv: cannot be written: File too large");
-  EXPECT_EQ(folder.n_files(), 1);
-  // closed, its number must not become that of an output
-  for (auto const* out : {" > /dev/full", " >&-"})
-  {
-    expect_refusal(run_in_shell(command + out), "standard output: cannot be written");
-    EXPECT_EQ(folder.n_files(), 1) << out;
-  }
-}
-
-// The limit is 512 or 1024 bytes, as the shell counts: more than the output and the summary, less
-// than the JSON, which has the name of the input.
-TEST(run, does_not_say_that_it_wrote_what_a_later_failure_takes_back)
-{
-  temporary_folder const folder;
-  write_text(folder / "a.csv", "0 0 0 1\n1 0 0 1\n");
-  std::string input = "a.csv";
-  while (input.size() < 1024) input.insert(0, "./");
-  for (auto const* command : {"run --workers 0", "search --radius 2 --backend simd"})
-  {
-    expect_refusal(run_in_shell("cd '" + folder.path().string() +
-                                "'; ulimit -f 1; exec \"$PROGRAM\" " + command + " " + input +
-                                " --output b.csv --json b.json > printed"),
-                   "b.json: cannot be written: File too large");
-    EXPECT_THAT(read_text(folder / "printed"), testing::HasSubstr("points        2, 3D\n"));
-    EXPECT_THAT(read_text(folder / "printed"), testing::Not(testing::HasSubstr("written")));
-    EXPECT_EQ(folder.n_files(), 2);
-  }
 }
 
 TEST(run, json_is_utf8_whatever_the_name_of_the_file)
