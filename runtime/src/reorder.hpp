@@ -5,6 +5,7 @@
 #include "plan.hpp"
 
 #include <nearfield/core/soa.hpp>
+#include <nearfield/tree/permutation.hpp>
 
 #include <cstddef>
 #include <span>
@@ -72,11 +73,14 @@ namespace nearfield::starpu::detail
         T const* const halo = columns<T const>(halos(piece.halo))[c] + piece.halo_begin;
         for (index_type i = 0; i < piece.size; ++i) sum[i] += halo[i];
       }
-      auto const to = what.to[c];
+      auto const add = [](T& to, T sum)
+      {
+        to += sum;
+      };
       if (what.accumulate)
-        for (index_type i = 0; i < out.n; ++i) to[what.order[i]] += sums[i];
+        nearfield::detail::put_in_order(what.order, sums, what.to[c], add);
       else
-        for (index_type i = 0; i < out.n; ++i) to[what.order[i]] = sums[i];
+        nearfield::detail::put_in_order(what.order, sums, what.to[c], nearfield::detail::assign{});
     }
   }
 

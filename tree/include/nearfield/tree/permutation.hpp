@@ -23,6 +23,27 @@ namespace nearfield
                     " values, order has " + std::to_string(expected) +
                     "; give one value per point");
     }
+
+    /// put(to[order[i]], from[i]) for each i. The places lie anywhere in `to`, and a processor, which writes values in
+    /// their order, would wait for one after the other: it is told early what comes.
+    template <class From, class To, class Put>
+    void put_in_order(std::span<index_type const> order, From const& from, To const& to,
+                      Put const& put)
+    {
+      constexpr std::size_t ahead = 128;
+      std::size_t i = 0;
+      for (; i + ahead < order.size(); ++i)
+      {
+        __builtin_prefetch(&to[order[i + ahead]], 1);
+        put(to[order[i]], from[i]);
+      }
+      for (; i < order.size(); ++i) put(to[order[i]], from[i]);
+    }
+
+    struct assign
+    {
+      void operator()(auto& to, auto const& from) const { to = from; }
+    };
   }
 
   /// to[i] = from[order[i]]: from the original order into tree order. `to` has order.size() values.
@@ -69,9 +90,7 @@ namespace nearfield
   {
     detail::require_size("scatter", "from", std::ranges::size(from), order.size());
     detail::require_size("scatter", "to", std::ranges::size(to), order.size());
-    auto const* const source = std::ranges::data(from);
-    auto* const target = std::ranges::data(to);
-    for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
+    detail::put_in_order(order, std::ranges::data(from), std::ranges::data(to), detail::assign{});
   }
 
   /// All columns: to[c][order[i]] = from[c][i]. Throws nearfield::error if the sizes or the numbers of columns
@@ -87,12 +106,7 @@ namespace nearfield
     if (detail::width_of(to) != width)
       throw error("scatter: from has " + std::to_string(width) + " columns, to has " +
                   std::to_string(detail::width_of(to)) + "; give as many");
-    for (int c = 0; c < width; ++c)
-    {
-      auto const source = from[c];
-      auto const target = to[c];
-      for (std::size_t i = 0; i < order.size(); ++i) target[order[i]] = source[i];
-    }
+    for (int c = 0; c < width; ++c) detail::put_in_order(order, from[c], to[c], detail::assign{});
   }
 
   /// The position of each point in tree order, by its original index: inverse(order)[order[i]] = i.
