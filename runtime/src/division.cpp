@@ -32,11 +32,13 @@ namespace nearfield::starpu::detail
       return wanted;
     }
 
-    // What is measured lies in the caches of a core: CPU workers reach 0.7 of it in a step, whose points come from memory,
-    // and a GPU 1.1 to 1.6 of it, since a whole step fills it better. With 0.55 the steps on one H100 beside 14 workers of
-    // a Xeon had shares as if this ratio were 0.7 to 1.12 of the true one, 0.87 in the middle (h100-starpu_shares.json).
-    // A ratio of 1 / 0.7 of the true one would make the GPU wait for cores (doubt in shares.cpp), so it stays below.
-    constexpr double in_a_step = 0.6;
+    // What is measured lies in the caches of a core: CPU workers reach 0.6 to 0.9 of it in a step, whose points come from
+    // memory, and a GPU 0.8 to 1.2 of it (`cpu_in_step` and `gpu_in_step` of h100-starpu_shares.json). Their ratio is 0.54 to
+    // 0.99. A GPU would wait for cores if this were 1 / 0.7 of the true one (doubt in shares.cpp).
+    constexpr double in_a_step = 0.7;
+
+    // of an H100: 132 multiprocessors of 1024 threads that compute, one for each target
+    constexpr double targets_at_once = 131072;
 
     /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
     /// GPUs would wait.
@@ -97,7 +99,7 @@ namespace nearfield::starpu::detail
     {
       auto shared = nearfield::detail::share_leaves(
           groups, made.form, step.n_rhs,
-          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate});
+          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate, targets_at_once});
       if (shared.first_cpu_leaf == 0)
         leave_to_cpus();
       else

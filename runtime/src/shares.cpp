@@ -11,7 +11,7 @@ namespace nearfield::detail
     constexpr double submission = 1e-5;
     constexpr double around_task = 2e-5;
     // less is not worth a core that is late
-    constexpr double least_gain = 1e-4;
+    constexpr double least_gain = 5e-5;
     constexpr double least_gain_of_step = 0.005;
     // how wrong the ratio of two rates may be: each was measured alone, and for a moment
     constexpr double doubt = 0.3;
@@ -20,12 +20,13 @@ namespace nearfield::detail
     constexpr int least_groups = 2, most_groups = 16;
   }
 
-  cpu_share share_of_cpus(double pairs, std::size_t gpu_groups, step_workers const& workers)
+  cpu_share share_of_cpus(step_size const& step, step_workers const& workers)
   {
+    double const pairs = step.pairs;
     double const cpu = workers.cpus * workers.cpu_rate, gpu = workers.gpus * workers.gpu_rate;
     if (!(cpu > 0) || !(pairs > 0)) return {};
-    double const delay =
-        submission * (static_cast<double>(gpu_groups) + workers.cpus) + least_groups * around_task;
+    double const delay = submission * (static_cast<double>(step.gpu_groups) + workers.cpus) +
+                         least_groups * around_task;
     auto const in_groups = [&](double share)
     {
       double const seconds = share * pairs / cpu;
@@ -35,11 +36,13 @@ namespace nearfield::detail
     };
     if (!(gpu > 0)) return in_groups(1);
 
-    double const cpu_alone = pairs / cpu + delay, gpu_alone = pairs / gpu;
+    // a GPU that is slow, or has little to do, takes notably longer than its rate says
+    double const tail = 0.5 * workers.targets_at_once * (pairs / step.targets) / workers.gpu_rate;
+    double const cpu_alone = pairs / cpu + delay, gpu_alone = pairs / gpu + tail;
     double const alone = std::min(cpu_alone, gpu_alone);
     // CPU workers compute for part_of_time * (the time of the GPUs) - delay
     double const part_of_time = 1 - doubt * (gpu - cpu) / (gpu + cpu);
-    double const gpu_time = (pairs + cpu * delay) / (gpu + part_of_time * cpu);
+    double const gpu_time = (pairs + cpu * delay + gpu * tail) / (gpu + part_of_time * cpu);
     double const share = cpu * (part_of_time * gpu_time - delay) / pairs;
     double const gain = alone - gpu_time * std::max(1., part_of_time);
     if (share > 0 && gain > std::max(least_gain, least_gain_of_step * alone))
@@ -85,7 +88,8 @@ namespace nearfield::detail
     std::size_t const n_groups = groups.first_leaf.size() - 1;
     index_type const n = groups.targets.size();
     std::vector<double> const sums = cumulated_pairs(groups, form);
-    cpu_share const share = share_of_cpus(n_rhs * sums[n], n_groups, workers);
+    cpu_share const share = share_of_cpus(
+        {n_rhs * sums[n], static_cast<double>(groups.target_order.size()), n_groups}, workers);
     if (share.pairs == 0) return {{groups.first_leaf.begin(), groups.first_leaf.end()}, n};
 
     auto const leaf_at = [&](double part)

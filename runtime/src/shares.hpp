@@ -24,6 +24,7 @@ namespace nearfield::detail
     double cpu_rate = 0;
     int gpus = 0;
     double gpu_rate = 0;
+    double targets_at_once = 0; ///< of a GPU, half of which idles while it computes the last ones
   };
 
   /// What CPU workers get of a step; GPUs get the rest.
@@ -34,10 +35,17 @@ namespace nearfield::detail
     int large_groups = 0, small_groups = 0;
   };
 
-  /// The share with which a step of so many directed pairs ends first. It is 0 or 1 unless sharing saves half a hundredth
-  /// of the step and more time than tasks cost. GPUs have gpu_groups tasks, which are submitted first.
-  NEARFIELD_API cpu_share share_of_cpus(double pairs, std::size_t gpu_groups,
-                                        step_workers const& workers);
+  /// What workers share. GPUs have gpu_groups tasks, which are submitted first.
+  struct step_size
+  {
+    double pairs; ///< directed
+    double targets;
+    std::size_t gpu_groups;
+  };
+
+  /// The share with which such a step ends first. It is 0 or 1 unless sharing saves half a hundredth of the step and more
+  /// time than tasks cost.
+  NEARFIELD_API cpu_share share_of_cpus(step_size const& step, step_workers const& workers);
 
   /// sums[b]: the directed pairs of the leaves before b, as tasks of that form count them (mutual: those of the half
   /// list), and 1 for each leaf, so that one without pairs belongs to a group too.

@@ -20,6 +20,7 @@ namespace
   using nearfield::detail::cpu_share;
   using nearfield::detail::share_leaves;
   using nearfield::detail::share_of_cpus;
+  using nearfield::detail::step_size;
   using nearfield::detail::step_workers;
 
   /// 14 cores that are worth c GPUs of 3e12 pairs a second altogether.
@@ -41,16 +42,16 @@ namespace
     return 1 / (std::max(cpu_share / cpu, (1 - cpu_share) / gpu) * (cpu + gpu));
   }
 
-  constexpr double uniform_64x64x64 = 2.8e10; // pairs, 64 points a leaf
-  constexpr double uniform_32x32x32 = 3.4e9;
-  constexpr double plummer_8e6 = 5.4e9;
+  constexpr step_size uniform_64x64x64{2.8e10, 16.8e6, 8}; // 64 points a leaf
+  constexpr step_size uniform_32x32x32{3.4e9, 2.1e6, 8};
+  constexpr step_size plummer_8e6{5.4e9, 8e6, 8};
 
   TEST(share_of_cpus, is_in_proportion_to_the_rates)
   {
     for (double const c : {0.6, 1., 6., 20.})
     {
       auto const w = beside_a_slow_gpu(c);
-      cpu_share const share = share_of_cpus(uniform_64x64x64, 8, w);
+      cpu_share const share = share_of_cpus(uniform_64x64x64, w);
       EXPECT_NEAR(share.pairs, c / (1 + c), 0.05) << c;
       EXPECT_GT(part_of_both_rates(share.pairs, w), 0.9) << c;
       EXPECT_GE(share.large_groups, 2) << "at least two groups a core";
@@ -63,40 +64,62 @@ namespace
     for (double const c : {0.01, 0.03, 0.05, 0.1})
     {
       auto const w = beside_an_h100(c);
-      double const share = share_of_cpus(uniform_64x64x64, 8, w).pairs;
+      double const share = share_of_cpus(uniform_64x64x64, w).pairs;
       if (share == 0) continue;
       EXPECT_LT(share / (0.75 * c), 1 - share) << c << ": slower than thought";
       EXPECT_GT(1 / (1 - share), 1 + 0.6 * c) << c;
     }
-    EXPECT_GT(share_of_cpus(uniform_64x64x64, 8, beside_an_h100(0.03)).pairs, 0);
+    EXPECT_GT(share_of_cpus(uniform_64x64x64, beside_an_h100(0.03)).pairs, 0);
     step_workers const in_f64_with_gradients{14, 0.012 * 7e11 / 14, 1, 7e11};
-    EXPECT_GT(share_of_cpus(uniform_64x64x64, 8, in_f64_with_gradients).pairs, 0)
+    EXPECT_GT(share_of_cpus(uniform_64x64x64, in_f64_with_gradients).pairs, 0)
         << "0.3 ms of 40, though less than a hundredth";
+    EXPECT_GT(share_of_cpus({2.8e10, 16.8e6, 16}, {29, 6.6e9, 2, 3e12}).pairs, 0)
+        << "0.08 ms of 4.6";
+  }
+
+  TEST(share_of_cpus, knows_that_a_gpu_ends_half_idle)
+  {
+    for (double const c : {0.6, 1., 6.})
+    {
+      auto w = beside_a_slow_gpu(c);
+      double const without = share_of_cpus(uniform_32x32x32, w).pairs;
+      w.targets_at_once = 131072;
+      double const share = share_of_cpus(uniform_32x32x32, w).pairs;
+      EXPECT_GT(share, without) << c;
+      double const pairs = uniform_32x32x32.pairs, cpu = w.cpus * w.cpu_rate;
+      double const tail = w.targets_at_once / 2 / uniform_32x32x32.targets;
+      double const seconds = pairs * std::max(share / cpu, (1 - share + tail) / w.gpu_rate);
+      EXPECT_GT(pairs / seconds, 0.87 * (cpu + w.gpu_rate)) << c;
+    }
+    step_workers w{8, 1e10, 1, 3e11, 131072};
+    EXPECT_EQ(share_of_cpus({1e7, 6000, 1}, w).pairs, 1) << "a handful of its targets";
+    w.targets_at_once = 0;
+    EXPECT_EQ(share_of_cpus({1e7, 6000, 1}, w).pairs, 0);
   }
 
   TEST(share_of_cpus, is_nothing_where_it_does_not_pay)
   {
-    EXPECT_EQ(share_of_cpus(uniform_32x32x32, 8, beside_an_h100(0.03)).pairs, 0);
-    EXPECT_EQ(share_of_cpus(uniform_32x32x32, 8, beside_an_h100(0.06)).pairs, 0);
-    EXPECT_EQ(share_of_cpus(plummer_8e6, 8, beside_an_h100(0.03)).pairs, 0);
-    EXPECT_EQ(share_of_cpus(1e6, 1, beside_an_h100(0.03)).pairs, 0) << "a tiny step";
-    EXPECT_EQ(share_of_cpus(0, 1, beside_an_h100(1)).pairs, 0) << "no pairs";
-    EXPECT_EQ(share_of_cpus(uniform_64x64x64, 8, {0, 1e10, 1, 3e12}).pairs, 0) << "no CPU workers";
+    EXPECT_EQ(share_of_cpus(uniform_32x32x32, beside_an_h100(0.03)).pairs, 0);
+    EXPECT_EQ(share_of_cpus(uniform_32x32x32, beside_an_h100(0.06)).pairs, 0);
+    EXPECT_EQ(share_of_cpus(plummer_8e6, beside_an_h100(0.03)).pairs, 0);
+    EXPECT_EQ(share_of_cpus({1e6, 600, 1}, beside_an_h100(0.03)).pairs, 0) << "a tiny step";
+    EXPECT_EQ(share_of_cpus({0, 600, 1}, beside_an_h100(1)).pairs, 0) << "no pairs";
+    EXPECT_EQ(share_of_cpus(uniform_64x64x64, {0, 1e10, 1, 3e12}).pairs, 0) << "no CPU workers";
   }
 
   TEST(share_of_cpus, is_all_where_a_gpu_does_not_pay)
   {
-    EXPECT_EQ(share_of_cpus(uniform_64x64x64, 8, {14, 1e10, 0, 3e12}).pairs, 1) << "no GPU";
-    EXPECT_EQ(share_of_cpus(uniform_64x64x64, 8, {14, 1e10, 1, 0}).pairs, 1);
-    EXPECT_EQ(share_of_cpus(1e7, 1, beside_a_slow_gpu(20)).pairs, 1) << "a tiny step";
+    EXPECT_EQ(share_of_cpus(uniform_64x64x64, {14, 1e10, 0, 3e12}).pairs, 1) << "no GPU";
+    EXPECT_EQ(share_of_cpus(uniform_64x64x64, {14, 1e10, 1, 0}).pairs, 1);
+    EXPECT_EQ(share_of_cpus({1e7, 6000, 1}, beside_a_slow_gpu(20)).pairs, 1) << "a tiny step";
   }
 
   TEST(share_of_cpus, counts_all_gpus)
   {
-    auto const one = share_of_cpus(uniform_64x64x64, 8, beside_a_slow_gpu(1));
+    auto const one = share_of_cpus(uniform_64x64x64, beside_a_slow_gpu(1));
     auto two_gpus = beside_a_slow_gpu(1);
     two_gpus.gpus = 2;
-    auto const two = share_of_cpus(uniform_64x64x64, 16, two_gpus);
+    auto const two = share_of_cpus({2.8e10, 16.8e6, 16}, two_gpus);
     EXPECT_NEAR(one.pairs, 0.5, 0.02);
     EXPECT_NEAR(two.pairs, 1 / 3., 0.03);
     EXPECT_GT(part_of_both_rates(two.pairs, two_gpus), 0.9);
@@ -104,8 +127,8 @@ namespace
 
   TEST(share_of_cpus, a_group_takes_about_a_millisecond_of_a_core)
   {
-    auto const short_step = share_of_cpus(3e9, 8, beside_a_slow_gpu(1));
-    auto const long_step = share_of_cpus(1e12, 8, beside_a_slow_gpu(1));
+    auto const short_step = share_of_cpus({3e9, 2e6, 8}, beside_a_slow_gpu(1));
+    auto const long_step = share_of_cpus({1e12, 6e8, 8}, beside_a_slow_gpu(1));
     double const seconds = short_step.pairs * 3e9 / 14e10;
     EXPECT_NEAR(short_step.large_groups + 0.5 * short_step.small_groups, seconds / 1e-3, 1);
     EXPECT_EQ(long_step.large_groups, 15) << "but not for ever more";
