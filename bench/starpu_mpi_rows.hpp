@@ -41,11 +41,13 @@ namespace bench::mpi
         f();
         double const mine = seconds() - begin,
                      cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
-        double result = 0;
+        double mean = 0, slowest = 0;
         int size = 1;
         MPI_Comm_size(MPI_COMM_WORLD, &size);
-        MPI_Allreduce(&mine, &result, 1, MPI_DOUBLE, is_mean ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD);
-        times_.push_back({row, is_mean ? result / size : result, cpu});
+        MPI_Allreduce(&mine, &mean, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+        mean /= size;
+        times_.push_back({row, is_mean, cpu, mean, slowest});
       }
     }
     void add(std::string const& row, std::string const& counter, double value)
@@ -65,11 +67,13 @@ namespace bench::mpi
             << entry.substr(entry.find('=') + 1) << '"';
       out << "},\n  \"benchmarks\": [";
       char const* separator = "\n";
-      for (auto const& [row, time, cpu] : times_)
+      for (auto const& [row, is_mean, cpu, mean, slowest] : times_)
       {
         out << separator << R"(    {"name": ")" << prefix_ << row << R"(", "run_name": ")"
             << prefix_ << row << R"(", "run_type": "iteration", "iterations": 1, "real_time": )"
-            << 1e3 * time << ", \"cpu_time\": " << 1e3 * cpu << R"(, "time_unit": "ms")" << common_;
+            << 1e3 * (is_mean ? mean : slowest) << ", \"cpu_time\": " << 1e3 * cpu
+            << R"(, "time_unit": "ms")" << common_ << ", \"mean_ms\": " << 1e3 * mean
+            << ", \"slowest_ms\": " << 1e3 * slowest;
         for (auto const& [of, counter] : counters_)
           if (row == of) out << counter;
         out << '}';
@@ -86,7 +90,9 @@ namespace bench::mpi
     struct repetition
     {
       std::string row;
-      double time, cpu; ///< cpu: of all threads of rank 0
+      bool is_mean;
+      double cpu;           ///< of all threads of rank 0
+      double mean, slowest; ///< of ranks
     };
     std::vector<repetition> times_;
     std::vector<std::pair<std::string, std::string>> counters_;
