@@ -6,7 +6,7 @@
 #   MPIRUN   mpirun
 #   CORES    of the machine, which the ranks share evenly: all
 #   RANKS    1 2 4 8 16, as many as there are cores
-#   WORKERS  of a rank: 1. The rank's other cores are for StarPU-MPI's thread and the main one
+#   WORKERS  of a rank: 1. The rank's other cores, if there are any, are for StarPU-MPI's thread and the main one
 #   WEAK     points of a rank: 1000000
 #   STRONG   points of all: 4194304
 #   TURNS    5
@@ -22,6 +22,7 @@ home=$(mktemp -d)
 trap 'rm -rf "$home"' EXIT
 export STARPU_HOME=$home OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export STARPU_WORKERS_GETBIND=1 # the cores that mpirun gives, not the first ones of the machine
+export OMPI_MCA_mpi_yield_when_idle=1 # as the program does
 
 # run RANKS CORES WORKERS OPTIONS...
 run()
