@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # mpi_bundle.sh [--gpus] DIR: starpu_mpi_bench in one directory, with the StarPU of ./dev starpu --mpi and the OpenMPI of
 # this machine, its mpirun and its plug-ins for one machine, for another one where nothing can be installed: DIR/run,
-# with the settings of bench/starpu_mpi_runs.sh. With --gpus, the StarPU of ./dev starpu-cuda --mpi and the tests of near
-# fields over ranks: DIR/run tests RANKS, DIR/run sanitize, DIR/run gpus FOLDER RANKS... (the benchmark on GPUs). glibc,
-# libstdc++ and the driver's libraries are that machine's, and must not be older than here.
+# with the settings of bench/starpu_mpi_runs.sh. With --gpus, the StarPU of ./dev starpu-cuda --mpi, the tests of near
+# fields over ranks, and the program: DIR/run tests RANKS, DIR/run sanitize, DIR/run gpus FOLDER RANKS... (the benchmark
+# on GPUs), DIR/run nearfield RANKS OPTIONS... glibc, libstdc++ and the driver's libraries are that machine's, and must
+# not be older than here.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -15,7 +16,7 @@ fail()
 
 preset=mpi kind=starpu cuda=OFF build=build/mpi-bundle programs=(starpu_mpi_bench)
 if [ "${1:-}" = --gpus ]; then
-  preset=cuda kind=starpu-cuda cuda=ON build=build/cuda-mpi programs+=(starpu_mpi_near_field_test)
+  preset=cuda kind=starpu-cuda cuda=ON build=build/cuda-mpi programs+=(starpu_mpi_near_field_test nearfield)
   shift
 fi
 [ $# = 1 ] || fail "name the directory to make"
@@ -25,7 +26,7 @@ bundle=$(realpath -m "$1")
 cd "$root"
 cmake --preset "$preset" -B "$build" -DNEARFIELD_ENABLE_STARPU_MPI=ON -DNEARFIELD_BUILD_BENCH=ON \
   -DNEARFIELD_BUILD_TESTS="$cuda" -DNEARFIELD_ENABLE_CUDA="$cuda" >&2
-cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]}" >&2
+cmake --build "$build" --parallel "$(nproc)" --target "${programs[@]/#/bin/}" >&2
 
 # path NAME: where this OpenMPI has it
 path()
@@ -56,13 +57,14 @@ if [ "$cuda" = ON ]; then
     tools/cublas_stub.c -o "$bundle/lib/$cublas"
   rm "$bundle/version"
 fi
-strip --strip-unneeded "$bundle"/bin/{*_bench,*_test,mpirun,orted} "$bundle"/lib/*.so* 2>/dev/null || true
+strip --strip-unneeded "$bundle"/bin/{*_bench,*_test,nearfield,mpirun,orted} "$bundle"/lib/*.so* 2>/dev/null || true
 cat >"$bundle/run" <<'RUN'
 #!/usr/bin/env bash
 # run FOLDER           bench/starpu_mpi_runs.sh with what lies here
 # run tests RANKS      of near fields on GPUs, which ranks may share; 77: there is no GPU
 # run sanitize         the same on one rank, under compute-sanitizer's memcheck
 # run gpus FOLDER N... the benchmark on one process, then on N ranks with GPUs each; POINTS of a rank (16777216)
+# run nearfield RANKS OPTIONS...
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LD_LIBRARY_PATH=$here/lib PATH=$here/bin:$PATH
 export OPAL_PREFIX=$here OPAL_BINDIR=$here/bin OPAL_LIBDIR=$here/lib OPAL_PKGLIBDIR=$here/lib/openmpi
@@ -77,7 +79,7 @@ ranks()
   timeout "${TIMEOUT:-170}" "$here/bin/mpirun" --quiet --oversubscribe --bind-to none -np "$n" "$@"
 }
 case ${1:-} in
-  tests | sanitize | gpus)
+  tests | sanitize | gpus | nearfield)
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 STARPU_HOME=${STARPU_HOME:-$(mktemp -d)}
     export STARPU_WORKERS_NOBIND=1
     ;;
@@ -97,6 +99,12 @@ case ${1:-} in
     export STARPU_COMM_STATS=1 NEARFIELD_TEST_GPUS=1 STARPU_NCPU=1
     ranks 1 compute-sanitizer --tool memcheck --error-exitcode 1 --report-api-errors no \
       "$here/bin/starpu_mpi_near_field_test" --gtest_filter="${FILTER:-distributed_near_field*}"
+    exit
+    ;;
+  nearfield)
+    n=$2
+    shift 2
+    ranks "$n" "$here/bin/nearfield" "$@"
     exit
     ;;
   gpus)

@@ -214,7 +214,7 @@ namespace
       char const* message;
     };
     for (auto const& [options, message] :
-         {refused{{"run", "--backend", "cuda"}, "--backend cuda: not available over ranks"},
+         {refused{{"run", "--gpus", "1"}, "--gpus: not available over ranks"},
           {{"run", "--max-leaf-size", "auto"}, "--max-leaf-size auto: not available"},
           {{"run", "--move", "gravity", "--steps", "1", "--dt", "1"}, "--move: not available"},
           {{"search", "--radius", "1", "--backend", "cuda"}, "--backend cuda: not available"},

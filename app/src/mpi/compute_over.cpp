@@ -121,6 +121,8 @@ namespace nearfield::app
       auto const workers = std::make_shared<starpu::cpu_workers>(running->runtime());
       result.step.workers =
           static_cast<int>(all.sum(static_cast<std::uint64_t>(running->workers())));
+      result.step.gpus =
+          static_cast<int>(all.sum(static_cast<std::uint64_t>(running->runtime().n_gpus())));
 
       problem<T, Dim> const on(points, nullptr, cut, workers);
       auto const start = std::chrono::steady_clock::now();

@@ -1,5 +1,6 @@
 #include "run.hpp"
 #include "commands.hpp"
+#include "devices.hpp"
 #include "files.hpp"
 #include "json.hpp"
 #include "machine.hpp"
@@ -8,6 +9,9 @@
 #include "mpi/output.hpp"
 #include "mpi/ranks.hpp"
 #include "summary.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/starpu_mpi/near_field.hpp>
 
 #include <algorithm>
 #include <cstdlib>
@@ -24,24 +28,33 @@ namespace nearfield::app
       refuse(options.motion.has_value(), "--move", alone);
       refuse(options.sources.has_value(), "--sources", alone);
       refuse(!options.periodic.empty(), "--periodic", alone);
-      refuse(options.step.backend == backend::cuda, "--backend cuda", "give auto, simd or scalar");
-      refuse(options.step.gpus.value_or(0) > 0, "--gpus", alone);
+      refuse(options.step.gpus.value_or(0) > 0, "--gpus",
+             "ranks share the GPUs of a machine; leave it out, or give 0 for none");
       refuse(!options.level && options.max_leaf_size == automatic, "--max-leaf-size auto",
              "give a size, such as 'nearfield tune' chooses on one rank");
       refuse(options.step.workers == 0, "--workers 0",
              "ranks compute as StarPU tasks; give 1 or more");
     }
 
-    // Each rank computes by CPU workers on cores of its own. One core is for the thread of StarPU-MPI, which is busy
-    // while messages are under way.
-    execution_options share_cores(ranks const& all, execution_options step)
+    // Of this rank, by share_gpus() or by whoever has set StarPU's variable.
+    int gpus_here()
     {
-      if (step.backend == backend::automatic) step.backend = backend::simd;
-      step.gpus = 0;
+      if (!no_gpu_tasks().empty()) return 0;
+      char const* const number = std::getenv("STARPU_NCUDA");
+      return number ? std::atoi(number) : static_cast<int>(gpus().size());
+    }
+
+    // Each rank computes on its share of the machine's GPUs, and by CPU workers on cores of its own. One core is for the
+    // thread of StarPU-MPI, which is busy while messages are under way, and one for each GPU.
+    execution_options share_machine(ranks const& all, execution_options step)
+    {
+      bool const may_use_gpus = !is_of_cpu(step.backend) && step.gpus != 0;
+      if (may_use_gpus) starpu_mpi::share_gpus(MPI_COMM_WORLD);
       leave_binding_to_the_launcher();
       if (step.workers || std::getenv("STARPU_NCPU")) return step;
       int const share = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) / all.on_this_machine();
-      step.workers = std::max(1, std::min(cpu_count(), share) - 1);
+      int const gpus = may_use_gpus ? gpus_here() : 0;
+      step.workers = std::max(1, std::min(cpu_count(), share) - 1 - gpus);
       return step;
     }
 
@@ -98,8 +111,8 @@ namespace nearfield::app
       start = std::chrono::steady_clock::now();
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
-      auto result = compute_in(all, mine, options.interaction, cut, share_cores(all, options.step),
-                               options.check);
+      auto result = compute_in(all, mine, options.interaction, cut,
+                               share_machine(all, options.step), options.check);
       result.setup_seconds =
           all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
                        result.step.seconds - result.check_seconds);
