@@ -33,8 +33,8 @@ namespace nearfield::starpu::detail
     }
 
     // What is measured lies in the caches of a core: CPU workers reach 0.6 to 0.9 of it in a step, whose points come from
-    // memory, and a GPU 0.8 to 1.2 of it (`cpu_in_step` and `gpu_in_step` of h100-starpu_shares.json). Their ratio is 0.54 to
-    // 0.99. A GPU would wait for cores if this were 1 / 0.7 of the true one (doubt in shares.cpp).
+    // memory, and a GPU 0.8 to 1.1 of it (`cpu_in_step` and `gpu_in_step` of h100-starpu_shares.json). A GPU would wait for
+    // cores if this were 1 / 0.7 of the true ratio of both (doubt in shares.cpp).
     constexpr double in_a_step = 0.7;
 
     // of an H100: 132 multiprocessors of 1024 threads that compute, one for each target
