@@ -361,6 +361,81 @@ namespace nearfield::detail
     std::swap(keys, scratch.keys_too);
   }
 
+  namespace
+  {
+    /// A part of the keys, which ascends.
+    struct key_run
+    {
+      std::uint64_t const* begin;
+      std::uint64_t const* end;
+    };
+
+    /// The run whose first keys come before those of all others, and their end. Of equal keys those of the first run
+    /// come first.
+    std::pair<std::size_t, std::uint64_t const*> first_of(std::span<key_run const> runs)
+    {
+      auto const starts_before = [&](std::size_t r, std::size_t other)
+      {
+        return *runs[r].begin < *runs[other].begin ||
+               (*runs[r].begin == *runs[other].begin && r < other);
+      };
+      std::size_t first = 0;
+      for (std::size_t r = 1; r < runs.size(); ++r)
+        if (starts_before(r, first)) first = r;
+      std::uint64_t const* end = runs[first].end;
+      for (std::size_t r = 0; r < runs.size(); ++r)
+        if (r != first)
+          end = r < first ? std::lower_bound(runs[first].begin, end, *runs[r].begin)
+                          : std::upper_bound(runs[first].begin, end, *runs[r].begin);
+      return {first, end};
+    }
+  }
+
+  void merge_keys(executor& on, page_vector<std::uint64_t>& keys, std::span<std::size_t const> runs,
+                  std::span<index_type> order, sort_scratch& scratch)
+  {
+    std::size_t const n_runs = runs.size() - 1, n = keys.size();
+    std::size_t longest = 0;
+    for (std::size_t r = 1; r < n_runs; ++r)
+      if (runs[r + 1] - runs[r] > runs[longest + 1] - runs[longest]) longest = r;
+    std::size_t const length = runs[longest + 1] - runs[longest];
+    if (n - length > n / 8) return sort_keys(on, keys, order, scratch);
+    renew(scratch.keys_too, n);
+    // Parts begin at keys of the longest run, so that equal keys are in one part.
+    loop_parts const loop = cut(on, n), of_longest{length, loop.parts};
+    auto const begin_of = [&](int part, std::size_t r)
+    {
+      if (part == 0) return keys.data() + runs[r];
+      if (part == loop.parts) return keys.data() + runs[r + 1];
+      return std::lower_bound(keys.data() + runs[r], keys.data() + runs[r + 1],
+                              keys[runs[longest] + of_longest.begin(part)]);
+    };
+    for_each_part(on, loop,
+                  [&](int part, std::size_t, std::size_t)
+                  {
+                    std::vector<key_run> rest;
+                    std::size_t to = 0;
+                    for (std::size_t r = 0; r < n_runs; ++r)
+                    {
+                      key_run const run{begin_of(part, r), begin_of(part + 1, r)};
+                      to += static_cast<std::size_t>(run.begin - (keys.data() + runs[r]));
+                      if (run.begin < run.end) rest.push_back(run);
+                    }
+                    while (!rest.empty())
+                    {
+                      auto const [r, end] = first_of(rest);
+                      for (auto const*& at = rest[r].begin; at < end; ++at, ++to)
+                      {
+                        scratch.keys_too[to] = *at;
+                        order[to] = static_cast<index_type>(at - keys.data());
+                      }
+                      if (end == rest[r].end)
+                        rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(r));
+                    }
+                  });
+    std::swap(keys, scratch.keys_too);
+  }
+
   void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,
                          occupied_cells& cells, sort_scratch& scratch)
   {
@@ -429,17 +504,42 @@ namespace nearfield::detail
   void order_by_sorting(executor& on, std::span<index_type> order, occupied_cells& cells,
                         sort_scratch& scratch)
   {
-    cells.keys.clear();
-    cells.offsets.clear();
     sort_keys(on, scratch.keys, order, scratch);
-    std::uint64_t const* const keys = scratch.keys.data();
-    for (std::size_t p = 0; p < order.size(); ++p)
-      if (p == 0 || keys[p] != keys[p - 1])
-      {
-        cells.keys.push_back(keys[p]);
-        cells.offsets.push_back(static_cast<index_type>(p));
-      }
-    cells.offsets.push_back(static_cast<index_type>(order.size()));
+    cells = cells_of(on, scratch.keys);
+  }
+
+  occupied_cells cells_of(executor& on, std::span<std::uint64_t const> keys)
+  {
+    auto const begins = [&](std::size_t p)
+    {
+      return p == 0 || keys[p] != keys[p - 1];
+    };
+    loop_parts const loop = cut(on, keys.size());
+    std::vector<std::size_t> first(loop.parts + std::size_t(1), 0);
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    std::size_t n = 0;
+                    for (std::size_t p = begin; p < end; ++p) n += begins(p);
+                    first[part + std::size_t(1)] = n;
+                  });
+    std::partial_sum(first.begin(), first.end(), first.begin());
+    occupied_cells cells;
+    cells.keys.resize(first.back());
+    cells.offsets.resize(first.back() + 1);
+    cells.offsets.back() = static_cast<index_type>(keys.size());
+    for_each_part(on, loop,
+                  [&](int part, std::size_t begin, std::size_t end)
+                  {
+                    std::size_t c = first[part];
+                    for (std::size_t p = begin; p < end; ++p)
+                    {
+                      if (!begins(p)) continue;
+                      cells.keys[c] = keys[p];
+                      cells.offsets[c++] = static_cast<index_type>(p);
+                    }
+                  });
+    return cells;
   }
 
   void unite(occupied_cells const& a, occupied_cells const& b, page_vector<std::uint64_t>& keys,

@@ -33,6 +33,12 @@ namespace nearfield::detail
   NEARFIELD_API void sort_keys(executor& on, page_vector<std::uint64_t>& keys,
                                std::span<index_type> order, sort_scratch& scratch);
 
+  /// The same for keys that ascend in each of some runs: run r has the positions [runs[r], runs[r + 1]). Quicker where
+  /// one of them has most keys.
+  NEARFIELD_API void merge_keys(executor& on, page_vector<std::uint64_t>& keys,
+                                std::span<std::size_t const> runs, std::span<index_type> order,
+                                sort_scratch& scratch);
+
   /// The cells that hold points.
   struct occupied_cells
   {
@@ -40,6 +46,9 @@ namespace nearfield::detail
     /// cell c holds the positions [offsets[c], offsets[c + 1]) of the order
     page_vector<index_type> offsets;
   };
+
+  /// The cells of ascending keys.
+  NEARFIELD_API occupied_cells cells_of(executor& on, std::span<std::uint64_t const> keys);
 
   /// The cells of two sets as one list: a cell without points of a set is empty there.
   void unite(occupied_cells const& a, occupied_cells const& b, page_vector<std::uint64_t>& keys,

@@ -82,17 +82,21 @@ namespace nearfield::starpu_mpi
       return made;
     }
 
+    /// Those of a run ascend.
     template <class T, int Dim>
     void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
                      page_vector<std::uint64_t>& keys, std::span<index_type> order,
-                     sort_scratch& scratch)
+                     sort_scratch& scratch, std::span<std::size_t const> runs = {})
     {
       auto const axes = key_axes(of.root, {});
       renew(keys, points.size());
       for_each_part(on, cut(on, points.size()),
                     [&](int, std::size_t begin, std::size_t end)
                     { write_keys(points, begin, end, axes, of.layout, keys.data()); });
-      sort_keys(on, keys, order, scratch);
+      if (runs.empty())
+        sort_keys(on, keys, order, scratch);
+      else
+        merge_keys(on, keys, runs, order, scratch);
     }
 
     /// The leaves of a rank, whose keys these are.
@@ -102,15 +106,7 @@ namespace nearfield::starpu_mpi
     {
       if (of.max_leaf_size > 0)
         return adaptive_leaves<Dim>(on, keys, {}, of.layout.level, of.max_leaf_size, owned);
-      occupied_cells cells;
-      for (std::size_t i = 0; i < keys.size(); ++i)
-        if (i == 0 || keys[i] != keys[i - 1])
-        {
-          cells.keys.push_back(keys[i]);
-          cells.offsets.push_back(static_cast<index_type>(i));
-        }
-      cells.offsets.push_back(static_cast<index_type>(keys.size()));
-      return uniform_leaves<Dim>(on, std::move(cells), nullptr, of.layout);
+      return uniform_leaves<Dim>(on, cells_of(on, keys), nullptr, of.layout);
     }
 
     curve_range range_of(ranks const& all, std::span<std::uint64_t const> cuts)
@@ -227,7 +223,7 @@ namespace nearfield::starpu_mpi
            });
       all.exchange<traveller<T, Dim>>(leaving, way.sent_offsets, arrived);
 
-      // Points arrive by rank and index, which is by number, if they have equal keys: the sort keeps that order.
+      // Points arrive by rank, and from a rank by key; those with equal keys by number, and the merge keeps that order.
       std::size_t const n = arrived.values.size();
       order.resize(n);
       std::array<T const*, Dim> pointers;
@@ -247,7 +243,7 @@ namespace nearfield::starpu_mpi
           [&]
           {
             sort_points<T, Dim>(threads(), soa<T const, Dim>(pointers, n), of, own_keys, order,
-                                scratch);
+                                scratch, arrived.offsets);
             own = leaves_of<Dim>(threads(), own_keys, of, range_of(all, parts.cuts));
           });
 

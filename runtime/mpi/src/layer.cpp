@@ -38,6 +38,7 @@ namespace nearfield::starpu_mpi::detail
         found_.clear();
         leaf_ = &leaf;
         std::uint32_t const last = static_cast<std::uint32_t>((std::uint64_t(1) << leaf.level) - 1);
+        if (is_inside(leaf, last)) return found_;
         std::array<int, Dim> step;
         step.fill(-1);
         for (bool more = true; more;)
@@ -61,6 +62,24 @@ namespace nearfield::starpu_mpi::detail
       }
 
     private:
+      /// Whether all keys around a leaf are of this rank, by the first and the last: they ascend with each index.
+      [[nodiscard]] bool is_inside(leaf_cell<Dim> const& leaf, std::uint32_t last) const
+      {
+        auto low = leaf.index, high = leaf.index;
+        for (int d = 0; d < Dim; ++d)
+        {
+          low[d] -= low[d] > 0;
+          high[d] += high[d] < last;
+        }
+        int const shift = Dim * (key_level_ - leaf.level);
+        auto const key = [&](auto const& index)
+        {
+          return encode<leaf_order::morton, Dim>(index, leaf.level) << shift;
+        };
+        auto const r = static_cast<std::size_t>(rank_);
+        return key(low) >= cuts_[r] && key(high) + ((std::uint64_t(1) << shift) - 1) < cuts_[r + 1];
+      }
+
       /// The rank whose range holds a key.
       [[nodiscard]] int owner(std::uint64_t key) const
       {
