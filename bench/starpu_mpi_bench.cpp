@@ -127,17 +127,25 @@ namespace
     step.wait();
     check(all, mine, 0, all.ranks(), "near field on GPUs");
     without_delivery(rows, step, pairs, repetitions);
-    for (int i = 0; i < repetitions / 3 + 1; ++i)
+    double rebuild = 0, tasks = 0;
+    int const moves = repetitions / 3 + 1;
+    for (int i = 0; i < moves; ++i)
     {
       for (T& x : mine.x[0]) x = std::nextafter(x, i % 2 ? T(0) : T(1e3));
       rows.time("moved", 1, false,
                 [&]
                 {
+                  double const begin = bench::seconds();
                   tree.rebuild(mine.positions(), step.seconds());
+                  double const rebuilt = bench::seconds();
                   step.positions_changed();
+                  rebuild += rebuilt - begin;
+                  tasks += bench::seconds() - rebuilt;
                   once(step);
                 });
     }
+    rows.add("moved", "rebuild_ms", 1e3 * greatest(rebuild) / moves);
+    rows.add("moved", "make_tasks_ms", 1e3 * greatest(tasks) / moves);
     if (!(step.seconds() > 0)) throw nf::error("seconds: found none after a step");
   }
 

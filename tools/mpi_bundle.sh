@@ -70,7 +70,7 @@ export LD_LIBRARY_PATH=$here/lib PATH=$here/bin:$PATH
 export OPAL_PREFIX=$here OPAL_BINDIR=$here/bin OPAL_LIBDIR=$here/lib OPAL_PKGLIBDIR=$here/lib/openmpi
 export OPAL_PKGDATADIR=$here/share/openmpi OPAL_DATADIR=$here/share OPAL_SYSCONFDIR=$here/etc
 # ranks of one machine
-export PMIX_MCA_pcompress=^zlib STARPU_SILENT=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_plm=isolated
+export PMIX_MCA_pcompress=^zlib PMIX_MCA_pcompress_base_silence_warning=1 STARPU_SILENT=1 OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_plm=isolated
 chmod +x "$here"/bin/* # where a copy has lost it
 ranks()
 {

@@ -13,6 +13,14 @@ namespace nearfield::starpu_mpi::detail
     MPI_Comm_size(comm_, &size_);
   }
 
+  void check_number(std::size_t n)
+  {
+    if (n > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+      throw error("points: " + std::to_string(n) +
+                      " of them on one rank; give fewer than 2^31, on more ranks",
+                  error_kind::out_of_memory);
+  }
+
   void ranks::agree(std::exception_ptr const& mine) const
   {
     int const failed = mine ? rank_ : size_;
@@ -98,11 +106,8 @@ namespace nearfield::starpu_mpi::detail
     attempt(
         [&]
         {
-          for (std::size_t const all : {offsets[n], received[n]})
-            if (all > static_cast<std::size_t>(std::numeric_limits<int>::max()))
-              throw error("points: " + std::to_string(all) +
-                              " of them on one rank; give fewer than 2^31, on more ranks",
-                          error_kind::out_of_memory);
+          check_number(offsets[n]);
+          check_number(received[n]);
           make_room();
         });
   }

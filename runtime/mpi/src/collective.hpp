@@ -49,6 +49,9 @@ namespace nearfield::starpu_mpi::detail
     }
   };
 
+  /// Throws nearfield::error if a rank would have 2^31 points or more.
+  void check_number(std::size_t n);
+
   /// The ranks, as a caller's communicator has them.
   class ranks
   {

@@ -207,67 +207,84 @@ namespace nearfield::starpu_mpi
                     });
     }
 
-    /// Sends the caller's points to the ranks between whose cuts they are, and makes leaves of those that arrive.
+    /// Sends the caller's points to the ranks between whose cuts they are, and makes leaves of those that arrive. Points
+    /// that stay on this rank are no message: they come between those of the ranks before and after.
     template <class Parts>
     known_leaves<Dim> send(ranks const& all, strided<T const, Dim> const& points,
                            shape<Dim> const& of, Parts& parts)
     {
       auto& way = parts.way;
       way.sent_offsets = places_of(parts.cuts, keys);
-      leaving.resize(points.size());
-      each(points.size(),
-           [&](std::size_t p)
-           {
-             leaving[p].index = way.sent[p];
-             for (int d = 0; d < Dim; ++d) leaving[p].x[d] = points[d][way.sent[p]];
-           });
-      all.exchange<traveller<T, Dim>>(leaving, way.sent_offsets, arrived);
-
-      // Points arrive by rank, and from a rank by key; those with equal keys by number, and the merge keeps that order.
-      std::size_t const n = arrived.values.size();
-      order.resize(n);
-      std::array<T const*, Dim> pointers;
-      for (int d = 0; d < Dim; ++d)
-      {
-        columns[d].resize(n);
-        parts.positions[d].resize(n);
-        pointers[d] = columns[d].data();
-      }
-      each(n,
+      auto const me = static_cast<std::size_t>(all.rank());
+      std::size_t const first_own = way.sent_offsets[me],
+                        n_own = way.sent_offsets[me + 1] - first_own;
+      std::vector<std::size_t> offsets = way.sent_offsets;
+      for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
+      all.attempt([&] { leaving.resize(offsets.back()); });
+      each(leaving.size(),
            [&](std::size_t i)
            {
-             for (int d = 0; d < Dim; ++d) columns[d][i] = arrived.values[i].x[d];
+             index_type const p = way.sent[i < first_own ? i : i + n_own];
+             leaving[i].index = p;
+             for (int d = 0; d < Dim; ++d) leaving[i].x[d] = points[d][p];
            });
+      all.exchange<traveller<T, Dim>>(leaving, offsets, arrived);
+
+      way.received_offsets = arrived.offsets;
+      for (std::size_t r = me + 1; r < offsets.size(); ++r) way.received_offsets[r] += n_own;
+      std::size_t const n = way.received_offsets.back(), here = way.received_offsets[me];
+      std::uint64_t const n_points = points.size();
+      by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
+      std::vector<std::uint64_t> first_number{distribution.first_number}; // of each rank
+      for (std::uint64_t const count : counts.values)
+        first_number.push_back(first_number.back() + count);
+      parts.total_points = first_number.back() - distribution.first_number;
+
       leaf_set<Dim> own;
       all.attempt(
           [&]
           {
+            check_number(n);
+            order.resize(n);
+            numbers.resize(n);
+            way.received.resize(n);
+            parts.numbers.resize(n);
+            std::array<T const*, Dim> pointers;
+            for (int d = 0; d < Dim; ++d)
+            {
+              columns[d].resize(n);
+              parts.positions[d].resize(n);
+              pointers[d] = columns[d].data();
+            }
+            each(n_own,
+                 [&](std::size_t i)
+                 {
+                   index_type const p = way.sent[first_own + i];
+                   numbers[here + i] = first_number[me] + p;
+                   for (int d = 0; d < Dim; ++d) columns[d][here + i] = points[d][p];
+                 });
+            for (std::size_t r = 0; r + 1 < arrived.offsets.size(); ++r)
+              each(arrived.offsets[r + 1] - arrived.offsets[r],
+                   [&](std::size_t i)
+                   {
+                     traveller<T, Dim> const& point = arrived.values[arrived.offsets[r] + i];
+                     std::size_t const to = way.received_offsets[r] + i;
+                     numbers[to] = first_number[r] + point.index;
+                     for (int d = 0; d < Dim; ++d) columns[d][to] = point.x[d];
+                   });
+            // Points arrive by rank, and from a rank by key; those with equal keys by number, and the merge keeps that
+            // order.
             sort_points<T, Dim>(threads(), soa<T const, Dim>(pointers, n), of, own_keys, order,
-                                scratch, arrived.offsets);
+                                scratch, way.received_offsets);
             own = leaves_of<Dim>(threads(), own_keys, of, range_of(all, parts.cuts));
+            each(n,
+                 [&](std::size_t p)
+                 {
+                   way.received[order[p]] = static_cast<index_type>(p);
+                   parts.numbers[p] = numbers[order[p]];
+                   for (int d = 0; d < Dim; ++d) parts.positions[d][p] = columns[d][order[p]];
+                 });
           });
-
-      std::uint64_t const n_here = points.size();
-      by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_here, 1));
-      std::uint64_t first = distribution.first_number;
-      numbers.resize(n);
-      for (std::size_t r = 0; r < counts.values.size(); first += counts.values[r++])
-      {
-        std::size_t const begin = arrived.offsets[r];
-        each(arrived.offsets[r + 1] - begin,
-             [&](std::size_t i) { numbers[begin + i] = first + arrived.values[begin + i].index; });
-      }
-      parts.total_points = first - distribution.first_number;
-      parts.numbers.resize(n);
-      way.received.resize(n);
-      way.received_offsets = arrived.offsets;
-      each(n,
-           [&](std::size_t p)
-           {
-             way.received[order[p]] = static_cast<index_type>(p);
-             parts.numbers[p] = numbers[order[p]];
-             for (int d = 0; d < Dim; ++d) parts.positions[d][p] = columns[d][order[p]];
-           });
       return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level);
     }
 

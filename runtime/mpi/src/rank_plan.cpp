@@ -135,7 +135,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// Whether the tasks can run; always on CPU workers.
     bool plan_groups(rank_leaves const& leaves, pair_form form, group_options const& options,
-                     rank_gpus const* gpus, rank_plan& plan)
+                     rank_gpus const* gpus, executor* on, rank_plan& plan)
     {
       std::size_t n_groups = 0;
       std::vector<index_type> const first =
@@ -160,7 +160,7 @@ namespace nearfield::starpu_mpi::detail
         view.targets = view.sources = leaves.known;
         view.full = view.half = from.table.view();
         // as many chunks as there can be: every group and every layer is one
-        step_plan made = how(view, gpus != nullptr, leaves.known.offsets.back(), nullptr);
+        step_plan made = how(view, gpus != nullptr, leaves.known.offsets.back(), on);
         can_run = can_run && (!gpus || nearfield::detail::can_run(made, gpus->point, gpus->memory));
         for (std::size_t g = 0; g < n_groups; ++g)
         {
@@ -180,11 +180,11 @@ namespace nearfield::starpu_mpi::detail
   }
 
   rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options,
-                      rank_gpus const* gpus)
+                      rank_gpus const* gpus, executor* on)
   {
     rank_plan plan;
     if (leaves.first == leaves.last) return plan;
-    if (plan_groups(leaves, form, options, gpus, plan)) return plan;
+    if (plan_groups(leaves, form, options, gpus, on, plan)) return plan;
     // Fewer groups reach fewer others, and smaller ones take less memory.
     auto const n_leaves = static_cast<std::size_t>(leaves.last - leaves.first);
     std::size_t const given = plan.groups.size(), most = std::min<std::size_t>(n_leaves, 64);
@@ -195,7 +195,7 @@ namespace nearfield::starpu_mpi::detail
     {
       plan = {};
       auto const size = static_cast<int>((n_leaves + n - 1) / n);
-      if (plan_groups(leaves, form, {.leaves_per_group = size}, gpus, plan)) return plan;
+      if (plan_groups(leaves, form, {.leaves_per_group = size}, gpus, on, plan)) return plan;
     }
     throw error("near_field: the leaves of a rank do not fit into the memory of its GPU, or touch "
                 "those of more than " +

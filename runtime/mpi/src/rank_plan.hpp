@@ -50,7 +50,7 @@ namespace nearfield::starpu_mpi::detail
   };
 
   /// Null: a plan for CPU workers. For GPUs, groups are larger or smaller than the options say where their tasks could
-  /// not run; throws nearfield::error if none could.
+  /// not run; throws nearfield::error if none could. Groups are planned by `on`, or here.
   rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options,
-                      rank_gpus const* gpus = nullptr);
+                      rank_gpus const* gpus, executor* on);
 }
