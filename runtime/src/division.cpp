@@ -17,21 +17,6 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    pair_form choose_form(leaf_groups_view const& groups, interaction_shape const& k, int n_rhs,
-                          pair_form wanted, backend where)
-    {
-      bool const can_be_mutual = groups.has_one_set && k.has_way_back;
-      if (wanted == pair_form::automatic)
-      {
-        bool const pays =
-            where != backend::cuda ||
-            cuda_mutual_pays(groups.target_order.size(), groups.targets.size(), k.n_out, n_rhs);
-        return can_be_mutual && pays ? pair_form::mutual : pair_form::one_sided;
-      }
-      check_form(groups.has_one_set, k, wanted);
-      return wanted;
-    }
-
     // What is measured lies in the caches of a core: CPU workers reach 0.6 to 0.9 of it in a step, whose points come from
     // memory, and a GPU 0.8 to 1.1 of it (`cpu_in_step` and `gpu_in_step` of h100-starpu_shares.json). A GPU would wait for
     // cores if this were 1 / 0.7 of the true ratio of both (doubt in shares.cpp).
@@ -69,13 +54,25 @@ namespace nearfield::starpu::detail
     }
   }
 
+  pair_form choose_form(bool has_one_set, interaction_shape const& k, form_choice const& step,
+                        backend where, pair_form wanted)
+  {
+    check_form(has_one_set, k, wanted);
+    if (wanted != pair_form::automatic) return wanted;
+    bool const pays =
+        where != backend::cuda || cuda_mutual_pays(step.points, step.leaves, k.n_out, step.n_rhs);
+    return has_one_set && k.has_way_back && pays ? pair_form::mutual : pair_form::one_sided;
+  }
+
   division divide(runtime const& starpu, leaf_groups_view groups, step_shape const& step,
                   step_options const& options)
   {
     division made{choose_backend(starpu, step.k, options.backend)};
     auto const decide_form = [&]
     {
-      made.form = choose_form(groups, step.k, step.n_rhs, options.form, made.where);
+      made.form = choose_form(groups.has_one_set, step.k,
+                              {groups.target_order.size(), groups.targets.size(), step.n_rhs},
+                              made.where, options.form);
     };
     decide_form();
     check_cuda_backend(step.k, made.where);

@@ -7,6 +7,7 @@
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
+#include <cstddef>
 #include <functional>
 
 namespace nearfield::starpu::detail
@@ -31,6 +32,18 @@ namespace nearfield::starpu::detail
            gpu_rate = 0; ///< of a CPU worker, of a GPU; 0 if the rates made no difference
     nearfield::detail::step_plan plan{};
   };
+
+  /// What the form of a step depends on.
+  struct form_choice
+  {
+    std::size_t points, leaves; ///< of the targets
+    int n_rhs;
+  };
+
+  /// The form wanted or, if that is automatic, the quicker one of those there are. Throws nearfield::error for form mutual
+  /// where there is none.
+  NEARFIELD_API pair_form choose_form(bool has_one_set, interaction_shape const& k,
+                                      form_choice const& step, backend where, pair_form wanted);
 
   /// Divides a step among the workers of the runtime. With backend automatic, groups that were sized for GPUs by
   /// default are cut again, for GPUs and CPU workers by their rates; and all go to CPU workers if the GPUs have too

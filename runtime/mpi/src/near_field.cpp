@@ -3,6 +3,7 @@
 #include "step_parts.hpp"
 
 #include "any_step.hpp"
+#include "division.hpp"
 #include "environment.hpp"
 #include "gpu_clock.hpp"
 #include "list_tasks.hpp"
@@ -11,7 +12,6 @@
 #include "task.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/p2p/tuning.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <starpu_mpi.h>
@@ -39,22 +39,6 @@ namespace nearfield::starpu_mpi::detail
       inputs_of_caller,
       outputs_of_caller
     };
-
-    pair_form choose_form(interaction_shape const& k, rank_leaves const& leaves, int n_rhs,
-                          backend where, pair_form wanted)
-    {
-      if (wanted == pair_form::automatic)
-      {
-        auto const& offsets = leaves.known.offsets;
-        index_type const n = leaves.last - leaves.first;
-        bool const pays =
-            where != backend::cuda ||
-            cuda_mutual_pays(offsets[leaves.last] - offsets[leaves.first], n, k.n_out, n_rhs);
-        return k.has_way_back && pays ? pair_form::mutual : pair_form::one_sided;
-      }
-      check_form(true, k, wanted);
-      return wanted;
-    }
   }
 
   template <class T>
@@ -285,7 +269,11 @@ namespace nearfield::starpu_mpi::detail
     void make_parts_there()
     {
       tree_view<T> const of = tree();
-      form_ = choose_form(*k.type, of.leaves, columns.n_rhs, where, options.form);
+      auto const& offsets = of.leaves.known.offsets;
+      index_type const first = of.leaves.first, last = of.leaves.last;
+      form_ =
+          choose_form(true, *k.type, {offsets[last] - offsets[first], last - first, columns.n_rhs},
+                      where, options.form);
       inner_codelet = &list_codelet(form_, *k.type, where);
       border_codelet = &list_codelet(pair_form::one_sided, *k.type, where);
       step_options with = options;
