@@ -22,9 +22,6 @@ namespace nearfield::starpu::detail
     // cores if this were 1 / 0.7 of the true ratio of both (doubt in shares.cpp).
     constexpr double in_a_step = 0.7;
 
-    // of an H100: 132 multiprocessors of 1024 threads that compute, one for each target
-    constexpr double targets_at_once = 131072;
-
     /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
     /// GPUs would wait.
     int free_cpu_workers(int gpus)
@@ -96,7 +93,7 @@ namespace nearfield::starpu::detail
     {
       auto shared = nearfield::detail::share_leaves(
           groups, made.form, step.n_rhs,
-          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate, targets_at_once});
+          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate, gpu_targets_at_once});
       if (shared.first_cpu_leaf == 0)
         leave_to_cpus();
       else

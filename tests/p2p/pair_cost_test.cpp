@@ -261,6 +261,24 @@ namespace nearfield::test
       EXPECT_EQ(outer.samples(), inner->samples());
     }
 
+    TEST(pair_cost_of, leaves_out_the_last_moments_of_a_gpu)
+    {
+      ::setenv("NEARFIELD_CACHE", "no", 1);
+      one_over_r<> const k;
+      auto subject = detail::cost_subject_of<float>(k, false, "cuda that drains");
+      subject.flops = 1e9; // so that it is filled once
+      auto const with_tail = [](boxes const& points, interaction_list const& list, std::size_t)
+      {
+        double sources = 0;
+        for (index_type b = 0; b < points.size(); ++b) sources += list.source_count(b);
+        double const full =
+            gpu_targets_at_once / (double(points.offsets[points.size()]) / points.size());
+        return 1e-6 * sources / points.size() * (points.size() + 0.2 * full);
+      };
+      auto const cost = detail::cost_of<float>(subject, with_tail);
+      for (int const size : {16, 64, 256}) EXPECT_NEAR(cost(size, 1000), 1e-3, 1e-5) << size;
+    }
+
     TEST(pair_cost_of, does_not_count_the_time_that_others_have_the_core)
     {
       temporary_folder const folder;

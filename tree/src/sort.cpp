@@ -374,20 +374,21 @@ namespace nearfield::detail
     /// come first.
     std::pair<std::size_t, std::uint64_t const*> first_of(std::span<key_run const> runs)
     {
-      auto const starts_before = [&](std::size_t r, std::size_t other)
+      std::size_t first = 0, second = 1;
+      auto const key = [&](std::size_t r)
       {
-        return *runs[r].begin < *runs[other].begin ||
-               (*runs[r].begin == *runs[other].begin && r < other);
+        return *runs[r].begin;
       };
-      std::size_t first = 0;
-      for (std::size_t r = 1; r < runs.size(); ++r)
-        if (starts_before(r, first)) first = r;
-      std::uint64_t const* end = runs[first].end;
-      for (std::size_t r = 0; r < runs.size(); ++r)
-        if (r != first)
-          end = r < first ? std::lower_bound(runs[first].begin, end, *runs[r].begin)
-                          : std::upper_bound(runs[first].begin, end, *runs[r].begin);
-      return {first, end};
+      if (runs.size() == 1) return {0, runs[0].end};
+      if (key(1) < key(0)) std::swap(first, second);
+      for (std::size_t r = 2; r < runs.size(); ++r)
+        if (key(r) < key(first))
+          second = std::exchange(first, r);
+        else if (key(r) < key(second))
+          second = r;
+      auto const& [begin, end] = runs[first];
+      return {first, first < second ? std::upper_bound(begin, end, key(second))
+                                    : std::lower_bound(begin, end, key(second))};
     }
   }
 
@@ -395,11 +396,15 @@ namespace nearfield::detail
                   std::span<index_type> order, sort_scratch& scratch)
   {
     std::size_t const n_runs = runs.size() - 1, n = keys.size();
-    std::size_t longest = 0;
-    for (std::size_t r = 1; r < n_runs; ++r)
+    std::size_t longest = 0, with_keys = 0;
+    for (std::size_t r = 0; r < n_runs; ++r)
+    {
+      with_keys += runs[r + 1] > runs[r];
       if (runs[r + 1] - runs[r] > runs[longest + 1] - runs[longest]) longest = r;
+    }
     std::size_t const length = runs[longest + 1] - runs[longest];
-    if (n - length > n / 8) return sort_keys(on, keys, order, scratch);
+    // The merge looks at every run whenever it changes from one to another; what it saves is a few passes over the keys.
+    if ((n - length) * with_keys > n / 4) return sort_keys(on, keys, order, scratch);
     renew(scratch.keys_too, n);
     // Parts begin at keys of the longest run, so that equal keys are in one part.
     loop_parts const loop = cut(on, n), of_longest{length, loop.parts};

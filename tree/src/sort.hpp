@@ -33,8 +33,8 @@ namespace nearfield::detail
   NEARFIELD_API void sort_keys(executor& on, page_vector<std::uint64_t>& keys,
                                std::span<index_type> order, sort_scratch& scratch);
 
-  /// The same for keys that ascend in each of some runs: run r has the positions [runs[r], runs[r + 1]). Quicker where
-  /// one of them has most keys.
+  /// The same for keys that ascend within each of some runs: run r has the positions [runs[r], runs[r + 1]). Quicker
+  /// where one of them has most keys.
   NEARFIELD_API void merge_keys(executor& on, page_vector<std::uint64_t>& keys,
                                 std::span<std::size_t const> runs, std::span<index_type> order,
                                 sort_scratch& scratch);

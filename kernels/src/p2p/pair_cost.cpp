@@ -124,11 +124,12 @@ namespace nearfield::detail
         double const enough =
             (is_gpu(subject) ? seconds_on_gpu : seconds_on_core) / guess(size, sources);
         // a GPU is not full with fewer, however long it takes for one
-        double const least = is_gpu(subject) ? std::min(131072. / size, double(most_boxes)) : 4;
+        double const least =
+            is_gpu(subject) ? std::min(gpu_targets_at_once / size, double(most_boxes)) : 4;
         int const n = static_cast<int>(std::clamp(enough, least, double(most_boxes)));
         like_leaves const leaves(subject, size, sources, n);
         met = leaves.met / n;
-        // while a GPU computes the last ones it is less and less full, for as long as a fifth of what fills it takes
+        // A GPU drains at the end, which costs what about a fifth of a full load does. Steps are many loads, these few.
         double const idle = is_gpu(subject) ? 0.2 * least : 0;
         return time(leaves.points(), leaves.list(), leaves.n_points) / (n + idle);
       };

@@ -82,12 +82,13 @@ namespace nearfield::starpu_mpi
       return made;
     }
 
-    /// Those of a run ascend.
+    /// If runs are given, the points of each come with ascending keys.
     template <class T, int Dim>
     void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
-                     page_vector<std::uint64_t>& keys, std::span<index_type> order,
+                     page_vector<std::uint64_t>& keys, std::vector<index_type>& order,
                      sort_scratch& scratch, std::span<std::size_t const> runs = {})
     {
+      order.resize(points.size());
       auto const axes = key_axes(of.root, {});
       renew(keys, points.size());
       for_each_part(on, cut(on, points.size()),
@@ -216,23 +217,28 @@ namespace nearfield::starpu_mpi
       auto& way = parts.way;
       way.sent_offsets = places_of(parts.cuts, keys);
       auto const me = static_cast<std::size_t>(all.rank());
-      std::size_t const first_own = way.sent_offsets[me],
-                        n_own = way.sent_offsets[me + 1] - first_own;
+      std::size_t const own_sent = way.sent_offsets[me],
+                        n_own = way.sent_offsets[me + 1] - own_sent;
       std::vector<std::size_t> offsets = way.sent_offsets;
       for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
-      all.attempt([&] { leaving.resize(offsets.back()); });
-      each(leaving.size(),
-           [&](std::size_t i)
-           {
-             index_type const p = way.sent[i < first_own ? i : i + n_own];
-             leaving[i].index = p;
-             for (int d = 0; d < Dim; ++d) leaving[i].x[d] = points[d][p];
-           });
+      all.attempt(
+          [&]
+          {
+            check_number(points.size());
+            leaving.resize(offsets.back());
+            each(leaving.size(),
+                 [&](std::size_t i)
+                 {
+                   index_type const p = way.sent[i < own_sent ? i : i + n_own];
+                   leaving[i].index = p;
+                   for (int d = 0; d < Dim; ++d) leaving[i].x[d] = points[d][p];
+                 });
+          });
       all.exchange<traveller<T, Dim>>(leaving, offsets, arrived);
 
       way.received_offsets = arrived.offsets;
       for (std::size_t r = me + 1; r < offsets.size(); ++r) way.received_offsets[r] += n_own;
-      std::size_t const n = way.received_offsets.back(), here = way.received_offsets[me];
+      std::size_t const n = way.received_offsets.back(), own_begin = way.received_offsets[me];
       std::uint64_t const n_points = points.size();
       by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
       std::vector<std::uint64_t> first_number{distribution.first_number}; // of each rank
@@ -245,7 +251,6 @@ namespace nearfield::starpu_mpi
           [&]
           {
             check_number(n);
-            order.resize(n);
             numbers.resize(n);
             way.received.resize(n);
             parts.numbers.resize(n);
@@ -259,9 +264,9 @@ namespace nearfield::starpu_mpi
             each(n_own,
                  [&](std::size_t i)
                  {
-                   index_type const p = way.sent[first_own + i];
-                   numbers[here + i] = first_number[me] + p;
-                   for (int d = 0; d < Dim; ++d) columns[d][here + i] = points[d][p];
+                   index_type const p = way.sent[own_sent + i];
+                   numbers[own_begin + i] = first_number[me] + p;
+                   for (int d = 0; d < Dim; ++d) columns[d][own_begin + i] = points[d][p];
                  });
             for (std::size_t r = 0; r + 1 < arrived.offsets.size(); ++r)
               each(arrived.offsets[r + 1] - arrived.offsets[r],
@@ -316,7 +321,7 @@ namespace nearfield::starpu_mpi
     auto const of = agree_on_shape(all, on, points, options, distribution.imbalance);
     parts_.communicator = communicator;
     parts_.root = of.root;
-    parts_.way.sent.resize(points.size());
+    parts_.threads = distribution.threads;
     all.attempt([&]
                 { sort_points(on, points, of, memory_->keys, parts_.way.sent, memory_->scratch); });
     parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, distribution.cuts);
@@ -354,7 +359,6 @@ namespace nearfield::starpu_mpi
     double const cost = detail::relative_cost(
         all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
     auto& order = memory_->order;
-    order.resize(points.size());
     all.attempt([&] { sort_points(on, points, of, memory_->keys, order, memory_->scratch); });
     if (choice == cut_choice::of_the_caller)
       parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, choice);

@@ -310,6 +310,7 @@ namespace nearfield::starpu_mpi
     {
       auto const& way = tree.way();
       return {tree.communicator(),
+              tree.threads(),
               {tree.known_leaves(), tree.first_leaf(), tree.first_leaf() + tree.size(),
                tree.interactions(), tree.layers()},
               way.sent_offsets,

@@ -1,6 +1,5 @@
 #include "step_parts.hpp"
 
-#include "cpu_workers.hpp"
 #include "environment.hpp"
 #include "gpu_memory.hpp"
 
@@ -72,22 +71,16 @@ namespace nearfield::starpu_mpi::detail
     };
     check("q", columns.q);
     check("out", columns.out);
-    task_workers workers;
-#if defined(STARPU_SIMGRID)
-    executor* const on = nullptr; // in a simulation, workers compute nothing
-#else
-    executor* const on = starpu_cpu_worker_get_count() > 0 ? &workers : nullptr;
-#endif
     if (how.where == backend::cuda)
     {
       rank_gpus const gpus{{.source_x = double(n_x() * sizeof(T)),
                             .source_q = double(n_q() * sizeof(T)),
                             .out = double(n_out() * sizeof(T))},
                            smallest_gpu_memory()};
-      plan = plan_rank(tree.leaves, how.form, options.groups, &gpus, on);
+      plan = plan_rank(tree.leaves, how.form, options.groups, &gpus, tree.threads);
     }
     else
-      plan = plan_rank(tree.leaves, how.form, options.groups, nullptr, on);
+      plan = plan_rank(tree.leaves, how.form, options.groups, nullptr, tree.threads);
 #if defined(STARPU_SIMGRID)
     // no task reads its list: without them, the ranks of a cluster fit into one machine
     for (auto* const parts : {&plan.inner, &plan.border})

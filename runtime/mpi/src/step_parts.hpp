@@ -33,6 +33,7 @@ namespace nearfield::starpu_mpi::detail
   struct tree_view
   {
     MPI_Comm comm;
+    executor* threads; ///< of the tree, or null
     rank_leaves leaves;
     std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
     std::span<index_type const> sent, received;

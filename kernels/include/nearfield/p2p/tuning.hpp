@@ -173,6 +173,9 @@ namespace nearfield
     return n_out == 1 ? 3 : 1;
   }
 
+  /// About as many targets does an H100 compute at the same time: 132 multiprocessors of 1024 threads.
+  constexpr double gpu_targets_at_once = 131072;
+
   /// Whether the mutual form is faster for n_rhs right-hand sides of n_points in n_boxes boxes.
   constexpr bool cuda_mutual_pays(std::size_t n_points, std::size_t n_boxes, int n_out, int n_rhs)
   {

@@ -4,7 +4,9 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/soa.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <string>
@@ -24,18 +26,24 @@ namespace nearfield
                     "; give one value per point");
     }
 
-    /// put(to[order[i]], from[i]) for each i. The places lie anywhere in `to`, and a processor, which writes values in
-    /// their order, would wait for one after the other: it is told early what comes.
+    /// put(to[order[i]], from[i]) for each i. Stores retire in order, so each miss would hold up the next: where places
+    /// lie far apart, their lines are prefetched, a block of values at a time.
     template <class From, class To, class Put>
     void put_in_order(std::span<index_type const> order, From const& from, To const& to,
                       Put const& put)
     {
-      constexpr std::size_t ahead = 128;
+      constexpr std::size_t block = 64, ahead = 2 * block;
+      constexpr index_type far = 1 << 15; // nearer ones are in the cache anyway
       std::size_t i = 0;
-      for (; i + ahead < order.size(); ++i)
+      for (; i + ahead + block <= order.size(); i += block)
       {
-        __builtin_prefetch(&to[order[i + ahead]], 1);
-        put(to[order[i]], from[i]);
+        auto const [first, last] = std::minmax(order[i + ahead], order[i + ahead + block - 1]);
+        bool const is_far = last - first > far;
+        for (std::size_t k = i; k < i + block; ++k)
+        {
+          if (is_far) __builtin_prefetch(std::addressof(to[order[k + ahead]]), 1);
+          put(to[order[k]], from[k]);
+        }
       }
       for (; i < order.size(); ++i) put(to[order[i]], from[i]);
     }

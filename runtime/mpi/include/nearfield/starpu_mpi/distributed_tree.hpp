@@ -39,7 +39,7 @@ namespace nearfield::starpu_mpi
     std::uint64_t first_number = 0;
     /// rebuild() cuts anew where a rank has more than 1 + this times the mean of all; infinity: never
     double imbalance = 0.1;
-    /// threads for the tree's loops, while it lives; null: the calling one
+    /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
   };
 
@@ -109,6 +109,8 @@ namespace nearfield::starpu_mpi
 
     /// The communicator.
     [[nodiscard]] MPI_Comm communicator() const { return parts_.communicator; }
+    /// Those of distribution_options, which plan the tasks of near fields too.
+    [[nodiscard]] executor* threads() const { return parts_.threads; }
     /// The root box of all points.
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
     /// The number of own leaves.
@@ -166,6 +168,7 @@ namespace nearfield::starpu_mpi
     struct parts
     {
       MPI_Comm communicator = MPI_COMM_NULL;
+      executor* threads = nullptr;
       cube<Dim> root;
       std::vector<std::uint64_t> cuts;
       index_type first_leaf = 0, last_leaf = 0;
