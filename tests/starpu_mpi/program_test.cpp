@@ -3,6 +3,7 @@
 #include "list_files.hpp"
 #include "program.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/io/points.hpp>
 
 #include <gmock/gmock.h>
@@ -229,6 +230,8 @@ namespace
           message);
     }
     expect_refusal(run_over(2, {"in.csv"}, "tune"), "tune: found 2 ranks");
+    if (nearfield::gpus().empty())
+      expect_refusal(run_over(2, {"in.csv", "--backend", "cuda"}), "--backend cuda: ");
   }
 
   using list_rows = std::vector<std::vector<std::int64_t>>;

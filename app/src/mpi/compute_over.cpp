@@ -5,6 +5,7 @@
 #include "step.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu/runtime.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
@@ -12,7 +13,9 @@
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
+#include <set>
 #include <sstream>
 
 namespace nearfield::app
@@ -68,6 +71,21 @@ namespace nearfield::app
       return tasks;
     }
 
+    /// The GPUs that ranks have; one that several share counts once.
+    int gpus_of_all(ranks const& all, int mine)
+    {
+      std::string lines;
+      int const seen = mine > 0 ? static_cast<int>(gpus().size()) : 0;
+      for (int device = 0; device < seen; ++device)
+        lines +=
+            std::to_string(std::hash<std::string>()(nearfield::detail::identity_of(device))) + '\n';
+      std::istringstream joined(all.join(lines));
+      std::set<std::string> different;
+      for (std::string one; std::getline(joined, one);) different.insert(one);
+      return static_cast<int>(
+          std::min<std::uint64_t>(different.size(), all.sum(static_cast<std::uint64_t>(mine))));
+    }
+
     template <class T, class K>
     void run_step(ranks const& all, session const& running, problem<T, K::dim> const& on,
                   starpu_mpi::distributed_tree<T, K::dim> const& tree, K const& k,
@@ -121,8 +139,7 @@ namespace nearfield::app
       auto const workers = std::make_shared<starpu::cpu_workers>(running->runtime());
       result.step.workers =
           static_cast<int>(all.sum(static_cast<std::uint64_t>(running->workers())));
-      result.step.gpus =
-          static_cast<int>(all.sum(static_cast<std::uint64_t>(running->runtime().n_gpus())));
+      result.step.gpus = gpus_of_all(all, running->runtime().n_gpus());
 
       problem<T, Dim> const on(points, nullptr, cut, workers);
       auto const start = std::chrono::steady_clock::now();

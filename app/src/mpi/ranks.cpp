@@ -30,8 +30,8 @@ namespace nearfield::app
 
   ranks::ranks()
   {
-    // Threads that wait for messages leave their core to workers: a rank that has one core takes two thirds of the time
-    // (docs/scale.md). OpenMPI does so by itself only where mpirun has started more ranks than there are cores.
+    // Threads that wait for messages leave their core to a worker (docs/scale.md). OpenMPI does so by itself only where
+    // mpirun has started more ranks than there are cores.
     ::setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     int provided = 0;
     MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);

@@ -41,11 +41,11 @@ namespace nearfield::app
     {
       if (!no_gpu_tasks().empty()) return 0;
       char const* const number = std::getenv("STARPU_NCUDA");
-      return number ? std::atoi(number) : static_cast<int>(gpus().size());
+      return number ? std::max(0, std::atoi(number)) : static_cast<int>(gpus().size());
     }
 
-    // Each rank computes on its share of the machine's GPUs, and by CPU workers on cores of its own. One core is for the
-    // thread of StarPU-MPI, which is busy while messages are under way, and one for each GPU.
+    // Each rank computes on its share of the machine's GPUs, and by CPU workers on cores of its own. If it has several, one
+    // is for the thread of StarPU-MPI, so that messages need not wait for a worker, and one for each GPU.
     execution_options share_machine(ranks const& all, execution_options step)
     {
       bool const may_use_gpus = !is_of_cpu(step.backend) && step.gpus != 0;
