@@ -36,10 +36,10 @@ namespace nearfield::detail
     };
     if (!(gpu > 0)) return in_groups(1);
 
-    // A GPU drains at the end of its groups, which are launched apart: one that is slow, or has little to do, takes notably
-    // longer than its rate says.
+    // A GPU drains at the end of each of its groups, which are launched apart: one that is slow, or has little to do, takes
+    // notably longer than its rate says, by about a full load.
     double const tail =
-        0.5 * workers.targets_at_once * pairs / std::max(1., step.targets) / workers.gpu_rate;
+        workers.targets_at_once * pairs / std::max(1., step.targets) / workers.gpu_rate;
     double const cpu_alone = pairs / cpu + delay, gpu_alone = pairs / gpu + tail;
     double const alone = std::min(cpu_alone, gpu_alone);
     // CPU workers compute for part_of_time * (the time of the GPUs) - delay

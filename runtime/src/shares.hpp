@@ -24,7 +24,7 @@ namespace nearfield::detail
     double cpu_rate = 0;
     int gpus = 0;
     double gpu_rate = 0;
-    double targets_at_once = 0; ///< of a GPU, half of which idles while it computes the last ones
+    double targets_at_once = 0; ///< by a GPU
   };
 
   /// What CPU workers get of a step; GPUs get the rest.

@@ -77,7 +77,7 @@ namespace
         << "0.08 ms of 4.6";
   }
 
-  TEST(share_of_cpus, knows_that_a_gpu_ends_half_idle)
+  TEST(share_of_cpus, knows_that_a_gpu_drains_at_the_end)
   {
     for (double const c : {0.6, 1., 6.})
     {
@@ -87,7 +87,7 @@ namespace
       double const share = share_of_cpus(uniform_32x32x32, w).pairs;
       EXPECT_GT(share, without) << c;
       double const pairs = uniform_32x32x32.pairs, cpu = w.cpus * w.cpu_rate;
-      double const tail = w.targets_at_once / 2 / uniform_32x32x32.targets;
+      double const tail = w.targets_at_once / uniform_32x32x32.targets;
       double const seconds = pairs * std::max(share / cpu, (1 - share + tail) / w.gpu_rate);
       EXPECT_GT(pairs / seconds, 0.87 * (cpu + w.gpu_rate)) << c;
     }
