@@ -32,7 +32,7 @@ from figures.style import STYLE
 ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs" / "figures"
 ALL = (p2p.near_field, p2p.simd_time, starpu.starpu_scaling, starpu.step_on_workers, p2p.gpu_time, search.radius_search,
-       kokkos.kokkos_cpu, kokkos.kokkos_h100, scale.simgrid_scale)
+       kokkos.kokkos_cpu, kokkos.kokkos_h100, scale.weak_scaling, scale.simgrid_scale)
 
 
 def drawn(figure):

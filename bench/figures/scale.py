@@ -1,4 +1,6 @@
-"""Steps over the ranks of a simulated cluster."""
+"""Steps over the ranks of a machine, and of a simulated cluster."""
+
+import re
 
 from matplotlib import pyplot
 
@@ -39,4 +41,34 @@ def simgrid_scale():
             " H100 (bench/results/h100-cuda.json).",
             "Nodes of 8 GPUs, a fat tree of links of 400 Gb/s: one for each GPU, or one for each node. Left: higher is better."
             " Right: lower is better.", run.source())
+    return figure
+
+
+def weak_scaling():
+    """Pairs a second and rank of near fields over the cores of one machine, beside ranks that do not meet"""
+    weak = r"starpu_mpi/weak/one_over_r/3d/f32/1000000"
+    run = next((found for found in runs("starpu_mpi_bench") if found.curve(rf"{weak}/ranks:(16)/standing")), None)
+    if not run:
+        raise Missing("bench/starpu_mpi_runs.sh FOLDER && bench/starpu_mpi_table.py FOLDER OUT.json, on 16 cores")
+
+    def rate(rows, seconds=lambda row: row["seconds"]):
+        found = [(re.fullmatch(rf"{weak}/{rows}", name), row) for name, row in run.rows.items()]
+        return sorted((int(match[1]), row["pairs"] / seconds(row) / int(match[1]) / 1e9) for match, row in found if match)
+
+    figure, axes = pyplot.subplots(figsize=(6.5, 4.2))
+    draw_curve(axes, rate(r"one_process:(\d+)/standing"), "one process with as many workers", IDEAL)
+    draw_curve(axes, rate(r"ranks:(\d+)/independent/standing"), "ranks that do not meet, their mean", BASELINE)
+    draw_curve(axes, rate(r"ranks:(\d+)/independent/standing", lambda row: row["slowest_ms"] / 1e3),
+               "the slowest of these",
+               {"color": "#009E73", "marker": "v", "linestyle": "--"})
+    draw_curve(axes, rate(r"ranks:(\d+)/standing"), "ranks, standing", ONE_SIDED)
+    draw_curve(axes, rate(r"ranks:(\d+)/new_inputs"), "ranks, new inputs", MUTUAL)
+    axes.set_ylim(0)
+    axes.set_ylabel("G pairs a second and rank")
+    axes.legend(loc="lower left")
+    count_axis(axes, "ranks with one worker each, on 16 cores", [1, 2, 4, 8, 16], base=2)
+    figure.suptitle("Near fields over ranks: 1/r, f32, 1e6 points a rank", fontsize=10)
+    figure.tight_layout(rect=(0, 0.08, 1, 1))
+    caption(figure, f"{run.machine()}. Higher is better. A step of all ranks ends with the slowest of them.",
+            run.source())
     return figure
