@@ -45,6 +45,14 @@ namespace nearfield::starpu_mpi
       std::array<T, Dim> x;
       index_type index; ///< in the caller's columns
     };
+    template <class T, int Dim>
+    strided<T const, Dim> positions_of(std::span<traveller<T, Dim> const> points)
+    {
+      static_assert(sizeof(traveller<T, Dim>) % sizeof(T) == 0);
+      std::array<T const*, Dim> first;
+      for (int d = 0; d < Dim; ++d) first[d] = &points[0].x[d];
+      return {soa<T const, Dim>(first, points.size()), sizeof(traveller<T, Dim>) / sizeof(T)};
+    }
 
     template <class T, int Dim>
     shape<Dim> agree_on_shape(ranks const& all, executor& on, strided<T const, Dim> const& points,
@@ -82,11 +90,10 @@ namespace nearfield::starpu_mpi
       return made;
     }
 
-    /// If runs are given, the points of each come with ascending keys.
     template <class T, int Dim>
     void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
                      page_vector<std::uint64_t>& keys, std::vector<index_type>& order,
-                     sort_scratch& scratch, std::span<std::size_t const> runs = {})
+                     sort_scratch& scratch)
     {
       order.resize(points.size());
       auto const axes = key_axes(of.root, {});
@@ -94,10 +101,7 @@ namespace nearfield::starpu_mpi
       for_each_part(on, cut(on, points.size()),
                     [&](int, std::size_t begin, std::size_t end)
                     { write_keys(points, begin, end, axes, of.layout, keys.data()); });
-      if (runs.empty())
-        sort_keys(on, keys, order, scratch);
-      else
-        merge_keys(on, keys, runs, order, scratch);
+      sort_keys(on, keys, order, scratch);
     }
 
     /// The leaves of a rank, whose keys these are.
@@ -147,12 +151,19 @@ namespace nearfield::starpu_mpi
     cut_by_interactions(ranks const& all, executor& on, std::span<std::uint64_t const> keys,
                         shape<Dim> const& of, std::span<std::uint64_t const> cuts)
     {
-      by_rank<std::uint64_t> arrived =
-          all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
-      std::ranges::sort(arrived.values);
       leaf_set<Dim> leaves;
-      all.attempt([&] { leaves = leaves_of<Dim>(on, arrived.values, of, range_of(all, cuts)); });
-      arrived = {};
+      {
+        auto const arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
+        all.attempt(
+            [&]
+            {
+              page_vector<std::uint64_t> all_keys(arrived.values.begin(), arrived.values.end());
+              std::vector<index_type> order(all_keys.size());
+              sort_scratch scratch;
+              merge_keys(on, all_keys, arrived.offsets, order, scratch);
+              leaves = leaves_of<Dim>(on, all_keys, of, range_of(all, cuts));
+            });
+      }
       auto const known =
           detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level);
       weighted_leaves const mine(known, cut_choice::equal_interactions, 1);
@@ -187,9 +198,8 @@ namespace nearfield::starpu_mpi
     sort_scratch scratch;
     std::vector<traveller<T, Dim>> leaving;
     by_rank<traveller<T, Dim>> arrived;
-    std::array<std::vector<T>, Dim> columns; ///< as they arrived
-    std::vector<std::uint64_t> numbers;      ///< of these
-    std::vector<index_type> order;
+    std::vector<index_type> order; ///< of own points, as they come
+    std::vector<index_type> from;  ///< the caller's index of own points that stayed on this rank
 
     [[nodiscard]] executor& threads()
     {
@@ -251,44 +261,54 @@ namespace nearfield::starpu_mpi
           [&]
           {
             check_number(n);
-            numbers.resize(n);
-            way.received.resize(n);
-            parts.numbers.resize(n);
-            std::array<T const*, Dim> pointers;
-            for (int d = 0; d < Dim; ++d)
-            {
-              columns[d].resize(n);
-              parts.positions[d].resize(n);
-              pointers[d] = columns[d].data();
-            }
-            each(n_own,
-                 [&](std::size_t i)
-                 {
-                   index_type const p = way.sent[own_sent + i];
-                   numbers[own_begin + i] = first_number[me] + p;
-                   for (int d = 0; d < Dim; ++d) columns[d][own_begin + i] = points[d][p];
-                 });
-            for (std::size_t r = 0; r + 1 < arrived.offsets.size(); ++r)
-              each(arrived.offsets[r + 1] - arrived.offsets[r],
-                   [&](std::size_t i)
-                   {
-                     traveller<T, Dim> const& point = arrived.values[arrived.offsets[r] + i];
-                     std::size_t const to = way.received_offsets[r] + i;
-                     numbers[to] = first_number[r] + point.index;
-                     for (int d = 0; d < Dim; ++d) columns[d][to] = point.x[d];
-                   });
-            // Points arrive by rank, and from a rank by key; those with equal keys by number, and the merge keeps that
+            // Points come by rank, and from a rank by key; those with equal keys by number, and the merge keeps that
             // order.
-            sort_points<T, Dim>(threads(), soa<T const, Dim>(pointers, n), of, own_keys, order,
-                                scratch, way.received_offsets);
+            renew(own_keys, n);
+            auto const axes = key_axes(of.root, {});
+            for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+            {
+              std::uint64_t* const to = own_keys.data() + way.received_offsets[r];
+              if (r == me)
+                each(n_own, [&](std::size_t i) { to[i] = keys[own_sent + i]; });
+              else if (auto const come = arrived.of(static_cast<int>(r)); !come.empty())
+                for_each_part(
+                    threads(), cut(threads(), come.size()),
+                    [&, x = positions_of<T, Dim>(come)](int, std::size_t begin, std::size_t end)
+                    { write_keys(x, begin, end, axes, of.layout, to); });
+            }
+            order.resize(n);
+            merge_keys(threads(), own_keys, way.received_offsets, order, scratch);
             own = leaves_of<Dim>(threads(), own_keys, of, range_of(all, parts.cuts));
+
+            way.received.resize(n);
+            from.resize(n);
+            parts.numbers.resize(n);
+            for (int d = 0; d < Dim; ++d) parts.positions[d].resize(n);
             each(n,
                  [&](std::size_t p)
                  {
-                   way.received[order[p]] = static_cast<index_type>(p);
-                   parts.numbers[p] = numbers[order[p]];
-                   for (int d = 0; d < Dim; ++d) parts.positions[d][p] = columns[d][order[p]];
+                   std::size_t const i = order[p];
+                   way.received[i] = static_cast<index_type>(p);
+                   bool const is_own = i >= own_begin && i - own_begin < n_own;
+                   from[p] = is_own ? way.sent[own_sent + i - own_begin] : 0;
+                   parts.numbers[p] = first_number[me] + from[p];
                  });
+            // column by column: more places at once would be more than the page tables in the cache
+            if (n_own > 0)
+              for (int d = 0; d < Dim; ++d)
+                each(n, [&, x = points[d], to = parts.positions[d].data()](std::size_t p)
+                     { to[p] = x[from[p]]; });
+            for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+            {
+              auto const come = arrived.of(static_cast<int>(r));
+              each(come.size(),
+                   [&](std::size_t i)
+                   {
+                     index_type const p = way.received[way.received_offsets[r] + i];
+                     parts.numbers[p] = first_number[r] + come[i].index;
+                     for (int d = 0; d < Dim; ++d) parts.positions[d][p] = come[i].x[d];
+                   });
+            }
           });
       return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level);
     }
