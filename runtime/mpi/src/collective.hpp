@@ -1,7 +1,10 @@
 #pragma once
 
+#include "sort.hpp"
+
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
+#include <nearfield/tree/build_tree.hpp>
 
 #include <mpi.h>
 
@@ -39,7 +42,7 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   struct by_rank
   {
-    std::vector<T> values;
+    nearfield::detail::page_vector<T> values;
     std::vector<std::size_t> offsets;
 
     [[nodiscard]] std::span<T const> of(int rank) const
@@ -121,7 +124,7 @@ namespace nearfield::starpu_mpi::detail
                   by_rank<T>& received) const
     {
       exchange_counts(offsets, received.offsets,
-                      [&] { received.values.resize(received.offsets.back()); });
+                      [&] { nearfield::detail::renew(received.values, received.offsets.back()); });
       exchange_bytes(values.data(), offsets, received.values.data(), received.offsets, sizeof(T));
     }
 

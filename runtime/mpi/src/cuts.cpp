@@ -29,7 +29,7 @@ namespace nearfield::starpu_mpi::detail
     std::vector<std::uint64_t> mine;
     for (std::uint64_t i = (before + step - 1) / step * step; i < before + keys.size(); i += step)
       mine.push_back(keys[i - before]);
-    std::vector<std::uint64_t> sample = all.gather_all(mine).values;
+    auto sample = all.gather_all(mine).values;
     std::ranges::sort(sample);
     std::vector<std::uint64_t> cuts{0};
     for (std::uint64_t r = 1; r < n_ranks; ++r)
@@ -120,14 +120,15 @@ namespace nearfield::starpu_mpi::detail
     return cuts;
   }
 
-  double relative_cost(ranks const& all, double seconds, std::uint64_t work)
+  double relative_cost(ranks const& all, double seconds, std::uint64_t work, double before)
   {
     constexpr double most = 8; // of little work, times tell little
     auto const units = static_cast<double>(work);
     std::array<double, 3> sums{seconds, units, work > 0 && !(seconds > 0) ? 1. : 0.};
     all.sum(sums);
-    if (work == 0 || sums[2] > 0) return 1;
-    return std::clamp(seconds / units / (sums[0] / sums[1]), 1 / most, most);
+    if (sums[2] > 0) return 1;
+    if (work == 0) return before;
+    return (before + std::clamp(seconds / units / (sums[0] / sums[1]), 1 / most, most)) / 2;
   }
 
   std::optional<std::vector<std::uint64_t>> better_cuts(ranks const& all,

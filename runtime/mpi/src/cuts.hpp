@@ -35,8 +35,9 @@ namespace nearfield::starpu_mpi::detail
                                            std::uint64_t end);
 
   /// What a unit of work takes on this rank beside the mean of all: from the seconds of this rank, and the work that it
-  /// did in them. 1 if a rank that worked gives no seconds, or if this one did nothing.
-  double relative_cost(ranks const& all, double seconds, std::uint64_t work);
+  /// did in them, half; and half what it took before, since one time may be that of a GPU that has just left its idle
+  /// clock. 1 if a rank that worked gives no seconds; as before if this one did nothing.
+  double relative_cost(ranks const& all, double seconds, std::uint64_t work, double before);
 
   /// Those of cut_by_weight(), if the heaviest range is more than 1 + imbalance times the mean, and lighter with them.
   /// Leaves are those between the cuts of this rank.

@@ -76,8 +76,7 @@ namespace nearfield::starpu_mpi
                                             std::uint64_t end)
     {
       std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, keys, end);
-      std::vector<std::uint64_t> arrived =
-          all.exchange<std::uint64_t>(keys, detail::places_of(by_points, keys)).values;
+      auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(by_points, keys)).values;
       std::ranges::sort(arrived);
       std::vector<std::uint64_t> cells, weights;
       for (auto first = arrived.begin(); first != arrived.end();)

@@ -92,10 +92,10 @@ namespace nearfield::starpu_mpi
 
     template <class T, int Dim>
     void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
-                     page_vector<std::uint64_t>& keys, std::vector<index_type>& order,
+                     page_vector<std::uint64_t>& keys, page_vector<index_type>& order,
                      sort_scratch& scratch)
     {
-      order.resize(points.size());
+      renew(order, points.size());
       auto const axes = key_axes(of.root, {});
       renew(keys, points.size());
       for_each_part(on, cut(on, points.size()),
@@ -153,15 +153,14 @@ namespace nearfield::starpu_mpi
     {
       leaf_set<Dim> leaves;
       {
-        auto const arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
+        auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
         all.attempt(
             [&]
             {
-              page_vector<std::uint64_t> all_keys(arrived.values.begin(), arrived.values.end());
-              std::vector<index_type> order(all_keys.size());
+              page_vector<index_type> order(arrived.values.size());
               sort_scratch scratch;
-              merge_keys(on, all_keys, arrived.offsets, order, scratch);
-              leaves = leaves_of<Dim>(on, all_keys, of, range_of(all, cuts));
+              merge_keys(on, arrived.values, arrived.offsets, order, scratch);
+              leaves = leaves_of<Dim>(on, arrived.values, of, range_of(all, cuts));
             });
       }
       auto const known =
@@ -193,13 +192,14 @@ namespace nearfield::starpu_mpi
     tree_options<Dim> options;
     distribution_options distribution;
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
+    double cost = 1;                 ///< as relative_cost() gives
 
     page_vector<std::uint64_t> keys, own_keys; ///< of the caller's points, and of own ones
     sort_scratch scratch;
-    std::vector<traveller<T, Dim>> leaving;
+    page_vector<traveller<T, Dim>> leaving;
     by_rank<traveller<T, Dim>> arrived;
-    std::vector<index_type> order; ///< of own points, as they come
-    std::vector<index_type> from;  ///< the caller's index of own points that stayed on this rank
+    page_vector<index_type> order; ///< of own points, as they come
+    page_vector<index_type> from;  ///< the caller's index of own points that stayed on this rank
 
     [[nodiscard]] executor& threads()
     {
@@ -235,7 +235,7 @@ namespace nearfield::starpu_mpi
           [&]
           {
             check_number(points.size());
-            leaving.resize(offsets.back());
+            renew(leaving, offsets.back());
             each(leaving.size(),
                  [&](std::size_t i)
                  {
@@ -276,14 +276,14 @@ namespace nearfield::starpu_mpi
                     [&, x = positions_of<T, Dim>(come)](int, std::size_t begin, std::size_t end)
                     { write_keys(x, begin, end, axes, of.layout, to); });
             }
-            order.resize(n);
+            renew(order, n);
             merge_keys(threads(), own_keys, way.received_offsets, order, scratch);
             own = leaves_of<Dim>(threads(), own_keys, of, range_of(all, parts.cuts));
 
-            way.received.resize(n);
-            from.resize(n);
-            parts.numbers.resize(n);
-            for (int d = 0; d < Dim; ++d) parts.positions[d].resize(n);
+            renew(way.received, n);
+            renew(from, n);
+            renew(parts.numbers, n);
+            for (auto& column : parts.positions) renew(column, n);
             each(n,
                  [&](std::size_t p)
                  {
@@ -376,8 +376,8 @@ namespace nearfield::starpu_mpi
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
-    double const cost = detail::relative_cost(
-        all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
+    memory_->cost = detail::relative_cost(
+        all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0), memory_->cost);
     auto& order = memory_->order;
     all.attempt([&] { sort_points(on, points, of, memory_->keys, order, memory_->scratch); });
     if (choice == cut_choice::of_the_caller)
@@ -394,7 +394,7 @@ namespace nearfield::starpu_mpi
     auto known = memory_->send(all, points, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
-      weighted_leaves const mine(known, choice, cost);
+      weighted_leaves const mine(known, choice, memory_->cost);
       if (auto better =
               detail::better_cuts(all, mine.keys, mine.weights, distribution.imbalance, of.end()))
       {

@@ -154,11 +154,11 @@ namespace nearfield::starpu_mpi
       /// the caller's points [sent_offsets[r], sent_offsets[r + 1]) of sent went to rank r
       std::vector<std::size_t> sent_offsets;
       /// indices in the caller's columns
-      std::vector<index_type> sent;
+      nearfield::detail::page_vector<index_type> sent;
       /// the points [received_offsets[r], received_offsets[r + 1]) of received came from rank r
       std::vector<std::size_t> received_offsets;
       /// indices of own points
-      std::vector<index_type> received;
+      nearfield::detail::page_vector<index_type> received;
     };
     /// The way between the caller's columns and own points.
     [[nodiscard]] journey const& way() const { return parts_.way; }
@@ -176,8 +176,8 @@ namespace nearfield::starpu_mpi
       nearfield::detail::page_vector<index_type> offsets;
       interaction_table lists;
       std::vector<rank_layer> layers;
-      std::array<std::vector<T>, Dim> positions;
-      std::vector<std::uint64_t> numbers;
+      std::array<nearfield::detail::page_vector<T>, Dim> positions;
+      nearfield::detail::page_vector<std::uint64_t> numbers;
       journey way;
       std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
     };
