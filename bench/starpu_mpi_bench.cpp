@@ -7,13 +7,13 @@
 //   --repetitions R         9
 //   --out FILE              JSON in the form of Google Benchmark, by rank 0; --context KEY=VALUE adds to it
 //
-// Rows, each with the time of the slowest rank:
+// Rows, each with the time of the slowest rank; steps are timed four in a row:
 //
 //   cut            the tree over all ranks (of one process: build_tree by all workers)
 //   new_inputs     a step with new inputs, which go to the ranks around
 //   standing       a step in which nothing has changed; results go back
-//   resident       --gpus: the same, but results stay on the GPU (delivery on request)
-//   resident_new_inputs, moved: --gpus: with new inputs, and after every point has moved and the tree was rebuilt
+//   resident/*     --gpus: the same, but results stay on the GPU (delivery on request)
+//   moved          --gpus: after every point has moved and the tree was rebuilt; results stay
 //   independent/*  --weak: all ranks at once, each by itself with its own points; the mean of ranks
 //
 // `bytes` and `messages` are what the rank that sends most sends in a step, by StarPU-MPI's count and by the layers.
@@ -74,38 +74,23 @@ namespace
     step.wait();
   }
 
-  /// Steps with new inputs and steps without, in turns.
-  template <class Step>
-  void time_steps(table& rows, std::string const& name, Step& step, double pairs, int repetitions,
-                  bool is_mean)
-  {
-    for (int i = 0; i < repetitions; ++i)
-    {
-      rows.time(name + "new_inputs", 1, is_mean,
-                [&]
-                {
-                  step.inputs_changed();
-                  once(step);
-                });
-      rows.time(name + "standing", 1, is_mean, [&] { once(step); });
-    }
-    for (char const* row : {"new_inputs", "standing"}) rows.add(name + row, "pairs", pairs);
-  }
+  /// Steps in a row, as a program runs them: ranks need not begin each together.
+  constexpr int series = 4;
 
+  /// A series of steps with new inputs, and one of steps without.
   template <class Step>
-  void without_delivery(table& rows, Step& step, double pairs, int repetitions)
+  void time_steps(table& rows, std::string const& name, Step& step, double pairs,
+                  bool is_mean = false)
   {
-    for (int i = 0; i < repetitions; ++i)
-    {
-      rows.time("resident_new_inputs", 1, false,
-                [&]
-                {
-                  step.inputs_changed();
-                  once(step);
-                });
-      rows.time("resident", 1, false, [&] { once(step); });
-    }
-    for (char const* row : {"resident_new_inputs", "resident"}) rows.add(row, "pairs", pairs);
+    std::string const new_inputs = name + "new_inputs", standing = name + "standing";
+    rows.time(new_inputs, series, is_mean,
+              [&]
+              {
+                step.inputs_changed();
+                once(step);
+              });
+    rows.time(standing, series, is_mean, [&] { once(step); });
+    for (std::string const& row : {new_inputs, standing}) rows.add(row, "pairs", pairs);
   }
 
   /// Steps whose results stay on the GPU, and then points that move.
@@ -126,7 +111,7 @@ namespace
     step.deliver();
     step.wait();
     check(all, mine, 0, all.ranks(), "near field on GPUs");
-    without_delivery(rows, step, pairs, repetitions);
+    for (int i = 0; i < repetitions; ++i) time_steps(rows, "resident/", step, pairs);
     double rebuild = 0, tasks = 0;
     int const moves = repetitions / 3 + 1;
     for (int i = 0; i < moves; ++i)
@@ -144,6 +129,7 @@ namespace
                   once(step);
                 });
     }
+    rows.add("moved", "pairs", pairs);
     rows.add("moved", "rebuild_ms", 1e3 * greatest(rebuild) / moves);
     rows.add("moved", "make_tasks_ms", 1e3 * greatest(tasks) / moves);
     if (!(step.seconds() > 0)) throw nf::error("seconds: found none after a step");
@@ -158,8 +144,9 @@ namespace
     nf::starpu::cpu_workers on(starpu);
     nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr};
     using tree = nf::starpu_mpi::distributed_tree<T, 3>;
-    rows.time("cut", with.repetitions / 3 + 1, false,
-              [&] { tree const again(MPI_COMM_WORLD, mine.positions(), all.tree(), how); });
+    for (int i = 0; i <= with.repetitions / 3; ++i)
+      rows.time("cut", 1, false,
+                [&] { tree const again(MPI_COMM_WORLD, mine.positions(), all.tree(), how); });
     tree const cut(MPI_COMM_WORLD, mine.positions(), all.tree(), how);
     double const pairs = total(static_cast<double>(cut.interaction_count()));
     {
@@ -179,16 +166,24 @@ namespace
       rows.add("new_inputs", "messages", greatest(messages));
       rows.add("cut", "most_interactions_over_mean",
                greatest(static_cast<double>(cut.interaction_count())) * all.ranks() / pairs);
-      time_steps(rows, "", step, pairs, with.repetitions, false);
+      std::optional<tree> own;
+      std::optional<nf::starpu_mpi::near_field<T>> alone;
+      double own_pairs = 0;
+      if (with.is_weak && !with.on_gpus)
+      {
+        own.emplace(MPI_COMM_SELF, mine.positions(), all.tree(), how);
+        own_pairs = total(static_cast<double>(own->interaction_count()));
+        alone.emplace(starpu, *own, K{}, nf::soa{mine.q}, nf::soa{mine.phi});
+        once(*alone);
+        check(all, mine, rank, rank + 1, "near field of one rank");
+      }
+      for (int i = 0; i < with.repetitions; ++i)
+      {
+        time_steps(rows, "", step, pairs);
+        if (alone) time_steps(rows, "independent/", *alone, own_pairs, true);
+      }
     }
-    if (with.on_gpus) return time_resident(starpu, mine, all, how, rows, pairs, with.repetitions);
-    if (!with.is_weak) return;
-    tree const own(MPI_COMM_SELF, mine.positions(), all.tree(), how);
-    nf::starpu_mpi::near_field alone{starpu, own, K{}, nf::soa{mine.q}, nf::soa{mine.phi}};
-    once(alone);
-    check(all, mine, rank, rank + 1, "near field of one rank");
-    time_steps(rows, "independent/", alone, total(static_cast<double>(own.interaction_count())),
-               with.repetitions, true);
+    if (with.on_gpus) time_resident(starpu, mine, all, how, rows, pairs, with.repetitions);
   }
 
   void run_one_process(settings const& with, nf::starpu::runtime const& starpu, domain const& all,
@@ -196,16 +191,16 @@ namespace
   {
     problem mine(all, 0, all.ranks());
     nf::starpu::cpu_workers on(starpu);
-    rows.time("cut", with.repetitions / 3 + 1, false,
-              [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });
+    for (int i = 0; i <= with.repetitions / 3; ++i)
+      rows.time("cut", 1, false, [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });
     auto const tree = nf::build_tree(on, mine.positions(), all.tree());
     auto const groups = with.on_gpus ? nf::group_leaves(starpu, tree) : nf::group_leaves(tree);
     nf::starpu::near_field step{starpu,           groups,          K{},
                                 mine.positions(), nf::soa{mine.q}, nf::soa{mine.phi}};
     once(step);
     check(all, mine, 0, all.ranks(), "near field of one process");
-    time_steps(rows, "", step, static_cast<double>(tree.interaction_count()), with.repetitions,
-               false);
+    auto const pairs = static_cast<double>(tree.interaction_count());
+    for (int i = 0; i < with.repetitions; ++i) time_steps(rows, "", step, pairs);
     if (!with.on_gpus) return;
     nf::starpu::near_field resident{
         starpu,
@@ -216,8 +211,7 @@ namespace
         nf::soa{mine.phi},
         {.backend = nf::backend::cuda, .delivery = nf::starpu::delivery_choice::on_request}};
     once(resident);
-    without_delivery(rows, resident, static_cast<double>(tree.interaction_count()),
-                     with.repetitions);
+    for (int i = 0; i < with.repetitions; ++i) time_steps(rows, "resident/", resident, pairs);
   }
 }
 

@@ -9,8 +9,8 @@
 #include <mpi.h>
 
 #include <fstream>
+#include <map>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace bench::mpi
@@ -30,29 +30,28 @@ namespace bench::mpi
       MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     }
 
-    /// Repetitions of f, whose time is that of the slowest rank, or the mean of ranks.
+    /// One call of f, in a series of so many that all ranks begin together: the time of the slowest rank, or the mean of
+    /// ranks.
     template <class F>
-    void time(std::string const& row, int repetitions, bool is_mean, F const& f)
+    void time(std::string const& row, int series, bool is_mean, F const& f)
     {
-      for (int i = 0; i < repetitions; ++i)
-      {
-        MPI_Barrier(MPI_COMM_WORLD);
-        double const begin = seconds(), cpu_begin = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
-        f();
-        double const mine = seconds() - begin,
-                     cpu = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin;
-        double mean = 0, slowest = 0;
-        int size = 1;
-        MPI_Comm_size(MPI_COMM_WORLD, &size);
-        MPI_Allreduce(&mine, &mean, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-        mean /= size;
-        times_.push_back({row, is_mean, cpu, mean, slowest});
-      }
+      MPI_Barrier(MPI_COMM_WORLD);
+      double const begin = seconds(), cpu_begin = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+      for (int i = 0; i < series; ++i) f();
+      double const mine = (seconds() - begin) / series,
+                   cpu = (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_begin) / series;
+      double mean = 0, slowest = 0;
+      int size = 1;
+      MPI_Comm_size(MPI_COMM_WORLD, &size);
+      MPI_Allreduce(&mine, &mean, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      MPI_Allreduce(&mine, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+      mean /= size;
+      times_.push_back({row, series, is_mean, cpu, mean, slowest});
     }
+    /// A counter of all calls of a row; once is enough.
     void add(std::string const& row, std::string const& counter, double value)
     {
-      counters_.push_back({row, ", \"" + counter + "\": " + std::to_string(value)});
+      counters_[row][counter] = value;
     }
 
     void write() const
@@ -67,15 +66,16 @@ namespace bench::mpi
             << entry.substr(entry.find('=') + 1) << '"';
       out << "},\n  \"benchmarks\": [";
       char const* separator = "\n";
-      for (auto const& [row, is_mean, cpu, mean, slowest] : times_)
+      for (auto const& [row, series, is_mean, cpu, mean, slowest] : times_)
       {
         out << separator << R"(    {"name": ")" << prefix_ << row << R"(", "run_name": ")"
-            << prefix_ << row << R"(", "run_type": "iteration", "iterations": 1, "real_time": )"
-            << 1e3 * (is_mean ? mean : slowest) << ", \"cpu_time\": " << 1e3 * cpu
-            << R"(, "time_unit": "ms")" << common_ << ", \"mean_ms\": " << 1e3 * mean
-            << ", \"slowest_ms\": " << 1e3 * slowest;
-        for (auto const& [of, counter] : counters_)
-          if (row == of) out << counter;
+            << prefix_ << row << R"(", "run_type": "iteration", "iterations": )" << series
+            << R"(, "real_time": )" << 1e3 * (is_mean ? mean : slowest)
+            << ", \"cpu_time\": " << 1e3 * cpu << R"(, "time_unit": "ms")" << common_
+            << ", \"mean_ms\": " << 1e3 * mean << ", \"slowest_ms\": " << 1e3 * slowest;
+        if (auto const of = counters_.find(row); of != counters_.end())
+          for (auto const& [counter, value] : of->second)
+            out << ", \"" << counter << "\": " << std::to_string(value);
         out << '}';
         separator = ",\n";
       }
@@ -90,11 +90,12 @@ namespace bench::mpi
     struct repetition
     {
       std::string row;
+      int series;
       bool is_mean;
       double cpu;           ///< of all threads of rank 0
       double mean, slowest; ///< of ranks
     };
     std::vector<repetition> times_;
-    std::vector<std::pair<std::string, std::string>> counters_;
+    std::map<std::string, std::map<std::string, double>> counters_;
   };
 }
