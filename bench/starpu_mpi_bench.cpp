@@ -14,7 +14,7 @@
 //   standing       a step in which nothing has changed; results go back
 //   resident/*     --gpus: the same, but results stay on the GPU (delivery on request)
 //   moved          --gpus: after every point has moved and the tree was rebuilt; results stay
-//   independent/*  --weak: all ranks at once, each by itself with its own points; the mean of ranks
+//   independent/*  --weak: all of these, all ranks at once, each by itself with its own points; the mean of ranks
 //
 // `bytes` and `messages` are what the rank that sends most sends in a step, by StarPU-MPI's count and by the layers.
 // bench/starpu_mpi_runs.sh runs what is to be compared, and starpu_mpi_table.py tells the ratios.
@@ -93,12 +93,19 @@ namespace
     for (std::string const& row : {new_inputs, standing}) rows.add(row, "pairs", pairs);
   }
 
-  /// Steps whose results stay on the GPU, and then points that move.
+  /// Steps whose results stay on the GPU, and then points that move: of all ranks, or of each by itself.
   void time_resident(nf::starpu::runtime const& starpu, problem& mine, domain const& all,
-                     nf::starpu_mpi::distribution_options const& how, table& rows, double pairs,
+                     MPI_Comm comm, nf::starpu_mpi::distribution_options const& how, table& rows,
                      int repetitions)
   {
-    nf::starpu_mpi::distributed_tree<T, 3> tree(MPI_COMM_WORLD, mine.positions(), all.tree(), how);
+    int rank = 0, first = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(comm, &ranks);
+    bool const is_alone = ranks < all.ranks();
+    if (is_alone) first = rank;
+    std::string const name = is_alone ? "independent/" : "";
+    nf::starpu_mpi::distributed_tree<T, 3> tree(comm, mine.positions(), all.tree(), how);
+    auto const pairs = total(static_cast<double>(tree.interaction_count()));
     nf::starpu_mpi::near_field step{
         starpu,
         tree,
@@ -110,14 +117,15 @@ namespace
     std::fill(mine.phi.begin(), mine.phi.end(), T(0));
     step.deliver();
     step.wait();
-    check(all, mine, 0, all.ranks(), "near field on GPUs");
-    for (int i = 0; i < repetitions; ++i) time_steps(rows, "resident/", step, pairs);
+    check(all, mine, first, first + ranks, "near field on GPUs");
+    for (int i = 0; i < repetitions; ++i)
+      time_steps(rows, name + "resident/", step, pairs, is_alone);
     double rebuild = 0, tasks = 0;
-    int const moves = repetitions / 3 + 1;
+    int const moves = repetitions / 2 + 1;
     for (int i = 0; i < moves; ++i)
     {
       for (T& x : mine.x[0]) x = std::nextafter(x, i % 2 ? T(0) : T(1e3));
-      rows.time("moved", 1, false,
+      rows.time(name + "moved", 1, is_alone,
                 [&]
                 {
                   double const begin = bench::seconds();
@@ -129,9 +137,9 @@ namespace
                   once(step);
                 });
     }
-    rows.add("moved", "pairs", pairs);
-    rows.add("moved", "rebuild_ms", 1e3 * greatest(rebuild) / moves);
-    rows.add("moved", "make_tasks_ms", 1e3 * greatest(tasks) / moves);
+    rows.add(name + "moved", "pairs", pairs);
+    rows.add(name + "moved", "rebuild_ms", 1e3 * greatest(rebuild) / moves);
+    rows.add(name + "moved", "make_tasks_ms", 1e3 * greatest(tasks) / moves);
     if (!(step.seconds() > 0)) throw nf::error("seconds: found none after a step");
   }
 
@@ -169,7 +177,7 @@ namespace
       std::optional<tree> own;
       std::optional<nf::starpu_mpi::near_field<T>> alone;
       double own_pairs = 0;
-      if (with.is_weak && !with.on_gpus)
+      if (with.is_weak)
       {
         own.emplace(MPI_COMM_SELF, mine.positions(), all.tree(), how);
         own_pairs = total(static_cast<double>(own->interaction_count()));
@@ -183,7 +191,10 @@ namespace
         if (alone) time_steps(rows, "independent/", *alone, own_pairs, true);
       }
     }
-    if (with.on_gpus) time_resident(starpu, mine, all, how, rows, pairs, with.repetitions);
+    if (!with.on_gpus) return;
+    time_resident(starpu, mine, all, MPI_COMM_WORLD, how, rows, with.repetitions);
+    if (all.ranks() > 1)
+      time_resident(starpu, mine, all, MPI_COMM_SELF, how, rows, with.repetitions);
   }
 
   void run_one_process(settings const& with, nf::starpu::runtime const& starpu, domain const& all,
