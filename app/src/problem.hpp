@@ -37,6 +37,7 @@ namespace nearfield::app
   {
     std::optional<int> level = std::nullopt;
     int max_leaf_size = 64;
+    leaf_costs const* costs = nullptr; ///< of an automatic size
     std::optional<bounding_box> box = std::nullopt;
     std::vector<double> period = {}; ///< of each axis, 0 for an open one; empty: all are open
   };
@@ -236,7 +237,8 @@ namespace nearfield::app
     [[nodiscard]] tree_options<Dim> options(std::span<value_range const> of_targets,
                                             std::span<value_range const> of_sources) const
     {
-      tree_options<Dim> result{.max_leaf_size = cut_.max_leaf_size, .level = cut_.level};
+      tree_options<Dim> result{
+          .max_leaf_size = cut_.max_leaf_size, .level = cut_.level, .costs = cut_.costs};
       check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate",
                       targets_.first);
       if (sources_)

@@ -20,6 +20,27 @@ namespace nearfield::app
       return !gpus().empty();
     }
 
+    isa isa_of(run_options const& options)
+    {
+      return options.step.backend == backend::scalar ? isa::scalar : selected_isa();
+    }
+
+    template <class T, class K>
+    pair_cost measure(run_options const& options, K const& k, pair_form form, bool on_gpu)
+    {
+      return on_gpu ? pair_cost_of<T>(cuda, k, form)
+                    : pair_cost_of<T>(simd_backend{isa_of(options)}, k, form);
+    }
+
+    template <class T, int Dim>
+    pair_cost measure_in(run_options const& options, bool on_gpu)
+    {
+      std::optional<pair_cost> cost;
+      with_interaction<Dim>(options.interaction, [&](auto const& k)
+                            { cost = measure<T>(options, k, options.step.form, on_gpu); });
+      return *cost;
+    }
+
     template <class T, class K>
     tuning tune_interaction(run_options const& options, problem<T, K::dim> const& on, K const& k,
                             executor& threads, bool counts_groups)
@@ -27,11 +48,9 @@ namespace nearfield::app
       pair_form const form = on.has_two_sets() ? pair_form::one_sided : options.step.form;
       auto start = std::chrono::steady_clock::now();
       bool const on_gpu = computes_on_gpus(options.step);
-      isa const which = options.step.backend == backend::scalar ? isa::scalar : selected_isa();
-      tuning result{.worker = std::string(on_gpu ? "cuda" : nearfield::name_of(which)),
+      tuning result{.worker = std::string(on_gpu ? "cuda" : nearfield::name_of(isa_of(options))),
                     .form = form,
-                    .cost = on_gpu ? pair_cost_of<T>(cuda, k, form)
-                                   : pair_cost_of<T>(simd_backend{which}, k, form)};
+                    .cost = measure<T>(options, k, form, on_gpu)};
       result.cost_seconds = seconds_since(start);
 
       start = std::chrono::steady_clock::now();
@@ -72,6 +91,15 @@ namespace nearfield::app
       if (text.size() < width) text.insert(0, width - text.size(), ' ');
       return text;
     }
+  }
+
+  pair_cost cost_of_pairs(run_options const& options, int dim, bool on_gpu)
+  {
+    check_interaction(options.interaction, dim);
+    bool const single = options.precision == precision::f32, flat = dim == 2;
+    auto const measure = single ? (flat ? &measure_in<float, 2> : &measure_in<float, 3>)
+                                : (flat ? &measure_in<double, 2> : &measure_in<double, 3>);
+    return measure(options, on_gpu);
   }
 
   tuning tune_leaves(run_options const& options, named_points const& targets,

@@ -22,6 +22,9 @@ namespace nearfield::app
     index_type groups = 0;
   };
 
+  /// What pairs cost in the precision and by the interaction of the options, on a core or on a GPU.
+  pair_cost cost_of_pairs(run_options const& options, int dim, bool on_gpu);
+
   /// Chooses it in the precision and by the interaction of the options. Null sources: one set. Counts groups if asked.
   tuning tune_leaves(run_options const& options, named_points const& targets,
                      named_points const* sources, std::optional<bounding_box> const& box,

@@ -4,6 +4,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
+#include <nearfield/tree/leaf_size.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -341,6 +342,35 @@ namespace
     EXPECT_LE(here.size() - stay, 20u);
   }
 
+  TEST(distributed_tree, chooses_leaf_sizes_as_one_rank_does)
+  {
+    // with a far field, and without; points anywhere
+    auto const all = make_points<double, 3>(cloud::plummer, 30000);
+    auto const first = first_points(owners::random, all.size(), 3);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const here = slice(all, first[rank], first[rank + 1]);
+    auto const near_field = [](double targets, double sources)
+    {
+      return 1e-9 * (targets + 20) * sources;
+    };
+    for (double const per_leaf : {0., 3e-6, 1e-4})
+    {
+      leaf_costs const costs{.near_field = near_field, .seconds_per_leaf = per_leaf};
+      tree_options<3> options{.max_leaf_size = automatic, .costs = &costs};
+      distributed_tree<double, 3> mine(MPI_COMM_WORLD, here, options, {.first_number = far_number});
+      int const of_one_rank = choose_leaf_size(all.view(), costs).max_leaf_size;
+      auto const chosen = static_cast<int>(mine.max_leaf_size());
+      // leaves at the ends of trial ranges are cut smaller, so the next size may win
+      EXPECT_LE(chosen, 1.5 * of_one_rank) << per_leaf;
+      EXPECT_GE(chosen, of_one_rank / 1.5) << per_leaf;
+      EXPECT_TRUE(size_of_world() > 1 || chosen == of_one_rank) << chosen;
+      options.max_leaf_size = chosen;
+      expect_part_of(build_tree(all.view(), options), all, mine);
+      mine.rebuild(here); // keeps the size, without the costs
+      EXPECT_EQ(mine.max_leaf_size(), static_cast<index_type>(chosen));
+    }
+  }
+
   TEST(distributed_tree, gives_a_slow_rank_fewer_interactions)
   {
     auto const all = make_points<double, 3>(cloud::plummer, 20000);
@@ -434,9 +464,12 @@ namespace
     };
     EXPECT_THAT(message_for({.period = {0, 2, 0}}), testing::HasSubstr("open axes only"));
     EXPECT_THAT(message_for({.period = {0, -2, 0}}), testing::HasSubstr("build_tree: the period"));
-    EXPECT_THAT(message_for({.max_leaf_size = automatic}),
-                testing::HasSubstr("max_leaf_size is automatic"));
-    EXPECT_EQ(message_for({.max_leaf_size = automatic, .level = 2}), "nothing was thrown");
+    leaf_costs const negative{.near_field = [](double, double)
+                              {
+                                return -1;
+                              }};
+    EXPECT_THAT(message_for({.max_leaf_size = automatic, .costs = &negative}),
+                testing::HasSubstr("leaf_costs: near_field("));
     if (size_of_world() > 1)
     {
       EXPECT_THAT(message_of_all(

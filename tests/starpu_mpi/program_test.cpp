@@ -99,6 +99,27 @@ namespace
     }
   }
 
+  TEST(program_over_ranks, chooses_a_leaf_size)
+  {
+    temporary_folder const folder;
+    write_points(folder / "in.csv", cloud(3000));
+    std::vector<std::string> arguments{(folder / "in.csv").string(),
+                                       "--max-leaf-size",
+                                       "auto",
+                                       "--far-field-cost",
+                                       "1e9",
+                                       "--check",
+                                       "20",
+                                       "--json",
+                                       (folder / "run.json").string()};
+    // leaves that cost more than all pairs: the fewest that a trial over two ranks can have
+    expect_success(run_over(2, arguments));
+    EXPECT_THAT(read_text(folder / "run.json"), testing::HasSubstr("\"leaves\": 8,"));
+    arguments[4] = "0";
+    expect_success(run_over(2, arguments));
+    EXPECT_THAT(read_text(folder / "run.json"), testing::Not(testing::HasSubstr("\"leaves\": 8,")));
+  }
+
   /// In one leaf, that of one rank, sums have the bits of one process, and so must files.
   TEST(program_over_ranks, reads_and_writes_the_bytes_of_one_process)
   {
@@ -216,7 +237,6 @@ namespace
     };
     for (auto const& [options, message] :
          {refused{{"run", "--gpus", "1"}, "--gpus: not available over ranks"},
-          {{"run", "--max-leaf-size", "auto"}, "--max-leaf-size auto: not available"},
           {{"run", "--move", "gravity", "--steps", "1", "--dt", "1"}, "--move: not available"},
           {{"search", "--radius", "1", "--backend", "cuda"}, "--backend cuda: not available"},
           {{"search", "--radius", "1", "--cells-per-cutoff", "2"},

@@ -150,6 +150,7 @@ namespace nearfield::detail
       index_type const n = leaves.size();
       index_type const n_blocks = std::min((n + block - 1) / block, most_blocks);
       candidate sum{.leaves = static_cast<double>(n)};
+      if (n == 0) return sum;
       list_pair piece;
       double n_sampled = 0;
       for (index_type k = 0; k < n_blocks; ++k)
@@ -180,6 +181,15 @@ namespace nearfield::detail
   }
 
   template <int Dim>
+  candidate cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,
+                         int key_level, int size, curve_range const& owned)
+  {
+    auto const leaves =
+        adaptive_leaves<Dim>(on, keys, {}, key_level, static_cast<index_type>(size), owned);
+    return sampled_cost<Dim>(costs, leaves, true, key_level, {});
+  }
+
+  template <int Dim>
   leaf_size_choice choose_leaf_size(executor& on, leaf_costs const& costs,
                                     std::span<std::uint64_t const> targets,
                                     std::span<std::uint64_t const> sources, bool one_set,
@@ -196,6 +206,8 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template candidate cost_of_leaves(leaf_costs const&, tree<Dim> const&);                          \
+  template candidate cost_of_size<Dim>(                                                            \
+      executor&, leaf_costs const&, std::span<std::uint64_t const>, int, int, curve_range const&); \
   template leaf_size_choice choose_leaf_size<Dim>(                                                 \
       executor&, leaf_costs const&, std::span<std::uint64_t const>,                                \
       std::span<std::uint64_t const>, bool, int, std::array<double, Dim> const&);

@@ -8,6 +8,13 @@
 
 namespace nearfield::detail
 {
+  /// What leaves of at most `size` points with these ascending keys, of one set, cost: those of the owned range, which
+  /// has all keys.
+  template <int Dim>
+  NEARFIELD_API leaf_size_choice::candidate
+  cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,
+               int key_level, int size, curve_range const& owned);
+
   /// The choice for points with these ascending keys (of one set: targets), from a sample of the leaves of each size.
   template <int Dim>
   leaf_size_choice choose_leaf_size(executor& on, leaf_costs const& costs,

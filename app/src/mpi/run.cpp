@@ -9,6 +9,7 @@
 #include "mpi/output.hpp"
 #include "mpi/ranks.hpp"
 #include "summary.hpp"
+#include "tune.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
@@ -30,8 +31,6 @@ namespace nearfield::app
       refuse(!options.periodic.empty(), "--periodic", alone);
       refuse(options.step.gpus.value_or(0) > 0, "--gpus",
              "ranks share the GPUs of a machine; leave it out, or give 0 for none");
-      refuse(!options.level && options.max_leaf_size == automatic, "--max-leaf-size auto",
-             "give a size, such as 'nearfield tune' chooses on one rank");
       refuse(options.step.workers == 0, "--workers 0",
              "ranks compute as StarPU tasks; give 1 or more");
     }
@@ -56,6 +55,15 @@ namespace nearfield::app
       int const gpus = may_use_gpus ? gpus_here() : 0;
       step.workers = std::max(1, std::min(cpu_count(), share) - 1 - gpus);
       return step;
+    }
+
+    // Before StarPU starts, whose workers would take the time of what is measured.
+    leaf_costs leaf_costs_of(run_options const& options, int dim)
+    {
+      bool const on_gpu =
+          !is_of_cpu(options.step.backend) && options.step.gpus != 0 && gpus_here() > 0;
+      return {.near_field = cost_of_pairs(options, dim, on_gpu),
+              .seconds_per_leaf = options.far_field_cost.value_or(0)};
     }
 
     // The first rank alone writes to files that are not pieces, so that it alone must be able to.
@@ -101,7 +109,9 @@ namespace nearfield::app
                             });
       double const read_seconds = all.greatest(seconds_since(start));
 
-      cut_options cut{.level = options.level, .max_leaf_size = options.max_leaf_size};
+      leaf_costs costs;
+      cut_options cut{
+          .level = options.level, .max_leaf_size = options.max_leaf_size, .costs = &costs};
       all.attempt(
           [&]
           {
@@ -109,10 +119,12 @@ namespace nearfield::app
             cut.box = choose_box(options, mine.points, nullptr);
           });
       start = std::chrono::steady_clock::now();
+      auto const step = share_machine(all, options.step);
+      if (!options.level && options.max_leaf_size == automatic)
+        all.attempt([&] { costs = leaf_costs_of(options, mine.points.dim); });
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
-      auto result = compute_in(all, mine, options.interaction, cut,
-                               share_machine(all, options.step), options.check);
+      auto result = compute_in(all, mine, options.interaction, cut, step, options.check);
       result.setup_seconds =
           all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
                        result.step.seconds - result.check_seconds);

@@ -6,6 +6,7 @@
 
 #include "images.hpp"
 #include "keys.hpp"
+#include "leaf_size.hpp"
 #include "leaves.hpp"
 #include "parallel.hpp"
 #include "root.hpp"
@@ -74,10 +75,6 @@ namespace nearfield::starpu_mpi
               throw error(
                   "distributed_tree: an axis has a period, but trees over ranks have open axes "
                   "only; leave it out, or use build_tree() on one rank");
-            if (!options.level && options.max_leaf_size == automatic)
-              throw error(
-                  "distributed_tree: max_leaf_size is automatic, but no rank has all points; "
-                  "give one size, such as choose_leaf_size() chooses for a part of them");
             if (!(imbalance >= 0))
               throw error("distributed_tree: imbalance is " + std::to_string(imbalance) +
                           "; give 0 or more, such as 0.1");
@@ -145,6 +142,48 @@ namespace nearfield::starpu_mpi
       }
     };
 
+    /// The keys of all points between the cuts of this rank, ascending.
+    page_vector<std::uint64_t> keys_here(ranks const& all, executor& on,
+                                         std::span<std::uint64_t const> keys,
+                                         std::span<std::uint64_t const> cuts)
+    {
+      auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
+      all.attempt(
+          [&]
+          {
+            page_vector<index_type> order(arrived.values.size());
+            sort_scratch scratch;
+            merge_keys(on, arrived.values, arrived.offsets, order, scratch);
+          });
+      return std::move(arrived.values);
+    }
+
+    /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts; they end there for the trial,
+    /// and meet no leaves of other ranks.
+    template <int Dim>
+    int choose_size(ranks const& all, executor& on, std::span<std::uint64_t const> keys,
+                    shape<Dim> const& of, leaf_costs const& costs)
+    {
+      auto const cuts = detail::cut_by_points(all, keys, of.end());
+      auto const here = keys_here(all, on, keys, cuts);
+      return choose_leaf_size(
+                 costs, all.sum_of(here.size()),
+                 [&](int size)
+                 {
+                   leaf_size_choice::candidate mine;
+                   all.attempt(
+                       [&] {
+                         mine = cost_of_size<Dim>(on, costs, here, of.layout.level, size,
+                                                  range_of(all, cuts));
+                       });
+                   std::array<double, 4> sums{mine.leaves, mine.pairs, mine.near_seconds,
+                                              mine.far_seconds};
+                   all.sum(sums);
+                   return leaf_size_choice::candidate{size, sums[0], sums[1], sums[2], sums[3]};
+                 })
+          .max_leaf_size;
+    }
+
     /// Cuts with about equal interactions, which the leaves over other cuts tell.
     template <int Dim>
     std::vector<std::uint64_t>
@@ -153,15 +192,8 @@ namespace nearfield::starpu_mpi
     {
       leaf_set<Dim> leaves;
       {
-        auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
-        all.attempt(
-            [&]
-            {
-              page_vector<index_type> order(arrived.values.size());
-              sort_scratch scratch;
-              merge_keys(on, arrived.values, arrived.offsets, order, scratch);
-              leaves = leaves_of<Dim>(on, arrived.values, of, range_of(all, cuts));
-            });
+        auto const here = keys_here(all, on, keys, cuts);
+        all.attempt([&] { leaves = leaves_of<Dim>(on, here, of, range_of(all, cuts)); });
       }
       auto const known =
           detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level);
@@ -338,12 +370,17 @@ namespace nearfield::starpu_mpi
     memory_->distribution = distribution;
     ranks const all(communicator);
     executor& on = memory_->threads();
-    auto const of = agree_on_shape(all, on, points, options, distribution.imbalance);
+    auto of = agree_on_shape(all, on, points, options, distribution.imbalance);
     parts_.communicator = communicator;
     parts_.root = of.root;
     parts_.threads = distribution.threads;
     all.attempt([&]
                 { sort_points(on, points, of, memory_->keys, parts_.way.sent, memory_->scratch); });
+    if (!options.level && options.max_leaf_size == automatic)
+      memory_->options.max_leaf_size =
+          choose_size(all, on, memory_->keys, of, options.costs ? *options.costs : leaf_costs());
+    of.max_leaf_size = options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
+    parts_.max_leaf_size = of.max_leaf_size;
     parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
     memory::adopt(all, memory_->send(all, points, of, parts_), parts_);

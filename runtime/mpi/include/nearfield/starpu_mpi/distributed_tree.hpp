@@ -81,8 +81,11 @@ namespace nearfield::starpu_mpi
     /// they are. Uses the communicator for collective operations: MPI must allow any thread to call it
     /// (MPI_THREAD_MULTIPLE), or no communication of StarPU-MPI be under way.
     ///
-    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major,
-    /// periods and an automatic leaf size, for cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
+    /// An automatic leaf size is chosen once, as choose_leaf_size() does, by the costs of all ranks together: each tries
+    /// sizes on a part of the points. All ranks give costs, with a far field or without.
+    ///
+    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major and
+    /// periods, for cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {});
@@ -113,6 +116,8 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] executor* threads() const { return parts_.threads; }
     /// The root box of all points.
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
+    /// The most points of a leaf, given or chosen; 0: the tree is uniform.
+    [[nodiscard]] index_type max_leaf_size() const { return parts_.max_leaf_size; }
     /// The number of own leaves.
     [[nodiscard]] index_type size() const { return parts_.last_leaf - parts_.first_leaf; }
     /// Own leaf b is the known leaf first_leaf() + b.
@@ -171,7 +176,7 @@ namespace nearfield::starpu_mpi
       executor* threads = nullptr;
       cube<Dim> root;
       std::vector<std::uint64_t> cuts;
-      index_type first_leaf = 0, last_leaf = 0;
+      index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
       nearfield::detail::page_vector<index_type> offsets;
       interaction_table lists;
