@@ -2,6 +2,7 @@
 #include "runtime_of_rank.hpp"
 
 #include "starpu/environment.hpp"
+#include "tree/periodic_cases.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/kernels/builtin.hpp>
@@ -35,12 +36,19 @@ namespace
     problem(cloud shape, std::size_t n, owners who, tree_options<dim> options,
             std::size_t right_hand_sides = 1, std::uint64_t seed = 1,
             starpu_mpi::distribution_options const& distribution = {})
-        : n_rhs(right_hand_sides), x(make_points<T, dim>(shape, n, seed)),
-          first(first_points(who, n, seed)), here(slice(x, first[rank()], first[rank() + 1])),
+        : problem(make_points<T, dim>(shape, n, seed), who, options, right_hand_sides, seed,
+                  distribution)
+    {}
+    problem(points<T, dim> all, owners who, tree_options<dim> options,
+            std::size_t right_hand_sides = 1, std::uint64_t seed = 1,
+            starpu_mpi::distribution_options const& distribution = {})
+        : n_rhs(right_hand_sides), x(std::move(all)), first(first_points(who, x.size(), seed)),
+          here(slice(x, first[rank()], first[rank() + 1])),
           tree(MPI_COMM_WORLD, here, options, distribution), of_one(options)
     {
       of_one.order = leaf_order::morton;
       one = build_tree(x.view(), of_one);
+      std::size_t const n = x.size();
       for (std::size_t c = 0; c < n_rhs * K::n_in; ++c) q.push_back(make_values<T>(n, seed + c));
       for (std::size_t c = 0; c < n_rhs * K::n_out; ++c)
       {
@@ -204,6 +212,18 @@ namespace
   TEST(distributed_near_field, is_that_of_one_rank_with_mutual_groups)
   {
     expect_one_rank_on_clouds<grad_one_over_r<>, double>(pair_form::mutual, 24);
+  }
+  TEST(distributed_near_field, is_that_of_one_rank_in_periodic_boxes)
+  {
+    for (std::uint64_t seed = 0; seed < std::uint64_t(at_most(3, 10)); ++seed)
+    {
+      periodic_case<double, 3> const box(seed + 50, 500);
+      SCOPED_TRACE(box.name());
+      problem<val_grad_one_over_r<>, double> of(box.x, all_owners[seed % std::size(all_owners)],
+                                                box.options, 1, seed);
+      expect_one_rank(of, pair_form::one_sided);
+      expect_one_rank(of, pair_form::mutual, 1 + static_cast<int>(seed));
+    }
   }
   TEST(distributed_near_field, computes_several_right_hand_sides)
   {

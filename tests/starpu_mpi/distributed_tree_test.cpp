@@ -1,5 +1,6 @@
 #include "clouds.hpp"
 
+#include "tree/periodic_cases.hpp"
 #include "tree/tree_reference.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -54,6 +55,8 @@ namespace
     ASSERT_EQ(sum_of_ranks(mine.size()), one.size());
     EXPECT_EQ(mine.total_points(), all.size());
     EXPECT_EQ(mine.root(), one.root());
+    EXPECT_EQ(mine.period(), one.period());
+    EXPECT_TRUE(std::ranges::equal(mine.interactions().shifts, one.interactions().shifts));
     EXPECT_EQ(sum_of_ranks(mine.interaction_count()), one.interaction_count());
 
     std::map<std::pair<int, std::array<std::uint32_t, Dim>>, index_type> places;
@@ -74,14 +77,17 @@ namespace
       ASSERT_EQ(leaf_of_known[mine.first_leaf() + b], first_leaf + b);
       is_met[mine.first_leaf() + b] = true;
       // lists: the same leaves in the same order
-      std::vector<index_type> found, expected;
-      for (index_type const j : expand(mine.interactions().neighbours(b)))
-      {
-        index_type const leaf = leaf_at(known, j);
-        is_met[leaf] = true;
-        found.push_back(leaves.begin(leaf_of_known[leaf]) + j - known.begin(leaf));
-      }
-      expected = expand(one.interactions().neighbours(first_leaf + b));
+      std::vector<std::pair<index_type, std::uint16_t>> found, expected;
+      for (source_range const& range : mine.interactions().neighbours(b))
+        for (index_type j = range.begin; j < range.end; ++j)
+        {
+          index_type const leaf = leaf_at(known, j);
+          is_met[leaf] = true;
+          found.emplace_back(leaves.begin(leaf_of_known[leaf]) + j - known.begin(leaf),
+                             range.shift);
+        }
+      for (source_range const& range : one.interactions().neighbours(first_leaf + b))
+        for (index_type j = range.begin; j < range.end; ++j) expected.emplace_back(j, range.shift);
       ASSERT_EQ(found, expected);
       EXPECT_EQ(mine.interactions().own[b].begin, known.begin(mine.first_leaf() + b));
       EXPECT_EQ(mine.interactions().own[b].end, known.end(mine.first_leaf() + b));
@@ -180,6 +186,24 @@ namespace
   TEST(distributed_tree, is_that_of_one_rank_in_single_precision)
   {
     expect_same_trees<float, 3>(3000);
+  }
+
+  template <class T, int Dim>
+  void expect_same_periodic_trees(std::uint64_t seed)
+  {
+    for (owners const who : all_owners)
+      for (int i = 0; i < 6; ++i, ++seed)
+      {
+        periodic_case<T, Dim> const one(seed, 900);
+        SCOPED_TRACE(one.name() + ", seed " + std::to_string(seed));
+        expect_same_tree(one.x, who, one.options, cut_choice::equal_interactions, seed);
+        if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
+      }
+  }
+  TEST(distributed_tree, is_that_of_one_rank_in_periodic_boxes)
+  {
+    expect_same_periodic_trees<double, 3>(100);
+    expect_same_periodic_trees<float, 2>(200);
   }
 
   TEST(distributed_tree, takes_a_given_root)
@@ -462,7 +486,8 @@ namespace
       return message_of_all([&]
                             { distributed_tree const mine(MPI_COMM_WORLD, all.view(), options); });
     };
-    EXPECT_THAT(message_for({.period = {0, 2, 0}}), testing::HasSubstr("open axes only"));
+    EXPECT_THAT(message_for({.period = {0, 1e-3, 0}}),
+                testing::HasSubstr("outside the periodic box"));
     EXPECT_THAT(message_for({.period = {0, -2, 0}}), testing::HasSubstr("build_tree: the period"));
     leaf_costs const negative{.near_field = [](double, double)
                               {

@@ -99,6 +99,35 @@ namespace
     }
   }
 
+  TEST(program_over_ranks, computes_in_a_periodic_box)
+  {
+    temporary_folder const folder;
+    write_points(folder / "in.csv", cloud(1000));
+    std::vector<std::string> const options{(folder / "in.csv").string(),
+                                           "--periodic",
+                                           "1,0,1.5",
+                                           "--max-leaf-size",
+                                           "30",
+                                           "--check",
+                                           "20",
+                                           "--json",
+                                           (folder / "run.json").string()};
+    auto const with = [&](char const* output)
+    {
+      auto all = options;
+      all.insert(all.end(), {"--output", (folder / output).string()});
+      return all;
+    };
+    expect_success(run_alone(with("one.csv")));
+    expect_success(run_over(3, with("many.csv"))); // --check has all images too
+    expect_near(read_points(folder / "many.csv"), read_points(folder / "one.csv"), 1e-12);
+    EXPECT_THAT(read_text(folder / "run.json"), testing::HasSubstr("\"periodic\": ["));
+    expect_refusal(run_over(2, {(folder / "in.csv").string(), "--periodic", "1,0.1,1"}),
+                   "point 0 has y = .* that --periodic gives");
+    expect_refusal(run_over(2, {(folder / "in.csv").string(), "--periodic", "1,1"}),
+                   "--periodic: found 2 lengths");
+  }
+
   TEST(program_over_ranks, chooses_a_leaf_size)
   {
     temporary_folder const folder;

@@ -182,11 +182,12 @@ namespace nearfield::detail
 
   template <int Dim>
   candidate cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,
-                         int key_level, int size, curve_range const& owned)
+                         int key_level, std::array<double, Dim> const& period, int size,
+                         curve_range const& owned)
   {
     auto const leaves =
         adaptive_leaves<Dim>(on, keys, {}, key_level, static_cast<index_type>(size), owned);
-    return sampled_cost<Dim>(costs, leaves, true, key_level, {});
+    return sampled_cost<Dim>(costs, leaves, true, key_level, period);
   }
 
   template <int Dim>
@@ -206,8 +207,9 @@ namespace nearfield::detail
 
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template candidate cost_of_leaves(leaf_costs const&, tree<Dim> const&);                          \
-  template candidate cost_of_size<Dim>(                                                            \
-      executor&, leaf_costs const&, std::span<std::uint64_t const>, int, int, curve_range const&); \
+  template candidate cost_of_size<Dim>(executor&, leaf_costs const&,                               \
+                                       std::span<std::uint64_t const>, int,                        \
+                                       std::array<double, Dim> const&, int, curve_range const&);   \
   template leaf_size_choice choose_leaf_size<Dim>(                                                 \
       executor&, leaf_costs const&, std::span<std::uint64_t const>,                                \
       std::span<std::uint64_t const>, bool, int, std::array<double, Dim> const&);

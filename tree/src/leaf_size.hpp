@@ -13,7 +13,8 @@ namespace nearfield::detail
   template <int Dim>
   NEARFIELD_API leaf_size_choice::candidate
   cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,
-               int key_level, int size, curve_range const& owned);
+               int key_level, std::array<double, Dim> const& period, int size,
+               curve_range const& owned);
 
   /// The choice for points with these ascending keys (of one set: targets), from a sample of the leaves of each size.
   template <int Dim>

@@ -32,20 +32,39 @@ namespace nearfield::app
       return static_cast<std::uint64_t>(static_cast<unsigned __int128>(m) * total / n);
     }
 
-    /// Whether the closed cells have a common point.
+    /// Whether the closed cells have a common point, if a is moved by so many periods along each axis.
     template <int Dim>
-    bool touch(leaf_cell<Dim> const& a, leaf_cell<Dim> const& b)
+    bool touch(leaf_cell<Dim> const& a, std::array<int, Dim> const& periods,
+               leaf_cell<Dim> const& b)
     {
       int const level = std::max(a.level, b.level);
       for (std::size_t d = 0; d < Dim; ++d)
       {
-        auto const lower = [&](leaf_cell<Dim> const& c, std::uint64_t past)
+        auto const lower = [&](leaf_cell<Dim> const& c, int image, int past)
         {
-          return (c.index[d] + past) << (level - c.level);
+          auto const of_image = std::int64_t(image) * (std::int64_t(1) << c.level);
+          return (c.index[d] + of_image + past) * (std::int64_t(1) << (level - c.level));
         };
-        if (lower(a, 0) > lower(b, 1) || lower(b, 0) > lower(a, 1)) return false;
+        if (lower(a, periods[d], 0) > lower(b, 0, 1) || lower(b, 0, 0) > lower(a, periods[d], 1))
+          return false;
       }
       return true;
+    }
+
+    /// The box itself and the images of it that touch it, by the periods that they are moved along each axis.
+    template <int Dim>
+    std::vector<std::array<int, Dim>> images_of(std::array<double, Dim> const& period)
+    {
+      std::vector<std::array<int, Dim>> images{{}};
+      for (std::size_t d = 0; d < Dim; ++d)
+        if (period[d] > 0)
+          for (std::size_t i = 0, n = images.size(); i < n; ++i)
+            for (int const step : {-1, 1})
+            {
+              images.push_back(images[i]);
+              images.back()[d] = step;
+            }
+      return images;
     }
 
     /// Those of n evenly spaced points of all ranks, by number, which every rank gets.
@@ -114,23 +133,31 @@ namespace nearfield::app
     auto const x = tree.positions();
     auto const known = tree.known_leaves();
     std::size_t const n_rhs = inputs.size() / K::n_in;
+    auto const images = detail::images_of<K::dim>(tree.period());
 
     std::vector<long double> sums; // value and size of each output of each target
     for (auto const& target : targets)
     {
       reference_sums<T, K> of_target(k, n_rhs);
       for (index_type b = tree.first_leaf(); b < tree.first_leaf() + tree.size(); ++b)
-      {
-        if (!detail::touch(tree.cell(b), target.leaf)) continue;
-        for (index_type j = known.begin(b) - tree.first_point();
-             j < known.end(b) - tree.first_point(); ++j)
+        for (auto const& image : images)
         {
-          if (tree.numbers()[j] == target.number) continue;
-          vec<wide, K::dim> r;
-          for (int d = 0; d < K::dim; ++d) r[d] = wide(target.x[std::size_t(d)]) - wide(x[d][j]);
-          of_target.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });
+          if (!detail::touch<K::dim>(tree.cell(b), image, target.leaf)) continue;
+          for (index_type j = known.begin(b) - tree.first_point();
+               j < known.end(b) - tree.first_point(); ++j)
+          {
+            if (&image == &images[0] && tree.numbers()[j] == target.number) continue;
+            vec<wide, K::dim> r;
+            for (int d = 0; d < K::dim; ++d)
+            {
+              auto const axis = std::size_t(d);
+              // rounded as the image is
+              T const moved = x[d][j] + static_cast<T>(image[axis] * tree.period()[axis]);
+              r[d] = wide(target.x[axis]) - wide(moved);
+            }
+            of_target.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });
+          }
         }
-      }
       for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
         for (int o = 0; o < K::n_out; ++o)
         {

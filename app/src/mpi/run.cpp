@@ -28,7 +28,6 @@ namespace nearfield::app
     {
       refuse(options.motion.has_value(), "--move", alone);
       refuse(options.sources.has_value(), "--sources", alone);
-      refuse(!options.periodic.empty(), "--periodic", alone);
       refuse(options.step.gpus.value_or(0) > 0, "--gpus",
              "ranks share the GPUs of a machine; leave it out, or give 0 for none");
       refuse(options.step.workers == 0, "--workers 0",
@@ -110,12 +109,15 @@ namespace nearfield::app
       double const read_seconds = all.greatest(seconds_since(start));
 
       leaf_costs costs;
-      cut_options cut{
-          .level = options.level, .max_leaf_size = options.max_leaf_size, .costs = &costs};
+      cut_options cut{.level = options.level,
+                      .max_leaf_size = options.max_leaf_size,
+                      .costs = &costs,
+                      .period = options.periodic};
       all.attempt(
           [&]
           {
             if (options.output) check_holds(*options.output, mine);
+            check_axes(options.periodic, mine);
             cut.box = choose_box(options, mine.points, nullptr);
           });
       start = std::chrono::steady_clock::now();

@@ -34,7 +34,9 @@ namespace nearfield::starpu_mpi
       key_layout layout;
       index_type max_leaf_size; ///< 0: uniform
       cube<Dim> root;
+      std::array<double, Dim> period;
 
+      [[nodiscard]] std::array<key_axis, Dim> axes() const { return key_axes(root, period); }
       /// of the keys
       [[nodiscard]] std::uint64_t end() const { return std::uint64_t(1) << (Dim * layout.level); }
     };
@@ -71,15 +73,12 @@ namespace nearfield::starpu_mpi
                           "leave it out");
             along_the_curve.order = leaf_order::morton;
             made.layout = layout_of<T>(along_the_curve);
-            if (any_period(options.period))
-              throw error(
-                  "distributed_tree: an axis has a period, but trees over ranks have open axes "
-                  "only; leave it out, or use build_tree() on one rank");
             if (!(imbalance >= 0))
               throw error("distributed_tree: imbalance is " + std::to_string(imbalance) +
                           "; give 0 or more, such as 0.1");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
-            bounds = valid_bounds(on, named, {});
+            made.period = options.period;
+            bounds = valid_bounds(on, named, options.period);
           });
       all.least(bounds.lower);
       all.greatest(bounds.upper);
@@ -93,11 +92,10 @@ namespace nearfield::starpu_mpi
                      sort_scratch& scratch)
     {
       renew(order, points.size());
-      auto const axes = key_axes(of.root, {});
       renew(keys, points.size());
       for_each_part(on, cut(on, points.size()),
                     [&](int, std::size_t begin, std::size_t end)
-                    { write_keys(points, begin, end, axes, of.layout, keys.data()); });
+                    { write_keys(points, begin, end, of.axes(), of.layout, keys.data()); });
       sort_keys(on, keys, order, scratch);
     }
 
@@ -172,8 +170,9 @@ namespace nearfield::starpu_mpi
                  {
                    leaf_size_choice::candidate mine;
                    all.attempt(
-                       [&] {
-                         mine = cost_of_size<Dim>(on, costs, here, of.layout.level, size,
+                       [&]
+                       {
+                         mine = cost_of_size<Dim>(on, costs, here, of.layout.level, of.period, size,
                                                   range_of(all, cuts));
                        });
                    std::array<double, 4> sums{mine.leaves, mine.pairs, mine.near_seconds,
@@ -196,7 +195,7 @@ namespace nearfield::starpu_mpi
         all.attempt([&] { leaves = leaves_of<Dim>(on, here, of, range_of(all, cuts)); });
       }
       auto const known =
-          detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level);
+          detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level, of.period);
       weighted_leaves const mine(known, cut_choice::equal_interactions, 1);
       return detail::cut_by_weight(all, mine.keys, mine.weights, of.end());
     }
@@ -296,7 +295,6 @@ namespace nearfield::starpu_mpi
             // Points come by rank, and from a rank by key; those with equal keys by number, and the merge keeps that
             // order.
             renew(own_keys, n);
-            auto const axes = key_axes(of.root, {});
             for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
             {
               std::uint64_t* const to = own_keys.data() + way.received_offsets[r];
@@ -306,7 +304,7 @@ namespace nearfield::starpu_mpi
                 for_each_part(
                     threads(), cut(threads(), come.size()),
                     [&, x = positions_of<T, Dim>(come)](int, std::size_t begin, std::size_t end)
-                    { write_keys(x, begin, end, axes, of.layout, to); });
+                    { write_keys(x, begin, end, of.axes(), of.layout, to); });
             }
             renew(order, n);
             merge_keys(threads(), own_keys, way.received_offsets, order, scratch);
@@ -342,7 +340,8 @@ namespace nearfield::starpu_mpi
                    });
             }
           });
-      return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level);
+      return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level,
+                              of.period);
     }
 
     template <class Parts>
@@ -381,6 +380,8 @@ namespace nearfield::starpu_mpi
           choose_size(all, on, memory_->keys, of, options.costs ? *options.costs : leaf_costs());
     of.max_leaf_size = options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
     parts_.max_leaf_size = of.max_leaf_size;
+    parts_.period = of.period;
+    parts_.shifts = shifts_of(of.period);
     parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
     memory::adopt(all, memory_->send(all, points, of, parts_), parts_);

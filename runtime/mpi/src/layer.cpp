@@ -28,8 +28,9 @@ namespace nearfield::starpu_mpi::detail
     class touched_ranks
     {
     public:
-      touched_ranks(std::span<std::uint64_t const> cuts, int key_level, int rank)
-          : cuts_(cuts), key_level_(key_level), rank_(rank)
+      touched_ranks(std::span<std::uint64_t const> cuts, int key_level, int rank,
+                    std::array<double, Dim> const& period)
+          : cuts_(cuts), key_level_(key_level), rank_(rank), period_(period)
       {}
 
       /// Ascending, without the own one.
@@ -37,21 +38,20 @@ namespace nearfield::starpu_mpi::detail
       {
         found_.clear();
         leaf_ = &leaf;
-        std::uint32_t const last = static_cast<std::uint32_t>((std::uint64_t(1) << leaf.level) - 1);
+        std::int64_t const last = (std::int64_t(1) << leaf.level) - 1;
         if (is_inside(leaf, last)) return found_;
         std::array<int, Dim> step;
         step.fill(-1);
         for (bool more = true; more;)
         {
-          leaf_cell<Dim> cell = leaf;
-          bool inside = true;
+          place at;
+          bool exists = true;
           for (int d = 0; d < Dim; ++d)
           {
-            inside &=
-                !(step[d] < 0 && leaf.index[d] == 0) && !(step[d] > 0 && leaf.index[d] == last);
-            cell.index[d] += static_cast<std::uint32_t>(step[d]);
+            at[d] = std::int64_t(leaf.index[d]) + step[d];
+            exists &= period_[d] > 0 || (at[d] >= 0 && at[d] <= last);
           }
-          if (inside) visit(cell);
+          if (exists) visit(at, leaf.level);
           int d = 0;
           while (d < Dim && ++step[d] == 2) step[d++] = -1;
           more = d < Dim;
@@ -62,22 +62,37 @@ namespace nearfield::starpu_mpi::detail
       }
 
     private:
-      /// Whether all keys around a leaf are of this rank, by the first and the last: they ascend with each index.
-      [[nodiscard]] bool is_inside(leaf_cell<Dim> const& leaf, std::uint32_t last) const
+      /// Indices in the lattice of a level, which continues beyond a periodic box.
+      using place = std::array<std::int64_t, Dim>;
+
+      /// The first key of the cell at a place, or of the one that it is an image of.
+      [[nodiscard]] std::uint64_t key_at(place const& at, int level) const
       {
-        auto low = leaf.index, high = leaf.index;
+        std::array<std::uint32_t, Dim> index;
+        for (int d = 0; d < Dim; ++d)
+          index[d] = static_cast<std::uint32_t>(at[d] & ((std::int64_t(1) << level) - 1));
+        return encode<leaf_order::morton, Dim>(index, level) << (Dim * (key_level_ - level));
+      }
+      /// One less than the keys of a cell.
+      [[nodiscard]] std::uint64_t after_first(int level) const
+      {
+        return (std::uint64_t(1) << (Dim * (key_level_ - level))) - 1;
+      }
+
+      /// Whether all keys around a leaf are of this rank, by the first and the last: they ascend with each index.
+      [[nodiscard]] bool is_inside(leaf_cell<Dim> const& leaf, std::int64_t last) const
+      {
+        place low, high;
         for (int d = 0; d < Dim; ++d)
         {
-          low[d] -= low[d] > 0;
-          high[d] += high[d] < last;
+          std::int64_t const at = leaf.index[d];
+          if (period_[d] > 0 && (at == 0 || at == last)) return false;
+          low[d] = std::max<std::int64_t>(0, at - 1);
+          high[d] = std::min(last, at + 1);
         }
-        int const shift = Dim * (key_level_ - leaf.level);
-        auto const key = [&](auto const& index)
-        {
-          return encode<leaf_order::morton, Dim>(index, leaf.level) << shift;
-        };
         auto const r = static_cast<std::size_t>(rank_);
-        return key(low) >= cuts_[r] && key(high) + ((std::uint64_t(1) << shift) - 1) < cuts_[r + 1];
+        return key_at(low, leaf.level) >= cuts_[r] &&
+               key_at(high, leaf.level) + after_first(leaf.level) < cuts_[r + 1];
       }
 
       /// The rank whose range holds a key.
@@ -86,11 +101,10 @@ namespace nearfield::starpu_mpi::detail
         return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
       }
 
-      void visit(leaf_cell<Dim> const& cell)
+      void visit(place const& at, int level)
       {
-        int const shift = Dim * (key_level_ - cell.level);
-        std::uint64_t const key = encode<leaf_order::morton, Dim>(cell.index, cell.level) << shift;
-        int const first = owner(key), last = owner(key + (std::uint64_t(1) << shift) - 1);
+        std::uint64_t const key = key_at(at, level);
+        int const first = owner(key), last = owner(key + after_first(level));
         if (first == last)
         {
           if (first != rank_) found_.push_back(first);
@@ -99,32 +113,34 @@ namespace nearfield::starpu_mpi::detail
         // several ranks: only those in the children that touch the leaf
         for (int child = 0; child < 1 << Dim; ++child)
         {
-          leaf_cell<Dim> part{cell.index, cell.level + 1};
-          int const up = part.level - leaf_->level;
+          place part;
+          int const up = level + 1 - leaf_->level;
           bool touches = true;
           for (int d = 0; d < Dim; ++d)
           {
-            part.index[d] = 2 * part.index[d] + static_cast<std::uint32_t>(child >> d & 1);
-            std::uint64_t const begin = std::uint64_t(leaf_->index[d]) << up;
-            std::uint64_t const end = (std::uint64_t(leaf_->index[d]) + 1) << up;
-            touches &= part.index[d] <= end && part.index[d] + std::uint64_t(1) >= begin;
+            part[d] = 2 * at[d] + (child >> d & 1);
+            std::int64_t const begin = std::int64_t(leaf_->index[d]) << up;
+            std::int64_t const end = (std::int64_t(leaf_->index[d]) + 1) << up;
+            touches &= part[d] <= end && part[d] + 1 >= begin;
           }
-          if (touches) visit(part);
+          if (touches) visit(part, level + 1);
         }
       }
 
       std::span<std::uint64_t const> cuts_;
       int key_level_, rank_;
+      std::array<double, Dim> const& period_;
       leaf_cell<Dim> const* leaf_ = nullptr;
       std::vector<int> found_;
     };
 
     template <int Dim>
-    by_rank<leaf_record> exchange_leaves(ranks const& all, leaf_set<Dim> const& own,
-                                         std::span<std::uint64_t const> cuts, int key_level)
+    by_rank<leaf_record>
+    exchange_leaves(ranks const& all, leaf_set<Dim> const& own, std::span<std::uint64_t const> cuts,
+                    int key_level, std::type_identity_t<std::array<double, Dim>> const& period)
     {
       std::vector<std::pair<int, leaf_record>> told;
-      touched_ranks<Dim> touched(cuts, key_level, all.rank());
+      touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
       for (index_type b = 0; b < own.size(); ++b)
         for (int const rank : touched.of(own.cells[b]))
           told.push_back({rank,
@@ -178,24 +194,26 @@ namespace nearfield::starpu_mpi::detail
     }
 
     template <int Dim>
-    void make_lists(executor& on, known_leaves<Dim>& known, int key_level)
+    void make_lists(executor& on, known_leaves<Dim>& known, int key_level,
+                    std::type_identity_t<std::array<double, Dim>> const& period)
     {
       constexpr char const *function = "distributed_tree",
                            *remedy = "a larger max_leaf_size, a lower level or more ranks";
       boxes const points{known.leaves.target_offsets};
       loop_parts const loop = cut(on, known.last - known.first, 256, 4);
       std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
-      for_each_part(
-          on, loop,
-          [&](int part, std::size_t begin, std::size_t end)
-          {
-            list_pair piece;
-            list_writer lists(piece.full, piece.half, points, points, true, function, remedy);
-            list_leaves(known.leaves, key_level, {}, known.first + static_cast<index_type>(begin),
-                        known.first + static_cast<index_type>(end), lists);
-            piece.pairs = lists.pairs();
-            pieces[static_cast<std::size_t>(part)] = std::move(piece);
-          });
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      list_pair piece;
+                      list_writer lists(piece.full, piece.half, points, points, true, function,
+                                        remedy);
+                      list_leaves(known.leaves, key_level, period,
+                                  known.first + static_cast<index_type>(begin),
+                                  known.first + static_cast<index_type>(end), lists);
+                      piece.pairs = lists.pairs();
+                      pieces[static_cast<std::size_t>(part)] = std::move(piece);
+                    });
       known.lists = join(on, loop, pieces, function, remedy);
     }
 
@@ -250,16 +268,17 @@ namespace nearfield::starpu_mpi::detail
 
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim>&& own,
-                                std::span<std::uint64_t const> cuts, int key_level)
+                                std::span<std::uint64_t const> cuts, int key_level,
+                                std::type_identity_t<std::array<double, Dim>> const& period)
   {
-    by_rank<leaf_record> const told = exchange_leaves(all, own, cuts, key_level);
+    by_rank<leaf_record> const told = exchange_leaves(all, own, cuts, key_level, period);
     known_leaves<Dim> known;
     all.attempt(
         [&]
         {
           known = unite(all, own, told, key_level);
-          make_lists(on, known, key_level);
-          if (prune(known)) make_lists(on, known, key_level);
+          make_lists(on, known, key_level, period);
+          if (prune(known)) make_lists(on, known, key_level, period);
           // touching is mutual, so the other ranks find the same leaves in their layers
           for_each_border_pair(known,
                                [&](index_type b, index_type leaf)
@@ -275,7 +294,9 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2>&&,
-                                       std::span<std::uint64_t const>, int);
+                                       std::span<std::uint64_t const>, int,
+                                       std::array<double, 2> const&);
   template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3>&&,
-                                       std::span<std::uint64_t const>, int);
+                                       std::span<std::uint64_t const>, int,
+                                       std::array<double, 3> const&);
 }

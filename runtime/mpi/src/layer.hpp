@@ -9,8 +9,10 @@
 #include <nearfield/core/executor.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 namespace nearfield::starpu_mpi::detail
@@ -31,5 +33,6 @@ namespace nearfield::starpu_mpi::detail
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
                                 nearfield::detail::leaf_set<Dim>&& own,
-                                std::span<std::uint64_t const> cuts, int key_level);
+                                std::span<std::uint64_t const> cuts, int key_level,
+                                std::type_identity_t<std::array<double, Dim>> const& period);
 }

@@ -1,5 +1,7 @@
 #include "rank_plan.hpp"
 
+#include "images.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
 
@@ -44,12 +46,15 @@ namespace nearfield::starpu_mpi::detail
             {
               if (!is_mutual_) return has_foreign(b) ? skip(to) : add_whole(b, own, to);
               double pairs = count(own) * (count(own) - 1);
-              for (source_range const& range : leaves_.lists.neighbours(b))
+              for (source_range range : leaves_.lists.neighbours(b))
               {
-                // the half list: what comes after the box
-                if (range.begin < own.end || range.begin >= end_) continue;
-                add({range.begin, std::min(range.end, end_), 0, 0}, to);
-                pairs += 2 * count(own) * count(to.table.ranges.back());
+                // the half list: what comes after the box, and of images of itself each second one
+                bool const is_itself = range.begin == own.begin;
+                if (is_itself ? !is_in_half(range.shift) : range.begin < own.end) continue;
+                if (range.begin >= end_) continue;
+                range.end = std::min(range.end, end_);
+                add(range, to);
+                pairs += 2 * count(own) * count(range);
               }
               to.close(own, std::max(pairs, 1.)); // a row of its own in any case
             });
@@ -71,8 +76,8 @@ namespace nearfield::starpu_mpi::detail
               };
               for (source_range const& range : leaves_.lists.neighbours(b))
               {
-                add_foreign({range.begin, std::min(range.end, begin_), 0, 0});
-                add_foreign({std::max(range.begin, end_), range.end, 0, 0});
+                add_foreign({range.begin, std::min(range.end, begin_), 0, range.shift});
+                add_foreign({std::max(range.begin, end_), range.end, 0, range.shift});
               }
               to.close({}, pairs);
             });
@@ -158,7 +163,7 @@ namespace nearfield::starpu_mpi::detail
         leaf_groups_view view;
         view.first_leaf = first;
         view.targets = view.sources = leaves.known;
-        view.full = view.half = from.table.view();
+        view.full = view.half = from.table.view(leaves.lists.shifts);
         // as many chunks as there can be: every group and every layer is one
         step_plan made = how(view, gpus != nullptr, leaves.known.offsets.back(), on);
         can_run = can_run && (!gpus || nearfield::detail::can_run(made, gpus->point, gpus->memory));

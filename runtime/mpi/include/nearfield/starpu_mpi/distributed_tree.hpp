@@ -84,8 +84,8 @@ namespace nearfield::starpu_mpi
     /// An automatic leaf size is chosen once, as choose_leaf_size() does, by the costs of all ranks together: each tries
     /// sizes on a part of the points. All ranks give costs, with a far field or without.
     ///
-    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major and
-    /// periods, for cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
+    /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major, for
+    /// cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {});
@@ -116,6 +116,8 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] executor* threads() const { return parts_.threads; }
     /// The root box of all points.
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
+    /// The periods of the axes, 0 for open ones.
+    [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
     /// The most points of a leaf, given or chosen; 0: the tree is uniform.
     [[nodiscard]] index_type max_leaf_size() const { return parts_.max_leaf_size; }
     /// The number of own leaves.
@@ -127,7 +129,7 @@ namespace nearfield::starpu_mpi
     /// The place and level of known leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
     /// For each own leaf, the known points of the leaves that it meets, as tree::interactions().
-    [[nodiscard]] interaction_list interactions() const { return parts_.lists.view(); }
+    [[nodiscard]] interaction_list interactions() const { return parts_.lists.view(parts_.shifts); }
     /// The other ranks that have leaves among the known ones, ascending.
     [[nodiscard]] std::span<rank_layer const> layers() const { return parts_.layers; }
 
@@ -180,6 +182,8 @@ namespace nearfield::starpu_mpi
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
       nearfield::detail::page_vector<index_type> offsets;
       interaction_table lists;
+      std::array<double, Dim> period{};
+      std::vector<std::array<double, 3>> shifts; ///< of the lists
       std::vector<rank_layer> layers;
       std::array<nearfield::detail::page_vector<T>, Dim> positions;
       nearfield::detail::page_vector<std::uint64_t> numbers;
