@@ -121,7 +121,7 @@ namespace
     for (int i = 0; i < repetitions; ++i)
       time_steps(rows, name + "resident/", step, pairs, is_alone);
     double rebuild = 0, tasks = 0;
-    int const moves = repetitions / 2 + 1;
+    int const moves = 2 * (repetitions / 4 + 1); // there and back
     for (int i = 0; i < moves; ++i)
     {
       for (T& x : mine.x[0]) x = std::nextafter(x, i % 2 ? T(0) : T(1e3));
