@@ -116,27 +116,34 @@ namespace nearfield::starpu_mpi
     }
 
     /// Leaves of a rank, and their weights: interactions, or points, at what each costs there.
-    template <int Dim>
     struct weighted_leaves
     {
-      std::vector<std::uint64_t> keys, weights;
+      std::span<std::uint64_t const> keys;
+      page_vector<std::uint64_t> weights;
 
-      weighted_leaves(detail::known_leaves<Dim> const& known, cut_choice choice, double cost)
+      template <int Dim>
+      weighted_leaves(executor& on, detail::known_leaves<Dim> const& known, cut_choice choice,
+                      double cost)
+          : keys(std::span(known.leaves.keys).subspan(known.first, known.last - known.first)),
+            weights(keys.size())
       {
-        auto const& offsets = known.leaves.target_offsets;
+        boxes const points{known.leaves.target_offsets};
         interaction_list const lists = known.lists.full.view();
-        for (index_type b = known.first; b < known.last; ++b)
-        {
-          std::uint64_t weight = offsets[b + 1] - offsets[b];
-          // each point with itself too: one that meets no other costs something
-          if (choice == cut_choice::equal_interactions)
-            weight *= lists.source_count(b - known.first);
-          if (cost != 1)
-            weight = std::max<std::uint64_t>(
-                1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
-          keys.push_back(known.leaves.keys[b]);
-          weights.push_back(weight);
-        }
+        for_each_part(on, cut(on, keys.size()),
+                      [&](int, std::size_t begin, std::size_t end)
+                      {
+                        for (auto b = static_cast<index_type>(begin); b < end; ++b)
+                        {
+                          std::uint64_t weight = points.count(known.first + b);
+                          // each point with itself too: one that meets no other costs something
+                          if (choice == cut_choice::equal_interactions)
+                            weight *= lists.source_count(b);
+                          if (cost != 1)
+                            weight = std::max<std::uint64_t>(
+                                1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
+                          weights[b] = weight;
+                        }
+                      });
       }
     };
 
@@ -196,7 +203,7 @@ namespace nearfield::starpu_mpi
       }
       auto const known =
           detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level, of.period);
-      weighted_leaves const mine(known, cut_choice::equal_interactions, 1);
+      weighted_leaves const mine(on, known, cut_choice::equal_interactions, 1);
       return detail::cut_by_weight(all, mine.keys, mine.weights, of.end());
     }
 
@@ -432,7 +439,7 @@ namespace nearfield::starpu_mpi
     auto known = memory_->send(all, points, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
-      weighted_leaves const mine(known, choice, memory_->cost);
+      weighted_leaves const mine(on, known, choice, memory_->cost);
       if (auto better =
               detail::better_cuts(all, mine.keys, mine.weights, distribution.imbalance, of.end()))
       {

@@ -134,32 +134,74 @@ namespace nearfield::starpu_mpi::detail
       std::vector<int> found_;
     };
 
-    template <int Dim>
-    by_rank<leaf_record>
-    exchange_leaves(ranks const& all, leaf_set<Dim> const& own, std::span<std::uint64_t const> cuts,
-                    int key_level, std::type_identity_t<std::array<double, Dim>> const& period)
+    /// What ranks tell each other.
+    struct told_leaves
     {
-      std::vector<std::pair<int, leaf_record>> told;
-      touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
-      for (index_type b = 0; b < own.size(); ++b)
-        for (int const rank : touched.of(own.cells[b]))
-          told.push_back({rank,
-                          {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
-                           static_cast<std::uint32_t>(own.cells[b].level)}});
-      return all.send(told);
+      std::vector<index_type>
+          border; ///< the own leaves that touch ranges of other ranks, ascending
+      by_rank<leaf_record> arrived;
+    };
+
+    template <int Dim>
+    told_leaves exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,
+                                std::span<std::uint64_t const> cuts, int key_level,
+                                std::type_identity_t<std::array<double, Dim>> const& period)
+    {
+      loop_parts const loop = cut(on, own.size());
+      std::vector<std::vector<std::pair<int, index_type>>> found(
+          static_cast<std::size_t>(loop.parts));
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
+                      for (std::size_t b = begin; b < end; ++b)
+                        for (int const rank : touched.of(own.cells[b]))
+                          found[static_cast<std::size_t>(part)].emplace_back(
+                              rank, static_cast<index_type>(b));
+                    });
+      told_leaves told;
+      std::vector<std::pair<int, leaf_record>> records;
+      for (auto const& of_part : found)
+        for (auto const& [rank, b] : of_part)
+        {
+          if (told.border.empty() || told.border.back() != b) told.border.push_back(b);
+          records.push_back({rank,
+                             {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
+                              static_cast<std::uint32_t>(own.cells[b].level)}});
+        }
+      told.arrived = all.send(records);
+      return told;
+    }
+
+    /// Room for so many points more.
+    void check_room(page_vector<index_type> const& offsets, index_type count)
+    {
+      if (count > std::numeric_limits<index_type>::max() - 1 - offsets.back())
+        throw error("distributed_tree: a rank and those around it have 2^32 - 1 points or more; "
+                    "use more ranks");
     }
 
     template <int Dim>
     void add(leaf_set<Dim>& leaves, leaf_cell<Dim> const& cell, std::uint64_t key, index_type count)
     {
-      index_type const before = leaves.target_offsets.back();
-      if (count > std::numeric_limits<index_type>::max() - 1 - before)
-        throw error("distributed_tree: a rank and those around it have 2^32 - 1 points or more; "
-                    "use more ranks");
+      check_room(leaves.target_offsets, count);
       leaves.cells.push_back(cell);
       leaves.levels.push_back(static_cast<std::uint8_t>(cell.level));
       leaves.keys.push_back(key);
-      leaves.target_offsets.push_back(before + count);
+      leaves.target_offsets.push_back(leaves.target_offsets.back() + count);
+    }
+
+    template <int Dim>
+    void append(leaf_set<Dim>& leaves, leaf_set<Dim> const& more)
+    {
+      auto& offsets = leaves.target_offsets;
+      check_room(offsets, more.target_offsets.back());
+      index_type const before = offsets.back();
+      leaves.cells.insert(leaves.cells.end(), more.cells.begin(), more.cells.end());
+      leaves.levels.insert(leaves.levels.end(), more.levels.begin(), more.levels.end());
+      leaves.keys.insert(leaves.keys.end(), more.keys.begin(), more.keys.end());
+      for (index_type b = 0; b < more.size(); ++b)
+        offsets.push_back(before + more.target_offsets[b + 1]);
     }
 
     /// All that were told, with the own ones in their place.
@@ -171,10 +213,7 @@ namespace nearfield::starpu_mpi::detail
       for (int rank = 0; rank < all.size(); ++rank)
       {
         index_type const first = known.leaves.size();
-        if (rank == all.rank())
-          for (index_type b = 0; b < own.size(); ++b)
-            add(known.leaves, own.cells[b], own.keys[b],
-                own.target_offsets[b + 1] - own.target_offsets[b]);
+        if (rank == all.rank()) append(known.leaves, own);
         for (leaf_record const& record : told.of(rank))
         {
           int const level = static_cast<int>(record.level);
@@ -202,29 +241,33 @@ namespace nearfield::starpu_mpi::detail
       boxes const points{known.leaves.target_offsets};
       loop_parts const loop = cut(on, known.last - known.first, 256, 4);
       std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      list_pair piece;
-                      list_writer lists(piece.full, piece.half, points, points, true, function,
-                                        remedy);
-                      list_leaves(known.leaves, key_level, period,
-                                  known.first + static_cast<index_type>(begin),
-                                  known.first + static_cast<index_type>(end), lists);
-                      piece.pairs = lists.pairs();
-                      pieces[static_cast<std::size_t>(part)] = std::move(piece);
-                    });
+      for_each_part(
+          on, loop,
+          [&](int part, std::size_t begin, std::size_t end)
+          {
+            list_pair piece;
+            // as of two sets, which have no half list; but points do not meet themselves
+            list_writer lists(piece.full, piece.half, points, points, false, function, remedy);
+            list_leaves(known.leaves, key_level, period,
+                        known.first + static_cast<index_type>(begin),
+                        known.first + static_cast<index_type>(end), lists);
+            piece.pairs = lists.pairs() -
+                          (points.offsets[known.first + end] - points.offsets[known.first + begin]);
+            pieces[static_cast<std::size_t>(part)] = std::move(piece);
+          });
       known.lists = join(on, loop, pieces, function, remedy);
     }
 
-    /// Calls f(own leaf, foreign leaf) for those that touch; a foreign leaf may come several times.
+    /// Calls f(own leaf, foreign leaf) for those that touch; a foreign leaf may come several times. All are among the
+    /// own leaves at the border.
     template <int Dim, class F>
-    void for_each_border_pair(known_leaves<Dim> const& known, F const& f)
+    void for_each_border_pair(known_leaves<Dim> const& known, std::span<index_type const> border,
+                              F const& f)
     {
       auto const& offsets = known.leaves.target_offsets;
       index_type const begin = offsets[known.first], end = offsets[known.last];
       interaction_list const lists = known.lists.full.view();
-      for (index_type b = 0; b < known.last - known.first; ++b)
+      for (index_type const b : border)
         for (source_range const& range : lists.neighbours(b))
         {
           if (range.begin >= begin && range.end <= end) continue;
@@ -237,11 +280,12 @@ namespace nearfield::starpu_mpi::detail
 
     /// Leaves out those of other ranks that touch none. Whether there were any.
     template <int Dim>
-    bool prune(known_leaves<Dim>& known)
+    bool prune(known_leaves<Dim>& known, std::span<index_type const> border)
     {
       std::vector<bool> touches(known.leaves.size(), false);
       std::fill(touches.begin() + known.first, touches.begin() + known.last, true);
-      for_each_border_pair(known, [&](index_type, index_type leaf) { touches[leaf] = true; });
+      for_each_border_pair(known, border,
+                           [&](index_type, index_type leaf) { touches[leaf] = true; });
       if (std::ranges::find(touches, false) == touches.end()) return false;
       leaf_set<Dim> const from = std::move(known.leaves);
       std::vector<index_type> place{0};
@@ -271,16 +315,16 @@ namespace nearfield::starpu_mpi::detail
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period)
   {
-    by_rank<leaf_record> const told = exchange_leaves(all, own, cuts, key_level, period);
+    told_leaves const told = exchange_leaves(all, on, own, cuts, key_level, period);
     known_leaves<Dim> known;
     all.attempt(
         [&]
         {
-          known = unite(all, own, told, key_level);
+          known = unite(all, own, told.arrived, key_level);
           make_lists(on, known, key_level, period);
-          if (prune(known)) make_lists(on, known, key_level, period);
+          if (prune(known, told.border)) make_lists(on, known, key_level, period);
           // touching is mutual, so the other ranks find the same leaves in their layers
-          for_each_border_pair(known,
+          for_each_border_pair(known, told.border,
                                [&](index_type b, index_type leaf)
                                {
                                  auto const of_rank =
