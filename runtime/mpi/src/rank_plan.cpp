@@ -1,6 +1,7 @@
 #include "rank_plan.hpp"
 
 #include "images.hpp"
+#include "parallel.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
@@ -15,11 +16,11 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    /// Rows for all known leaves, most of which may be empty.
+    /// Rows of leaves, some of which may be empty.
     struct rows
     {
       interaction_table table;
-      std::vector<double> pairs; ///< by row
+      page_vector<double> pairs; ///< by row
 
       rows() { table.offsets.push_back(0); }
 
@@ -34,8 +35,8 @@ namespace nearfield::starpu_mpi::detail
     class row_maker
     {
     public:
-      row_maker(rank_leaves const& leaves, pair_form form)
-          : leaves_(leaves), is_mutual_(form == pair_form::mutual),
+      row_maker(rank_leaves const& leaves, pair_form form, executor& on)
+          : leaves_(leaves), on_(on), is_mutual_(form == pair_form::mutual),
             begin_(leaves.known.offsets[leaves.first]), end_(leaves.known.offsets[leaves.last])
       {}
 
@@ -100,19 +101,49 @@ namespace nearfield::starpu_mpi::detail
         to.close(own, std::max(1., count(own) * (double(leaves_.lists.source_count(b)) - 1)));
       }
 
+      /// Rows for all known leaves: of_leaf(own leaf, its own sources, rows) adds one.
       template <class OfLeaf>
       rows make(OfLeaf const& of_leaf) const
       {
+        loop_parts const loop = cut(on_, leaves_.last - leaves_.first, 256, 4);
+        std::vector<rows> pieces(static_cast<std::size_t>(loop.parts));
+        for_each_part(on_, loop,
+                      [&](int part, std::size_t begin, std::size_t end)
+                      {
+                        rows piece;
+                        for (auto b = static_cast<index_type>(begin); b < end; ++b)
+                          of_leaf(b, leaves_.lists.own[b], piece);
+                        pieces[static_cast<std::size_t>(part)] = std::move(piece);
+                      });
+        std::vector<index_type> before{0}; // ranges of the pieces before
+        for (rows const& piece : pieces)
+          before.push_back(before.back() + static_cast<index_type>(piece.table.ranges.size()));
+
         rows made;
-        for (index_type b = 0; b < leaves_.known.size(); ++b)
-          if (b < leaves_.first || b >= leaves_.last)
-            skip(made);
-          else
-            of_leaf(b - leaves_.first, leaves_.lists.own[b - leaves_.first], made);
+        auto& [own, offsets, ranges] = made.table;
+        // those of other ranks are empty
+        own.assign(leaves_.known.size(), source_range{});
+        made.pairs.assign(leaves_.known.size(), 0);
+        offsets.assign(leaves_.known.size() + std::size_t(1), 0);
+        std::fill(offsets.begin() + leaves_.last, offsets.end(), before.back());
+        ranges.resize(before.back());
+        for_each_part(on_, loop,
+                      [&](int p, std::size_t begin, std::size_t)
+                      {
+                        auto const part = static_cast<std::size_t>(p);
+                        rows const& piece = pieces[part];
+                        std::size_t const first = leaves_.first + begin;
+                        std::ranges::copy(piece.table.own, own.begin() + first);
+                        std::ranges::copy(piece.pairs, made.pairs.begin() + first);
+                        std::ranges::copy(piece.table.ranges, ranges.begin() + before[part]);
+                        for (std::size_t b = 0; b < piece.pairs.size(); ++b)
+                          offsets[first + b] = before[part] + piece.table.offsets[b];
+                      });
         return made;
       }
 
       rank_leaves const& leaves_;
+      executor& on_;
       bool is_mutual_;
       index_type begin_, end_; ///< own points among the known ones
     };
@@ -156,7 +187,8 @@ namespace nearfield::starpu_mpi::detail
       }
 
       bool can_run = true;
-      row_maker const rows_of(leaves, form);
+      this_thread here;
+      row_maker const rows_of(leaves, form, on ? *on : here);
       auto const make =
           [&](rows const& from, planner how, std::vector<std::optional<group_plan>>& to)
       {
