@@ -28,8 +28,11 @@ namespace nearfield::starpu::detail
       void run(running_task const& task) const override
       {
         auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
-        gather_columns(argument.from, argument.order,
-                       columns<T>(task.buffers[0], argument.from.columns().width()), 0);
+        columns<T> const chunk(task.buffers[0], argument.from.columns().width());
+        if (!argument.order.empty()) return gather_columns(argument.from, argument.order, chunk, 0);
+        for (int c = 0; c < argument.from.columns().width(); ++c)
+          for (std::size_t i = 0; i < chunk.n; ++i)
+            chunk[c][i] = argument.from[c][argument.first + i];
       }
     };
 

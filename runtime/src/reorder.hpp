@@ -30,12 +30,13 @@ namespace nearfield::starpu::detail
     }
   }
 
-  /// chunk(i, c) = from[c][order[i]]
+  /// chunk(i, c) = from[c][order[i]]; without an order from[c][first + i]
   template <class T>
   struct collect_argument : task_argument
   {
     strided<T const, run_time_columns> from;
     std::span<index_type const> order; ///< caller's indices of the points of the chunk
+    std::size_t first = 0;
   };
 
   /// Buffer: the chunk, which it writes.

@@ -87,8 +87,6 @@ namespace nearfield::starpu_mpi::detail
       for (auto& part : *parts)
         if (part) part->list = std::vector<std::byte>(1);
 #endif
-    own_points.resize(tree.received.size());
-    std::iota(own_points.begin(), own_points.end(), index_type(0));
     make_groups(how);
     if (how.form == pair_form::mutual) make_halos();
     for (rank_layer const& other : tree.leaves.layers) make_layer(other, tree.leaves);
@@ -127,7 +125,7 @@ namespace nearfield::starpu_mpi::detail
       one.x = handle::of_size<T>(n_x() * n);
       one.q = handle::of_size<T>(n_q() * n);
       one.out = handle::of_size<T>(n_out() * n);
-      one.collect_x = {{&watch}, positions.view(), std::span(own_points).subspan(points.begin, n)};
+      one.collect_x = {{&watch}, positions.view(), {}, points.begin};
       auto const list = [&](auto& part, p2p_argument& argument, handle& data)
       {
         if (!part) return;

@@ -137,7 +137,6 @@ namespace nearfield::starpu_mpi::detail
     starpu::detail::column_list<T const> positions; ///< of own points
     int rank = 0;
     rank_plan plan;
-    std::vector<index_type> own_points;
     // tasks know addresses of their members
     std::deque<step_group<T>> groups;
     std::deque<step_layer<T>> layers;
