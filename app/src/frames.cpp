@@ -63,13 +63,14 @@ namespace nearfield::app
     return step && *step <= last_ && has_frame(*step) && path(*step).filename() == name;
   }
 
-  void frame_files::write(std::uint64_t step, double time, point_set const& points,
-                          write_options const& options)
+  void frame_files::write(
+      std::uint64_t step, double time,
+      std::function<std::optional<std::filesystem::path>(std::filesystem::path const&)> const&
+          write)
   {
-    auto const frame = path(step);
-    write_points(frame, points, options);
-    written_.push_back({time, frame.filename().string()});
-    if (auto const all = collection(); !all.empty())
+    auto const shown = write(path(step));
+    written_.push_back({time, shown.value_or("").filename().string()});
+    if (auto const all = collection(); shown && !all.empty())
     {
       atomic_file file(all);
       file.write(format_pvd(written_));

@@ -6,6 +6,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <optional>
 #include <vector>
 
 namespace nearfield::app
@@ -27,10 +29,18 @@ namespace nearfield::app
     /// Throws nearfield::error if a file would overwrite one of `others`, or cannot be written.
     void check(std::vector<std::filesystem::path> const& others) const;
 
-    /// Writes a frame, and the collection anew. Throws nearfield::error.
-    void write(std::uint64_t step, double time, point_set const& points,
-               write_options const& options);
+    /// Writes a frame by write(path), and the collection anew with the file that it names; if it names none, another
+    /// rank does that. Throws nearfield::error.
+    void
+    write(std::uint64_t step, double time,
+          std::function<std::optional<std::filesystem::path>(std::filesystem::path const&)> const&
+              write);
 
+    /// The first file that was written.
+    [[nodiscard]] std::filesystem::path first() const
+    {
+      return output_.parent_path() / written_.at(0).file;
+    }
     /// The number of frames that are written.
     [[nodiscard]] std::size_t size() const { return written_.size(); }
 

@@ -84,8 +84,8 @@ namespace nearfield::app
     for (std::size_t d = 0; d < columns.size(); ++d)
       for (std::size_t i = 0; i < columns[d].size(); ++i)
         if (!std::isfinite(columns[d][i]))
-          throw error(of.name + ": point " + std::to_string(i) + " has the " + what + " " +
-                          number_text(columns[d][i]) + " along " + "xyz"[d] +
+          throw error(of.name + ": point " + std::to_string(of.first + i) + " has the " + what +
+                          " " + number_text(columns[d][i]) + " along " + "xyz"[d] +
                           "; give a smaller --dt, soften with --param eps=..., or use other units",
                       error_kind::invalid_data);
   }

@@ -20,6 +20,8 @@ namespace nearfield::app
     virtual void step() = 0;
     /// Brings positions, velocities and accelerations (outputs) to the points of the host, if they are elsewhere.
     virtual void fetch() = 0;
+    /// Completes the report, at the end.
+    virtual void finish() {}
 
     /// Of the last near field; seconds and tasks of all of them.
     [[nodiscard]] run_result const& report() const { return report_; }
@@ -29,6 +31,7 @@ namespace nearfield::app
   protected:
     /// Counts a near field that took `seconds` from positions to accelerations.
     void count(run_result&& field, double seconds);
+    [[nodiscard]] run_result& last() { return report_; }
 
   private:
     run_result report_;

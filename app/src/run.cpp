@@ -60,6 +60,21 @@ namespace nearfield::app
     }
   }
 
+  void check_motion(run_options const& options)
+  {
+    if (options.motion && !can_hold_velocities(*options.output))
+      throw error("--output: " + options.output->string() +
+                  " cannot hold velocities; give .csv, .vtu or .xyz");
+  }
+
+  void check_frames(run_options const& options)
+  {
+    if (!options.motion || !options.motion->frames) return;
+    std::vector<std::filesystem::path> others{options.input};
+    if (options.json) others.push_back(*options.json);
+    frame_files(*options.output, *options.motion->frames, options.motion->steps).check(others);
+  }
+
   void check_early(run_options const& options)
   {
     check_interaction(options.interaction, options.dim);
@@ -69,18 +84,11 @@ namespace nearfield::app
     {
       check_writable_format(*options.output);
       check_output("--output", *options.output, {options.input, options.sources});
-      if (options.motion && !can_hold_velocities(*options.output))
-        throw error("--output: " + options.output->string() +
-                    " cannot hold velocities; give .csv, .vtu or .xyz");
+      check_motion(options);
     }
     if (options.json)
       check_output("--json", *options.json, {options.input, options.sources, options.output});
-    if (options.motion && options.motion->frames)
-    {
-      std::vector<std::filesystem::path> others{options.input};
-      if (options.json) others.push_back(*options.json);
-      frame_files(*options.output, *options.motion->frames, options.motion->steps).check(others);
-    }
+    check_frames(options);
     if (options.step.backend != backend::scalar) (void)selected_isa();
   }
 

@@ -16,6 +16,12 @@ namespace nearfield::app
   /// The checks that need no input file. Starts CUDA, if it is asked for.
   void check_early(run_options const& options);
 
+  /// Throws nearfield::error for an --output that cannot hold points that move.
+  void check_motion(run_options const& options);
+
+  /// Throws nearfield::error if frames cannot be written, or would overwrite other files of the run.
+  void check_frames(run_options const& options);
+
   /// The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
   /// file says nothing of points that move.
   std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,

@@ -6,6 +6,7 @@
 #include "json.hpp"
 #include "motion.hpp"
 #include "progress.hpp"
+#include "run.hpp"
 #include "stop_request.hpp"
 #include "summary.hpp"
 
@@ -48,7 +49,7 @@ namespace nearfield::app
                                                   : points.masses;
       for (std::size_t i = 0; i < masses.size(); ++i)
         if (!(is_gravity ? masses[i] >= 0 : masses[i] > 0))
-          throw error(of.name + ": point " + std::to_string(i) + " has the mass " +
+          throw error(of.name + ": point " + std::to_string(of.first + i) + " has the mass " +
                           number_text(masses[i]) + "; give " +
                           (is_gravity ? "0 or more" : "a positive one"),
                       error_kind::invalid_data);
@@ -65,13 +66,14 @@ namespace nearfield::app
       return result;
     }
 
-    conserved conserved_of(run_options const& options, point_set const& points,
-                           std::vector<double> const& masses)
+    conserved conserved_of(loop_host const& host, run_options const& options,
+                           point_set const& points, std::vector<double> const& masses)
     {
       conserved result;
       result.momentum = momentum(points, masses);
-      // the boxes of level 1 all touch: those are all pairs too
-      if (options.level.value_or(2) > 1 || !options.json) return result;
+      host.sum(result.momentum);
+      // the boxes of level 1 all touch: those are all pairs too; of several ranks none has all points
+      if (options.level.value_or(2) > 1 || !options.json || host.ranks() > 1) return result;
       double eps = 0;
       for (auto const& [name, value] : options.interaction.parameters) eps = value;
       double const sign = options.motion->force == force::gravity ? -1 : 1;
@@ -83,14 +85,20 @@ namespace nearfield::app
 
     // f(), with the number of the step in its errors.
     template <class F>
-    void in_step(std::uint64_t k, F&& f)
-    try
+    void in_step(loop_host const& host, std::uint64_t k, F&& f)
     {
-      f();
-    }
-    catch (error const& e)
-    {
-      throw error("step " + std::to_string(k) + ": " + e.what(), e.kind(), e.code());
+      host.attempt(
+          [&]
+          {
+            try
+            {
+              f();
+            }
+            catch (error const& e)
+            {
+              throw error("step " + std::to_string(k) + ": " + e.what(), e.kind(), e.code());
+            }
+          });
     }
 
     template <class F>
@@ -102,12 +110,14 @@ namespace nearfield::app
     }
 
     // Takes the steps, until a signal comes, and writes the frames.
-    time_loop_result advance(run_options const& options, named_points& of, cut_options const& cut,
-                             std::optional<frame_files>& frames, write_options const& how)
+    time_loop_result advance(loop_host& host, run_options const& options, named_points& of,
+                             cut_options const& cut, std::optional<frame_files>& frames,
+                             write_options const& how)
     {
       motion_options const& motion = *options.motion;
       point_set& points = of.points;
-      auto const masses = take_masses(motion.force, of);
+      std::vector<double> masses;
+      host.attempt([&] { masses = take_masses(motion.force, of); });
       time_loop_result result;
       std::unique_ptr<app::motion> moving;
       auto const write_frame = [&](std::uint64_t k)
@@ -117,7 +127,9 @@ namespace nearfield::app
               [&]
               {
                 moving->fetch();
-                frames->write(k, static_cast<double>(k) * motion.dt, points, how);
+                frames->write(k, static_cast<double>(k) * motion.dt,
+                              [&](std::filesystem::path const& path)
+                              { return host.write_frame(path, points, how); });
               });
         result.frames = frames->size();
       };
@@ -127,47 +139,41 @@ namespace nearfield::app
               [&]
               {
                 moving->fetch();
-                to = conserved_of(options, points, masses);
+                to = conserved_of(host, options, points, masses);
               });
       };
 
-      std::shared_ptr<void> runtime; // its errors are not those of a step
-      timed(result.setup_seconds,
-            [&] { runtime = gpu_alone(options.step) ? nullptr : keep_running(options.step); });
-      in_step(0,
+      timed(result.setup_seconds, [&] { host.prepare(options); });
+      in_step(host, 0,
               [&]
               {
                 timed(result.setup_seconds,
-                      [&]
-                      {
-                        moving =
-                            run_where_best(options.step,
-                                           [&](execution_options const& step) {
-                                             return make_motion(options, step, of, cut,
-                                                                factors(motion.force, of, masses));
-                                           });
+                      [&] {
+                        moving = host.start(options, of, cut, factors(motion.force, of, masses));
                       });
                 write_frame(0);
               });
       conserved_now(result.at_first);
       double const before = moving->seconds();
       result.setup_seconds -= before;
-      progress_bar progress(motion.steps);
-      while (result.steps < motion.steps && !stop_request::received())
+      std::optional<progress_bar> progress;
+      if (host.is_first()) progress.emplace(motion.steps);
+      while (result.steps < motion.steps && !host.any(stop_request::received()))
       {
         std::uint64_t const k = result.steps + 1;
-        in_step(k,
+        in_step(host, k,
                 [&]
                 {
                   timed(result.step_seconds, [&] { moving->step(); });
                   result.steps = k;
                   write_frame(k);
                 });
-        progress.show(k);
+        if (progress) progress->show(k);
       }
       result.interrupted = result.steps < motion.steps;
       result.move_seconds = result.step_seconds - (moving->seconds() - before);
       conserved_now(result.at_last);
+      moving->finish();
       result.last = moving->report();
       result.last.setup_seconds = result.setup_seconds;
       return result;
@@ -199,19 +205,72 @@ namespace nearfield::app
                   << " at last\n";
       if (frames)
         std::cout << "frames        " << frames->size() << ", the first "
-                  << frames->path(0).string() << "\n";
+                  << frames->first().string() << "\n";
       if (result.interrupted) std::cout << "interrupted   by a signal\n";
     }
+  }
+
+  namespace
+  {
+    // This process.
+    class one_process final : public loop_host
+    {
+    public:
+      [[nodiscard]] int ranks() const override { return 1; }
+      [[nodiscard]] bool is_first() const override { return true; }
+      void attempt(std::function<void()> const& f) const override { f(); }
+      [[nodiscard]] bool any(bool here) const override { return here; }
+      void sum(std::span<double>) const override {}
+
+      void prepare(run_options const& options) override
+      {
+        runtime_ = gpu_alone(options.step) ? nullptr : keep_running(options.step);
+      }
+      std::unique_ptr<motion> start(run_options const& options, named_points& of,
+                                    cut_options const& cut, std::vector<double> factors) override
+      {
+        return run_where_best(options.step, [&](execution_options const& step)
+                              { return make_motion(options, step, of, cut, factors); });
+      }
+      [[nodiscard]] std::optional<std::filesystem::path>
+      write_frame(std::filesystem::path const& path, point_set const& points,
+                  write_options const& how) const override
+      {
+        write_points(path, points, how);
+        return path;
+      }
+      void write_last(run_options const& options, named_points const& of) override
+      {
+        if (options.output)
+          files_.write(*options.output, format_points(*options.output, of.points,
+                                                      {.precision = of_file(options.precision)}));
+      }
+      void commit(run_options const& options, named_points const&, std::string const& json) override
+      {
+        if (options.json) files_.write(*options.json, json);
+        files_.commit("written       ");
+      }
+
+    private:
+      std::shared_ptr<void> runtime_;
+      output_files files_;
+    };
   }
 
   exit_status run_steps(run_options const& options, named_points&& of, cut_options const& cut,
                         double read_seconds, double early_seconds)
   {
+    one_process host;
+    return run_steps(host, options, std::move(of), cut, read_seconds, early_seconds);
+  }
+
+  exit_status run_steps(loop_host& host, run_options const& options, named_points&& of,
+                        cut_options const& cut, double read_seconds, double early_seconds)
+  {
     point_set& points = of.points;
     points.output_names.clear();
     for (int d = 0; d < points.dim; ++d) points.output_names.push_back(std::string("a") + "xyz"[d]);
-    write_options const how{.precision = options.precision == precision::f32 ? file_precision::f32
-                                                                             : file_precision::f64};
+    write_options const how{.precision = of_file(options.precision)};
     std::optional<frame_files> frames;
     if (options.motion->frames)
       frames.emplace(*options.output, *options.motion->frames, options.motion->steps);
@@ -219,17 +278,18 @@ namespace nearfield::app
     auto result = [&]
     {
       stop_request const stop; // not while the last state is written: a signal ends that at once
-      return advance(options, of, cut, frames, how);
+      return advance(host, options, of, cut, frames, how);
     }();
     result.last.setup_seconds += early_seconds;
-    output_files files;
-    if (options.output)
-      timed(result.write_seconds,
-            [&] { files.write(*options.output, format_points(*options.output, points, how)); });
-    print_summary(options, points, nullptr, result.last);
-    print_loop(options, result, frames);
-    if (options.json) files.write(*options.json, json_of(options, points, result, read_seconds));
-    files.commit("written       ");
+    timed(result.write_seconds, [&] { host.write_last(options, of); });
+    std::string json;
+    if (host.is_first())
+    {
+      print_summary(options, points, nullptr, result.last);
+      print_loop(options, result, frames);
+      if (options.json) json = json_of(options, points, result, read_seconds);
+    }
+    host.commit(options, of, json);
     if (result.interrupted) stop_request::pass_on();
     return success;
   }

@@ -128,6 +128,59 @@ namespace
                    "--periodic: found 2 lengths");
   }
 
+  TEST(program_over_ranks, moves_points)
+  {
+    temporary_folder const folder;
+    auto points = cloud(400);
+    points.input_names = {"m"};
+    for (double& m : points.inputs[0]) m = 1. / 400;
+    write_points(folder / "in.csv", points);
+    auto const options = [&](char const* output, char const* dt)
+    {
+      return std::vector<std::string>{(folder / "in.csv").string(),
+                                      "--move",
+                                      "gravity",
+                                      "--steps",
+                                      "4",
+                                      "--dt",
+                                      dt,
+                                      "--param",
+                                      "eps=0.05",
+                                      "--max-leaf-size",
+                                      "30",
+                                      "--frames",
+                                      "2",
+                                      "--output",
+                                      (folder / output).string()};
+    };
+    expect_success(run_alone(options("one.csv", "0.01")));
+    auto const end = run_over(3, options("many.csv", "0.01"));
+    expect_success(end);
+    EXPECT_THAT(end.out, testing::HasSubstr("400, 3D, on 3 ranks"));
+    EXPECT_THAT(end.out, testing::ContainsRegex("moved +gravity, 4 steps of 0.01"));
+    for (char const* frame : {".csv", "_000000.csv", "_000002.csv", "_000004.csv"})
+    {
+      auto const one = read_points(folder / ("one" + std::string(frame))),
+                 many = read_points(folder / ("many" + std::string(frame)));
+      for (std::size_t d = 0; d < 3; ++d)
+        for (std::size_t i = 0; i < one.size(); ++i)
+        {
+          ASSERT_NEAR(many.positions[d][i], one.positions[d][i], 1e-13);
+          ASSERT_NEAR(many.velocities[d][i], one.velocities[d][i], 1e-12);
+          ASSERT_NEAR(many.outputs[d][i], one.outputs[d][i], 1e-11);
+        }
+    }
+    // pieces, and the collection of their frames
+    expect_success(run_over(2, options("out.vtu", "0.01")));
+    EXPECT_THAT(read_text(folder / "out.pvd"), testing::HasSubstr("file=\"out_000004.pvtu\""));
+    EXPECT_THAT(read_text(folder / "out_000004.pvtu"), testing::HasSubstr("out_000004_rank1.vtu"));
+    EXPECT_GT(std::filesystem::file_size(folder / "out_000004_rank1.vtu"), 1000u);
+    // an error of any rank, once, with the step
+    expect_refusal(run_over(2, options("far.csv", "1e200")), "step 1: .* has the coordinate");
+    EXPECT_FALSE(std::filesystem::exists(folder / "far.csv"));
+    expect_refusal(run_over(2, options("far.bfma", "0.01")), "cannot hold velocities");
+  }
+
   TEST(program_over_ranks, chooses_a_leaf_size)
   {
     temporary_folder const folder;
@@ -266,7 +319,7 @@ namespace
     };
     for (auto const& [options, message] :
          {refused{{"run", "--gpus", "1"}, "--gpus: not available over ranks"},
-          {{"run", "--move", "gravity", "--steps", "1", "--dt", "1"}, "--move: not available"},
+          {{"run", "--sources", "in.csv"}, "--sources: not available"},
           {{"search", "--radius", "1", "--backend", "cuda"}, "--backend cuda: not available"},
           {{"search", "--radius", "1", "--cells-per-cutoff", "2"},
            "--cells-per-cutoff: not avail"}})

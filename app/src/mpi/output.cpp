@@ -31,6 +31,13 @@ namespace nearfield::app
       return whole;
     }
 
+    std::vector<std::string> names_of_pieces(ranks const& all, std::filesystem::path const& path)
+    {
+      std::vector<std::string> names;
+      for (int r = 0; r < all.size(); ++r) names.push_back(piece_of(path, r).filename().string());
+      return names;
+    }
+
     /// The file of this rank, which goes again if the files of others do not come to be.
     class piece
     {
@@ -109,6 +116,45 @@ namespace nearfield::app
         });
   }
 
+  void write_state(ranks const& all, std::filesystem::path const& path, point_set const& points,
+                   write_options how)
+  {
+    std::optional<piece> mine;
+    std::optional<atomic_file> whole; // of the first rank
+    if (has_pieces(path))
+      all.attempt(
+          [&]
+          {
+            auto const here = piece_of(path, all.rank());
+            mine.emplace(here, format_points(here, points, how));
+            if (!all.is_first()) return;
+            whole.emplace(file_of_first(path));
+            whole->write(format_pvtu(points, names_of_pieces(all, path), how));
+          });
+    else
+    {
+      how.part = whole_of(all, points);
+      all.attempt(
+          [&]
+          {
+            if (all.is_first()) whole.emplace(path);
+          });
+      all.pass_to_first([&](byte_sink const& put) { put(format_points(path, points, how)); },
+                        [&](std::string_view bytes) { whole->write(bytes); });
+    }
+    all.attempt(
+        [&]
+        {
+          if (mine) mine->commit();
+        });
+    all.attempt(
+        [&]
+        {
+          if (whole) whole->commit();
+        });
+    if (mine) mine->keep();
+  }
+
   void write_files(ranks const& all, run_options const& options, named_points const& points,
                    std::string const& json)
   {
@@ -122,10 +168,8 @@ namespace nearfield::app
             auto const path = piece_of(*options.output, all.rank());
             mine.emplace(path, format_points(path, points.points, how));
             if (!all.is_first()) return;
-            std::vector<std::string> names;
-            for (int r = 0; r < all.size(); ++r)
-              names.push_back(piece_of(*options.output, r).filename().string());
-            files.write(file_of_first(*options.output), format_pvtu(points.points, names, how));
+            files.write(file_of_first(*options.output),
+                        format_pvtu(points.points, names_of_pieces(all, *options.output), how));
           });
     else if (options.output)
     {

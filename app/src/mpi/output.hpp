@@ -19,6 +19,10 @@ namespace nearfield::app
   void write_in_order(ranks const& all, output_files& files, std::filesystem::path const& path,
                       std::function<void(byte_sink const&)> const& write);
 
+  /// Writes the points of all ranks to a file, or to pieces. Collective.
+  void write_state(ranks const& all, std::filesystem::path const& path, point_set const& points,
+                   write_options how);
+
   /// Writes `json`, if it is asked for, and gives the files of the first rank their names. Collective.
   void commit(ranks const& all, output_files& files,
               std::optional<std::filesystem::path> const& json_path, std::string const& json);

@@ -8,6 +8,7 @@
 #include "mpi/compute_over.hpp"
 #include "mpi/output.hpp"
 #include "mpi/ranks.hpp"
+#include "mpi/steps_over.hpp"
 #include "summary.hpp"
 #include "tune.hpp"
 
@@ -26,7 +27,6 @@ namespace nearfield::app
   {
     void check_options(run_options const& options)
     {
-      refuse(options.motion.has_value(), "--move", alone);
       refuse(options.sources.has_value(), "--sources", alone);
       refuse(options.step.gpus.value_or(0) > 0, "--gpus",
              "ranks share the GPUs of a machine; leave it out, or give 0 for none");
@@ -70,10 +70,13 @@ namespace nearfield::app
     {
       auto early = options;
       early.output.reset();
+      if (early.motion) early.motion->frames.reset();
       if (!all.is_first()) early.json.reset();
       check_early(early);
       if (!options.output) return;
       check_writable_format(*options.output);
+      check_motion(options);
+      if (all.is_first()) check_frames(options);
       if (all.is_first())
         check_output("--output", file_of_first(*options.output), {options.input, options.json});
       if (has_pieces(*options.output))
@@ -124,6 +127,9 @@ namespace nearfield::app
       auto const step = share_machine(all, options.step);
       if (!options.level && options.max_leaf_size == automatic)
         all.attempt([&] { costs = leaf_costs_of(options, mine.points.dim); });
+      if (options.motion)
+        return run_steps_over(all, options, std::move(mine), cut, step, read_seconds,
+                              early_seconds);
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
       auto result = compute_in(all, mine, options.interaction, cut, step, options.check);

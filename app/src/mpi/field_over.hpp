@@ -1,0 +1,154 @@
+#pragma once
+
+#include "compute.hpp"
+#include "interactions.hpp"
+#include "mpi/ranks.hpp"
+#include "step.hpp"
+#include "task_step.hpp"
+
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+#include <nearfield/starpu_mpi/near_field.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <vector>
+
+namespace nearfield::app
+{
+  /// StarPU-MPI, running as long as this lives.
+  class message_thread
+  {
+  public:
+    message_thread();
+    ~message_thread();
+    message_thread(message_thread const&) = delete;
+    message_thread& operator=(message_thread const&) = delete;
+  };
+
+  /// What a result says of the machine, and of tasks: of all ranks.
+  void describe_workers(ranks const& all, session const& running, run_result& result);
+  [[nodiscard]] std::vector<worker_tasks> tasks_of_all(ranks const& all,
+                                                       std::vector<worker_tasks> const& mine);
+
+  /// The near field of the points of all ranks: StarPU, a tree and a step. Every function is collective and throws
+  /// agreed_error.
+  template <class T, int Dim>
+  class field_over
+  {
+  public:
+    /// Starts StarPU.
+    field_over(ranks const& all, cut_options const& cut, execution_options const& how)
+        : all_(all), cut_(cut), how_(how)
+    {
+      all.attempt([&] { running_.emplace(how); });
+      all.attempt([&] { messages_.emplace(); });
+      workers_ = std::make_shared<starpu::cpu_workers>(running_->runtime());
+    }
+
+    /// Makes the tree and the step. The points must outlive it, and so must k.
+    template <class K>
+    void start(named_points const& points, K const& k)
+    {
+      on_.emplace(points, nullptr, cut_, workers_);
+      auto const begin = std::chrono::steady_clock::now();
+      tree_options<Dim> options;
+      all_.attempt([&] { options = on_->options(); });
+      if (options.root) options.root->half_width = all_.greatest(options.root->half_width);
+      all_.attempt(
+          [&]
+          {
+            tree_.emplace(MPI_COMM_WORLD, on_->targets(), options,
+                          starpu_mpi::distribution_options{.threads = workers_.get()});
+          });
+      tree_seconds_ = seconds_since(begin);
+      all_.attempt([&] { check_inputs(points, K::name, K::n_in); });
+      delivered_ = output_columns<T>(*on_, k);
+      q_ = on_->input_pointers();
+      out_ = pointers<T>(delivered_);
+      all_.attempt(
+          [&]
+          {
+            step_.emplace(
+                running_->runtime(), *tree_, k, soa<T const, run_time_columns>(q_, on_->size()),
+                soa<T, run_time_columns>(out_, on_->size()),
+                starpu_mpi::step_options{
+                    .form = how_.form,
+                    .backend = how_.backend,
+                    .groups = {.leaves_per_group = how_.leaves_per_group.value_or(automatic)}});
+          });
+    }
+
+    /// The points, as many on each rank, have other positions.
+    void move(named_points const& points)
+    {
+      problem<T, Dim> const now(points, nullptr, cut_, workers_);
+      auto const begin = std::chrono::steady_clock::now();
+      all_.attempt([&] { (void)now.options(); }); // checks them
+      all_.attempt([&] { tree_->rebuild(now.targets(), step_->seconds()); });
+      tree_seconds_ = seconds_since(begin);
+      all_.attempt([&] { step_->positions_changed(); });
+    }
+
+    /// Computes the outputs of this rank's points.
+    void compute()
+    {
+      all_.wait_for_all();
+      auto const start = std::chrono::steady_clock::now();
+      try
+      {
+        step_->submit();
+      }
+      catch (std::exception const& failure)
+      {
+        // the others wait for messages of this rank, and its destructor for theirs
+        all_.abort(failure.what());
+      }
+      all_.attempt([&] { step_->wait(); });
+      seconds_ = seconds_since(start);
+    }
+
+    /// What a result says of all ranks, but the outputs.
+    void describe(run_result& result) const
+    {
+      int depth = cut_.level.value_or(0);
+      std::uint64_t largest = 0;
+      for (index_type b = tree_->first_leaf(); b < tree_->first_leaf() + tree_->size(); ++b)
+      {
+        depth = std::max(depth, tree_->cell(b).level);
+        largest = std::max<std::uint64_t>(largest, tree_->known_leaves().count(b));
+      }
+      result.ranks = all_.size();
+      result.points = tree_->total_points();
+      result.leaves = tree_->total_leaves();
+      result.depth = static_cast<int>(all_.greatest(depth));
+      result.max_leaf = static_cast<std::uint64_t>(all_.greatest(static_cast<double>(largest)));
+      result.interactions = all_.sum(tree_->interaction_count());
+      describe_workers(all_, *running_, result);
+      result.step.tasks = tasks_of_all(all_, step_->statistics());
+    }
+
+    /// Of this rank, the last time.
+    [[nodiscard]] double tree_seconds() const { return tree_seconds_; }
+    [[nodiscard]] double seconds() const { return seconds_; }
+    [[nodiscard]] std::vector<std::vector<T>> const& outputs() const { return delivered_; }
+    [[nodiscard]] problem<T, Dim> const& points() const { return *on_; }
+    [[nodiscard]] starpu_mpi::distributed_tree<T, Dim> const& tree() const { return *tree_; }
+
+  private:
+    ranks const& all_;
+    cut_options cut_;
+    execution_options how_;
+    std::optional<session> running_;
+    std::optional<message_thread> messages_;
+    std::shared_ptr<starpu::cpu_workers> workers_;
+    std::optional<problem<T, Dim>> on_;
+    std::optional<starpu_mpi::distributed_tree<T, Dim>> tree_;
+    std::vector<std::vector<T>> delivered_;
+    std::vector<T const*> q_;
+    std::vector<T*> out_;
+    std::optional<starpu_mpi::near_field<T>> step_;
+    double tree_seconds_ = 0, seconds_ = 0;
+  };
+}
