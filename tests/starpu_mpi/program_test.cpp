@@ -479,6 +479,29 @@ namespace
     return ranks;
   }
 
+  TEST(program_over_ranks, ends_a_loop_by_a_signal_to_one_rank)
+  {
+    temporary_folder const folder;
+    auto points = cloud(200);
+    points.input_names = {"m"};
+    for (double& m : points.inputs[0]) m = 1. / 200;
+    write_points(folder / "in.csv", points);
+    program const running({"run", (folder / "in.csv").string(), "--move", "gravity", "--steps",
+                           "1000000", "--dt", "1e-4", "--param", "eps=0.1", "--frames", "1000000",
+                           "--output", (folder / "out.csv").string()},
+                          {}, mpirun(2));
+    auto const first_frame = folder / "out_0000000.csv";
+    for (int tries = 0; tries < 1000 && !std::filesystem::exists(first_frame); ++tries)
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    auto const ranks = ranks_of(running.id());
+    ASSERT_EQ(ranks.size(), 2u);
+    ::kill(ranks[1], SIGTERM);
+    auto const end = running.wait_at_most(std::chrono::seconds(10));
+    EXPECT_THAT(end.out, testing::ContainsRegex("moved +gravity, [0-9]+ of 1000000 steps"));
+    EXPECT_THAT(end.out, testing::HasSubstr("interrupted   by a signal"));
+    EXPECT_EQ(read_points(folder / "out.csv").size(), 200u);
+  }
+
   TEST(program_over_ranks, ends_when_a_rank_is_killed)
   {
     temporary_folder const folder;
