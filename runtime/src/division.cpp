@@ -17,7 +17,7 @@ namespace nearfield::starpu::detail
 {
   namespace
   {
-    // What is measured lies in the caches of a core: CPU workers reach 0.7 to 0.9 of it in a step, whose points come from
+    // What is measured lies in the caches of a core: CPU workers reach 0.64 to 0.85 of it in a step, whose points come from
     // memory, and a GPU 0.75 to 1.1 of it (`cpu_in_step` and `gpu_in_step` of h100-starpu_shares.json). A GPU would wait for
     // cores if this were 1 / 0.7 of the true ratio of both (doubt in shares.cpp).
     constexpr double in_a_step = 0.75;
