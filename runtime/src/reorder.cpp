@@ -32,7 +32,7 @@ namespace nearfield::starpu::detail
         if (!argument.order.empty()) return gather_columns(argument.from, argument.order, chunk, 0);
         for (int c = 0; c < argument.from.columns().width(); ++c)
           for (std::size_t i = 0; i < chunk.n; ++i)
-            chunk[c][i] = argument.from[c][argument.first + i];
+            chunk[c][i] = argument.from[c][*argument.first + i];
       }
     };
 

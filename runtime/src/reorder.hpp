@@ -8,6 +8,7 @@
 #include <nearfield/tree/permutation.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,13 +31,13 @@ namespace nearfield::starpu::detail
     }
   }
 
-  /// chunk(i, c) = from[c][order[i]]; without an order from[c][first + i]
+  /// chunk(i, c) = from[c][order[i]], or from[c][*first + i]
   template <class T>
   struct collect_argument : task_argument
   {
     strided<T const, run_time_columns> from;
     std::span<index_type const> order; ///< caller's indices of the points of the chunk
-    std::size_t first = 0;
+    std::optional<std::size_t> first = std::nullopt; ///< in place of an order
   };
 
   /// Buffer: the chunk, which it writes.

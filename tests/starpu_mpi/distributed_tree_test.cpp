@@ -368,31 +368,47 @@ namespace
 
   TEST(distributed_tree, chooses_leaf_sizes_as_one_rank_does)
   {
-    // with a far field, and without; points anywhere
-    auto const all = make_points<double, 3>(cloud::plummer, 30000);
-    auto const first = first_points(owners::random, all.size(), 3);
-    auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const here = slice(all, first[rank], first[rank + 1]);
     auto const near_field = [](double targets, double sources)
     {
       return 1e-9 * (targets + 20) * sources;
     };
-    for (double const per_leaf : {0., 3e-6, 1e-4})
-    {
-      leaf_costs const costs{.near_field = near_field, .seconds_per_leaf = per_leaf};
-      tree_options<3> options{.max_leaf_size = automatic, .costs = &costs};
-      distributed_tree<double, 3> mine(MPI_COMM_WORLD, here, options, {.first_number = far_number});
-      int const of_one_rank = choose_leaf_size(all.view(), costs).max_leaf_size;
-      auto const chosen = static_cast<int>(mine.max_leaf_size());
-      // leaves at the ends of trial ranges are cut smaller, so the next size may win
-      EXPECT_LE(chosen, 1.5 * of_one_rank) << per_leaf;
-      EXPECT_GE(chosen, of_one_rank / 1.5) << per_leaf;
-      EXPECT_TRUE(size_of_world() > 1 || chosen == of_one_rank) << chosen;
-      options.max_leaf_size = chosen;
-      expect_part_of(build_tree(all.view(), options), all, mine);
-      mine.rebuild(here); // keeps the size, without the costs
-      EXPECT_EQ(mine.max_leaf_size(), static_cast<index_type>(chosen));
-    }
+    // without a far field, and with far fields that make large leaves best; points anywhere
+    for (cloud const shape : {cloud::uniform, cloud::plummer})
+      for (double const per_leaf : {0., 3e-6, 1e-4})
+      {
+        auto const all = make_points<double, 3>(shape, 20000);
+        auto const first = first_points(owners::random, all.size(), 3);
+        auto const rank = static_cast<std::size_t>(rank_of_world());
+        auto const here = slice(all, first[rank], first[rank + 1]);
+        leaf_costs const costs{.near_field = near_field, .seconds_per_leaf = per_leaf};
+        tree_options<3> options{.max_leaf_size = automatic, .costs = &costs};
+        distributed_tree<double, 3> mine(MPI_COMM_WORLD, here, options,
+                                         {.first_number = far_number});
+        auto const chosen = static_cast<int>(mine.max_leaf_size());
+        SCOPED_TRACE(testing::Message()
+                     << name_of(shape) << ", " << per_leaf << " s a leaf: " << chosen);
+        auto const of_one_rank = choose_leaf_size(all.view(), costs);
+        if (size_of_world() == 1)
+        {
+          EXPECT_EQ(chosen, of_one_rank.max_leaf_size);
+        }
+        // leaves end at those of the trial's ranges, so the choice may differ; what it costs may not
+        auto const of = [&](int size)
+        {
+          return std::ranges::find(of_one_rank.tried, size,
+                                   &leaf_size_choice::candidate::max_leaf_size);
+        };
+        auto const best = of(of_one_rank.max_leaf_size), taken = of(chosen);
+        ASSERT_NE(taken, of_one_rank.tried.end());
+        if (per_leaf > 0)
+          EXPECT_LE(taken->seconds(), 1.1 * best->seconds());
+        else
+          EXPECT_GE(taken->rate(), 0.9 * best->rate());
+        options.max_leaf_size = chosen;
+        expect_part_of(build_tree(all.view(), options), all, mine);
+        mine.rebuild(here); // keeps the size, without the costs
+        EXPECT_EQ(mine.max_leaf_size(), static_cast<index_type>(chosen));
+      }
   }
 
   TEST(distributed_tree, gives_a_slow_rank_fewer_interactions)
@@ -495,6 +511,9 @@ namespace
                               }};
     EXPECT_THAT(message_for({.max_leaf_size = automatic, .costs = &negative}),
                 testing::HasSubstr("leaf_costs: near_field("));
+    leaf_costs const one_is_bad{.seconds_per_leaf = rank_of_world() == 0 ? -1. : 0.};
+    EXPECT_THAT(message_for({.max_leaf_size = automatic, .costs = &one_is_bad}),
+                testing::HasSubstr("seconds_per_leaf is -1"));
     if (size_of_world() > 1)
     {
       EXPECT_THAT(message_of_all(

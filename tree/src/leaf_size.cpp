@@ -140,10 +140,41 @@ namespace nearfield::detail
 
   namespace
   {
-    /// The same from blocks of leaves, before they have lists.
+    /// The cells of the size of a leaf around it that exist, but whose keys are not in a range.
+    template <int Dim>
+    int cells_beyond(leaf_cell<Dim> const& leaf, int key_level, curve_range const& owned,
+                     std::array<double, Dim> const& period)
+    {
+      std::int64_t const n = std::int64_t(1) << leaf.level;
+      int found = 0;
+      std::array<int, Dim> step;
+      step.fill(-1);
+      for (bool more = true; more;)
+      {
+        std::array<std::uint32_t, Dim> index;
+        bool exists = true;
+        for (int d = 0; d < Dim; ++d)
+        {
+          std::int64_t const at = std::int64_t(leaf.index[d]) + step[d];
+          exists &= period[d] > 0 || (at >= 0 && at < n);
+          index[d] = static_cast<std::uint32_t>(at & (n - 1));
+        }
+        std::uint64_t const key = encode<leaf_order::morton, Dim>(index, leaf.level)
+                                  << (Dim * (key_level - leaf.level));
+        found += exists && (key < owned.begin || key >= owned.end);
+        int d = 0;
+        while (d < Dim && ++step[d] == 2) step[d++] = -1;
+        more = d < Dim;
+      }
+      return found;
+    }
+
+    /// The same from blocks of leaves, before they have lists. Around leaves of an owned range, cells beyond it have as
+    /// many points as they have.
     template <int Dim>
     candidate sampled_cost(leaf_costs const& costs, leaf_set<Dim> const& leaves, bool one_set,
-                           int key_level, std::array<double, Dim> const& period)
+                           int key_level, std::array<double, Dim> const& period,
+                           curve_range const* owned = nullptr)
     {
       boxes const targets{leaves.target_offsets};
       boxes const sources{one_set ? leaves.target_offsets : leaves.source_offsets};
@@ -165,7 +196,9 @@ namespace nearfield::detail
         for (index_type b = first; b < last; ++b)
         {
           double const of_targets = targets.count(b);
-          double const met = of_targets > 0 ? static_cast<double>(list.source_count(b - first)) : 0;
+          double met = of_targets > 0 ? static_cast<double>(list.source_count(b - first)) : 0;
+          if (owned)
+            met += of_targets * cells_beyond<Dim>(leaves.cells[b], key_level, *owned, period);
           sum.pairs += of_targets * met;
           sum.near_seconds += near_seconds(costs, of_targets, met);
         }
@@ -187,7 +220,7 @@ namespace nearfield::detail
   {
     auto const leaves =
         adaptive_leaves<Dim>(on, keys, {}, key_level, static_cast<index_type>(size), owned);
-    return sampled_cost<Dim>(costs, leaves, true, key_level, period);
+    return sampled_cost<Dim>(costs, leaves, true, key_level, period, &owned);
   }
 
   template <int Dim>

@@ -9,7 +9,7 @@
 namespace nearfield::detail
 {
   /// What leaves of at most `size` points with these ascending keys, of one set, cost: those of the owned range, which
-  /// has all keys.
+  /// has all keys. What lies beyond it is taken to be as dense as the leaf beside it.
   template <int Dim>
   NEARFIELD_API leaf_size_choice::candidate
   cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -163,12 +164,20 @@ namespace nearfield::starpu_mpi
       return std::move(arrived.values);
     }
 
-    /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts; they end there for the trial,
-    /// and meet no leaves of other ranks.
+    /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts, where leaves end for the trial.
     template <int Dim>
     int choose_size(ranks const& all, executor& on, std::span<std::uint64_t const> keys,
                     shape<Dim> const& of, leaf_costs const& costs)
     {
+      // what sizes are tried depends on these, and must be the same everywhere
+      all.attempt([&] { (void)choose_leaf_size(costs, 0, {}); }); // checks them
+      double const has_far_field = costs.has_far_field();
+      std::array<double, 2> most{has_far_field, -has_far_field};
+      all.greatest(most);
+      if (most[0] != -most[1])
+        throw error(
+            "distributed_tree: the costs of some ranks have a far field; give one to all or "
+            "to none");
       auto const cuts = detail::cut_by_points(all, keys, of.end());
       auto const here = keys_here(all, on, keys, cuts);
       return choose_leaf_size(
@@ -203,8 +212,9 @@ namespace nearfield::starpu_mpi
       }
       auto const known =
           detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level, of.period);
-      weighted_leaves const mine(on, known, cut_choice::equal_interactions, 1);
-      return detail::cut_by_weight(all, mine.keys, mine.weights, of.end());
+      std::optional<weighted_leaves> mine;
+      all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
+      return detail::cut_by_weight(all, mine->keys, mine->weights, of.end());
     }
 
     template <int Dim>
@@ -439,9 +449,10 @@ namespace nearfield::starpu_mpi
     auto known = memory_->send(all, points, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
-      weighted_leaves const mine(on, known, choice, memory_->cost);
+      std::optional<weighted_leaves> mine;
+      all.attempt([&] { mine.emplace(on, known, choice, memory_->cost); });
       if (auto better =
-              detail::better_cuts(all, mine.keys, mine.weights, distribution.imbalance, of.end()))
+              detail::better_cuts(all, mine->keys, mine->weights, distribution.imbalance, of.end()))
       {
         memory_->cuts = parts_.cuts = std::move(*better);
         known = memory_->send(all, points, of, parts_);

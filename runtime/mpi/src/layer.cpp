@@ -147,28 +147,32 @@ namespace nearfield::starpu_mpi::detail
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period)
     {
-      loop_parts const loop = cut(on, own.size());
-      std::vector<std::vector<std::pair<int, index_type>>> found(
-          static_cast<std::size_t>(loop.parts));
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
-                      for (std::size_t b = begin; b < end; ++b)
-                        for (int const rank : touched.of(own.cells[b]))
-                          found[static_cast<std::size_t>(part)].emplace_back(
-                              rank, static_cast<index_type>(b));
-                    });
       told_leaves told;
       std::vector<std::pair<int, leaf_record>> records;
-      for (auto const& of_part : found)
-        for (auto const& [rank, b] : of_part)
-        {
-          if (told.border.empty() || told.border.back() != b) told.border.push_back(b);
-          records.push_back({rank,
-                             {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
-                              static_cast<std::uint32_t>(own.cells[b].level)}});
-        }
+      auto const find = [&]
+      {
+        loop_parts const loop = cut(on, own.size());
+        std::vector<std::vector<std::pair<int, index_type>>> found(
+            static_cast<std::size_t>(loop.parts));
+        for_each_part(on, loop,
+                      [&](int part, std::size_t begin, std::size_t end)
+                      {
+                        touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
+                        for (std::size_t b = begin; b < end; ++b)
+                          for (int const rank : touched.of(own.cells[b]))
+                            found[static_cast<std::size_t>(part)].emplace_back(
+                                rank, static_cast<index_type>(b));
+                      });
+        for (auto const& of_part : found)
+          for (auto const& [rank, b] : of_part)
+          {
+            if (told.border.empty() || told.border.back() != b) told.border.push_back(b);
+            records.push_back({rank,
+                               {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
+                                static_cast<std::uint32_t>(own.cells[b].level)}});
+          }
+      };
+      all.attempt(find);
       told.arrived = all.send(records);
       return told;
     }

@@ -49,7 +49,8 @@ namespace nearfield::starpu_mpi::detail
               double pairs = count(own) * (count(own) - 1);
               for (source_range range : leaves_.lists.neighbours(b))
               {
-                // the half list: what comes after the box, and of images of itself each second one
+                // The half list: what comes after the box. Only the leaf of level 0 meets images of itself, each second
+                // one of which counts.
                 bool const is_itself = range.begin == own.begin;
                 if (is_itself ? !is_in_half(range.shift) : range.begin < own.end) continue;
                 if (range.begin >= end_) continue;
