@@ -13,7 +13,8 @@
 //   new_inputs     a step with new inputs, which go to the ranks around
 //   standing       a step in which nothing has changed; results go back
 //   resident/*     --gpus: the same, but results stay on the GPU (delivery on request)
-//   moved          --gpus: after every point has moved and the tree was rebuilt; results stay
+//   moved          --gpus: after every point has moved, by one ulp to no other rank, and the tree was rebuilt; results
+//                  stay
 //   independent/*  --weak: all of these, all ranks at once, each by itself with its own points; the mean of ranks
 //
 // `bytes` and `messages` are what the rank that sends most sends in a step, by StarPU-MPI's count and by the layers.

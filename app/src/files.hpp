@@ -82,6 +82,11 @@ namespace nearfield::app
     {
       for (output const& each : files_) std::cout << label << each.path.string() << "\n";
       flush_output();
+      commit();
+    }
+    /// The same, without a word.
+    void commit()
+    {
       for (output& each : files_) each.file.commit();
     }
 

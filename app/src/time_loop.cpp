@@ -21,18 +21,19 @@ namespace nearfield::app
 {
   namespace
   {
-    // The masses of the points. Those of gravity become the inputs, if the file has them in column m.
-    std::vector<double> take_masses(force f, named_points& of)
+    // The masses of the points, which the file may have in column m. Those of gravity become the inputs.
+    std::vector<double> take_masses(force f, named_points& of, bool has_masses)
     {
       auto& points = of.points;
       bool const is_gravity = f == force::gravity;
-      if (is_gravity && points.inputs.empty() && !points.masses.empty())
+      if (is_gravity && points.inputs.empty() && has_masses)
       {
         points.inputs.push_back(std::move(points.masses));
         points.input_names = {"m"};
         points.masses = {};
+        has_masses = false;
       }
-      if (is_gravity && !points.inputs.empty() && !points.masses.empty())
+      if (is_gravity && !points.inputs.empty() && has_masses)
         throw error(
             of.name +
                 ": found columns q and m, and each may be the masses of --move gravity; skip one "
@@ -40,7 +41,7 @@ namespace nearfield::app
             error_kind::invalid_data);
       if (points.inputs.size() != 1)
         throw error(of.name + ": found " + std::to_string(points.inputs.size()) + " input columns" +
-                        (points.masses.empty() ? "" : " beside masses") + ", expected " +
+                        (has_masses ? " beside masses" : "") + ", expected " +
                         (is_gravity ? "masses, as the column q or m, for --move gravity"
                                     : "one, the charges, for --move charges"),
                     error_kind::invalid_data);
@@ -86,19 +87,13 @@ namespace nearfield::app
     // f(), with the number of the step in its errors.
     template <class F>
     void in_step(loop_host const& host, std::uint64_t k, F&& f)
+    try
     {
-      host.attempt(
-          [&]
-          {
-            try
-            {
-              f();
-            }
-            catch (error const& e)
-            {
-              throw error("step " + std::to_string(k) + ": " + e.what(), e.kind(), e.code());
-            }
-          });
+      f();
+    }
+    catch (error const& e)
+    {
+      host.rethrow(e, "step " + std::to_string(k) + ": ");
     }
 
     template <class F>
@@ -117,7 +112,9 @@ namespace nearfield::app
       motion_options const& motion = *options.motion;
       point_set& points = of.points;
       std::vector<double> masses;
-      host.attempt([&] { masses = take_masses(motion.force, of); });
+      bool const has_masses =
+          host.any(!points.masses.empty()); // which a rank without points cannot tell
+      host.attempt([&] { masses = take_masses(motion.force, of, has_masses); });
       time_loop_result result;
       std::unique_ptr<app::motion> moving;
       auto const write_frame = [&](std::uint64_t k)
@@ -148,8 +145,11 @@ namespace nearfield::app
               [&]
               {
                 timed(result.setup_seconds,
-                      [&] {
-                        moving = host.start(options, of, cut, factors(motion.force, of, masses));
+                      [&]
+                      {
+                        std::vector<double> to_accelerations;
+                        host.attempt([&] { to_accelerations = factors(motion.force, of, masses); });
+                        moving = host.start(options, of, cut, std::move(to_accelerations));
                       });
                 write_frame(0);
               });
@@ -219,6 +219,10 @@ namespace nearfield::app
       [[nodiscard]] int ranks() const override { return 1; }
       [[nodiscard]] bool is_first() const override { return true; }
       void attempt(std::function<void()> const& f) const override { f(); }
+      [[noreturn]] void rethrow(error const& e, std::string const& before) const override
+      {
+        throw error(before + e.what(), e.kind(), e.code());
+      }
       [[nodiscard]] bool any(bool here) const override { return here; }
       void sum(std::span<double>) const override {}
 
@@ -245,7 +249,7 @@ namespace nearfield::app
           files_.write(*options.output, format_points(*options.output, of.points,
                                                       {.precision = of_file(options.precision)}));
       }
-      void commit(run_options const& options, named_points const&, std::string const& json) override
+      void commit(run_options const& options, std::string const& json) override
       {
         if (options.json) files_.write(*options.json, json);
         files_.commit("written       ");
@@ -289,7 +293,7 @@ namespace nearfield::app
       print_loop(options, result, frames);
       if (options.json) json = json_of(options, points, result, read_seconds);
     }
-    host.commit(options, of, json);
+    host.commit(options, json);
     if (result.interrupted) stop_request::pass_on();
     return success;
   }

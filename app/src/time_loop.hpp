@@ -4,6 +4,7 @@
 #include "compute.hpp"
 #include "motion.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/io/points.hpp>
 
 #include <cstdint>
@@ -48,8 +49,10 @@ namespace nearfield::app
     [[nodiscard]] virtual int ranks() const = 0;
     /// Whether it says how far the loop is, and what came of it.
     [[nodiscard]] virtual bool is_first() const = 0;
-    /// Calls f; what it throws on one it throws on all.
+    /// Calls f, which asks nothing of others; what it throws on one it throws on all.
     virtual void attempt(std::function<void()> const& f) const = 0;
+    /// Throws the error anew with words before it, on those that have it.
+    [[noreturn]] virtual void rethrow(error const& e, std::string const& before) const = 0;
     [[nodiscard]] virtual bool any(bool here) const = 0;
     virtual void sum(std::span<double> values) const = 0;
 
@@ -65,8 +68,7 @@ namespace nearfield::app
                 write_options const& how) const = 0;
     /// Writes the last state to --output, which gets its name with --json in commit().
     virtual void write_last(run_options const& options, named_points const& of) = 0;
-    virtual void commit(run_options const& options, named_points const& of,
-                        std::string const& json) = 0;
+    virtual void commit(run_options const& options, std::string const& json) = 0;
   };
 
   /// `nearfield run --move`: moves the points, which need not lie in the box of their file, and writes frames and

@@ -13,7 +13,8 @@ namespace nearfield::app
                           execution_options const& how, std::size_t n_check)
     {
       run_result result;
-      field_over<T, Dim> field(all, cut, how);
+      runtime_over const runtime(all, how);
+      field_over<T, Dim> field(all, runtime, cut, how);
       with_interaction<Dim>(interaction,
                             [&]<class K>(K const& k)
                             {

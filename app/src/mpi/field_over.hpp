@@ -9,10 +9,12 @@
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <memory>
 #include <optional>
-#include <type_traits>
+#include <span>
 #include <vector>
 
 namespace nearfield::app
@@ -27,31 +29,46 @@ namespace nearfield::app
     message_thread& operator=(message_thread const&) = delete;
   };
 
-  /// What a result says of the machine, and of tasks: of all ranks.
-  void describe_workers(ranks const& all, session const& running, run_result& result);
-  [[nodiscard]] std::vector<worker_tasks> tasks_of_all(ranks const& all,
-                                                       std::vector<worker_tasks> const& mine);
-
-  /// The near field of the points of all ranks: StarPU, a tree and a step. Every function is collective and throws
-  /// agreed_error.
-  template <class T, int Dim>
-  class field_over
+  /// StarPU, StarPU-MPI and the workers that build trees. Collective; throws agreed_error.
+  class runtime_over
   {
   public:
-    /// Starts StarPU.
-    field_over(ranks const& all, cut_options const& cut, execution_options const& how)
-        : all_(all), cut_(cut), how_(how)
+    runtime_over(ranks const& all, execution_options const& how)
     {
       all.attempt([&] { running_.emplace(how); });
       all.attempt([&] { messages_.emplace(); });
       workers_ = std::make_shared<starpu::cpu_workers>(running_->runtime());
     }
+    [[nodiscard]] session const& running() const { return *running_; }
+    [[nodiscard]] std::shared_ptr<starpu::cpu_workers> const& workers() const { return workers_; }
 
-    /// Makes the tree and the step. The points must outlive it, and so must k.
+  private:
+    std::optional<session> running_;
+    std::optional<message_thread> messages_;
+    std::shared_ptr<starpu::cpu_workers> workers_;
+  };
+
+  /// What a result says of the machine, and of tasks: of all ranks.
+  void describe_workers(ranks const& all, session const& running, run_result& result);
+  [[nodiscard]] std::vector<worker_tasks> tasks_of_all(ranks const& all,
+                                                       std::vector<worker_tasks> const& mine);
+
+  /// The near field of the points of all ranks: a tree and a step. Every function is collective. What any rank finds
+  /// wrong all throw, as agreed_error; what one rank alone throws must end all.
+  template <class T, int Dim>
+  class field_over
+  {
+  public:
+    field_over(ranks const& all, runtime_over const& on, cut_options const& cut,
+               execution_options const& how)
+        : all_(all), runtime_(on), cut_(cut), how_(how)
+    {}
+
+    /// Makes the tree and the step. The points must outlive it.
     template <class K>
     void start(named_points const& points, K const& k)
     {
-      on_.emplace(points, nullptr, cut_, workers_);
+      on_.emplace(points, nullptr, cut_, runtime_.workers());
       auto const begin = std::chrono::steady_clock::now();
       tree_options<Dim> options;
       all_.attempt([&] { options = on_->options(); });
@@ -60,18 +77,19 @@ namespace nearfield::app
           [&]
           {
             tree_.emplace(MPI_COMM_WORLD, on_->targets(), options,
-                          starpu_mpi::distribution_options{.threads = workers_.get()});
+                          starpu_mpi::distribution_options{.threads = runtime_.workers().get()});
           });
       tree_seconds_ = seconds_since(begin);
-      all_.attempt([&] { check_inputs(points, K::name, K::n_in); });
-      delivered_ = output_columns<T>(*on_, k);
-      q_ = on_->input_pointers();
-      out_ = pointers<T>(delivered_);
       all_.attempt(
           [&]
           {
+            check_inputs(points, K::name, K::n_in);
+            delivered_ = output_columns<T>(*on_, k);
+            q_ = on_->input_pointers();
+            out_ = pointers<T>(delivered_);
             step_.emplace(
-                running_->runtime(), *tree_, k, soa<T const, run_time_columns>(q_, on_->size()),
+                runtime_.running().runtime(), *tree_, k,
+                soa<T const, run_time_columns>(q_, on_->size()),
                 soa<T, run_time_columns>(out_, on_->size()),
                 starpu_mpi::step_options{
                     .form = how_.form,
@@ -80,13 +98,22 @@ namespace nearfield::app
           });
     }
 
-    /// The points, as many on each rank, have other positions.
+    /// The points, as many on each rank, have other positions, which are finite.
     void move(named_points const& points)
     {
-      problem<T, Dim> const now(points, nullptr, cut_, workers_);
       auto const begin = std::chrono::steady_clock::now();
-      all_.attempt([&] { (void)now.options(); }); // checks them
-      all_.attempt([&] { tree_->rebuild(now.targets(), step_->seconds()); });
+      auto const& positions = points.points.positions;
+      std::optional<rounded_columns<T>> now;
+      std::array<T const*, Dim> x{};
+      all_.attempt(
+          [&]
+          {
+            now.emplace(*runtime_.workers(), positions, std::span<double const>());
+            check_ranges<T>(positions, now->ranges, points.name, "coordinate", points.first);
+            for (std::size_t d = 0; d < Dim; ++d) x[d] = now->columns[d].data();
+          });
+      all_.attempt(
+          [&] { tree_->rebuild(soa<T const, Dim>(x, points.points.size()), step_->seconds()); });
       tree_seconds_ = seconds_since(begin);
       all_.attempt([&] { step_->positions_changed(); });
     }
@@ -94,7 +121,6 @@ namespace nearfield::app
     /// Computes the outputs of this rank's points.
     void compute()
     {
-      all_.wait_for_all();
       auto const start = std::chrono::steady_clock::now();
       try
       {
@@ -125,7 +151,7 @@ namespace nearfield::app
       result.depth = static_cast<int>(all_.greatest(depth));
       result.max_leaf = static_cast<std::uint64_t>(all_.greatest(static_cast<double>(largest)));
       result.interactions = all_.sum(tree_->interaction_count());
-      describe_workers(all_, *running_, result);
+      describe_workers(all_, runtime_.running(), result);
       result.step.tasks = tasks_of_all(all_, step_->statistics());
     }
 
@@ -138,11 +164,9 @@ namespace nearfield::app
 
   private:
     ranks const& all_;
+    runtime_over const& runtime_;
     cut_options cut_;
     execution_options how_;
-    std::optional<session> running_;
-    std::optional<message_thread> messages_;
-    std::shared_ptr<starpu::cpu_workers> workers_;
     std::optional<problem<T, Dim>> on_;
     std::optional<starpu_mpi::distributed_tree<T, Dim>> tree_;
     std::vector<std::vector<T>> delivered_;

@@ -1,7 +1,5 @@
 #include "mpi/output.hpp"
 
-#include "run.hpp"
-
 #include <nearfield/io/atomic_file.hpp>
 #include <nearfield/io/points.hpp>
 
@@ -37,35 +35,6 @@ namespace nearfield::app
       for (int r = 0; r < all.size(); ++r) names.push_back(piece_of(path, r).filename().string());
       return names;
     }
-
-    /// The file of this rank, which goes again if the files of others do not come to be.
-    class piece
-    {
-    public:
-      piece(std::filesystem::path path, std::string_view bytes)
-          : path_(std::move(path)), file_(path_)
-      {
-        file_.write(bytes);
-      }
-      void commit()
-      {
-        file_.commit();
-        is_there_ = true;
-      }
-      void keep() { is_there_ = false; }
-      ~piece()
-      {
-        std::error_code ignored;
-        if (is_there_) std::filesystem::remove(path_, ignored);
-      }
-      piece(piece const&) = delete;
-      piece& operator=(piece const&) = delete;
-
-    private:
-      std::filesystem::path path_;
-      atomic_file file_;
-      bool is_there_ = false;
-    };
   }
 
   bool has_pieces(std::filesystem::path const& output)
@@ -89,107 +58,80 @@ namespace nearfield::app
     return has_pieces(output) ? path.replace_extension(".pvtu") : path;
   }
 
-  void write_in_order(ranks const& all, output_files& files, std::filesystem::path const& path,
-                      std::function<void(byte_sink const&)> const& write)
+  piece::piece(std::filesystem::path path, std::string_view bytes)
+      : path_(std::move(path)), file_(path_)
+  {
+    file_.write(bytes);
+  }
+  piece::~piece()
+  {
+    std::error_code ignored;
+    if (is_there_) std::filesystem::remove(path_, ignored);
+  }
+  void piece::commit()
+  {
+    file_.commit();
+    is_there_ = true;
+  }
+
+  void output_of_ranks::write(ranks const& all, std::filesystem::path const& path,
+                              point_set const& points, write_options how)
+  {
+    if (!has_pieces(path))
+    {
+      how.part = whole_of(all, points);
+      return write_in_order(all, path,
+                            [&](byte_sink const& put) { put(format_points(path, points, how)); });
+    }
+    all.attempt(
+        [&]
+        {
+          auto const here = piece_of(path, all.rank());
+          mine_.emplace(here, format_points(here, points, how));
+          if (all.is_first())
+            files_.write(file_of_first(path), format_pvtu(points, names_of_pieces(all, path), how));
+        });
+  }
+
+  void output_of_ranks::write_in_order(ranks const& all, std::filesystem::path const& path,
+                                       std::function<void(byte_sink const&)> const& write)
   {
     atomic_file* file = nullptr;
     all.attempt(
         [&]
         {
-          if (all.is_first()) file = &files.open(path);
+          if (all.is_first()) file = &files_.open(path);
         });
     all.pass_to_first(write, [&](std::string_view bytes) { file->write(bytes); });
   }
 
-  void commit(ranks const& all, output_files& files,
-              std::optional<std::filesystem::path> const& json_path, std::string const& json)
+  void output_of_ranks::write_json(ranks const& all,
+                                   std::optional<std::filesystem::path> const& path,
+                                   std::string const& json)
   {
     all.attempt(
         [&]
         {
-          if (json_path && all.is_first()) files.write(*json_path, json);
-        });
-    all.attempt(
-        [&]
-        {
-          if (all.is_first()) files.commit("written       ");
+          if (path && all.is_first()) files_.write(*path, json);
         });
   }
 
-  void write_state(ranks const& all, std::filesystem::path const& path, point_set const& points,
-                   write_options how)
+  void output_of_ranks::commit(ranks const& all, std::optional<std::string_view> label)
   {
-    std::optional<piece> mine;
-    std::optional<atomic_file> whole; // of the first rank
-    if (has_pieces(path))
-      all.attempt(
-          [&]
-          {
-            auto const here = piece_of(path, all.rank());
-            mine.emplace(here, format_points(here, points, how));
-            if (!all.is_first()) return;
-            whole.emplace(file_of_first(path));
-            whole->write(format_pvtu(points, names_of_pieces(all, path), how));
-          });
-    else
-    {
-      how.part = whole_of(all, points);
-      all.attempt(
-          [&]
-          {
-            if (all.is_first()) whole.emplace(path);
-          });
-      all.pass_to_first([&](byte_sink const& put) { put(format_points(path, points, how)); },
-                        [&](std::string_view bytes) { whole->write(bytes); });
-    }
     all.attempt(
         [&]
         {
-          if (mine) mine->commit();
+          if (mine_) mine_->commit();
         });
     all.attempt(
         [&]
         {
-          if (whole) whole->commit();
+          if (!all.is_first()) return;
+          if (label)
+            files_.commit(*label);
+          else
+            files_.commit();
         });
-    if (mine) mine->keep();
-  }
-
-  void write_files(ranks const& all, run_options const& options, named_points const& points,
-                   std::string const& json)
-  {
-    output_files files; // of the first rank
-    std::optional<piece> mine;
-    write_options how{.precision = of_file(options.precision)};
-    if (options.output && has_pieces(*options.output))
-      all.attempt(
-          [&]
-          {
-            auto const path = piece_of(*options.output, all.rank());
-            mine.emplace(path, format_points(path, points.points, how));
-            if (!all.is_first()) return;
-            files.write(file_of_first(*options.output),
-                        format_pvtu(points.points, names_of_pieces(all, *options.output), how));
-          });
-    else if (options.output)
-    {
-      how.part = whole_of(all, points.points);
-      write_in_order(all, files, *options.output,
-                     [&](byte_sink const& put)
-                     { put(format_points(*options.output, points.points, how)); });
-    }
-    // before any piece has its name, which may be that of an older one
-    all.attempt(
-        [&]
-        {
-          if (options.json && all.is_first()) files.write(*options.json, json);
-        });
-    all.attempt(
-        [&]
-        {
-          if (mine) mine->commit();
-        });
-    commit(all, files, std::nullopt, json);
-    if (mine) mine->keep();
+    if (mine_) mine_->keep();
   }
 }

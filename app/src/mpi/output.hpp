@@ -1,6 +1,5 @@
 #pragma once
 
-#include "compute.hpp"
 #include "files.hpp"
 #include "mpi/ranks.hpp"
 
@@ -15,19 +14,41 @@ namespace nearfield::app
   /// The file that the first rank writes for --output: itself or, of pieces, the .pvtu over them.
   std::filesystem::path file_of_first(std::filesystem::path const& output);
 
-  /// On the first rank opens the file, which gets what write(put) gives on every rank, rank after rank. Collective.
-  void write_in_order(ranks const& all, output_files& files, std::filesystem::path const& path,
-                      std::function<void(byte_sink const&)> const& write);
+  /// The file of a rank, which goes again if the files of others do not come to be.
+  class piece
+  {
+  public:
+    piece(std::filesystem::path path, std::string_view bytes);
+    ~piece();
+    piece(piece const&) = delete;
+    piece& operator=(piece const&) = delete;
+    void commit();
+    void keep() { is_there_ = false; }
 
-  /// Writes the points of all ranks to a file, or to pieces. Collective.
-  void write_state(ranks const& all, std::filesystem::path const& path, point_set const& points,
-                   write_options how);
+  private:
+    std::filesystem::path path_;
+    atomic_file file_;
+    bool is_there_ = false;
+  };
 
-  /// Writes `json`, if it is asked for, and gives the files of the first rank their names. Collective.
-  void commit(ranks const& all, output_files& files,
-              std::optional<std::filesystem::path> const& json_path, std::string const& json);
+  /// The output files of all ranks, committed together, as output_files. Every function is collective and throws agreed_error.
+  class output_of_ranks
+  {
+  public:
+    /// Writes the points of all ranks, to one file or to pieces.
+    void write(ranks const& all, std::filesystem::path const& path, point_set const& points,
+               write_options how);
+    /// Writes to one file what write(put) gives on every rank, rank after rank.
+    void write_in_order(ranks const& all, std::filesystem::path const& path,
+                        std::function<void(byte_sink const&)> const& write);
+    /// Writes what the first rank has, if a path is given.
+    void write_json(ranks const& all, std::optional<std::filesystem::path> const& path,
+                    std::string const& json);
+    /// Gives them their names. With a label, the first rank says so.
+    void commit(ranks const& all, std::optional<std::string_view> label = std::nullopt);
 
-  /// Writes the points and `json`, which the first rank has, to the files of the options, or none of them. Collective.
-  void write_files(ranks const& all, run_options const& options, named_points const& points,
-                   std::string const& json);
+  private:
+    output_files files_; ///< of the first rank
+    std::optional<piece> mine_;
+  };
 }

@@ -76,7 +76,13 @@ namespace nearfield::app
       if (!options.output) return;
       check_writable_format(*options.output);
       check_motion(options);
-      if (all.is_first()) check_frames(options);
+      if (all.is_first())
+      {
+        check_frames(options);
+        auto named = options;
+        named.output = file_of_first(*options.output);
+        check_frames(named);
+      }
       if (all.is_first())
         check_output("--output", file_of_first(*options.output), {options.input, options.json});
       if (has_pieces(*options.output))
@@ -129,7 +135,7 @@ namespace nearfield::app
         all.attempt([&] { costs = leaf_costs_of(options, mine.points.dim); });
       if (options.motion)
         return run_steps_over(all, options, std::move(mine), cut, step, read_seconds,
-                              early_seconds);
+                              early_seconds + seconds_since(start));
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
       auto result = compute_in(all, mine, options.interaction, cut, step, options.check);
@@ -146,7 +152,11 @@ namespace nearfield::app
       }
       mine.points.outputs = std::move(result.outputs);
       mine.points.output_names = std::move(result.output_names);
-      write_files(all, options, mine, json);
+      output_of_ranks files;
+      if (options.output)
+        files.write(all, *options.output, mine.points, {.precision = of_file(options.precision)});
+      files.write_json(all, options.json, json);
+      files.commit(all, "written       ");
       if (result.not_finite > 0 && all.is_first()) report_not_finite(options, result);
       bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
       return passed ? success : check_failed;

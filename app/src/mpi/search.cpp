@@ -193,12 +193,13 @@ namespace nearfield::app
         print_summary(options, mine.points.dim, result);
         if (options.json) json = json_of(options, mine.points.dim, result, read_seconds);
       }
-      output_files files;
+      output_of_ranks files;
       if (options.output)
-        write_in_order(all, files, *options.output,
-                       [&](byte_sink const& put)
-                       { write_list(put, *options.output, options.list, result, rows); });
-      commit(all, files, options.json, json);
+        files.write_in_order(all, *options.output,
+                             [&](byte_sink const& put)
+                             { write_list(put, *options.output, options.list, result, rows); });
+      files.write_json(all, options.json, json);
+      files.commit(all, "written       ");
       return success;
     }
   }

@@ -3,8 +3,12 @@
 #include "leapfrog.hpp"
 #include "mpi/field_over.hpp"
 #include "mpi/output.hpp"
+#include "run.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 namespace nearfield::app
@@ -16,10 +20,11 @@ namespace nearfield::app
     class motion_over final : public motion
     {
     public:
-      motion_over(ranks const& all, run_options const& options, execution_options const& step,
-                  named_points& of, cut_options const& cut, std::vector<double>&& factors)
+      motion_over(ranks const& all, runtime_over const& on, run_options const& options,
+                  execution_options const& step, named_points& of, cut_options const& cut,
+                  std::vector<double>&& factors)
           : all_(all), options_(options), of_(of), factors_(std::move(factors)),
-            field_(all, cut, step),
+            field_(all, on, with_room(cut), step),
             loop_(
                 of.points, [this](point_set& points) { accelerate(points); }, options.motion->dt)
       {}
@@ -29,6 +34,18 @@ namespace nearfield::app
       void finish() override { field_.describe(last()); }
 
     private:
+      // The box is that of all steps, so that it must hold what rounding may do to any point in it.
+      static cut_options with_room(cut_options cut)
+      {
+        if (std::is_same_v<T, double> || !cut.box) return cut;
+        constexpr double eps = std::numeric_limits<T>::epsilon();
+        double largest = 0;
+        for (double const c : cut.box->centre) largest = std::max(largest, std::abs(c));
+        double& half = cut.box->half_width;
+        half += eps * (largest + 5 * half);
+        return cut;
+      }
+
       // Sets the outputs of the points.
       void accelerate(point_set& points)
       {
@@ -40,15 +57,19 @@ namespace nearfield::app
           field_.move(of_);
         is_first_ = false;
         field_.compute();
-        auto const& outputs = field_.outputs();
-        points.outputs.resize(outputs.size());
-        for (std::size_t d = 0; d < outputs.size(); ++d)
-        {
-          points.outputs[d].resize(points.size());
-          for (std::size_t i = 0; i < points.size(); ++i)
-            points.outputs[d][i] = factors_[i] * double(outputs[d][i]);
-        }
-        all_.attempt([&] { check_finite(of_, points.outputs, "acceleration"); });
+        all_.attempt(
+            [&]
+            {
+              auto const& outputs = field_.outputs();
+              points.outputs.resize(outputs.size());
+              for (std::size_t d = 0; d < outputs.size(); ++d)
+              {
+                points.outputs[d].resize(points.size());
+                for (std::size_t i = 0; i < points.size(); ++i)
+                  points.outputs[d][i] = factors_[i] * double(outputs[d][i]);
+              }
+              check_finite(of_, points.outputs, "acceleration");
+            });
         run_result field;
         field.tree_seconds = field_.tree_seconds();
         count(std::move(field), seconds_since(start));
@@ -83,7 +104,13 @@ namespace nearfield::app
                                [](long double x) { return static_cast<double>(x); });
       }
 
-      void prepare(run_options const&) override {}
+      [[noreturn]] void rethrow(error const& e, std::string const& before) const override
+      {
+        if (dynamic_cast<agreed_error const*>(&e)) throw agreed_error(before + e.what());
+        throw; // of this rank alone, and ends all
+      }
+
+      void prepare(run_options const&) override { runtime_.emplace(all_, step_); }
       std::unique_ptr<motion> start(run_options const& options, named_points& of,
                                     cut_options const& cut, std::vector<double> factors) override
       {
@@ -91,34 +118,43 @@ namespace nearfield::app
         auto const make = options.precision == precision::f32
                               ? (flat ? &make_motion<float, 2> : &make_motion<float, 3>)
                               : (flat ? &make_motion<double, 2> : &make_motion<double, 3>);
-        return make(all_, options, step_, of, cut, std::move(factors));
+        return make(all_, *runtime_, options, step_, of, cut, std::move(factors));
       }
       [[nodiscard]] std::optional<std::filesystem::path>
       write_frame(std::filesystem::path const& path, point_set const& points,
                   write_options const& how) const override
       {
-        write_state(all_, path, points, how);
+        output_of_ranks frame;
+        frame.write(all_, path, points, how);
+        frame.commit(all_);
         return all_.is_first() ? std::optional(file_of_first(path)) : std::nullopt;
       }
-      void write_last(run_options const&, named_points const&) override {}
-      void commit(run_options const& options, named_points const& of,
-                  std::string const& json) override
+      void write_last(run_options const& options, named_points const& of) override
       {
-        write_files(all_, options, of, json);
+        if (options.output)
+          last_.write(all_, *options.output, of.points, {.precision = of_file(options.precision)});
+      }
+      void commit(run_options const& options, std::string const& json) override
+      {
+        last_.write_json(all_, options.json, json);
+        last_.commit(all_, "written       ");
       }
 
     private:
       template <class T, int Dim>
       static std::unique_ptr<motion>
-      make_motion(app::ranks const& all, run_options const& options, execution_options const& step,
-                  named_points& of, cut_options const& cut, std::vector<double>&& factors)
+      make_motion(app::ranks const& all, runtime_over const& on, run_options const& options,
+                  execution_options const& step, named_points& of, cut_options const& cut,
+                  std::vector<double>&& factors)
       {
-        return std::make_unique<motion_over<T, Dim>>(all, options, step, of, cut,
+        return std::make_unique<motion_over<T, Dim>>(all, on, options, step, of, cut,
                                                      std::move(factors));
       }
 
       app::ranks const& all_;
       execution_options step_;
+      std::optional<runtime_over> runtime_;
+      output_of_ranks last_;
     };
   }
 
