@@ -175,6 +175,15 @@ namespace
     EXPECT_THAT(read_text(folder / "out.pvd"), testing::HasSubstr("file=\"out_000004.pvtu\""));
     EXPECT_THAT(read_text(folder / "out_000004.pvtu"), testing::HasSubstr("out_000004_rank1.vtu"));
     EXPECT_GT(std::filesystem::file_size(folder / "out_000004_rank1.vtu"), 1000u);
+    // a rank without points, which has no masses either; in 2D and f32, with a box
+    write_text(folder / "two.csv", "x,y,m\n0.25,0,1\n0.75,0,1\n");
+    auto two = options("two_out.csv", "0.01");
+    two[0] = (folder / "two.csv").string();
+    two.insert(two.end(), {"--precision", "f32", "--box", "0.5,0,0.25", "--max-leaf-size", "auto"});
+    std::erase(two, "30");
+    two.erase(std::ranges::find(two, "--max-leaf-size"));
+    expect_success(run_over(3, two));
+    EXPECT_EQ(read_points(folder / "two_out.csv").size(), 2u);
     // an error of any rank, once, with the step
     expect_refusal(run_over(2, options("far.csv", "1e200")), "step 1: .* has the coordinate");
     EXPECT_FALSE(std::filesystem::exists(folder / "far.csv"));
