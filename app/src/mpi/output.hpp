@@ -3,6 +3,14 @@
 #include "files.hpp"
 #include "mpi/ranks.hpp"
 
+#include <nearfield/io/points.hpp>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
 namespace nearfield::app
 {
   /// Whether each rank writes a file of its own: .vtu.
