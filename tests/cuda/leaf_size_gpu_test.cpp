@@ -24,7 +24,9 @@ namespace nearfield::test
         auto const cost = pair_cost_of<T>(cuda, k, form);
         EXPECT_EQ(cost.from(), pair_cost::origin::measured);
         EXPECT_EQ(cost.samples().back().targets, 256);
-        EXPECT_GT(cost.rate(256, 4096), cost.rate(4, 256)) << K::name;
+        // other programs may use the GPU, so that rates say little
+        EXPECT_GT(cost(256, 4096), 0) << K::name;
+        EXPECT_LT(cost(256, 4096), 1e-3) << K::name;
         EXPECT_EQ(pair_cost_of<T>(cuda, k, form)(64, 1000), cost(64, 1000)); // known by now
       }
     }
