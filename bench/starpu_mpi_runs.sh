@@ -23,7 +23,7 @@ trap 'rm -rf "$home"' EXIT
 export STARPU_HOME=$home OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 export STARPU_WORKERS_GETBIND=1 # the cores that mpirun gives, not the first ones of the machine
 export OMPI_MCA_mpi_yield_when_idle=1 # as the program does
-export GLIBC_TUNABLES=glibc.malloc.hugetlb=1 # docs/performance.md
+export GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.hugetlb=1} # docs/performance.md
 
 # run RANKS CORES WORKERS OPTIONS...
 run()

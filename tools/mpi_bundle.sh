@@ -111,7 +111,7 @@ case ${1:-} in
     folder=$2
     shift 2
     mkdir -p "$folder"
-    export STARPU_NCPU=${WORKERS:-8} GLIBC_TUNABLES=glibc.malloc.hugetlb=1 # docs/performance.md
+    export STARPU_NCPU=${WORKERS:-8} GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.hugetlb=1} # docs/performance.md
     context="machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1), $(nproc) cores"
     run=(--weak "${POINTS:-16777216}" --gpus --repetitions "${REPETITIONS:-9}" --context "$context")
     CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --one-process 1 \

@@ -402,7 +402,7 @@ namespace
     {
       SCOPED_TRACE(testing::Message() << list << " to " << out << ", " << n << " ranks");
       auto const in = !options.empty() && options[0] == "--columns" ? "in.csv" : "in.bfma";
-      auto const with = [&](char const* to, std::vector<std::string> arguments)
+      auto const with = [&, list = list](char const* to, std::vector<std::string> arguments)
       {
         arguments.insert(arguments.end(),
                          {(folder / in).string(), "--radius", "0.12", "--list", list, "--output",

@@ -121,7 +121,9 @@ namespace nearfield::starpu_mpi::detail
           before.push_back(before.back() + static_cast<index_type>(piece.table.ranges.size()));
 
         rows made;
-        auto& [own, offsets, ranges] = made.table;
+        auto &own = made.table.own,
+             &ranges = made.table.ranges; // lambdas capture names, with clang++ 14 too
+        auto& offsets = made.table.offsets;
         // those of other ranks are empty
         own.assign(leaves_.known.size(), source_range{});
         made.pairs.assign(leaves_.known.size(), 0);
