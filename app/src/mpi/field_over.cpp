@@ -63,5 +63,4 @@ namespace nearfield::app
     }
     return tasks;
   }
-
 }

@@ -39,7 +39,8 @@ namespace nearfield::app
     bool is_there_ = false;
   };
 
-  /// The output files of all ranks, committed together, as output_files. Every function is collective and throws agreed_error.
+  /// The output files of all ranks, committed together, as output_files. Every function is collective and throws
+  /// agreed_error.
   class output_of_ranks
   {
   public:

@@ -34,9 +34,10 @@ namespace nearfield::starpu_mpi::detail
                                            std::span<std::uint64_t const> weights,
                                            std::uint64_t end);
 
-  /// What a unit of work takes on this rank beside the mean of all: from the seconds of this rank, and the work that it
-  /// did in them, half; and half what it took before, since one time may be that of a GPU that has just left its idle
-  /// clock. 1 if a rank that worked gives no seconds; as before if this one did nothing.
+  /// The price of a unit of work on this rank, where the mean of all ranks is 1: the average of what a unit has just
+  /// taken, by the seconds of this rank and the work that it did in them, and of the price before, since one time may
+  /// be that of a GPU that has just left its idle clock. 1 if a rank that worked gives no seconds; `before` if this one
+  /// did nothing.
   double relative_cost(ranks const& all, double seconds, std::uint64_t work, double before);
 
   /// Those of cut_by_weight(), if the heaviest range is more than 1 + imbalance times the mean, and lighter with them.
