@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <string>
 
 namespace nearfield::starpu_mpi::detail
@@ -16,6 +17,10 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
+    // in errors of lists
+    constexpr char const *function = "distributed_tree",
+                         *remedy = "a larger max_leaf_size, a lower level or more ranks";
+
     /// What a rank tells of a leaf.
     struct leaf_record
     {
@@ -134,47 +139,36 @@ namespace nearfield::starpu_mpi::detail
       std::vector<int> found_;
     };
 
-    /// What ranks tell each other.
-    struct told_leaves
-    {
-      std::vector<index_type>
-          border; ///< the own leaves that touch ranges of other ranks, ascending
-      by_rank<leaf_record> arrived;
-    };
-
+    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs.
     template <int Dim>
-    told_leaves exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,
-                                std::span<std::uint64_t const> cuts, int key_level,
-                                std::type_identity_t<std::array<double, Dim>> const& period)
+    by_rank<leaf_record>
+    exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,
+                    std::span<std::uint64_t const> cuts, int key_level,
+                    std::type_identity_t<std::array<double, Dim>> const& period)
     {
-      told_leaves told;
       std::vector<std::pair<int, leaf_record>> records;
-      auto const find = [&]
-      {
-        loop_parts const loop = cut(on, own.size());
-        std::vector<std::vector<std::pair<int, index_type>>> found(
-            static_cast<std::size_t>(loop.parts));
-        for_each_part(on, loop,
-                      [&](int part, std::size_t begin, std::size_t end)
-                      {
-                        touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
-                        for (std::size_t b = begin; b < end; ++b)
-                          for (int const rank : touched.of(own.cells[b]))
-                            found[static_cast<std::size_t>(part)].emplace_back(
-                                rank, static_cast<index_type>(b));
-                      });
-        for (auto const& of_part : found)
-          for (auto const& [rank, b] : of_part)
+      all.attempt(
+          [&]
           {
-            if (told.border.empty() || told.border.back() != b) told.border.push_back(b);
-            records.push_back({rank,
-                               {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
-                                static_cast<std::uint32_t>(own.cells[b].level)}});
-          }
-      };
-      all.attempt(find);
-      told.arrived = all.send(records);
-      return told;
+            loop_parts const loop = cut(on, own.size());
+            std::vector<std::vector<std::pair<int, leaf_record>>> found(
+                static_cast<std::size_t>(loop.parts));
+            for_each_part(
+                on, loop,
+                [&](int part, std::size_t begin, std::size_t end)
+                {
+                  touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
+                  for (std::size_t b = begin; b < end; ++b)
+                    for (int const rank : touched.of(own.cells[b]))
+                      found[static_cast<std::size_t>(part)].push_back(
+                          {rank,
+                           {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
+                            static_cast<std::uint32_t>(own.cells[b].level)}});
+                });
+            for (auto const& of_part : found)
+              records.insert(records.end(), of_part.begin(), of_part.end());
+          });
+      return all.send(records);
     }
 
     /// Room for so many points more.
@@ -195,29 +189,40 @@ namespace nearfield::starpu_mpi::detail
       leaves.target_offsets.push_back(leaves.target_offsets.back() + count);
     }
 
+    /// Adds leaves, with all threads: own ones are many.
     template <int Dim>
-    void append(leaf_set<Dim>& leaves, leaf_set<Dim> const& more)
+    void append(executor& on, leaf_set<Dim>& leaves, leaf_set<Dim> const& more)
     {
-      auto& offsets = leaves.target_offsets;
-      check_room(offsets, more.target_offsets.back());
-      index_type const before = offsets.back();
-      leaves.cells.insert(leaves.cells.end(), more.cells.begin(), more.cells.end());
-      leaves.levels.insert(leaves.levels.end(), more.levels.begin(), more.levels.end());
-      leaves.keys.insert(leaves.keys.end(), more.keys.begin(), more.keys.end());
-      for (index_type b = 0; b < more.size(); ++b)
-        offsets.push_back(before + more.target_offsets[b + 1]);
+      check_room(leaves.target_offsets, more.target_offsets.back());
+      std::size_t const first = leaves.keys.size(), n = more.keys.size();
+      index_type const points = leaves.target_offsets.back();
+      leaves.cells.resize(first + n);
+      leaves.levels.resize(first + n);
+      leaves.keys.resize(first + n);
+      leaves.target_offsets.resize(first + n + 1);
+      for_each_part(on, cut(on, n),
+                    [&](int, std::size_t begin, std::size_t end)
+                    {
+                      for (std::size_t b = begin; b < end; ++b)
+                      {
+                        leaves.cells[first + b] = more.cells[b];
+                        leaves.levels[first + b] = more.levels[b];
+                        leaves.keys[first + b] = more.keys[b];
+                        leaves.target_offsets[first + b + 1] = points + more.target_offsets[b + 1];
+                      }
+                    });
     }
 
     /// All that were told, with the own ones in their place.
     template <int Dim>
-    known_leaves<Dim> unite(ranks const& all, leaf_set<Dim> const& own,
+    known_leaves<Dim> unite(ranks const& all, executor& on, leaf_set<Dim> const& own,
                             by_rank<leaf_record> const& told, int key_level)
     {
       known_leaves<Dim> known;
       for (int rank = 0; rank < all.size(); ++rank)
       {
         index_type const first = known.leaves.size();
-        if (rank == all.rank()) append(known.leaves, own);
+        if (rank == all.rank()) append(on, known.leaves, own);
         for (leaf_record const& record : told.of(rank))
         {
           int const level = static_cast<int>(record.level);
@@ -236,12 +241,66 @@ namespace nearfield::starpu_mpi::detail
       return known;
     }
 
+    /// Leaves of other ranks [first, last), those among them that touch own leaves, and the own ones that they touch,
+    /// counted from the first own one.
+    struct touching_leaves
+    {
+      std::vector<index_type> foreign, own; ///< ascending
+    };
+
+    template <int Dim>
+    touching_leaves find_touching(executor& on, known_leaves<Dim> const& known, int key_level,
+                                  std::type_identity_t<std::array<double, Dim>> const& period,
+                                  index_type first, index_type last)
+    {
+      auto const& offsets = known.leaves.target_offsets;
+      boxes const points{offsets};
+      auto const own_offsets =
+          std::span(offsets).subspan(known.first, known.last - known.first + std::size_t(1));
+      loop_parts const loop = cut(on, last - first, 256);
+      std::vector<touching_leaves> pieces(static_cast<std::size_t>(loop.parts));
+      for_each_part(
+          on, loop,
+          [&](int part, std::size_t begin, std::size_t end)
+          {
+            touching_leaves found;
+            list_pair rows;
+            list_writer lists(rows.full, rows.half, points, points, false, function, remedy);
+            list_leaves(known.leaves, key_level, period, first + static_cast<index_type>(begin),
+                        first + static_cast<index_type>(end), lists);
+            interaction_list const of = rows.full.view();
+            for (std::size_t b = begin; b < end; ++b)
+            {
+              std::size_t const n_before = found.own.size();
+              for (source_range const& range : of.neighbours(static_cast<index_type>(b - begin)))
+              {
+                index_type const from = std::max(range.begin, own_offsets.front()),
+                                 to = std::min(range.end, own_offsets.back());
+                if (from >= to) continue;
+                auto leaf = static_cast<index_type>(std::ranges::upper_bound(own_offsets, from) -
+                                                    own_offsets.begin() - 1);
+                for (; own_offsets[leaf] < to; ++leaf) found.own.push_back(leaf);
+              }
+              if (found.own.size() > n_before)
+                found.foreign.push_back(first + static_cast<index_type>(b));
+            }
+            pieces[static_cast<std::size_t>(part)] = std::move(found);
+          });
+      touching_leaves all;
+      for (touching_leaves const& piece : pieces)
+      {
+        all.foreign.insert(all.foreign.end(), piece.foreign.begin(), piece.foreign.end());
+        all.own.insert(all.own.end(), piece.own.begin(), piece.own.end());
+      }
+      std::ranges::sort(all.own);
+      all.own.erase(std::unique(all.own.begin(), all.own.end()), all.own.end());
+      return all;
+    }
+
     template <int Dim>
     void make_lists(executor& on, known_leaves<Dim>& known, int key_level,
                     std::type_identity_t<std::array<double, Dim>> const& period)
     {
-      constexpr char const *function = "distributed_tree",
-                           *remedy = "a larger max_leaf_size, a lower level or more ranks";
       boxes const points{known.leaves.target_offsets};
       loop_parts const loop = cut(on, known.last - known.first, 256, 4);
       std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
@@ -261,57 +320,6 @@ namespace nearfield::starpu_mpi::detail
           });
       known.lists = join(on, loop, pieces, function, remedy);
     }
-
-    /// Calls f(own leaf, foreign leaf) for those that touch; a foreign leaf may come several times. All are among the
-    /// own leaves at the border.
-    template <int Dim, class F>
-    void for_each_border_pair(known_leaves<Dim> const& known, std::span<index_type const> border,
-                              F const& f)
-    {
-      auto const& offsets = known.leaves.target_offsets;
-      index_type const begin = offsets[known.first], end = offsets[known.last];
-      interaction_list const lists = known.lists.full.view();
-      for (index_type const b : border)
-        for (source_range const& range : lists.neighbours(b))
-        {
-          if (range.begin >= begin && range.end <= end) continue;
-          auto leaf = static_cast<index_type>(std::ranges::upper_bound(offsets, range.begin) -
-                                              offsets.begin() - 1);
-          for (; offsets[leaf] < range.end; ++leaf)
-            if (leaf < known.first || leaf >= known.last) f(b, leaf);
-        }
-    }
-
-    /// Leaves out those of other ranks that touch none. Whether there were any.
-    template <int Dim>
-    bool prune(known_leaves<Dim>& known, std::span<index_type const> border)
-    {
-      std::vector<bool> touches(known.leaves.size(), false);
-      std::fill(touches.begin() + known.first, touches.begin() + known.last, true);
-      for_each_border_pair(known, border,
-                           [&](index_type, index_type leaf) { touches[leaf] = true; });
-      if (std::ranges::find(touches, false) == touches.end()) return false;
-      leaf_set<Dim> const from = std::move(known.leaves);
-      std::vector<index_type> place{0};
-      known.leaves = {};
-      for (index_type b = 0; b < from.size(); ++b)
-      {
-        if (touches[b])
-          add(known.leaves, from.cells[b], from.keys[b],
-              from.target_offsets[b + 1] - from.target_offsets[b]);
-        place.push_back(known.leaves.size());
-      }
-      known.first = place[known.first];
-      known.last = place[known.last];
-      for (rank_layer& layer : known.layers)
-      {
-        layer.first_leaf = place[layer.first_leaf];
-        layer.last_leaf = place[layer.last_leaf];
-      }
-      std::erase_if(known.layers,
-                    [](rank_layer const& layer) { return layer.first_leaf == layer.last_leaf; });
-      return true;
-    }
   }
 
   template <int Dim>
@@ -319,24 +327,31 @@ namespace nearfield::starpu_mpi::detail
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period)
   {
-    told_leaves const told = exchange_leaves(all, on, own, cuts, key_level, period);
+    by_rank<leaf_record> const told = exchange_leaves(all, on, own, cuts, key_level, period);
     known_leaves<Dim> known;
     all.attempt(
         [&]
         {
-          known = unite(all, own, told.arrived, key_level);
+          known = unite(all, on, own, told, key_level);
+          // A leaf that touches a range of this rank need not touch a leaf there. The others are left out. Touching is
+          // mutual, so the other ranks find the same leaves in their layers.
+          by_rank<leaf_record> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
+          std::vector<std::vector<index_type>> sent;
+          for (rank_layer const& layer : known.layers)
+          {
+            auto found =
+                find_touching(on, known, key_level, period, layer.first_leaf, layer.last_leaf);
+            for (index_type const leaf : found.foreign)
+              touching.values.push_back(told.of(layer.rank)[leaf - layer.first_leaf]);
+            touching.offsets[static_cast<std::size_t>(layer.rank) + 1] = found.foreign.size();
+            if (!found.own.empty()) sent.push_back(std::move(found.own));
+          }
+          std::partial_sum(touching.offsets.begin(), touching.offsets.end(),
+                           touching.offsets.begin());
+          if (touching.values.size() < told.values.size())
+            known = unite(all, on, own, touching, key_level);
+          for (std::size_t i = 0; i < sent.size(); ++i) known.layers[i].sent = std::move(sent[i]);
           make_lists(on, known, key_level, period);
-          if (prune(known, told.border)) make_lists(on, known, key_level, period);
-          // touching is mutual, so the other ranks find the same leaves in their layers
-          for_each_border_pair(known, told.border,
-                               [&](index_type b, index_type leaf)
-                               {
-                                 auto const of_rank =
-                                     std::ranges::find_if(known.layers, [&](rank_layer const& layer)
-                                                          { return leaf < layer.last_leaf; });
-                                 if (of_rank->sent.empty() || of_rank->sent.back() != b)
-                                   of_rank->sent.push_back(b);
-                               });
         });
     return known;
   }
