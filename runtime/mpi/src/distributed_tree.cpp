@@ -87,19 +87,6 @@ namespace nearfield::starpu_mpi
       return made;
     }
 
-    template <class T, int Dim>
-    void sort_points(executor& on, strided<T const, Dim> const& points, shape<Dim> const& of,
-                     page_vector<std::uint64_t>& keys, page_vector<index_type>& order,
-                     sort_scratch& scratch)
-    {
-      renew(order, points.size());
-      renew(keys, points.size());
-      for_each_part(on, cut(on, points.size()),
-                    [&](int, std::size_t begin, std::size_t end)
-                    { write_keys(points, begin, end, of.axes(), of.layout, keys.data()); });
-      sort_keys(on, keys, order, scratch);
-    }
-
     /// The leaves of a rank, whose keys these are.
     template <int Dim>
     leaf_set<Dim> leaves_of(executor& on, std::span<std::uint64_t const> keys, shape<Dim> const& of,
@@ -242,12 +229,18 @@ namespace nearfield::starpu_mpi
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
     double cost = 1;                 ///< as relative_cost() gives
 
-    page_vector<std::uint64_t> keys, own_keys; ///< of the caller's points, and of own ones
+    // of the caller's points along the curve
+    page_vector<std::uint64_t> keys;
+    page_vector<index_type> order; ///< before it becomes way().sent
+    std::array<page_vector<T>, Dim> sorted;
     sort_scratch scratch;
+    // of points that travel
     page_vector<traveller<T, Dim>> leaving;
     by_rank<traveller<T, Dim>> arrived;
-    page_vector<index_type> order; ///< of own points, as they come
-    page_vector<index_type> from;  ///< the caller's index of own points that stayed on this rank
+    // of own points, where some have arrived
+    page_vector<std::uint64_t> merged_keys;
+    page_vector<index_type> merged_order;
+    std::array<page_vector<T>, Dim> merged;
 
     [[nodiscard]] executor& threads()
     {
@@ -266,11 +259,28 @@ namespace nearfield::starpu_mpi
                     });
     }
 
-    /// Sends the caller's points to the ranks between whose cuts they are, and makes leaves of those that arrive. Points
+    /// Sorts the caller's points along the curve.
+    void sort(strided<T const, Dim> const& points, shape<Dim> const& of)
+    {
+      std::size_t const n = points.size();
+      renew(order, n);
+      renew(keys, n);
+      for_each_part(threads(), cut(threads(), n),
+                    [&](int, std::size_t begin, std::size_t end)
+                    { write_keys(points, begin, end, of.axes(), of.layout, keys.data()); });
+      sort_keys(threads(), keys, order, scratch);
+      // column by column: more places at once would be more than the page tables in the cache
+      for (int d = 0; d < Dim; ++d)
+      {
+        renew(sorted[d], n);
+        each(n, [&, x = points[d], to = sorted[d].data()](std::size_t i) { to[i] = x[order[i]]; });
+      }
+    }
+
+    /// Sends the sorted points to the ranks between whose cuts they are, and makes leaves of those that arrive. Points
     /// that stay on this rank are no message: they come between those of the ranks before and after.
     template <class Parts>
-    known_leaves<Dim> send(ranks const& all, strided<T const, Dim> const& points,
-                           shape<Dim> const& of, Parts& parts)
+    known_leaves<Dim> send(ranks const& all, shape<Dim> const& of, Parts& parts)
     {
       auto& way = parts.way;
       way.sent_offsets = places_of(parts.cuts, keys);
@@ -282,22 +292,21 @@ namespace nearfield::starpu_mpi
       all.attempt(
           [&]
           {
-            check_number(points.size());
+            check_number(keys.size());
             renew(leaving, offsets.back());
             each(leaving.size(),
                  [&](std::size_t i)
                  {
-                   index_type const p = way.sent[i < own_sent ? i : i + n_own];
-                   leaving[i].index = p;
-                   for (int d = 0; d < Dim; ++d) leaving[i].x[d] = points[d][p];
+                   std::size_t const from = i < own_sent ? i : i + n_own;
+                   leaving[i].index = way.sent[from];
+                   for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from];
                  });
           });
       all.exchange<traveller<T, Dim>>(leaving, offsets, arrived);
 
       way.received_offsets = arrived.offsets;
       for (std::size_t r = me + 1; r < offsets.size(); ++r) way.received_offsets[r] += n_own;
-      std::size_t const n = way.received_offsets.back(), own_begin = way.received_offsets[me];
-      std::uint64_t const n_points = points.size();
+      std::uint64_t const n_points = keys.size();
       by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
       std::vector<std::uint64_t> first_number{distribution.first_number}; // of each rank
       for (std::uint64_t const count : counts.values)
@@ -308,57 +317,94 @@ namespace nearfield::starpu_mpi
       all.attempt(
           [&]
           {
-            check_number(n);
-            // Points come by rank, and from a rank by key; those with equal keys by number, and the merge keeps that
-            // order.
-            renew(own_keys, n);
-            for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+            check_number(way.received_offsets.back());
+            std::span const stay = std::span<std::uint64_t const>(keys).subspan(own_sent, n_own);
+            auto const owned = range_of(all, parts.cuts);
+            if (arrived.values.empty())
             {
-              std::uint64_t* const to = own_keys.data() + way.received_offsets[r];
-              if (r == me)
-                each(n_own, [&](std::size_t i) { to[i] = keys[own_sent + i]; });
-              else if (auto const come = arrived.of(static_cast<int>(r)); !come.empty())
-                for_each_part(
-                    threads(), cut(threads(), come.size()),
-                    [&, x = positions_of<T, Dim>(come)](int, std::size_t begin, std::size_t end)
-                    { write_keys(x, begin, end, of.axes(), of.layout, to); });
+              own = leaves_of<Dim>(threads(), stay, of, owned);
+              keep(own_sent, n_own, first_number[me], parts);
             }
-            renew(order, n);
-            merge_keys(threads(), own_keys, way.received_offsets, order, scratch);
-            own = leaves_of<Dim>(threads(), own_keys, of, range_of(all, parts.cuts));
-
-            renew(way.received, n);
-            renew(from, n);
-            renew(parts.numbers, n);
-            for (auto& column : parts.positions) renew(column, n);
-            each(n,
-                 [&](std::size_t p)
-                 {
-                   std::size_t const i = order[p];
-                   way.received[i] = static_cast<index_type>(p);
-                   bool const is_own = i >= own_begin && i - own_begin < n_own;
-                   from[p] = is_own ? way.sent[own_sent + i - own_begin] : 0;
-                   parts.numbers[p] = first_number[me] + from[p];
-                 });
-            // column by column: more places at once would be more than the page tables in the cache
-            if (n_own > 0)
-              for (int d = 0; d < Dim; ++d)
-                each(n, [&, x = points[d], to = parts.positions[d].data()](std::size_t p)
-                     { to[p] = x[from[p]]; });
-            for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+            else
             {
-              auto const come = arrived.of(static_cast<int>(r));
-              each(come.size(),
-                   [&](std::size_t i)
-                   {
-                     index_type const p = way.received[way.received_offsets[r] + i];
-                     parts.numbers[p] = first_number[r] + come[i].index;
-                     for (int d = 0; d < Dim; ++d) parts.positions[d][p] = come[i].x[d];
-                   });
+              merge(all, of, stay, way.received_offsets);
+              own = leaves_of<Dim>(threads(), merged_keys, of, owned);
+              unite(own_sent, n_own, me, first_number, parts);
             }
           });
       return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level,
                               of.period);
+    }
+
+    /// Own points are those that stay.
+    template <class Parts>
+    void keep(std::size_t own_sent, std::size_t n_own, std::uint64_t first_number, Parts& parts)
+    {
+      renew(parts.way.received, n_own);
+      renew(parts.numbers, n_own);
+      each(n_own,
+           [&](std::size_t p)
+           {
+             parts.way.received[p] = static_cast<index_type>(p);
+             parts.numbers[p] = first_number + parts.way.sent[own_sent + p];
+           });
+      for (int d = 0; d < Dim; ++d) parts.positions[d] = sorted[d].data() + own_sent;
+    }
+
+    /// Sorts the keys of own points. They come by rank, and from a rank by key; those with equal keys by number, and the
+    /// merge keeps that order.
+    void merge(ranks const& all, shape<Dim> const& of, std::span<std::uint64_t const> stay,
+               std::span<std::size_t const> runs)
+    {
+      renew(merged_keys, runs.back());
+      renew(merged_order, runs.back());
+      for (int r = 0; r < all.size(); ++r)
+      {
+        std::uint64_t* const to = merged_keys.data() + runs[static_cast<std::size_t>(r)];
+        if (r == all.rank())
+          each(stay.size(), [&](std::size_t i) { to[i] = stay[i]; });
+        else if (auto const come = arrived.of(r); !come.empty())
+          for_each_part(threads(), cut(threads(), come.size()),
+                        [&, x = positions_of<T, Dim>(come)](int, std::size_t begin, std::size_t end)
+                        { write_keys(x, begin, end, of.axes(), of.layout, to); });
+      }
+      merge_keys(threads(), merged_keys, runs, merged_order, scratch);
+    }
+
+    /// Own points are those that stay and those that arrived.
+    template <class Parts>
+    void unite(std::size_t own_sent, std::size_t n_own, std::size_t me,
+               std::span<std::uint64_t const> first_number, Parts& parts)
+    {
+      auto& way = parts.way;
+      std::size_t const n = merged_order.size(), own_begin = way.received_offsets[me];
+      renew(way.received, n);
+      renew(parts.numbers, n);
+      for (int d = 0; d < Dim; ++d)
+      {
+        renew(merged[d], n);
+        parts.positions[d] = merged[d].data();
+      }
+      each(n,
+           [&](std::size_t p)
+           {
+             std::size_t const i = merged_order[p];
+             way.received[i] = static_cast<index_type>(p);
+             if (i >= own_begin && i - own_begin < n_own)
+             {
+               std::size_t const from = own_sent + i - own_begin;
+               parts.numbers[p] = first_number[me] + way.sent[from];
+               for (int d = 0; d < Dim; ++d) merged[d][p] = sorted[d][from];
+             }
+             else
+             {
+               auto const r = std::ranges::upper_bound(way.received_offsets, i) -
+                              way.received_offsets.begin() - 1;
+               traveller<T, Dim> const& come = arrived.values[i < own_begin ? i : i - n_own];
+               parts.numbers[p] = first_number[static_cast<std::size_t>(r)] + come.index;
+               for (int d = 0; d < Dim; ++d) merged[d][p] = come.x[d];
+             }
+           });
     }
 
     template <class Parts>
@@ -390,8 +436,7 @@ namespace nearfield::starpu_mpi
     parts_.communicator = communicator;
     parts_.root = of.root;
     parts_.threads = distribution.threads;
-    all.attempt([&]
-                { sort_points(on, points, of, memory_->keys, parts_.way.sent, memory_->scratch); });
+    all.attempt([&] { memory_->sort(points, of); });
     if (!options.level && options.max_leaf_size == automatic)
       memory_->options.max_leaf_size =
           choose_size(all, on, memory_->keys, of, options.costs ? *options.costs : leaf_costs());
@@ -401,7 +446,8 @@ namespace nearfield::starpu_mpi
     parts_.shifts = shifts_of(of.period);
     parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
-    memory::adopt(all, memory_->send(all, points, of, parts_), parts_);
+    parts_.way.sent.swap(memory_->order);
+    memory::adopt(all, memory_->send(all, of, parts_), parts_);
   }
 
   template <class T, int Dim>
@@ -433,8 +479,7 @@ namespace nearfield::starpu_mpi
     bool const counts_pairs = choice == cut_choice::equal_interactions;
     memory_->cost = detail::relative_cost(
         all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0), memory_->cost);
-    auto& order = memory_->order;
-    all.attempt([&] { sort_points(on, points, of, memory_->keys, order, memory_->scratch); });
+    all.attempt([&] { memory_->sort(points, of); });
     if (choice == cut_choice::of_the_caller)
       parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, choice);
     else
@@ -445,8 +490,8 @@ namespace nearfield::starpu_mpi
                                     parts_.cuts);
     }
     parts_.root = of.root;
-    parts_.way.sent.swap(order);
-    auto known = memory_->send(all, points, of, parts_);
+    parts_.way.sent.swap(memory_->order);
+    auto known = memory_->send(all, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
       std::optional<weighted_leaves> mine;
@@ -455,7 +500,7 @@ namespace nearfield::starpu_mpi
               detail::better_cuts(all, mine->keys, mine->weights, distribution.imbalance, of.end()))
       {
         memory_->cuts = parts_.cuts = std::move(*better);
-        known = memory_->send(all, points, of, parts_);
+        known = memory_->send(all, of, parts_);
       }
     }
     memory::adopt(all, std::move(known), parts_);
@@ -464,9 +509,7 @@ namespace nearfield::starpu_mpi
   template <class T, int Dim>
   soa<T const, Dim> distributed_tree<T, Dim>::positions() const
   {
-    std::array<T const*, Dim> columns;
-    for (int d = 0; d < Dim; ++d) columns[d] = parts_.positions[d].data();
-    return {columns, parts_.numbers.size()};
+    return {parts_.positions, parts_.numbers.size()};
   }
 
   template class distributed_tree<float, 2>;

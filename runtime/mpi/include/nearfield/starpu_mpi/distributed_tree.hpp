@@ -185,7 +185,7 @@ namespace nearfield::starpu_mpi
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
       std::vector<rank_layer> layers;
-      std::array<nearfield::detail::page_vector<T>, Dim> positions;
+      std::array<T const*, Dim> positions{}; ///< in memory_
       nearfield::detail::page_vector<std::uint64_t> numbers;
       journey way;
       std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
