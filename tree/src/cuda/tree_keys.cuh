@@ -60,6 +60,42 @@ namespace nearfield::detail
     }
   };
 
+  /// Where boxes begin along the axes and how far they go, as key_axis.
+  template <int Dim>
+  struct device_axes
+  {
+    double lower[Dim], width[Dim];
+
+    device_axes() = default;
+    explicit device_axes(std::array<key_axis, Dim> const& axes)
+    {
+      for (int d = 0; d < Dim; ++d)
+      {
+        lower[d] = axes[d].lower;
+        width[d] = axes[d].width;
+      }
+    }
+
+    /// The key of a point: the same operations as write_keys() on the CPU, without contraction.
+    template <class T>
+    __device__ std::uint64_t key(device_points<T, Dim> const& points, std::uint32_t i,
+                                 key_layout const& layout) const
+    {
+      double const boxes_per_axis = static_cast<double>(1ull << layout.level);
+      double const last = boxes_per_axis - 1;
+      std::array<std::uint32_t, Dim> index;
+      for (int d = 0; d < Dim; ++d)
+      {
+        double const x = points.x[d][i];
+        double const place = __dmul_rn(__ddiv_rn(__dsub_rn(x, lower[d]), width[d]), boxes_per_axis);
+        index[d] = static_cast<std::uint32_t>(place > 0 ? (place < last ? place : last) : 0);
+      }
+      return layout.order == leaf_order::morton
+                 ? encode<leaf_order::morton, Dim>(index, layout.level)
+                 : encode<leaf_order::row_major, Dim>(index, layout.level);
+    }
+  };
+
   template <class T, int Dim>
   __global__ void keys_in_root(device_points<T, Dim> points, device_root<Dim> root, double limit,
                                key_layout layout, std::uint64_t* keys, index_type* order,
@@ -78,27 +114,21 @@ namespace nearfield::detail
         for (int s = 0; s < 2; ++s) invalid |= root.has[s] && root.bounds[s].bad != 0;
       if (invalid) report->invalid = 1;
     }
-    double const boxes_per_axis = static_cast<double>(1ull << layout.level);
-    double const last = boxes_per_axis - 1;
-    std::array<std::uint32_t, Dim> index;
+    device_axes<Dim> axes;
     bool inside = true;
     for (int d = 0; d < Dim; ++d)
     {
       double const x = points.x[d][i];
       bool const is_periodic = root.period[d] > 0;
-      double const lower = is_periodic ? 0 : __dsub_rn(root.centre[d], root.half_width);
-      double const length = is_periodic ? root.period[d] : width;
-      double const place = __dmul_rn(__ddiv_rn(__dsub_rn(x, lower), length), boxes_per_axis);
-      index[d] = static_cast<std::uint32_t>(place > 0 ? (place < last ? place : last) : 0);
+      axes.lower[d] = is_periodic ? 0 : __dsub_rn(root.centre[d], root.half_width);
+      axes.width[d] = is_periodic ? root.period[d] : width;
       if (is_periodic)
         inside &= x >= 0 && x < static_cast<T>(root.period[d]);
       else
         inside &= root.bounds || fabs(__dsub_rn(x, root.centre[d])) <= limit;
     }
     if (!inside) report->invalid = 1;
-    keys[i] = layout.order == leaf_order::morton
-                  ? encode<leaf_order::morton, Dim>(index, layout.level)
-                  : encode<leaf_order::row_major, Dim>(index, layout.level);
+    keys[i] = axes.key(points, i, layout);
     order[i] = i;
   }
 
