@@ -65,7 +65,7 @@ namespace nearfield
   }
 
   std::vector<index_type> detail::first_leaves_of_groups(leaf_groups_view const& views,
-                                                         group_options const& options)
+                                                         group_options const& options, executor* on)
   {
     if (options.leaves_per_group < 0)
       throw error("leaves_per_group: found " + std::to_string(options.leaves_per_group) +
@@ -78,7 +78,7 @@ namespace nearfield
     std::vector<index_type> first_leaf{0};
     if (index_type const n = views.targets.size(); n > 0)
     {
-      std::vector<double> const pairs = cumulated_pairs(views, pair_form::one_sided);
+      std::vector<double> const pairs = cumulated_pairs(views, pair_form::one_sided, on);
       std::size_t const n_groups = number_of_groups(options, pairs[n], n);
       cut_evenly(pairs, n, n_groups, first_leaf);
     }

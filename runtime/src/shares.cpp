@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace nearfield::detail
 {
@@ -52,19 +53,30 @@ namespace nearfield::detail
     return cpu_alone < gpu_alone ? in_groups(1) : cpu_share{};
   }
 
-  std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form)
+  std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form, executor* on)
   {
     bool const is_mutual = form == pair_form::mutual;
     interaction_list const& list = is_mutual ? leaves.half : leaves.full;
-    index_type const n = leaves.targets.size();
-    std::vector<double> sums(n + std::size_t(1), 0.);
-    for (index_type b = 0; b < n; ++b)
+    std::size_t const n = leaves.targets.size();
+    std::vector<double> sums(n + 1, 0.);
+    std::size_t const n_parts = on ? static_cast<std::size_t>(std::max(1, on->workers())) : 1;
+    auto const pairs_of_part = [&](int p)
     {
-      double sources = leaves.full.own[b].end - leaves.full.own[b].begin;
-      for (source_range const& range : list.neighbours(b))
-        sources += (is_mutual ? 2. : 1.) * (range.end - range.begin);
-      sums[b + 1] = sums[b] + leaves.targets.count(b) * sources + 1;
-    }
+      auto const part = static_cast<std::size_t>(p);
+      for (std::size_t i = n * part / n_parts; i < n * (part + 1) / n_parts; ++i)
+      {
+        auto const b = static_cast<index_type>(i);
+        double sources = leaves.full.own[b].end - leaves.full.own[b].begin;
+        for (source_range const& range : list.neighbours(b))
+          sources += (is_mutual ? 2. : 1.) * (range.end - range.begin);
+        sums[i + 1] = leaves.targets.count(b) * sources + 1;
+      }
+    };
+    if (on)
+      on->run(static_cast<int>(n_parts), pairs_of_part);
+    else
+      pairs_of_part(0);
+    std::partial_sum(sums.begin(), sums.end(), sums.begin());
     return sums;
   }
 

@@ -48,8 +48,9 @@ namespace nearfield::detail
   NEARFIELD_API cpu_share share_of_cpus(step_size const& step, step_workers const& workers);
 
   /// sums[b]: the directed pairs of the leaves before b, as tasks of that form count them (mutual: those of the half
-  /// list), and 1 for each leaf, so that one without pairs belongs to a group too.
-  NEARFIELD_API std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form);
+  /// list), and 1 for each leaf, so that one without pairs belongs to a group too. With threads, if there are some.
+  NEARFIELD_API std::vector<double> cumulated_pairs(leaf_groups_view const& leaves, pair_form form,
+                                                    executor* on = nullptr);
 
   /// Cuts the leaves up to `end` that no group has yet into n groups with about equal numbers of pairs, fewer if there
   /// are fewer leaves.

@@ -153,13 +153,13 @@ namespace nearfield::starpu_mpi::detail
 
     /// Where groups of known leaves begin: each layer is one.
     std::vector<index_type> first_leaves(rank_leaves const& leaves, group_options const& options,
-                                         std::size_t& n_before, std::size_t& n_groups)
+                                         executor* on, std::size_t& n_before, std::size_t& n_groups)
     {
       leaf_groups_view own;
       own.targets = {
           leaves.known.offsets.subspan(leaves.first, leaves.last - leaves.first + std::size_t(1))};
       own.full = leaves.lists;
-      std::vector<index_type> const of_groups = first_leaves_of_groups(own, options);
+      std::vector<index_type> const of_groups = first_leaves_of_groups(own, options, on);
       n_groups = of_groups.size() - 1;
       std::vector<index_type> first;
       for (rank_layer const& layer : leaves.layers)
@@ -178,7 +178,7 @@ namespace nearfield::starpu_mpi::detail
     {
       std::size_t n_groups = 0;
       std::vector<index_type> const first =
-          first_leaves(leaves, options, plan.n_layers_before, n_groups);
+          first_leaves(leaves, options, on, plan.n_layers_before, n_groups);
       index_type const begin = leaves.known.offsets[leaves.first];
       for (std::size_t g = 0; g < n_groups; ++g)
       {

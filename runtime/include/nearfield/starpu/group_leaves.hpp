@@ -82,7 +82,8 @@ namespace nearfield
   namespace detail
   {
     NEARFIELD_API std::vector<index_type> first_leaves_of_groups(leaf_groups_view const& views,
-                                                                 group_options const& options);
+                                                                 group_options const& options,
+                                                                 executor* on = nullptr);
   }
 
   /// Cuts the leaves of a tree, or the cells of a cell list, into groups with about equal numbers of pairs. A
