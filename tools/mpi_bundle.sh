@@ -87,7 +87,7 @@ esac
 case ${1:-} in
   tests)
     export STARPU_COMM_STATS=1 NEARFIELD_TEST_GPUS=1 STARPU_NCPU=1
-    ranks "${2:-1}" "$here/bin/starpu_mpi_near_field_test" --gtest_filter="${FILTER:-distributed_near_field*}"
+    ranks "${2:-1}" "$here/bin/starpu_mpi_near_field_test" --gtest_filter="${FILTER:-distributed_near_field*:*on_a_gpu*}"
     exit
     ;;
   sanitize)
@@ -98,7 +98,7 @@ case ${1:-} in
     }
     export STARPU_COMM_STATS=1 NEARFIELD_TEST_GPUS=1 STARPU_NCPU=1
     ranks 1 compute-sanitizer --tool memcheck --error-exitcode 1 --report-api-errors no \
-      "$here/bin/starpu_mpi_near_field_test" --gtest_filter="${FILTER:-distributed_near_field*}"
+      "$here/bin/starpu_mpi_near_field_test" --gtest_filter="${FILTER:-distributed_near_field*:*on_a_gpu*}"
     exit
     ;;
   nearfield)

@@ -198,6 +198,13 @@ namespace nearfield::starpu
     return count_gpus();
   }
 
+  std::optional<int> runtime::first_gpu() const
+  {
+    int const worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0);
+    if (worker < 0) return std::nullopt;
+    return starpu_worker_get_devid(worker);
+  }
+
   std::vector<std::string> runtime::worker_names() const
   {
     std::vector<std::string> names;

@@ -27,6 +27,11 @@ namespace
   using namespace nearfield::test;
   using starpu_mpi::distributed_tree;
 
+  bool on_gpus()
+  {
+    return runtime_of_rank().n_gpus() > 0;
+  }
+
   /// A cloud, its tree and right-hand sides, on one rank and on all.
   template <class K, class T>
   struct problem
@@ -44,7 +49,7 @@ namespace
             starpu_mpi::distribution_options const& distribution = {})
         : n_rhs(right_hand_sides), x(std::move(all)), first(first_points(who, x.size(), seed)),
           here(slice(x, first[rank()], first[rank() + 1])),
-          tree(MPI_COMM_WORLD, here, options, distribution), of_one(options)
+          tree(MPI_COMM_WORLD, here, options, sorted_on_gpu(distribution)), of_one(options)
     {
       of_one.order = leaf_order::morton;
       one = build_tree(x.view(), of_one);
@@ -55,6 +60,13 @@ namespace
         out.emplace_back(here.size(), T(99));
         expected.emplace_back(n, T(0));
       }
+    }
+
+    /// On every second rank with a GPU.
+    static starpu_mpi::distribution_options sorted_on_gpu(starpu_mpi::distribution_options how)
+    {
+      if (rank() % 2 == 0) how.gpu = runtime_of_rank().first_gpu();
+      return how;
     }
 
     static std::size_t rank() { return static_cast<std::size_t>(rank_of_world()); }
@@ -137,11 +149,6 @@ namespace
   constexpr double rounding_of(double)
   {
     return 1e-11;
-  }
-
-  bool on_gpus()
-  {
-    return runtime_of_rank().n_gpus() > 0;
   }
 
   /// What one-sided results may differ by from those of one rank's CPU: nothing, but on GPUs.
@@ -321,6 +328,29 @@ namespace
     of.expect_results(bits<double>(), 99);
   }
 
+  TEST(distributed_near_field, takes_columns_in_several_pieces_to_a_gpu)
+  {
+    if (!on_gpus()) GTEST_SKIP() << "no GPU";
+    // pieces have 2^16 points or more; some points travel, and come back accumulated
+    problem<dipole_tensor<>, float> of(cloud::uniform, 150'000 * std::size_t(size_of_world()),
+                                       owners::even, {.max_leaf_size = 40}, 2);
+    of.compute_expected();
+    for (bool const accumulate : {false, true})
+    {
+      starpu_mpi::near_field step{runtime_of_rank(), of.tree,      dipole_tensor<>{},
+                                  of.inputs(),       of.outputs(), {.accumulate = accumulate}};
+      for (auto& column : of.out) std::ranges::fill(column, 2.f);
+      for (int again = 0; again < 2; ++again)
+      {
+        if (accumulate)
+          for (auto& column : of.out) std::ranges::fill(column, 2.f);
+        step.submit();
+        step.wait();
+        of.expect_results(rounding_of(0.f), accumulate ? 2.f : 0.f);
+        step.inputs_changed();
+      }
+    }
+  }
   TEST(distributed_near_field, takes_strided_columns)
   {
     problem<one_over_r<>, double> of(cloud::uniform, 500, owners::random, {.level = 2});

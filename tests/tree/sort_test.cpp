@@ -55,8 +55,11 @@ namespace nearfield::test
             std::vector<index_type> expected(keys.size()), order(keys.size());
             std::iota(expected.begin(), expected.end(), index_type(0));
             std::ranges::stable_sort(expected, {}, [&](index_type i) { return keys[i]; });
-            auto merged = keys;
-            merge_keys(on, merged, runs, order, scratch);
+            std::vector<key_span> parts;
+            for (std::size_t r = 0; r + 1 < runs.size(); ++r)
+              parts.push_back(key_span(keys).subspan(runs[r], runs[r + 1] - runs[r]));
+            page_vector<std::uint64_t> merged;
+            merge_keys(on, parts, merged, order, scratch);
             EXPECT_EQ(order, expected)
                 << runs.size() - 1 << " runs, keys below " << most << ", " << workers << " workers";
             EXPECT_TRUE(std::ranges::is_sorted(merged));

@@ -10,8 +10,6 @@ namespace nearfield::detail
 {
   namespace
   {
-    using key_span = std::span<std::uint64_t const>;
-
     /// The first position in [begin, end) whose key is not below `key`.
     index_type lower_bound(key_span keys, index_type begin, index_type end, std::uint64_t key)
     {

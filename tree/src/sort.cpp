@@ -363,11 +363,12 @@ namespace nearfield::detail
 
   namespace
   {
-    /// A part of the keys, which ascends.
+    /// A part of a run.
     struct key_run
     {
       std::uint64_t const* begin;
       std::uint64_t const* end;
+      index_type index; ///< of the first key in all runs
     };
 
     /// The run whose first keys come before those of all others, and their end. Of equal keys those of the first run
@@ -386,59 +387,71 @@ namespace nearfield::detail
           second = std::exchange(first, r);
         else if (key(r) < key(second))
           second = r;
-      auto const& [begin, end] = runs[first];
-      return {first, first < second ? std::upper_bound(begin, end, key(second))
-                                    : std::lower_bound(begin, end, key(second))};
+      key_run const& run = runs[first];
+      return {first, first < second ? std::upper_bound(run.begin, run.end, key(second))
+                                    : std::lower_bound(run.begin, run.end, key(second))};
     }
   }
 
-  void merge_keys(executor& on, page_vector<std::uint64_t>& keys, std::span<std::size_t const> runs,
+  void merge_keys(executor& on, std::span<key_span const> runs, page_vector<std::uint64_t>& keys,
                   std::span<index_type> order, sort_scratch& scratch)
   {
-    std::size_t const n_runs = runs.size() - 1, n = keys.size();
     std::size_t longest = 0, with_keys = 0;
-    for (std::size_t r = 0; r < n_runs; ++r)
+    std::vector<std::size_t> before{0};
+    for (std::size_t r = 0; r < runs.size(); ++r)
     {
-      with_keys += runs[r + 1] > runs[r];
-      if (runs[r + 1] - runs[r] > runs[longest + 1] - runs[longest]) longest = r;
+      before.push_back(before.back() + runs[r].size());
+      with_keys += !runs[r].empty();
+      if (runs[r].size() > runs[longest].size()) longest = r;
     }
-    std::size_t const length = runs[longest + 1] - runs[longest];
+    std::size_t const n = before.back(), length = runs[longest].size();
+    renew(keys, n);
     // The merge looks at every run whenever it changes from one to another; what it saves is a few passes over the keys.
-    if ((n - length) * with_keys > n / 4) return sort_keys(on, keys, order, scratch);
-    renew(scratch.keys_too, n);
+    if ((n - length) * with_keys > n / 4)
+    {
+      for (std::size_t r = 0; r < runs.size(); ++r)
+        for_each_part(on, cut(on, runs[r].size()),
+                      [&](int, std::size_t begin, std::size_t end) {
+                        std::ranges::copy(runs[r].subspan(begin, end - begin),
+                                          keys.data() + before[r] + begin);
+                      });
+      return sort_keys(on, keys, order, scratch);
+    }
     // Parts begin at keys of the longest run, so that equal keys are in one part.
     loop_parts const loop = cut(on, n), of_longest{length, loop.parts};
-    auto const begin_of = [&](int part, std::size_t r)
+    auto const begin_of = [&](int part, std::size_t r) -> std::size_t
     {
-      if (part == 0) return keys.data() + runs[r];
-      if (part == loop.parts) return keys.data() + runs[r + 1];
-      return std::lower_bound(keys.data() + runs[r], keys.data() + runs[r + 1],
-                              keys[runs[longest] + of_longest.begin(part)]);
+      if (part == 0) return 0;
+      if (part == loop.parts) return runs[r].size();
+      return static_cast<std::size_t>(
+          std::ranges::lower_bound(runs[r], runs[longest][of_longest.begin(part)]) -
+          runs[r].begin());
     };
     for_each_part(on, loop,
                   [&](int part, std::size_t, std::size_t)
                   {
                     std::vector<key_run> rest;
                     std::size_t to = 0;
-                    for (std::size_t r = 0; r < n_runs; ++r)
+                    for (std::size_t r = 0; r < runs.size(); ++r)
                     {
-                      key_run const run{begin_of(part, r), begin_of(part + 1, r)};
-                      to += static_cast<std::size_t>(run.begin - (keys.data() + runs[r]));
-                      if (run.begin < run.end) rest.push_back(run);
+                      std::size_t const begin = begin_of(part, r), end = begin_of(part + 1, r);
+                      to += begin;
+                      if (begin < end)
+                        rest.push_back({runs[r].data() + begin, runs[r].data() + end,
+                                        static_cast<index_type>(before[r] + begin)});
                     }
                     while (!rest.empty())
                     {
                       auto const [r, end] = first_of(rest);
-                      for (auto const*& at = rest[r].begin; at < end; ++at, ++to)
+                      for (auto& [at, run_end, index] = rest[r]; at < end; ++at, ++to)
                       {
-                        scratch.keys_too[to] = *at;
-                        order[to] = static_cast<index_type>(at - keys.data());
+                        keys[to] = *at;
+                        order[to] = index++;
                       }
                       if (end == rest[r].end)
                         rest.erase(rest.begin() + static_cast<std::ptrdiff_t>(r));
                     }
                   });
-    std::swap(keys, scratch.keys_too);
   }
 
   void order_by_counting(executor& on, std::size_t n_cells, std::span<index_type> order,

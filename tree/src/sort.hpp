@@ -21,11 +21,17 @@ namespace nearfield::detail
     page_vector<index_type> indices;
   };
 
-  /// Resizes without copying: old contents are lost.
+  /// Resizes without copying: old contents are lost. Values that outgrow their memory get some to spare, since they may
+  /// grow a little each time, and the first writes to new memory take longer than those to old.
   template <class T>
   void renew(page_vector<T>& values, std::size_t n)
   {
-    if (n > values.capacity()) values = page_vector<T>(); // of `= {}` the capacity would stay
+    if (n > values.capacity())
+    {
+      std::size_t const spare = values.capacity() > 0 ? n / 32 : 0;
+      values = page_vector<T>(); // of `= {}` the capacity would stay
+      values.reserve(n + spare);
+    }
     values.resize(n);
   }
 
@@ -33,10 +39,12 @@ namespace nearfield::detail
   NEARFIELD_API void sort_keys(executor& on, page_vector<std::uint64_t>& keys,
                                std::span<index_type> order, sort_scratch& scratch);
 
-  /// The same for keys that ascend within each of some runs: run r has the positions [runs[r], runs[r + 1]). Quicker
-  /// where one of them has most keys.
-  NEARFIELD_API void merge_keys(executor& on, page_vector<std::uint64_t>& keys,
-                                std::span<std::size_t const> runs, std::span<index_type> order,
+  using key_span = std::span<std::uint64_t const>;
+
+  /// Sorts the keys of some runs, each of which ascends: they go to `keys`, and order[p] becomes the index that the key
+  /// at position p has if one run follows another. Stable. Quicker than sort_keys() where one run has most keys.
+  NEARFIELD_API void merge_keys(executor& on, std::span<key_span const> runs,
+                                page_vector<std::uint64_t>& keys, std::span<index_type> order,
                                 sort_scratch& scratch);
 
   /// The cells that hold points.

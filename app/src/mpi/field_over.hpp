@@ -76,8 +76,10 @@ namespace nearfield::app
       all_.attempt(
           [&]
           {
-            tree_.emplace(MPI_COMM_WORLD, on_->targets(), options,
-                          starpu_mpi::distribution_options{.threads = runtime_.workers().get()});
+            tree_.emplace(
+                MPI_COMM_WORLD, on_->targets(), options,
+                starpu_mpi::distribution_options{.threads = runtime_.workers().get(),
+                                                 .gpu = runtime_.running().runtime().first_gpu()});
           });
       tree_seconds_ = seconds_since(begin);
       all_.attempt(

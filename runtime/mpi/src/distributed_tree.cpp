@@ -4,6 +4,7 @@
 #include "cuts.hpp"
 #include "layer.hpp"
 
+#include "cuda/gpu_sorter.hpp"
 #include "images.hpp"
 #include "keys.hpp"
 #include "leaf_size.hpp"
@@ -16,6 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -140,15 +142,18 @@ namespace nearfield::starpu_mpi
                                          std::span<std::uint64_t const> keys,
                                          std::span<std::uint64_t const> cuts)
     {
-      auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
+      auto const arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
+      page_vector<std::uint64_t> here;
       all.attempt(
           [&]
           {
+            std::vector<key_span> runs;
+            for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
             page_vector<index_type> order(arrived.values.size());
             sort_scratch scratch;
-            merge_keys(on, arrived.values, arrived.offsets, order, scratch);
+            merge_keys(on, runs, here, order, scratch);
           });
-      return std::move(arrived.values);
+      return here;
     }
 
     /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts, where leaves end for the trial.
@@ -233,12 +238,13 @@ namespace nearfield::starpu_mpi
     page_vector<std::uint64_t> keys;
     page_vector<index_type> order; ///< before it becomes way().sent
     std::array<page_vector<T>, Dim> sorted;
+    std::unique_ptr<gpu_sorter<T, Dim>> sorter; ///< made when it is first needed
     sort_scratch scratch;
     // of points that travel
     page_vector<traveller<T, Dim>> leaving;
     by_rank<traveller<T, Dim>> arrived;
     // of own points, where some have arrived
-    page_vector<std::uint64_t> merged_keys;
+    page_vector<std::uint64_t> arrived_keys, merged_keys;
     page_vector<index_type> merged_order;
     std::array<page_vector<T>, Dim> merged;
 
@@ -263,18 +269,36 @@ namespace nearfield::starpu_mpi
     void sort(strided<T const, Dim> const& points, shape<Dim> const& of)
     {
       std::size_t const n = points.size();
+      check_number(n);
       renew(order, n);
       renew(keys, n);
+      for (auto& column : sorted) renew(column, n);
+      if (distribution.gpu && sort_on_gpu(points, of)) return;
       for_each_part(threads(), cut(threads(), n),
                     [&](int, std::size_t begin, std::size_t end)
                     { write_keys(points, begin, end, of.axes(), of.layout, keys.data()); });
       sort_keys(threads(), keys, order, scratch);
       // column by column: more places at once would be more than the page tables in the cache
       for (int d = 0; d < Dim; ++d)
-      {
-        renew(sorted[d], n);
         each(n, [&, x = points[d], to = sorted[d].data()](std::size_t i) { to[i] = x[order[i]]; });
+    }
+
+    /// Whether the GPU has the memory for it.
+    bool sort_on_gpu(strided<T const, Dim> const& points, shape<Dim> const& of)
+    {
+      std::array<T*, Dim> to;
+      for (int d = 0; d < Dim; ++d) to[d] = sorted[d].data();
+      try
+      {
+        if (!sorter) sorter = std::make_unique<gpu_sorter<T, Dim>>(*distribution.gpu, threads());
+        sorter->sort(points, of.axes(), of.layout, keys.data(), order.data(), to);
       }
+      catch (error const& e)
+      {
+        if (e.kind() != error_kind::out_of_memory) throw;
+        return false;
+      }
+      return true;
     }
 
     /// Sends the sorted points to the ranks between whose cuts they are, and makes leaves of those that arrive. Points
@@ -292,7 +316,6 @@ namespace nearfield::starpu_mpi
       all.attempt(
           [&]
           {
-            check_number(keys.size());
             renew(leaving, offsets.back());
             each(leaving.size(),
                  [&](std::size_t i)
@@ -318,7 +341,7 @@ namespace nearfield::starpu_mpi
           [&]
           {
             check_number(way.received_offsets.back());
-            std::span const stay = std::span<std::uint64_t const>(keys).subspan(own_sent, n_own);
+            key_span const stay = key_span(keys).subspan(own_sent, n_own);
             auto const owned = range_of(all, parts.cuts);
             if (arrived.values.empty())
             {
@@ -327,7 +350,7 @@ namespace nearfield::starpu_mpi
             }
             else
             {
-              merge(all, of, stay, way.received_offsets);
+              merge(all, of, stay);
               own = leaves_of<Dim>(threads(), merged_keys, of, owned);
               unite(own_sent, n_own, me, first_number, parts);
             }
@@ -353,22 +376,21 @@ namespace nearfield::starpu_mpi
 
     /// Sorts the keys of own points. They come by rank, and from a rank by key; those with equal keys by number, and the
     /// merge keeps that order.
-    void merge(ranks const& all, shape<Dim> const& of, std::span<std::uint64_t const> stay,
-               std::span<std::size_t const> runs)
+    void merge(ranks const& all, shape<Dim> const& of, key_span stay)
     {
-      renew(merged_keys, runs.back());
-      renew(merged_order, runs.back());
+      renew(arrived_keys, arrived.values.size());
+      for_each_part(
+          threads(), cut(threads(), arrived_keys.size()),
+          [&, x = positions_of<T, Dim>(arrived.values)](int, std::size_t begin, std::size_t end)
+          { write_keys(x, begin, end, of.axes(), of.layout, arrived_keys.data()); });
+      std::vector<key_span> runs;
       for (int r = 0; r < all.size(); ++r)
-      {
-        std::uint64_t* const to = merged_keys.data() + runs[static_cast<std::size_t>(r)];
-        if (r == all.rank())
-          each(stay.size(), [&](std::size_t i) { to[i] = stay[i]; });
-        else if (auto const come = arrived.of(r); !come.empty())
-          for_each_part(threads(), cut(threads(), come.size()),
-                        [&, x = positions_of<T, Dim>(come)](int, std::size_t begin, std::size_t end)
-                        { write_keys(x, begin, end, of.axes(), of.layout, to); });
-      }
-      merge_keys(threads(), merged_keys, runs, merged_order, scratch);
+        runs.push_back(r == all.rank() ? stay
+                                       : key_span(arrived_keys)
+                                             .subspan(arrived.offsets[static_cast<std::size_t>(r)],
+                                                      arrived.of(r).size()));
+      renew(merged_order, stay.size() + arrived_keys.size());
+      merge_keys(threads(), runs, merged_keys, merged_order, scratch);
     }
 
     /// Own points are those that stay and those that arrived.

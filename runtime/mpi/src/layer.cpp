@@ -21,6 +21,14 @@ namespace nearfield::starpu_mpi::detail
     constexpr char const *function = "distributed_tree",
                          *remedy = "a larger max_leaf_size, a lower level or more ranks";
 
+    /// In ascending order, each once.
+    template <class V>
+    void make_unique(std::vector<V>& values)
+    {
+      std::ranges::sort(values);
+      values.erase(std::unique(values.begin(), values.end()), values.end());
+    }
+
     /// What a rank tells of a leaf.
     struct leaf_record
     {
@@ -61,8 +69,7 @@ namespace nearfield::starpu_mpi::detail
           while (d < Dim && ++step[d] == 2) step[d++] = -1;
           more = d < Dim;
         }
-        std::ranges::sort(found_);
-        found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
+        make_unique(found_);
         return found_;
       }
 
@@ -284,6 +291,7 @@ namespace nearfield::starpu_mpi::detail
               if (found.own.size() > n_before)
                 found.foreign.push_back(first + static_cast<index_type>(b));
             }
+            make_unique(found.own);
             pieces[static_cast<std::size_t>(part)] = std::move(found);
           });
       touching_leaves all;
@@ -292,8 +300,7 @@ namespace nearfield::starpu_mpi::detail
         all.foreign.insert(all.foreign.end(), piece.foreign.begin(), piece.foreign.end());
         all.own.insert(all.own.end(), piece.own.begin(), piece.own.end());
       }
-      std::ranges::sort(all.own);
-      all.own.erase(std::unique(all.own.begin(), all.own.end()), all.own.end());
+      make_unique(all.own);
       return all;
     }
 

@@ -64,6 +64,8 @@ namespace nearfield::starpu
     [[nodiscard]] int n_workers() const;
     /// The number of GPUs that have workers.
     [[nodiscard]] int n_gpus() const;
+    /// The CUDA device of the first of them; nothing if there is none.
+    [[nodiscard]] std::optional<int> first_gpu() const;
     /// The names of the workers, by StarPU's worker number: "CPU 0" ...
     [[nodiscard]] std::vector<std::string> worker_names() const;
     /// The scheduler asked for, "dmdas" ...; empty for StarPU's default, and if the program has started

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,9 @@ namespace nearfield::starpu_mpi
     double imbalance = 0.1;
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
+    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points; without one threads do. So they do
+    /// where it has less memory free than 36 bytes a point in f32, 60 in f64. The tree is the same to the bit.
+    std::optional<int> gpu = std::nullopt;
   };
 
   /// The leaves of another rank that touch own ones, and the own ones that they touch.

@@ -1,0 +1,89 @@
+// A tree over ranks whose points a GPU sorted is that of threads to the bit.
+
+#include "clouds.hpp"
+#include "runtime_of_rank.hpp"
+
+#include "tree/periodic_cases.hpp"
+#include "tree/same_tree.hpp"
+
+#include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+
+namespace
+{
+  using namespace nearfield;
+  using namespace nearfield::test;
+  using starpu_mpi::distributed_tree;
+
+  template <class T, int Dim>
+  void expect_same(distributed_tree<T, Dim> const& found, distributed_tree<T, Dim> const& expected)
+  {
+    EXPECT_TRUE(std::ranges::equal(found.cuts(), expected.cuts()));
+    EXPECT_TRUE(std::ranges::equal(found.numbers(), expected.numbers()));
+    for (int d = 0; d < Dim; ++d)
+      EXPECT_TRUE(std::equal(found.positions()[d], found.positions()[d] + found.n_points(),
+                             expected.positions()[d]));
+    EXPECT_TRUE(std::ranges::equal(found.known_leaves().offsets, expected.known_leaves().offsets));
+    expect_same_list(found.interactions(), expected.interactions());
+    EXPECT_TRUE(found.way().sent == expected.way().sent);
+    EXPECT_TRUE(found.way().received == expected.way().received);
+  }
+
+  template <class T, int Dim>
+  void expect_same_before_and_after_moves(points<T, Dim> x, owners who,
+                                          tree_options<Dim> const& options, std::uint64_t seed)
+  {
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const first = first_points(who, x.size(), seed);
+    auto const here = slice(x, first[rank], first[rank + 1]);
+    distributed_tree<T, Dim> by_threads(MPI_COMM_WORLD, here, options);
+    distributed_tree<T, Dim> by_gpu(MPI_COMM_WORLD, here, options,
+                                    {.gpu = runtime_of_rank().first_gpu()});
+    expect_same(by_gpu, by_threads);
+    for (auto& column : x.columns) std::ranges::reverse(column);
+    by_threads.rebuild(here);
+    by_gpu.rebuild(here);
+    expect_same(by_gpu, by_threads);
+  }
+
+  TEST(distributed_tree_on_a_gpu, is_that_of_threads)
+  {
+    if (runtime_of_rank().n_gpus() == 0) GTEST_SKIP() << "no GPU";
+    std::uint64_t seed = 0;
+    for (owners const who : all_owners)
+      for (std::size_t const n : {0, 5, 3000})
+      {
+        SCOPED_TRACE(testing::Message() << "owners " << static_cast<int>(who) << ", n = " << n);
+        ++seed;
+        expect_same_before_and_after_moves(make_points<float, 3>(cloud::plummer, n, seed), who,
+                                           {.max_leaf_size = 20}, seed);
+        expect_same_before_and_after_moves(make_points<double, 2>(cloud::uniform, n, seed), who,
+                                           {.level = 3}, seed);
+        periodic_case<double, 3> const box(seed, n + 1);
+        expect_same_before_and_after_moves(box.x, who, box.options, seed);
+      }
+  }
+
+  class no_memory final : public device_memory
+  {
+  public:
+    void* allocate(std::size_t, cuda_stream) override { return nullptr; }
+    void deallocate(void*, std::size_t, cuda_stream) noexcept override {}
+  };
+
+  TEST(distributed_tree_on_a_gpu, is_made_by_threads_where_the_gpu_has_no_memory)
+  {
+    if (runtime_of_rank().n_gpus() == 0) GTEST_SKIP() << "no GPU";
+    set_device_memory(std::make_shared<no_memory>());
+    expect_same_before_and_after_moves(make_points<double, 3>(cloud::uniform, 900, 1), owners::even,
+                                       {.max_leaf_size = 20}, 1);
+    set_device_memory(nullptr);
+  }
+}
