@@ -29,10 +29,10 @@ namespace nearfield::starpu::detail
       {
         auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
         columns<T> const chunk(task.buffers[0], argument.from.columns().width());
-        if (!argument.order.empty()) return gather_columns(argument.from, argument.order, chunk, 0);
+        if (!argument.points) return gather_columns(argument.from, argument.order, chunk, 0);
         for (int c = 0; c < argument.from.columns().width(); ++c)
-          for (std::size_t i = 0; i < chunk.n; ++i)
-            chunk[c][i] = argument.from[c][*argument.first + i];
+          for (index_type i = 0; i < argument.points->size(); ++i)
+            chunk[c][i] = argument.from[c][argument.points->begin + i];
       }
     };
 
@@ -45,9 +45,24 @@ namespace nearfield::starpu::detail
       {
         auto const& argument = static_cast<deliver_argument<T> const&>(task.argument);
         int const n_columns = argument.to.columns().width();
+        if (argument.points)
+          return deliver_points(argument, columns<T const>(task.buffers[0], n_columns));
         deliver_group(argument, columns<T const>(task.buffers[0], n_columns),
                       [&](std::size_t halo)
                       { return columns<T const>(task.buffers[1 + halo], n_columns); });
+      }
+
+      static void deliver_points(deliver_argument<T> const& what, columns<T const> const& out)
+      {
+        for (int c = 0; c < what.to.columns().width(); ++c)
+        {
+          auto const to = what.to[c];
+          for (index_type i = 0; i < what.points->size(); ++i)
+            if (what.accumulate)
+              to[what.points->begin + i] += out[c][i];
+            else
+              to[what.points->begin + i] = out[c][i];
+        }
       }
     };
   }

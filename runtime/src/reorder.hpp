@@ -31,20 +31,22 @@ namespace nearfield::starpu::detail
     }
   }
 
-  /// chunk(i, c) = from[c][order[i]], or from[c][*first + i]
+  /// chunk(i, c) = from[c][order[i]], or from[c][points->begin + i]
   template <class T>
   struct collect_argument : task_argument
   {
     strided<T const, run_time_columns> from;
     std::span<index_type const> order; ///< caller's indices of the points of the chunk
-    std::optional<std::size_t> first = std::nullopt; ///< in place of an order
+    std::optional<nearfield::detail::point_interval> points =
+        std::nullopt; ///< in place of an order
   };
 
   /// Buffer: the chunk, which it writes.
   template <class T>
   NEARFIELD_API starpu_codelet& collect_codelet();
 
-  /// to[c][order[i]] = out(i, c) + the pieces of halos for point i; += with `accumulate`.
+  /// to[c][order[i]] = out(i, c) + the pieces of halos for point i; += with `accumulate`. Or, without halos,
+  /// to[c][points->begin + i] = out(i, c).
   template <class T>
   struct deliver_argument : task_argument
   {
@@ -52,6 +54,8 @@ namespace nearfield::starpu::detail
     std::span<index_type const> order; ///< caller's indices of the points of the group
     std::span<nearfield::detail::halo_piece const> pieces;
     bool accumulate = false;
+    std::optional<nearfield::detail::point_interval> points =
+        std::nullopt; ///< in place of an order
   };
 
   /// Does so on the calling thread; halos(h) are the columns of halo h.

@@ -55,8 +55,8 @@ namespace nearfield::starpu_mpi::detail
 
     void submit()
     {
-      check_address_space(4,
-                          8 * (parts->groups.size() + parts->layers.size() + parts->peers.size()));
+      check_address_space(4, 8 * (parts->groups.size() + parts->layers.size() +
+                                  parts->peers.size() + parts->pieces.size()));
       if (sends_positions) submit_positions();
       sends_positions = false;
       if (sends_inputs) submit_inputs();
@@ -70,7 +70,8 @@ namespace nearfield::starpu_mpi::detail
     void deliver()
     {
       if (options.delivery != starpu::delivery_choice::on_request || !is_submitted) return;
-      check_address_space(4, 4 * (parts->groups.size() + parts->peers.size()));
+      check_address_space(4,
+                          4 * (parts->groups.size() + parts->peers.size() + parts->pieces.size()));
       submit_outputs();
     }
 
@@ -85,13 +86,17 @@ namespace nearfield::starpu_mpi::detail
           for (group const& one : parts->groups) wait_for_writers(one.out, "out");
           for (peer const& one : parts->peers)
             if (one.q_sent) wait_for_writers(one.q_sent, "q");
+          for (piece const& one : parts->pieces) wait_for_writers(one.q, "q");
         }
         if (is_delivered)
+        {
+          for (piece const& one : parts->pieces) wait_for_writers(one.out, "out");
           for (peer const& one : parts->peers)
           {
             if (!one.sent.empty()) wait_for_writers(one.delivered(parts->rank), "out");
             if (one.out_sent) wait_for_writers(one.out_sent, "out");
           }
+        }
         for (layer const& one : parts->layers) wait_for_writers(one.x_sent, "x");
       }
       watch.rethrow();
@@ -121,7 +126,8 @@ namespace nearfield::starpu_mpi::detail
     [[nodiscard]] std::size_t n_tasks() const
     {
       std::size_t n = 0;
-      for (group const& one : parts->groups) n += bool(one.inner_list) + bool(one.border_list);
+      for (group const& one : parts->groups)
+        n += bool(one.inner_list.data) + bool(one.border_list.data);
       return n;
     }
     [[nodiscard]] std::vector<worker_tasks> statistics() const
@@ -133,6 +139,7 @@ namespace nearfield::starpu_mpi::detail
     using group = step_group<T>;
     using layer = step_layer<T>;
     using peer = step_peer<T>;
+    using piece = caller_piece<T>;
 
     template <class Argument>
     void submit_host_task(starpu_codelet& codelet, starpu_data_handle_t data,
@@ -149,9 +156,36 @@ namespace nearfield::starpu_mpi::detail
     {
       if (what.rows.empty()) return;
       task one(copy_codelet<T>(where), 1 + static_cast<unsigned>(what.sources.size()));
-      one.add(to, what.argument.kind == copy_kind::add ? STARPU_RW : STARPU_W);
+      bool const reads = what.argument.kind == copy_kind::add || what.is_partial;
+      one.add(to, reads ? STARPU_RW : STARPU_W);
       for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
       one.set_argument(&what.argument, sizeof(what.argument));
+      one.set_priority(first_of_all);
+      one.submit();
+    }
+
+    void submit_list(step_list& what)
+    {
+      if (!what.upload.from.empty())
+        submit_host_task(upload_codelet(), what.data, STARPU_W, what.upload);
+    }
+
+    /// From pieces of the caller's columns to the data of a group, or back.
+    void submit_caller_rows(caller_rows_argument& what, group const& of, handle const& data)
+    {
+      if (what.n == 0) return;
+      task one(caller_rows_codelet<T>(),
+               2 + what.has_places + static_cast<unsigned>(parts->pieces.size()));
+      // a group that has come from other ranks too gets the rest after this
+      one.add(data, what.to_caller ? STARPU_R : STARPU_W);
+      one.add(of.caller_rows.data, STARPU_R);
+      if (what.has_places) one.add(of.caller_places.data, STARPU_R);
+      for (piece const& part : parts->pieces)
+        if (what.to_caller)
+          one.add(part.out, what.clears ? STARPU_W : STARPU_RW);
+        else
+          one.add(part.q, STARPU_R);
+      one.set_argument(&what, sizeof(what));
       one.set_priority(first_of_all);
       one.submit();
     }
@@ -178,7 +212,12 @@ namespace nearfield::starpu_mpi::detail
         receive(one.x, one.rank, positions_of_layer);
       }
       for (group& one : parts->groups)
+      {
         submit_host_task(collect_codelet<T>(), one.x, STARPU_W, one.collect_x);
+        for (step_list* const list :
+             {&one.inner_list, &one.border_list, &one.caller_rows, &one.caller_places})
+          submit_list(*list);
+      }
     }
 
     void submit_inputs()
@@ -189,7 +228,13 @@ namespace nearfield::starpu_mpi::detail
         if (one.q_sent && one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
         if (one.q_received) receive(one.q_received, one.rank, inputs_of_caller);
       }
-      for (group& one : parts->groups) submit_copies(one.inputs, one.q);
+      for (piece& one : parts->pieces)
+        submit_host_task(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
+      for (group& one : parts->groups)
+      {
+        submit_caller_rows(one.take, one, one.q);
+        submit_copies(one.inputs, one.q);
+      }
       for (layer& one : parts->layers)
       {
         submit_copies(one.inputs, one.q_sent);
@@ -218,7 +263,7 @@ namespace nearfield::starpu_mpi::detail
       for (std::size_t g = 0; g < parts->groups.size(); ++g)
         if (parts->plan.inner[g])
           submit_p2p(*inner_codelet, *parts->plan.inner[g], parts->groups[g],
-                     parts->groups[g].inner_list, parts->groups[g].inner,
+                     parts->groups[g].inner_list.data, parts->groups[g].inner,
                      form_ == pair_form::mutual);
     }
 
@@ -228,24 +273,36 @@ namespace nearfield::starpu_mpi::detail
       for (std::size_t g = 0; g < parts->groups.size(); ++g)
         if (parts->plan.border[g])
           submit_p2p(*border_codelet, *parts->plan.border[g], parts->groups[g],
-                     parts->groups[g].border_list, parts->groups[g].border, false);
+                     parts->groups[g].border_list.data, parts->groups[g].border, false);
       for (group& one : parts->groups) submit_copies(one.halos, one.out);
     }
 
     void submit_outputs()
     {
       is_delivered = true;
+      for (group& one : parts->groups) submit_caller_rows(one.give, one, one.out);
+      for (piece& one : parts->pieces)
+        submit_host_task(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
       for (peer& one : parts->peers)
       {
         submit_copies(one.outputs, one.out_sent);
         if (one.out_sent && one.rank != parts->rank)
           send(one.out_sent, one.rank, outputs_of_caller);
         if (one.out_received) receive(one.out_received, one.rank, outputs_of_caller);
-        // only read, but wait() waits for those that write it
-        if (!one.sent.empty())
-          submit_host_task(deliver_codelet<T>(), one.delivered(parts->rank), STARPU_RW,
-                           one.deliver);
+        if (!one.sent.empty()) submit_delivery(one);
       }
+    }
+
+    void submit_delivery(peer& from)
+    {
+      task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.size()));
+      // only read, but wait() waits for those that write it
+      one.add(from.delivered(parts->rank), STARPU_RW);
+      // pieces have zeros for points of other ranks: they are delivered before
+      for (piece const& of : parts->pieces) one.add(of.out, STARPU_R);
+      one.set_argument(&from.deliver, sizeof(from.deliver));
+      one.set_priority(first_of_all);
+      one.submit();
     }
 
     void make_parts()

@@ -6,6 +6,7 @@
 #include <nearfield/cuda/permutation.hpp>
 #include <nearfield/starpu/handles.hpp>
 
+#include <algorithm>
 #include <string>
 
 namespace nearfield::starpu_mpi::detail
@@ -93,6 +94,31 @@ namespace nearfield::starpu_mpi::detail
     if (where != backend::cuda) return on_cpu;
     static auto& on_gpu = make<T>(backend::cuda);
     return on_gpu;
+  }
+
+  namespace
+  {
+    class upload_bytes : public starpu::detail::codelet
+    {
+      using codelet::codelet;
+
+      void run(starpu::detail::running_task const& task) const override
+      {
+        auto const& argument = static_cast<upload_argument const&>(task.argument);
+        std::ranges::copy(argument.from,
+                          reinterpret_cast<std::byte*>(STARPU_VECTOR_GET_PTR(task.buffers[0])));
+      }
+    };
+  }
+
+  starpu_codelet& upload_codelet()
+  {
+    static auto& made = starpu::detail::registered<upload_bytes>({.name = "upload_list",
+                                                                  .symbol = "nearfield_upload_list",
+                                                                  .profiler_name = "upload",
+                                                                  .backends = backend::scalar,
+                                                                  .is_counted = false});
+    return made;
   }
 
   template starpu_codelet& copy_codelet<float>(backend);

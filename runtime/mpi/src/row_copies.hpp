@@ -41,4 +41,13 @@ namespace nearfield::starpu_mpi::detail
   /// Buffers: the target, which all copies together must fill unless they add, and then what they name.
   template <class T>
   starpu_codelet& copy_codelet(backend where);
+
+  struct upload_argument : starpu::detail::task_argument
+  {
+    std::span<std::byte const> from;
+  };
+
+  /// Copies bytes that a GPU is to read, such as a list, on a CPU worker. Buffer: data as long or longer, which it writes.
+  /// StarPU pins its memory; a copy to the GPU from where the bytes are would go through one thread of the driver.
+  starpu_codelet& upload_codelet();
 }

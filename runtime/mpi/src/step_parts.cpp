@@ -4,11 +4,13 @@
 #include "gpu_memory.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/permutation.hpp>
 #include <nearfield/p2p/check.hpp>
 
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -24,6 +26,14 @@ namespace nearfield::starpu_mpi::detail
                                         std::span<std::size_t const> offsets, std::size_t r)
     {
       return points.subspan(offsets[r], offsets[r + 1] - offsets[r]);
+    }
+
+    /// The points that data of a rank have room for: n or a little more, since StarPU keeps memory for data of the same
+    /// size, and after points have moved sizes are about the same. To allocate anew takes longer than a whole step.
+    std::size_t room(std::size_t n)
+    {
+      std::size_t const unit = std::max<std::size_t>(1, std::bit_ceil(n) / 64);
+      return (n + unit - 1) / unit * unit;
     }
 
     /// Throws nearfield::error if a message is larger than StarPU-MPI can send.
@@ -94,7 +104,9 @@ namespace nearfield::starpu_mpi::detail
     {
       auto const sent = part_of(tree.sent, tree.sent_offsets, r);
       auto const received = part_of(tree.received, tree.received_offsets, r);
-      if (static_cast<int>(r) == rank)
+      if (static_cast<int>(r) == rank && how.where == backend::cuda)
+        make_pieces(sent, received, static_cast<index_type>(tree.sent.size()), options.accumulate);
+      else if (static_cast<int>(r) == rank)
         make_own_peers(sent, received, options.accumulate);
       else
         make_peer(static_cast<int>(r), sent, received, options.accumulate);
@@ -115,18 +127,28 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
+  template <class V>
+  step_list step_parts<T>::make_list(std::span<V const> values, backend where) const
+  {
+    auto const bytes = std::as_bytes(values);
+    if (where == backend::cuda)
+      return {{{&watch}, bytes}, handle::of_size<std::byte>(room(bytes.size()))};
+    return {{}, handle::of(const_cast<std::byte*>(bytes.data()), bytes.size())};
+  }
+
+  template <class T>
   void step_parts<T>::make_groups(rank_choice const& how)
   {
     for (std::size_t g = 0; g < plan.groups.size(); ++g)
     {
       step_group<T>& one = groups.emplace_back();
       nearfield::detail::point_interval const points = plan.groups[g];
-      std::size_t const n = points.size();
+      std::size_t const n = room(points.size());
       one.x = handle::of_size<T>(n_x() * n);
       one.q = handle::of_size<T>(n_q() * n);
       one.out = handle::of_size<T>(n_out() * n);
-      one.collect_x = {{&watch}, positions.view(), {}, points.begin};
-      auto const list = [&](auto& part, p2p_argument& argument, handle& data)
+      one.collect_x = {{&watch}, positions.view(), {}, points};
+      auto const list = [&](auto& part, p2p_argument& argument, step_list& data)
       {
         if (!part) return;
         argument = argument_of(k, &watch);
@@ -134,13 +156,14 @@ namespace nearfield::starpu_mpi::detail
         argument.clock = how.clock;
         argument.work = part->interactions * columns.n_rhs;
         argument.head = &part->head;
-        data = handle::of(part->list.data(), part->list.size());
+        data = make_list<std::byte>(part->list, how.where);
       };
       list(plan.inner[g], one.inner, one.inner_list);
       list(plan.border[g], one.border, one.border_list);
-      one.border.accumulates = bool(one.inner_list);
+      one.border.accumulates = bool(one.inner_list.data);
       if (how.form == pair_form::mutual)
-        one.halo = handle::of_size<T>(n_out() * std::max<index_type>(1, plan.inner[g]->halo_size));
+        one.halo =
+            handle::of_size<T>(n_out() * room(std::max<index_type>(1, plan.inner[g]->halo_size)));
     }
   }
 
@@ -217,10 +240,15 @@ namespace nearfield::starpu_mpi::detail
     one.received = received;
     one.collect_q = {{&watch}, columns.q.view(), sent};
     one.deliver = {{&watch}, columns.out.view(), sent, {}, accumulate};
-    if (!sent.empty()) one.q_sent = handle::of_size<T>(n_q() * sent.size());
+    // what is sent has its own size
+    auto const size = [&](std::size_t n)
+    {
+      return r == rank ? room(n) : n;
+    };
+    if (!sent.empty()) one.q_sent = handle::of_size<T>(n_q() * size(sent.size()));
     if (!received.empty())
       one.received_list = handle::of(const_cast<index_type*>(received.data()), received.size());
-    if (!received.empty()) one.out_sent = handle::of_size<T>(n_out() * received.size());
+    if (!received.empty()) one.out_sent = handle::of_size<T>(n_out() * size(received.size()));
     if (r != rank && !received.empty())
       one.q_received = handle::of_size<T>(n_q() * received.size());
     if (r != rank && !sent.empty()) one.out_received = handle::of_size<T>(n_out() * sent.size());
@@ -249,6 +277,49 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
+  void step_parts<T>::make_pieces(std::span<index_type const> sent,
+                                  std::span<index_type const> received, index_type n_points,
+                                  bool accumulate)
+  {
+    if (sent.empty()) return;
+    constexpr auto most = nearfield::detail::column_pieces<T>::most;
+    int const shift = std::max<int>(16, std::bit_width((n_points - 1) / most));
+    for (index_type begin = 0; begin < n_points;)
+    {
+      index_type const end = begin + std::min(index_type(1) << shift, n_points - begin);
+      caller_piece<T>& one = pieces.emplace_back();
+      nearfield::detail::point_interval const points{begin, end};
+      one.collect_q = {{&watch}, columns.q.view(), {}, points};
+      one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
+      one.q = handle::of_size<T>(n_q() * room(points.size()));
+      one.out = handle::of_size<T>(n_out() * room(points.size()));
+      begin = end;
+    }
+    bool is_first = true;
+    for_each_group(received,
+                   [&](std::size_t g, std::size_t begin, std::size_t end)
+                   {
+                     caller_rows_argument rows{{&watch}};
+                     rows.shift = shift;
+                     rows.n_pieces = pieces.size();
+                     rows.n = static_cast<index_type>(end - begin);
+                     rows.base = plan.groups[g].begin;
+                     rows.first_place = received[begin];
+                     rows.has_places = received[end - 1] - received[begin] != rows.n - 1;
+                     rows.n_columns = static_cast<int>(n_q());
+                     groups[g].take = rows;
+                     rows.n_columns = static_cast<int>(n_out());
+                     rows.to_caller = true;
+                     rows.clears = std::exchange(is_first, false);
+                     groups[g].give = rows;
+                     groups[g].caller_rows = make_list(sent.subspan(begin, rows.n), backend::cuda);
+                     if (rows.has_places)
+                       groups[g].caller_places =
+                           make_list(received.subspan(begin, rows.n), backend::cuda);
+                   });
+  }
+
+  template <class T>
   void step_parts<T>::assemble_inputs()
   {
     for (step_peer<T> const& one : peers)
@@ -257,28 +328,49 @@ namespace nearfield::starpu_mpi::detail
                        groups[g].inputs.add(one.arrived(rank), one.received_list, begin, end,
                                             plan.groups[g].begin);
                      });
-    for (step_group<T>& one : groups) finish(one.inputs, n_q(), copy_kind::scatter);
+    for (step_group<T>& one : groups)
+    {
+      finish(one.inputs, n_q(), copy_kind::scatter);
+      one.inputs.is_partial = one.take.n > 0;
+    }
   }
 
   template <class T>
   void step_parts<T>::check_room(nearfield::detail::gpu_memory const& memory) const
   {
-    auto const check = [&](copies const& what, starpu_data_handle_t to)
+    auto const bytes_of = [](starpu_data_handle_t data)
     {
-      if (what.rows.empty()) return;
-      auto bytes = static_cast<double>(starpu_data_get_size(to));
-      for (starpu_data_handle_t const source : what.sources)
-        bytes += static_cast<double>(starpu_data_get_size(source));
+      return static_cast<double>(starpu_data_get_size(data));
+    };
+    auto const check_bytes = [&](double bytes)
+    {
       if (!nearfield::detail::fits(bytes, memory))
         throw error("near_field: a task that copies rows of a rank has " +
                         std::to_string(static_cast<std::uint64_t>(bytes)) +
                         " bytes of data, too much for its GPU; take more ranks, or backend simd",
                     error_kind::out_of_memory);
     };
+    auto const check = [&](copies const& what, starpu_data_handle_t to)
+    {
+      if (what.rows.empty()) return;
+      double bytes = bytes_of(to);
+      for (starpu_data_handle_t const source : what.sources) bytes += bytes_of(source);
+      check_bytes(bytes);
+    };
+    double q = 0, out = 0;
+    for (caller_piece<T> const& one : pieces)
+    {
+      q += bytes_of(one.q);
+      out += bytes_of(one.out);
+    }
     for (step_group<T> const& one : groups)
     {
       check(one.inputs, one.q);
       check(one.halos, one.out);
+      if (one.take.n == 0) continue;
+      double bytes = bytes_of(one.caller_rows.data);
+      if (one.caller_places.data) bytes += bytes_of(one.caller_places.data);
+      check_bytes(bytes + std::max(q + bytes_of(one.q), out + bytes_of(one.out)));
     }
     for (step_layer<T> const& one : layers) check(one.inputs, one.q_sent);
     for (step_peer<T> const& one : peers) check(one.outputs, one.out_sent);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "caller_rows.hpp"
 #include "rank_plan.hpp"
 #include "row_copies.hpp"
 
@@ -46,6 +47,7 @@ namespace nearfield::starpu_mpi::detail
     std::vector<row_copy> rows;
     std::vector<starpu_data_handle_t> sources;
     copy_argument argument;
+    bool is_partial = false; ///< leaves rows of the target as they are
 
     /// Rows [begin, end) of the list, whose entries are places from `base` on.
     void add(starpu_data_handle_t source, starpu_data_handle_t list, std::size_t begin,
@@ -73,15 +75,35 @@ namespace nearfield::starpu_mpi::detail
     nearfield::detail::gpu_clock* clock; ///< of GPUs
   };
 
+  /// A list of a task.
+  struct step_list
+  {
+    upload_argument upload; ///< nothing, if tasks read it where it is
+    handle data;
+  };
+
   template <class T>
   struct step_group
   {
     starpu::detail::collect_argument<T> collect_x;
     starpu::detail::p2p_argument inner, border;
+    caller_rows_argument take, give;     ///< GPUs: rows of this rank's caller; maybe none
     copies inputs;                       ///< from peers
     copies halos;                        ///< mutual: sums that other groups made for this one
     std::vector<index_type> halo_places; ///< of the halo's rows, in the groups that they belong to
-    handle inner_list, border_list, x, q, out, halo, halo_list;
+    step_list inner_list, border_list;
+    step_list caller_rows,
+        caller_places; ///< of take and give: the caller's indices, and own points
+    handle x, q, out, halo, halo_list;
+  };
+
+  /// A piece of the caller's columns, for GPUs.
+  template <class T>
+  struct caller_piece
+  {
+    starpu::detail::collect_argument<T> collect_q;
+    starpu::detail::deliver_argument<T> deliver;
+    handle q, out;
   };
 
   /// Another rank with leaves that touch own ones.
@@ -141,9 +163,14 @@ namespace nearfield::starpu_mpi::detail
     std::deque<step_group<T>> groups;
     std::deque<step_layer<T>> layers;
     std::deque<step_peer<T>> peers;
+    // GPUs: points that this rank's caller has and that it computes itself
+    std::deque<caller_piece<T>> pieces;
 
   private:
     void make_groups(rank_choice const& how);
+    /// Values that last as long as this object.
+    template <class V>
+    step_list make_list(std::span<V const> values, backend where) const;
     void make_halos();
     void make_layer(rank_layer const& from, rank_leaves const& leaves);
     void make_peer(int r, std::span<index_type const> sent, std::span<index_type const> received,
@@ -151,6 +178,9 @@ namespace nearfield::starpu_mpi::detail
     /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
     void make_own_peers(std::span<index_type const> sent, std::span<index_type const> received,
                         bool accumulate);
+    /// The same on a GPU, of a caller with so many points.
+    void make_pieces(std::span<index_type const> sent, std::span<index_type const> received,
+                     index_type n_points, bool accumulate);
     void assemble_inputs();
     /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
     void check_room(nearfield::detail::gpu_memory const& memory) const;

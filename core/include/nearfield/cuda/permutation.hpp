@@ -31,6 +31,35 @@ namespace nearfield
                                       T const* const* from, T* const* to, int n_columns,
                                       bool accumulate);
 
+    /// Columns in pieces of 2^shift rows: row r of column c is first[k][c * rows[k] + r % 2^shift] with k = r / 2^shift.
+    template <class T>
+    struct column_pieces
+    {
+      static constexpr index_type most = 16;
+      T* first[most];
+      index_type rows[most]; ///< from one column of a piece to the next
+      int shift;
+    };
+    /// Row order[i] of pieces and row place(i) of columns belong together, for i < n: place(i) is places[i] + offset, or
+    /// i + offset if places is null. All are device pointers.
+    struct piece_rows
+    {
+      index_type const* order;
+      index_type const* places;
+      std::ptrdiff_t offset;
+      index_type n;
+    };
+    /// Copies rows of pieces to columns that begin `stride` values after one another. For float and double.
+    template <class T>
+    NEARFIELD_API void device_gather_from_pieces(cuda_stream stream, piece_rows const& rows,
+                                                 column_pieces<T> const& from, T* to,
+                                                 std::size_t stride, int n_columns);
+    /// Copies rows of such columns to pieces.
+    template <class T>
+    NEARFIELD_API void device_scatter_to_pieces(cuda_stream stream, piece_rows const& rows,
+                                                T const* from, std::size_t stride,
+                                                column_pieces<T> const& to, int n_columns);
+
     template <class From, class To>
     void check_permuted(char const* function, std::size_t n, From const& from, To const& to)
     {
