@@ -13,8 +13,8 @@
 //   new_inputs     a step with new inputs, which go to the ranks around
 //   standing       a step in which nothing has changed; results go back
 //   resident/*     --gpus: the same, but results stay on the GPU (delivery on request)
-//   moved          --gpus: after every point has moved, by one ulp to no other rank, and the tree was rebuilt; results
-//                  stay
+//   moved          --gpus: after every point has moved by up to 1e-4 of its coordinates, into other leaves and to other
+//                  ranks, and the tree was rebuilt; results stay. The first move is not counted.
 //   independent/*  --weak: all of these, all ranks at once, each by itself with its own points; the mean of ranks
 //
 // `bytes` and `messages` are what the rank that sends most sends in a step, by StarPU-MPI's count and by the layers.
@@ -36,9 +36,11 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -121,26 +123,42 @@ namespace
     check(all, mine, first, first + ranks, "near field on GPUs");
     for (int i = 0; i < repetitions; ++i)
       time_steps(rows, name + "resident/", step, pairs, is_alone);
-    double rebuild = 0, tasks = 0;
-    int const moves = 2 * (repetitions / 4 + 1); // there and back
-    for (int i = 0; i < moves; ++i)
+    auto const start = mine.x;
+    std::vector<double> rebuild, tasks;
+    std::mt19937 random(static_cast<unsigned>(rank));
+    auto const move = [&]
     {
-      for (T& x : mine.x[0]) x = std::nextafter(x, i % 2 ? T(0) : T(1e3));
-      rows.time(name + "moved", 1, is_alone,
-                [&]
-                {
-                  double const begin = bench::seconds();
-                  tree.rebuild(mine.positions(), step.seconds());
-                  double const rebuilt = bench::seconds();
-                  step.positions_changed();
-                  rebuild += rebuilt - begin;
-                  tasks += bench::seconds() - rebuilt;
-                  once(step);
-                });
+      for (auto& column : mine.x)
+        for (T& x : column) x *= 1 - T(0x1p-32 * 1e-4) * static_cast<T>(random());
+    };
+    double new_cuts = 0;
+    auto const rebuild_and_step = [&]
+    {
+      std::vector<std::uint64_t> const cuts(tree.cuts().begin(), tree.cuts().end());
+      double const begin = bench::seconds();
+      tree.rebuild(mine.positions(), step.seconds());
+      double const rebuilt = bench::seconds();
+      step.positions_changed();
+      rebuild.push_back(rebuilt - begin);
+      tasks.push_back(bench::seconds() - rebuilt);
+      once(step);
+      new_cuts += !std::ranges::equal(cuts, tree.cuts());
+    };
+    move();
+    rebuild_and_step(); // memory that grows
+    rebuild.clear();
+    tasks.clear();
+    new_cuts = 0;
+    for (int i = 0; i <= repetitions; ++i)
+    {
+      move();
+      rows.time(name + "moved", 1, is_alone, rebuild_and_step);
     }
     rows.add(name + "moved", "pairs", pairs);
-    rows.add(name + "moved", "rebuild_ms", 1e3 * greatest(rebuild) / moves);
-    rows.add(name + "moved", "make_tasks_ms", 1e3 * greatest(tasks) / moves);
+    rows.add(name + "moved", "rebuild_ms", 1e3 * greatest(bench::median(rebuild)));
+    rows.add(name + "moved", "make_tasks_ms", 1e3 * greatest(bench::median(tasks)));
+    rows.add(name + "moved", "new_cuts", new_cuts);
+    mine.x = start;
     if (!(step.seconds() > 0)) throw nf::error("seconds: found none after a step");
   }
 
@@ -151,7 +169,8 @@ namespace
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     problem mine(all, rank, rank + 1);
     nf::starpu::cpu_workers on(starpu);
-    nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr};
+    nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr,
+                                                   .gpu = starpu.first_gpu()};
     using tree = nf::starpu_mpi::distributed_tree<T, 3>;
     for (int i = 0; i <= with.repetitions / 3; ++i)
       rows.time("cut", 1, false,
