@@ -201,7 +201,7 @@ namespace nearfield::starpu
   std::optional<int> runtime::first_gpu() const
   {
     int const worker = starpu_worker_get_by_type(STARPU_CUDA_WORKER, 0);
-    if (worker < 0) return std::nullopt;
+    if (worker < 0 || !built_with_cuda()) return std::nullopt;
     return starpu_worker_get_devid(worker);
   }
 

@@ -59,7 +59,9 @@ namespace nearfield::detail
     interaction_list const& list = is_mutual ? leaves.half : leaves.full;
     std::size_t const n = leaves.targets.size();
     std::vector<double> sums(n + 1, 0.);
-    std::size_t const n_parts = on ? static_cast<std::size_t>(std::max(1, on->workers())) : 1;
+    constexpr std::size_t least = 1024; // leaves of a part
+    std::size_t const workers = on ? static_cast<std::size_t>(std::max(1, on->workers())) : 1;
+    std::size_t const n_parts = std::clamp<std::size_t>(n / least, 1, workers);
     auto const pairs_of_part = [&](int p)
     {
       auto const part = static_cast<std::size_t>(p);
@@ -72,7 +74,7 @@ namespace nearfield::detail
         sums[i + 1] = leaves.targets.count(b) * sources + 1;
       }
     };
-    if (on)
+    if (n_parts > 1)
       on->run(static_cast<int>(n_parts), pairs_of_part);
     else
       pairs_of_part(0);

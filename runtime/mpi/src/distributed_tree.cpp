@@ -203,7 +203,7 @@ namespace nearfield::starpu_mpi
         all.attempt([&] { leaves = leaves_of<Dim>(on, here, of, range_of(all, cuts)); });
       }
       auto const known =
-          detail::learn_layer<Dim>(all, on, std::move(leaves), cuts, of.layout.level, of.period);
+          detail::learn_layer<Dim>(all, on, leaves, cuts, of.layout.level, of.period);
       std::optional<weighted_leaves> mine;
       all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
       return detail::cut_by_weight(all, mine->keys, mine->weights, of.end());
@@ -355,8 +355,7 @@ namespace nearfield::starpu_mpi
               unite(own_sent, n_own, me, first_number, parts);
             }
           });
-      return learn_layer<Dim>(all, threads(), std::move(own), parts.cuts, of.layout.level,
-                              of.period);
+      return learn_layer<Dim>(all, threads(), own, parts.cuts, of.layout.level, of.period);
     }
 
     /// Own points are those that stay.

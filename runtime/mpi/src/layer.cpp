@@ -23,7 +23,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// In ascending order, each once.
     template <class V>
-    void make_unique(std::vector<V>& values)
+    void sort_unique(std::vector<V>& values)
     {
       std::ranges::sort(values);
       values.erase(std::unique(values.begin(), values.end()), values.end());
@@ -69,7 +69,7 @@ namespace nearfield::starpu_mpi::detail
           while (d < Dim && ++step[d] == 2) step[d++] = -1;
           more = d < Dim;
         }
-        make_unique(found_);
+        sort_unique(found_);
         return found_;
       }
 
@@ -248,13 +248,13 @@ namespace nearfield::starpu_mpi::detail
       return known;
     }
 
-    /// Leaves of other ranks [first, last), those among them that touch own leaves, and the own ones that they touch,
-    /// counted from the first own one.
+    /// Leaves of other ranks that touch own ones, and the own ones that they touch, counted from the first own one.
     struct touching_leaves
     {
       std::vector<index_type> foreign, own; ///< ascending
     };
 
+    /// Of the known leaves [first, last), which are of another rank.
     template <int Dim>
     touching_leaves find_touching(executor& on, known_leaves<Dim> const& known, int key_level,
                                   std::type_identity_t<std::array<double, Dim>> const& period,
@@ -291,7 +291,7 @@ namespace nearfield::starpu_mpi::detail
               if (found.own.size() > n_before)
                 found.foreign.push_back(first + static_cast<index_type>(b));
             }
-            make_unique(found.own);
+            sort_unique(found.own);
             pieces[static_cast<std::size_t>(part)] = std::move(found);
           });
       touching_leaves all;
@@ -300,7 +300,7 @@ namespace nearfield::starpu_mpi::detail
         all.foreign.insert(all.foreign.end(), piece.foreign.begin(), piece.foreign.end());
         all.own.insert(all.own.end(), piece.own.begin(), piece.own.end());
       }
-      make_unique(all.own);
+      sort_unique(all.own);
       return all;
     }
 
@@ -330,7 +330,7 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <int Dim>
-  known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim>&& own,
+  known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim> const& own,
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period)
   {
@@ -363,10 +363,10 @@ namespace nearfield::starpu_mpi::detail
     return known;
   }
 
-  template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2>&&,
+  template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2> const&,
                                        std::span<std::uint64_t const>, int,
                                        std::array<double, 2> const&);
-  template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3>&&,
+  template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3> const&,
                                        std::span<std::uint64_t const>, int,
                                        std::array<double, 3> const&);
 }

@@ -32,7 +32,7 @@ namespace nearfield::starpu_mpi::detail
   /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists. Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
-                                nearfield::detail::leaf_set<Dim>&& own,
+                                nearfield::detail::leaf_set<Dim> const& own,
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period);
 }

@@ -176,7 +176,7 @@ namespace nearfield::starpu_mpi::detail
       if (what.n == 0) return;
       task one(caller_rows_codelet<T>(),
                2 + what.has_places + static_cast<unsigned>(parts->pieces.size()));
-      // a group that has come from other ranks too gets the rest after this
+      // rows from other ranks follow, by submit_copies()
       one.add(data, what.to_caller ? STARPU_R : STARPU_W);
       one.add(of.caller_rows.data, STARPU_R);
       if (what.has_places) one.add(of.caller_places.data, STARPU_R);

@@ -38,7 +38,8 @@ namespace nearfield::starpu_mpi::detail
     std::span<row_copy const> copies;
   };
 
-  /// Buffers: the target, which all copies together must fill unless they add, and then what they name.
+  /// Buffers: the target, which all copies together must fill unless they add or other tasks have
+  /// written the other rows, and then what they name.
   template <class T>
   starpu_codelet& copy_codelet(backend where);
 

@@ -28,9 +28,9 @@ namespace nearfield::starpu_mpi::detail
       return points.subspan(offsets[r], offsets[r + 1] - offsets[r]);
     }
 
-    /// The points that data of a rank have room for: n or a little more, since StarPU keeps memory for data of the same
+    /// The points that data of a rank have room for: n or up to 1/32 more, since StarPU keeps memory for data of the same
     /// size, and after points have moved sizes are about the same. To allocate anew takes longer than a whole step.
-    std::size_t room(std::size_t n)
+    std::size_t padded(std::size_t n)
     {
       std::size_t const unit = std::max<std::size_t>(1, std::bit_ceil(n) / 64);
       return (n + unit - 1) / unit * unit;
@@ -104,7 +104,8 @@ namespace nearfield::starpu_mpi::detail
     {
       auto const sent = part_of(tree.sent, tree.sent_offsets, r);
       auto const received = part_of(tree.received, tree.received_offsets, r);
-      if (static_cast<int>(r) == rank && how.where == backend::cuda)
+      if (static_cast<int>(r) == rank && how.where == backend::cuda && options.groups.gpus == 1 &&
+          takes_pieces(sent.size(), tree.sent.size()))
         make_pieces(sent, received, static_cast<index_type>(tree.sent.size()), options.accumulate);
       else if (static_cast<int>(r) == rank)
         make_own_peers(sent, received, options.accumulate);
@@ -132,7 +133,7 @@ namespace nearfield::starpu_mpi::detail
   {
     auto const bytes = std::as_bytes(values);
     if (where == backend::cuda)
-      return {{{&watch}, bytes}, handle::of_size<std::byte>(room(bytes.size()))};
+      return {{{&watch}, bytes}, handle::of_size<std::byte>(padded(bytes.size()))};
     return {{}, handle::of(const_cast<std::byte*>(bytes.data()), bytes.size())};
   }
 
@@ -143,7 +144,7 @@ namespace nearfield::starpu_mpi::detail
     {
       step_group<T>& one = groups.emplace_back();
       nearfield::detail::point_interval const points = plan.groups[g];
-      std::size_t const n = room(points.size());
+      std::size_t const n = padded(points.size());
       one.x = handle::of_size<T>(n_x() * n);
       one.q = handle::of_size<T>(n_q() * n);
       one.out = handle::of_size<T>(n_out() * n);
@@ -163,7 +164,7 @@ namespace nearfield::starpu_mpi::detail
       one.border.accumulates = bool(one.inner_list.data);
       if (how.form == pair_form::mutual)
         one.halo =
-            handle::of_size<T>(n_out() * room(std::max<index_type>(1, plan.inner[g]->halo_size)));
+            handle::of_size<T>(n_out() * padded(std::max<index_type>(1, plan.inner[g]->halo_size)));
     }
   }
 
@@ -243,7 +244,7 @@ namespace nearfield::starpu_mpi::detail
     // what is sent has its own size
     auto const size = [&](std::size_t n)
     {
-      return r == rank ? room(n) : n;
+      return r == rank ? padded(n) : n;
     };
     if (!sent.empty()) one.q_sent = handle::of_size<T>(n_q() * size(sent.size()));
     if (!received.empty())
@@ -277,11 +278,19 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
+  bool step_parts<T>::takes_pieces(std::size_t n_own, std::size_t n_points) const
+  {
+    // all points of the caller cross, even those of other ranks; and a task has all pieces
+    auto const bytes = static_cast<double>(std::max(n_q(), n_out()) * sizeof(T) + 8) * n_points;
+    return n_own > 0 && 2 * n_own >= n_points &&
+           nearfield::detail::fits(2 * bytes, smallest_gpu_memory());
+  }
+
+  template <class T>
   void step_parts<T>::make_pieces(std::span<index_type const> sent,
                                   std::span<index_type const> received, index_type n_points,
                                   bool accumulate)
   {
-    if (sent.empty()) return;
     constexpr auto most = nearfield::detail::column_pieces<T>::most;
     int const shift = std::max<int>(16, std::bit_width((n_points - 1) / most));
     for (index_type begin = 0; begin < n_points;)
@@ -291,8 +300,8 @@ namespace nearfield::starpu_mpi::detail
       nearfield::detail::point_interval const points{begin, end};
       one.collect_q = {{&watch}, columns.q.view(), {}, points};
       one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
-      one.q = handle::of_size<T>(n_q() * room(points.size()));
-      one.out = handle::of_size<T>(n_out() * room(points.size()));
+      one.q = handle::of_size<T>(n_q() * padded(points.size()));
+      one.out = handle::of_size<T>(n_out() * padded(points.size()));
       begin = end;
     }
     bool is_first = true;
@@ -306,9 +315,14 @@ namespace nearfield::starpu_mpi::detail
                      rows.base = plan.groups[g].begin;
                      rows.first_place = received[begin];
                      rows.has_places = received[end - 1] - received[begin] != rows.n - 1;
-                     rows.n_columns = static_cast<int>(n_q());
+                     auto const set_columns = [&](std::size_t n)
+                     {
+                       rows.n_columns = static_cast<int>(n);
+                       rows.work = double(rows.n) * (2 * n * sizeof(T) + sizeof(index_type));
+                     };
+                     set_columns(n_q());
                      groups[g].take = rows;
-                     rows.n_columns = static_cast<int>(n_out());
+                     set_columns(n_out());
                      rows.to_caller = true;
                      rows.clears = std::exchange(is_first, false);
                      groups[g].give = rows;
@@ -338,39 +352,22 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   void step_parts<T>::check_room(nearfield::detail::gpu_memory const& memory) const
   {
-    auto const bytes_of = [](starpu_data_handle_t data)
+    auto const check = [&](copies const& what, starpu_data_handle_t to)
     {
-      return static_cast<double>(starpu_data_get_size(data));
-    };
-    auto const check_bytes = [&](double bytes)
-    {
+      if (what.rows.empty()) return;
+      auto bytes = static_cast<double>(starpu_data_get_size(to));
+      for (starpu_data_handle_t const source : what.sources)
+        bytes += static_cast<double>(starpu_data_get_size(source));
       if (!nearfield::detail::fits(bytes, memory))
         throw error("near_field: a task that copies rows of a rank has " +
                         std::to_string(static_cast<std::uint64_t>(bytes)) +
                         " bytes of data, too much for its GPU; take more ranks, or backend simd",
                     error_kind::out_of_memory);
     };
-    auto const check = [&](copies const& what, starpu_data_handle_t to)
-    {
-      if (what.rows.empty()) return;
-      double bytes = bytes_of(to);
-      for (starpu_data_handle_t const source : what.sources) bytes += bytes_of(source);
-      check_bytes(bytes);
-    };
-    double q = 0, out = 0;
-    for (caller_piece<T> const& one : pieces)
-    {
-      q += bytes_of(one.q);
-      out += bytes_of(one.out);
-    }
     for (step_group<T> const& one : groups)
     {
       check(one.inputs, one.q);
       check(one.halos, one.out);
-      if (one.take.n == 0) continue;
-      double bytes = bytes_of(one.caller_rows.data);
-      if (one.caller_places.data) bytes += bytes_of(one.caller_places.data);
-      check_bytes(bytes + std::max(q + bytes_of(one.q), out + bytes_of(one.out)));
     }
     for (step_layer<T> const& one : layers) check(one.inputs, one.q_sent);
     for (step_peer<T> const& one : peers) check(one.outputs, one.out_sent);

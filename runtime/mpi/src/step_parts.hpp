@@ -97,7 +97,8 @@ namespace nearfield::starpu_mpi::detail
     handle x, q, out, halo, halo_list;
   };
 
-  /// A piece of the caller's columns, for GPUs.
+  /// A piece of the caller's columns, for a GPU. Results of points that other ranks compute are 0 there: those are
+  /// delivered after, by their peers.
   template <class T>
   struct caller_piece
   {
@@ -163,7 +164,7 @@ namespace nearfield::starpu_mpi::detail
     std::deque<step_group<T>> groups;
     std::deque<step_layer<T>> layers;
     std::deque<step_peer<T>> peers;
-    // GPUs: points that this rank's caller has and that it computes itself
+    // all points of this rank's caller, if its GPU takes them
     std::deque<caller_piece<T>> pieces;
 
   private:
@@ -178,7 +179,9 @@ namespace nearfield::starpu_mpi::detail
     /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
     void make_own_peers(std::span<index_type const> sent, std::span<index_type const> received,
                         bool accumulate);
-    /// The same on a GPU, of a caller with so many points.
+    /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
+    [[nodiscard]] bool takes_pieces(std::size_t n_own, std::size_t n_points) const;
+    /// The same for a GPU that takes them, of a caller with so many points.
     void make_pieces(std::span<index_type const> sent, std::span<index_type const> received,
                      index_type n_points, bool accumulate);
     void assemble_inputs();

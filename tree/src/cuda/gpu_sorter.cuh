@@ -55,19 +55,30 @@ namespace nearfield::detail
               std::array<T*, Dim> const& sorted)
     {
       on_device const here(number_);
-      try
-      {
-        sort_here(points, axes, layout, keys, order, sorted);
-      }
-      catch (error const&)
-      {
-        return_memory();
-        throw;
-      }
-      return_memory();
+      memory_guard const guard{most_kept_};
+      sort_here(points, axes, layout, keys, order, sorted);
     }
 
   private:
+    /// Returns memory to others, such as StarPU, which leaves a tenth of the GPU to us. A little stays for next time.
+    struct memory_guard
+    {
+      std::uint64_t most_kept; ///< bytes
+
+      ~memory_guard()
+      {
+        try
+        {
+          pool_memory const now = memory_of_pool();
+          if (now.held - now.used > most_kept) trim_pool();
+        }
+        catch (error const&)
+        {
+          // the next call on this device will tell
+        }
+      }
+    };
+
     [[nodiscard]] int checked(int number)
     {
       auto const found = gpus();
@@ -97,6 +108,10 @@ namespace nearfield::detail
       char const* const what = "gpu_sorter: device memory";
       std::size_t const n = points.size();
       if (n == 0) return;
+      // before anything crosses the bus
+      if (n * std::max(Dim * sizeof(T) + 24, 2 * Dim * sizeof(T) + 12) > free_gpu_memory())
+        throw error("gpu_sorter: too little device memory for " + std::to_string(n) + " points",
+                    error_kind::out_of_memory);
       std::array<device_array<T>, Dim> x, x_sorted;
       std::array<T const*, Dim> from;
       std::array<T*, Dim> to;
@@ -129,12 +144,6 @@ namespace nearfield::detail
       }
       device_gather<T>(stream_, place_of.data(), n, from.data(), to.data(), Dim);
       bus_->download(on_, columns, stream_);
-    }
-
-    /// To other users of the GPU, such as StarPU, which has a tenth of it at least for us. A little stays for next time.
-    void return_memory() const
-    {
-      if (memory_of_pool().held > most_kept_) trim_pool();
     }
 
     executor& on_;

@@ -64,7 +64,7 @@ namespace nearfield::starpu
     [[nodiscard]] int n_workers() const;
     /// The number of GPUs that have workers.
     [[nodiscard]] int n_gpus() const;
-    /// The CUDA device of the first of them; nothing if there is none.
+    /// The CUDA device of the first of them; nothing if there is none, or if nearfield was built without CUDA.
     [[nodiscard]] std::optional<int> first_gpu() const;
     /// The names of the workers, by StarPU's worker number: "CPU 0" ...
     [[nodiscard]] std::vector<std::string> worker_names() const;
