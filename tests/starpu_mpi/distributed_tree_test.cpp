@@ -429,13 +429,16 @@ namespace
     EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
 
     auto const n_ranks = static_cast<std::uint64_t>(size_of_world());
-    if (n_ranks > 1) // 1.15 times the mean: once is chance, three times are not
+    if (n_ranks > 1) // once is chance, twice is not
     {
+      mine.rebuild(here, seconds(3));
+      mine.rebuild(here, seconds(1));
+      EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
       auto const others = static_cast<double>(n_ranks - 1);
       double const slowness = 1.15 * others / (others - 0.15);
       mine.rebuild(here, seconds(slowness));
       EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
-      for (int t = 0; t < 2; ++t) mine.rebuild(here, seconds(slowness));
+      mine.rebuild(here, seconds(slowness));
       EXPECT_FALSE(std::ranges::equal(mine.cuts(), old));
     }
     auto const worst_over_mean = [&]
@@ -450,7 +453,7 @@ namespace
     for (int t = 0; t < 4; ++t) mine.rebuild(here, seconds(3));
     EXPECT_LE(worst_over_mean(), 1.1);
     if (n_ranks == 1) return;
-    EXPECT_GT(before, 1.4);
+    EXPECT_GT(before, 1.3);
     std::uint64_t const total = sum_of_ranks(mine.interaction_count());
     std::uint64_t const slow = sum_of_ranks(rank == 0 ? mine.interaction_count() : 0);
     EXPECT_LT(static_cast<double>(slow),

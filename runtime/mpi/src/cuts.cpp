@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string>
 
 namespace nearfield::starpu_mpi::detail
@@ -120,15 +121,17 @@ namespace nearfield::starpu_mpi::detail
     return cuts;
   }
 
-  double relative_cost(ranks const& all, double seconds, std::uint64_t work, double before)
+  void price::update(ranks const& all, double seconds, std::uint64_t work)
   {
     constexpr double most = 8; // of little work, times tell little
     auto const units = static_cast<double>(work);
     std::array<double, 3> sums{seconds, units, work > 0 && !(seconds > 0) ? 1. : 0.};
     all.sum(sums);
-    if (sums[2] > 0) return 1;
-    if (work == 0) return before;
-    return (before + std::clamp(seconds / units / (sums[0] / sums[1]), 1 / most, most)) / 2;
+    if (sums[2] > 0) *this = {};
+    if (sums[2] > 0 || work == 0) return;
+    double const now = std::clamp(seconds / units / (sums[0] / sums[1]), 1 / most, most);
+    used = std::abs(std::log(now)) < std::abs(std::log(last)) ? now : last;
+    last = now;
   }
 
   std::optional<std::vector<std::uint64_t>> better_cuts(ranks const& all,

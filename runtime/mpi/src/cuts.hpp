@@ -34,11 +34,16 @@ namespace nearfield::starpu_mpi::detail
                                            std::span<std::uint64_t const> weights,
                                            std::uint64_t end);
 
-  /// The price of a unit of work on this rank, where the mean of all ranks is 1: the average of what a unit has just
-  /// taken, by the seconds of this rank and the work that it did in them, and of the price before, since one time may
-  /// be that of a GPU that has just left its idle clock. 1 if a rank that worked gives no seconds; `before` if this one
-  /// did nothing.
-  double relative_cost(ranks const& all, double seconds, std::uint64_t work, double before);
+  /// What a unit of work takes on this rank, where the mean of all ranks is 1.
+  struct price
+  {
+    double last = 1; ///< as it was measured last
+    double used = 1; ///< the one of the last two that is nearer to 1: one time may be chance
+
+    /// By the seconds of this rank, and the work that it did in them: keeps what it was for no work. 1 if a rank that
+    /// worked gives no seconds.
+    void update(ranks const& all, double seconds, std::uint64_t work);
+  };
 
   /// Those of cut_by_weight(), if the heaviest range is more than 1 + imbalance times the mean, and lighter with them.
   /// Leaves are those between the cuts of this rank.

@@ -232,7 +232,7 @@ namespace nearfield::starpu_mpi
     tree_options<Dim> options;
     distribution_options distribution;
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
-    double cost = 1;                 ///< as relative_cost() gives
+    price cost;                      ///< of an interaction on this rank
 
     // of the caller's points along the curve
     page_vector<std::uint64_t> keys;
@@ -498,8 +498,7 @@ namespace nearfield::starpu_mpi
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
-    memory_->cost = detail::relative_cost(
-        all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0), memory_->cost);
+    memory_->cost.update(all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
     all.attempt([&] { memory_->sort(points, of); });
     if (choice == cut_choice::of_the_caller)
       parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, choice);
@@ -516,7 +515,7 @@ namespace nearfield::starpu_mpi
     if (choice != cut_choice::of_the_caller)
     {
       std::optional<weighted_leaves> mine;
-      all.attempt([&] { mine.emplace(on, known, choice, memory_->cost); });
+      all.attempt([&] { mine.emplace(on, known, choice, memory_->cost.used); });
       if (auto better =
               detail::better_cuts(all, mine->keys, mine->weights, distribution.imbalance, of.end()))
       {

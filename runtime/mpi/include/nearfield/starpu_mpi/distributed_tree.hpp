@@ -106,9 +106,9 @@ namespace nearfield::starpu_mpi
     /// Cuts stay where they are, at the beginning of the leaves that they fall into, so that only points that have
     /// crossed one go to another rank. But where the worst rank would have distribution_options::imbalance more than
     /// the mean, the curve is cut anew, if that makes it less. What a rank would have are its interactions (points,
-    /// with equal_points), each at a price: the average of what it has just cost and of the price before. `seconds` is
-    /// what those of the last tree took on this rank, as near_field::seconds() says. If a rank that had some gives 0, all
-    /// count the same. Cuts of_the_caller are always made from the points.
+    /// with equal_points), each at a price: what one has just cost or what it cost before, whichever is nearer to the
+    /// mean. `seconds` is what those of the last tree took on this rank, as near_field::seconds() says. If a rank that
+    /// had some gives 0, all count the same. Cuts of_the_caller are always made from the points.
     ///
     /// Throws what the constructor throws, and for seconds that are negative or not finite. An error of the points or
     /// of seconds leaves the tree as it was; after others it accepts only rebuild() and destruction.
