@@ -43,7 +43,8 @@ namespace nearfield::starpu_mpi
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
     /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points; without one threads do. So they do
-    /// where it has less memory free than 36 bytes a point in f32, 60 in f64. The tree is the same to the bit.
+    /// where it has less memory free than 36 bytes a point in f32, 60 in f64 (in 2D 32 and 44). The tree is the same to
+    /// the bit. Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 
@@ -81,9 +82,9 @@ namespace nearfield::starpu_mpi
   public:
     static constexpr int dim = Dim; ///< the dimension of space
 
-    /// Collective: all ranks call it with the same options. Reads the points before it returns, and leaves them where
-    /// they are. Uses the communicator for collective operations: MPI must allow any thread to call it
-    /// (MPI_THREAD_MULTIPLE), or no communication of StarPU-MPI be under way.
+    /// Collective: all ranks call it with the same options, but for threads and GPU. Reads the points before it returns,
+    /// and leaves them where they are. Uses the communicator for collective operations: MPI must allow any thread to
+    /// call it (MPI_THREAD_MULTIPLE), or no communication of StarPU-MPI be under way.
     ///
     /// An automatic leaf size is chosen once, as choose_leaf_size() does, by the costs of all ranks together: each tries
     /// sizes on a part of the points. All ranks give costs, with a far field or without.
