@@ -9,6 +9,8 @@
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
 
+#include <starpu.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -41,11 +43,36 @@ namespace nearfield::app
     }
     [[nodiscard]] session const& running() const { return *running_; }
     [[nodiscard]] std::shared_ptr<starpu::cpu_workers> const& workers() const { return workers_; }
+    /// The threads of a tree: the workers, or the calling one if there is one worker.
+    [[nodiscard]] executor* threads_of_tree() const
+    {
+      return workers_->workers() > 1 ? workers_.get() : nullptr;
+    }
 
   private:
     std::optional<session> running_;
     std::optional<message_thread> messages_;
     std::shared_ptr<starpu::cpu_workers> workers_;
+  };
+
+  /// Lets a single worker sleep while the calling thread makes a tree: a rank with one core would wait for others while
+  /// the worker, which looks for tasks, has the core.
+  class sleeping_worker
+  {
+  public:
+    explicit sleeping_worker(runtime_over const& of) : sleeps_(!of.threads_of_tree())
+    {
+      if (sleeps_) starpu_pause();
+    }
+    ~sleeping_worker()
+    {
+      if (sleeps_) starpu_resume();
+    }
+    sleeping_worker(sleeping_worker const&) = delete;
+    sleeping_worker& operator=(sleeping_worker const&) = delete;
+
+  private:
+    bool sleeps_;
   };
 
   /// What a result says of the machine, and of tasks: of all ranks.
@@ -76,9 +103,10 @@ namespace nearfield::app
       all_.attempt(
           [&]
           {
+            sleeping_worker const sleeps(runtime_);
             tree_.emplace(
                 MPI_COMM_WORLD, on_->targets(), options,
-                starpu_mpi::distribution_options{.threads = runtime_.workers().get(),
+                starpu_mpi::distribution_options{.threads = runtime_.threads_of_tree(),
                                                  .gpu = runtime_.running().runtime().first_gpu()});
           });
       tree_seconds_ = seconds_since(begin);
@@ -115,7 +143,11 @@ namespace nearfield::app
             for (std::size_t d = 0; d < Dim; ++d) x[d] = now->columns[d].data();
           });
       all_.attempt(
-          [&] { tree_->rebuild(soa<T const, Dim>(x, points.points.size()), step_->seconds()); });
+          [&]
+          {
+            sleeping_worker const sleeps(runtime_);
+            tree_->rebuild(soa<T const, Dim>(x, points.points.size()), step_->seconds());
+          });
       tree_seconds_ = seconds_since(begin);
       all_.attempt([&] { step_->positions_changed(); });
     }
