@@ -111,8 +111,8 @@ namespace nearfield::starpu_mpi
     /// mean. `seconds` is what those of the last tree took on this rank, as near_field::seconds() says. If a rank that
     /// had some gives 0, all count the same. Cuts of_the_caller are always made from the points.
     ///
-    /// Throws what the constructor throws, and for seconds that are negative or not finite. An error of the points or
-    /// of seconds leaves the tree as it was; after others it accepts only rebuild() and destruction.
+    /// Throws what the constructor throws, and for seconds that are negative or not finite. Coordinates or seconds that
+    /// are refused leave the tree as it was; after other errors it accepts only rebuild() and destruction.
     void rebuild(strided<T const, Dim> const& points, double seconds = 0);
 
     /// The communicator.
