@@ -224,6 +224,15 @@ namespace nearfield::starpu
     monitor::of_process().rethrow();
   }
 
+  sleeping_workers::sleeping_workers()
+  {
+    starpu_pause();
+  }
+  sleeping_workers::~sleeping_workers()
+  {
+    starpu_resume();
+  }
+
   std::string version()
   {
     int major = 0, minor = 0, release = 0;

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -175,6 +176,29 @@ namespace
     }
     EXPECT_TRUE(starpu_is_initialized());
     starpu_shutdown();
+  }
+
+  TEST(starpu_runtime, sleeping_workers_start_tasks_when_they_wake)
+  {
+    starpu::runtime const starpu({.workers = 1, .gpus = 0});
+    static std::atomic<int> ran;
+    ran = 0;
+    starpu_codelet codelet;
+    starpu_codelet_init(&codelet);
+    codelet.cpu_funcs[0] = [](void**, void*)
+    {
+      ++ran;
+    };
+    {
+      starpu::sleeping_workers const asleep;
+      starpu_task* const task = starpu_task_create();
+      task->cl = &codelet;
+      ASSERT_EQ(starpu_task_submit(task), 0);
+      usleep(20'000);
+      EXPECT_EQ(ran, 0);
+    }
+    starpu_task_wait_for_all();
+    EXPECT_EQ(ran, 1);
   }
 
   TEST(starpu_runtime, takes_the_scheduler_and_the_workers_that_are_stated)

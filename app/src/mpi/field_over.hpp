@@ -9,8 +9,6 @@
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
 
-#include <starpu.h>
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -48,31 +46,17 @@ namespace nearfield::app
     {
       return workers_->workers() > 1 ? workers_.get() : nullptr;
     }
+    /// For while a tree is made. A rank with one core would wait for others while its worker, which looks for tasks, has
+    /// the core.
+    [[nodiscard]] std::unique_ptr<starpu::sleeping_workers> sleep_of_worker() const
+    {
+      return threads_of_tree() ? nullptr : std::make_unique<starpu::sleeping_workers>();
+    }
 
   private:
     std::optional<session> running_;
     std::optional<message_thread> messages_;
     std::shared_ptr<starpu::cpu_workers> workers_;
-  };
-
-  /// Lets a single worker sleep while the calling thread makes a tree: a rank with one core would wait for others while
-  /// the worker, which looks for tasks, has the core.
-  class sleeping_worker
-  {
-  public:
-    explicit sleeping_worker(runtime_over const& of) : sleeps_(!of.threads_of_tree())
-    {
-      if (sleeps_) starpu_pause();
-    }
-    ~sleeping_worker()
-    {
-      if (sleeps_) starpu_resume();
-    }
-    sleeping_worker(sleeping_worker const&) = delete;
-    sleeping_worker& operator=(sleeping_worker const&) = delete;
-
-  private:
-    bool sleeps_;
   };
 
   /// What a result says of the machine, and of tasks: of all ranks.
@@ -103,7 +87,7 @@ namespace nearfield::app
       all_.attempt(
           [&]
           {
-            sleeping_worker const sleeps(runtime_);
+            auto const sleep = runtime_.sleep_of_worker();
             tree_.emplace(
                 MPI_COMM_WORLD, on_->targets(), options,
                 starpu_mpi::distribution_options{.threads = runtime_.threads_of_tree(),
@@ -145,7 +129,7 @@ namespace nearfield::app
       all_.attempt(
           [&]
           {
-            sleeping_worker const sleeps(runtime_);
+            auto const sleep = runtime_.sleep_of_worker();
             tree_->rebuild(soa<T const, Dim>(x, points.points.size()), step_->seconds());
           });
       tree_seconds_ = seconds_since(begin);

@@ -4,7 +4,6 @@
 #include "cuts.hpp"
 #include "layer.hpp"
 
-#include "cuda/gpu_sorter.hpp"
 #include "keys.hpp"
 #include "leaves.hpp"
 #include "parallel.hpp"
@@ -25,6 +24,12 @@
 
 /// \file
 /// How points get to the ranks whose leaves they are in, and what a tree keeps for when they move.
+
+namespace nearfield::detail
+{
+  template <class T, int Dim>
+  class gpu_sorter; // cuda/gpu_sorter.hpp
+}
 
 namespace nearfield::starpu_mpi::detail
 {

@@ -102,6 +102,17 @@ namespace nearfield::starpu
     runtime starpu_;
   };
 
+  /// While it lives, StarPU's workers start no tasks and leave their cores to others (starpu_pause). To be used where
+  /// nobody waits for a task meanwhile, such as another rank.
+  class NEARFIELD_API sleeping_workers
+  {
+  public:
+    sleeping_workers();
+    sleeping_workers(sleeping_workers const&) = delete;
+    sleeping_workers& operator=(sleeping_workers const&) = delete;
+    ~sleeping_workers();
+  };
+
   /// The version of the StarPU library in use, such as "1.3.10".
   NEARFIELD_API std::string version();
 
