@@ -2,7 +2,7 @@
 
 #include "tree_memory.hpp"
 
-#include "cuda/gpu_sorter.hpp"
+#include "cuda/gpu_points.hpp"
 #include "images.hpp"
 #include "keys.hpp"
 #include "leaf_size.hpp"

@@ -28,7 +28,7 @@
 namespace nearfield::detail
 {
   template <class T, int Dim>
-  class gpu_sorter; // cuda/gpu_sorter.hpp
+  class gpu_points; // cuda/gpu_points.hpp
 }
 
 namespace nearfield::starpu_mpi::detail
@@ -94,7 +94,7 @@ namespace nearfield::starpu_mpi::detail
     page_vector<std::uint64_t> keys;
     page_vector<index_type> order; ///< before it becomes way().sent
     std::array<page_vector<T>, Dim> sorted;
-    std::unique_ptr<gpu_sorter<T, Dim>> sorter; ///< made when it is first needed
+    std::unique_ptr<gpu_points<T, Dim>> sorter; ///< made when it is first needed
     sort_scratch scratch;
     // of points that travel
     page_vector<traveller<T, Dim>> leaving;
@@ -146,7 +146,7 @@ namespace nearfield::starpu_mpi::detail
       for (int d = 0; d < Dim; ++d) to[d] = sorted[d].data();
       try
       {
-        if (!sorter) sorter = std::make_unique<gpu_sorter<T, Dim>>(*distribution.gpu, threads());
+        if (!sorter) sorter = std::make_unique<gpu_points<T, Dim>>(*distribution.gpu, threads());
         sorter->sort(points, of.axes(), of.layout, keys.data(), order.data(), to);
       }
       catch (error const& e)

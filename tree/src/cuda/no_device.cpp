@@ -3,7 +3,7 @@
 #include "cuda_cell_list.hpp"
 #include "cuda_tree.hpp"
 #include "no_cells.hpp"
-#include "no_sorter.hpp"
+#include "no_points.hpp"
 #include "no_tree.hpp"
 
 namespace nearfield
@@ -18,7 +18,7 @@ namespace nearfield
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template cuda_tree<Dim>::cuda_tree(cuda_backend, detail::device_positions<T, Dim> const&,        \
                                      tree_options<Dim> const&);                                    \
-  template class detail::gpu_sorter<T, Dim>;                                                       \
+  template class detail::gpu_points<T, Dim>;                                                       \
   template void cuda_tree<Dim>::build(detail::device_positions<T, Dim> const&);                    \
   template void cuda_tree<Dim>::enqueue(detail::device_positions<T, Dim> const&);
   NEARFIELD_INSTANTIATE(float, 2)

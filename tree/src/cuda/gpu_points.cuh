@@ -1,6 +1,6 @@
 #pragma once
 
-#include "gpu_sorter.hpp"
+#include "gpu_points.hpp"
 #include "launch.cuh"
 #include "on_device.hpp"
 #include "points.cuh"
@@ -31,7 +31,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  class gpu_sorter<T, Dim>::device
+  class gpu_points<T, Dim>::device
   {
   public:
     device(int number, executor& on) : on_(on), number_(checked(number))
@@ -39,7 +39,7 @@ namespace nearfield::detail
       on_device const here(number_);
       bus_.emplace(on.workers());
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
-                 "gpu_sorter: cudaStreamCreate");
+                 "gpu_points: cudaStreamCreate");
     }
     device(device const&) = delete;
     device& operator=(device const&) = delete;
@@ -105,12 +105,12 @@ namespace nearfield::detail
                    key_layout const& layout, std::uint64_t* keys, index_type* order,
                    std::array<T*, Dim> const& sorted)
     {
-      char const* const what = "gpu_sorter: device memory";
+      char const* const what = "gpu_points: device memory";
       std::size_t const n = points.size();
       if (n == 0) return;
       // before anything crosses the bus
       if (n * std::max(Dim * sizeof(T) + 24, 2 * Dim * sizeof(T) + 12) > free_gpu_memory())
-        throw error("gpu_sorter: too little device memory for " + std::to_string(n) + " points",
+        throw error("gpu_points: too little device memory for " + std::to_string(n) + " points",
                     error_kind::out_of_memory);
       std::array<device_array<T>, Dim> x, x_sorted;
       std::array<T const*, Dim> from;
@@ -133,7 +133,7 @@ namespace nearfield::detail
       keys_on_axes<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
           device_points<T, Dim>(soa<T const, Dim>(from, n)), device_axes<Dim>(axes), layout,
           key_of.data(), place_of.data());
-      check_cuda(cudaGetLastError(), "gpu_sorter: keys_on_axes");
+      check_cuda(cudaGetLastError(), "gpu_points: keys_on_axes");
       if (layout.level > 0) sort_by_key(key_of, place_of, Dim * layout.level, what);
       columns = {column_to(keys, key_of), column_to(order, place_of)};
       for (int d = 0; d < Dim; ++d)
@@ -154,14 +154,14 @@ namespace nearfield::detail
   };
 
   template <class T, int Dim>
-  gpu_sorter<T, Dim>::gpu_sorter(int number, executor& on)
+  gpu_points<T, Dim>::gpu_points(int number, executor& on)
       : device_(std::make_unique<device>(number, on))
   {}
   template <class T, int Dim>
-  gpu_sorter<T, Dim>::~gpu_sorter() = default;
+  gpu_points<T, Dim>::~gpu_points() = default;
 
   template <class T, int Dim>
-  void gpu_sorter<T, Dim>::sort(strided<T const, Dim> const& points,
+  void gpu_points<T, Dim>::sort(strided<T const, Dim> const& points,
                                 std::array<key_axis, Dim> const& axes, key_layout const& layout,
                                 std::uint64_t* keys, index_type* order,
                                 std::array<T*, Dim> const& sorted)

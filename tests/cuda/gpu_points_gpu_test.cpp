@@ -2,7 +2,7 @@
 #include "app/src/threads.hpp"
 #include "complains_of.hpp"
 #include "points.hpp"
-#include "tree/src/cuda/gpu_sorter.hpp"
+#include "tree/src/cuda/gpu_points.hpp"
 #include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -56,7 +56,7 @@ namespace nearfield::test
     }
 
     template <class T, int Dim>
-    void expect_same(gpu_sorter<T, Dim>& gpu, strided<T const, Dim> const& points,
+    void expect_same(gpu_points<T, Dim>& gpu, strided<T const, Dim> const& points,
                      std::array<key_axis, Dim> const& axes, key_layout const& layout)
     {
       SCOPED_TRACE(testing::Message() << points.size() << " points, level " << layout.level);
@@ -79,7 +79,7 @@ namespace nearfield::test
   void expect_same_of_all_sizes()
   {
     app::threads on(3);
-    gpu_sorter<T, Dim> gpu(0, on);
+    gpu_points<T, Dim> gpu(0, on);
     std::array<key_axis, Dim> axes;
     axes.fill({-0.1, 1.3});
     // one point, a few, and more than three pieces of pinned memory
@@ -105,7 +105,7 @@ namespace nearfield::test
     using T = TypeParam;
     std::vector<T> const values = make_values<T>(4 * 5000, 3);
     this_thread on;
-    gpu_sorter<T, 3> gpu(0, on);
+    gpu_points<T, 3> gpu(0, on);
     std::array<key_axis, 3> axes;
     axes.fill({-1, 2});
     expect_same<T, 3>(
@@ -128,7 +128,7 @@ namespace nearfield::test
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 300, 1);
     this_thread on;
-    gpu_sorter<T, 3> gpu(0, on);
+    gpu_points<T, 3> gpu(0, on);
     std::array<key_axis, 3> axes;
     axes.fill({0, 1});
     key_layout const layout{leaf_order::morton, max_level<3>};
@@ -147,12 +147,12 @@ namespace nearfield::test
     expect_same<T, 3>(gpu, x.view(), axes, layout);
   }
 
-  TEST(gpu_sorter, refuses_a_device_that_does_not_exist)
+  TEST(gpu_points, refuses_a_device_that_does_not_exist)
   {
     this_thread on;
     auto const make = [&](int device)
     {
-      gpu_sorter<float, 3> const none(device, on);
+      gpu_points<float, 3> const none(device, on);
     };
     EXPECT_THAT([&] { make(-1); }, complains_of("gpu", "-1"));
     EXPECT_THAT([&] { make(99); }, complains_of("gpu", "99"));

@@ -14,14 +14,14 @@ namespace nearfield::detail
 {
   /// Sorts points of the host along a curve on a GPU: to the bit what write_keys(), sort_keys() and a gather make.
   template <class T, int Dim>
-  class NEARFIELD_API gpu_sorter
+  class NEARFIELD_API gpu_points
   {
   public:
     /// On a device of gpus(); `on` copies to it and back. Throws nearfield::error if there is no such device.
-    gpu_sorter(int device, executor& on);
-    gpu_sorter(gpu_sorter const&) = delete;
-    gpu_sorter& operator=(gpu_sorter const&) = delete;
-    ~gpu_sorter();
+    gpu_points(int device, executor& on);
+    gpu_points(gpu_points const&) = delete;
+    gpu_points& operator=(gpu_points const&) = delete;
+    ~gpu_points();
 
     /// Keys ascend; order[p] is the index of the point at position p, and sorted[d][p] its coordinate. There are fewer
     /// than 2^31 points. Takes up to 36 bytes a point in f32, 60 in f64. Throws nearfield::error, of kind
