@@ -154,13 +154,14 @@ namespace
       nf::detail::list_writer lists(parts.lists, half, points, points, true, "simgrid_scaling", "");
       nf::detail::list_leaves(known, level_, {}, parts.first_leaf, parts.last_leaf, lists);
       parts.offsets = std::move(known.target_offsets);
-      parts.numbers.resize(per_rank_);
-      parts.way.sent.resize(per_rank_);
-      std::iota(parts.way.sent.begin(), parts.way.sent.end(), index_type(0));
-      parts.way.received = parts.way.sent;
-      parts.way.sent_offsets.assign(static_cast<std::size_t>(end_ / per_rank_) + 1, per_rank_);
-      std::fill_n(parts.way.sent_offsets.begin(), rank + 1, std::size_t(0));
-      parts.way.received_offsets = parts.way.sent_offsets;
+      parts.points.numbers.resize(per_rank_);
+      auto& way = parts.points.way;
+      way.sent.resize(per_rank_);
+      std::iota(way.sent.begin(), way.sent.end(), index_type(0));
+      way.received = way.sent;
+      way.sent_offsets.assign(static_cast<std::size_t>(end_ / per_rank_) + 1, per_rank_);
+      std::fill_n(way.sent_offsets.begin(), rank + 1, std::size_t(0));
+      way.received_offsets = way.sent_offsets;
     }
 
   private:

@@ -181,27 +181,25 @@ namespace nearfield::starpu_mpi
                                              strided<T const, Dim> const& points,
                                              tree_options<Dim> const& options,
                                              distribution_options const& distribution)
-      : memory_(std::make_unique<memory>())
+      : memory_(std::make_unique<memory>(options, distribution))
   {
-    memory_->options = options;
-    memory_->distribution = distribution;
     ranks const all(communicator);
     executor& on = memory_->threads();
     auto of = agree_on_shape(all, on, points, options, distribution.imbalance);
     parts_.communicator = communicator;
     parts_.root = of.root;
     parts_.threads = distribution.threads;
-    all.attempt([&] { memory_->sort(points, of); });
+    all.attempt([&] { memory_->points.sort(points, of); });
     if (!options.level && options.max_leaf_size == automatic)
-      memory_->options.max_leaf_size =
-          choose_size(all, on, memory_->keys, of, options.costs ? *options.costs : leaf_costs());
+      memory_->options.max_leaf_size = choose_size(all, on, memory_->points.keys, of,
+                                                   options.costs ? *options.costs : leaf_costs());
     of.max_leaf_size = options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
     parts_.max_leaf_size = of.max_leaf_size;
     parts_.period = of.period;
     parts_.shifts = shifts_of(of.period);
-    parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, distribution.cuts);
+    parts_.cuts = choose_cuts<Dim>(all, on, memory_->points.keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
-    parts_.way.sent.swap(memory_->order);
+    parts_.points.way.sent.swap(memory_->points.order);
     memory::adopt(all, memory_->send(all, of, parts_), parts_);
   }
 
@@ -233,18 +231,18 @@ namespace nearfield::starpu_mpi
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
     memory_->cost.update(all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
-    all.attempt([&] { memory_->sort(points, of); });
+    all.attempt([&] { memory_->points.sort(points, of); });
     if (choice == cut_choice::of_the_caller)
-      parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys, of, choice);
+      parts_.cuts = choose_cuts<Dim>(all, on, memory_->points.keys, of, choice);
     else
     {
       parts_.cuts = memory_->cuts;
       if (of.max_leaf_size > 0)
-        detail::move_to_leaves<Dim>(all, memory_->keys, of.layout.level, of.max_leaf_size,
+        detail::move_to_leaves<Dim>(all, memory_->points.keys, of.layout.level, of.max_leaf_size,
                                     parts_.cuts);
     }
     parts_.root = of.root;
-    parts_.way.sent.swap(memory_->order);
+    parts_.points.way.sent.swap(memory_->points.order);
     auto known = memory_->send(all, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
@@ -263,7 +261,7 @@ namespace nearfield::starpu_mpi
   template <class T, int Dim>
   soa<T const, Dim> distributed_tree<T, Dim>::positions() const
   {
-    return {parts_.positions, parts_.numbers.size()};
+    return {parts_.points.positions, parts_.points.numbers.size()};
   }
 
   template class distributed_tree<float, 2>;

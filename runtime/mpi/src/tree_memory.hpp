@@ -81,15 +81,15 @@ namespace nearfield::starpu_mpi::detail
     return {cuts[r], cuts[r + 1]};
   }
 
-  /// What a tree keeps from one rebuild() to the next: its options, cuts as they were made, and memory.
+  /// One set of points, and the memory in which it gets to its ranks.
   template <class T, int Dim>
-  struct tree_memory
+  struct travelling_points
   {
-    tree_options<Dim> options;
-    distribution_options distribution;
-    std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
-    price cost;                      ///< of an interaction on this rank
+    using journey = typename distributed_tree<T, Dim>::journey;
 
+    explicit travelling_points(distribution_options const& of_tree) : distribution(of_tree) {}
+
+    distribution_options const& distribution;
     // of the caller's points along the curve
     page_vector<std::uint64_t> keys;
     page_vector<index_type> order; ///< before it becomes way().sent
@@ -99,6 +99,8 @@ namespace nearfield::starpu_mpi::detail
     // of points that travel
     page_vector<traveller<T, Dim>> leaving;
     by_rank<traveller<T, Dim>> arrived;
+    std::size_t own_sent = 0, n_own = 0;     ///< those that stay are [own_sent, own_sent + n_own)
+    std::vector<std::uint64_t> first_number; ///< of each rank
     // of own points, where some have arrived
     page_vector<std::uint64_t> arrived_keys, merged_keys;
     page_vector<index_type> merged_order;
@@ -157,16 +159,14 @@ namespace nearfield::starpu_mpi::detail
       return true;
     }
 
-    /// Sends the sorted points to the ranks between whose cuts they are, and makes leaves of those that arrive. Points
-    /// that stay on this rank are no message: they come between those of the ranks before and after.
-    template <class Parts>
-    known_leaves<Dim> send(ranks const& all, shape<Dim> const& of, Parts& parts)
+    /// Sends the sorted points to the ranks between whose cuts they are. Points that stay on this rank are no message:
+    /// they come between those of the ranks before and after.
+    void exchange(ranks const& all, std::span<std::uint64_t const> cuts, journey& way)
     {
-      auto& way = parts.way;
-      way.sent_offsets = places_of(parts.cuts, keys);
+      way.sent_offsets = places_of(cuts, keys);
       auto const me = static_cast<std::size_t>(all.rank());
-      std::size_t const own_sent = way.sent_offsets[me],
-                        n_own = way.sent_offsets[me + 1] - own_sent;
+      own_sent = way.sent_offsets[me];
+      n_own = way.sent_offsets[me + 1] - own_sent;
       std::vector<std::size_t> offsets = way.sent_offsets;
       for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
       all.attempt(
@@ -187,36 +187,37 @@ namespace nearfield::starpu_mpi::detail
       for (std::size_t r = me + 1; r < offsets.size(); ++r) way.received_offsets[r] += n_own;
       std::uint64_t const n_points = keys.size();
       by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
-      std::vector<std::uint64_t> first_number{distribution.first_number}; // of each rank
+      first_number = {distribution.first_number};
       for (std::uint64_t const count : counts.values)
         first_number.push_back(first_number.back() + count);
-      parts.total_points = first_number.back() - distribution.first_number;
+    }
+    /// of all ranks
+    [[nodiscard]] std::uint64_t total() const { return first_number.back() - first_number[0]; }
 
-      leaf_set<Dim> own;
-      all.attempt(
-          [&]
-          {
-            check_number(way.received_offsets.back());
-            key_span const stay = key_span(keys).subspan(own_sent, n_own);
-            auto const owned = range_of(all, parts.cuts);
-            if (arrived.values.empty())
-            {
-              own = leaves_of<Dim>(threads(), stay, of, owned);
-              keep(own_sent, n_own, first_number[me], parts);
-            }
-            else
-            {
-              merge(all, of, stay);
-              own = leaves_of<Dim>(threads(), merged_keys, of, owned);
-              unite(own_sent, n_own, me, first_number, parts);
-            }
-          });
-      return learn_layer<Dim>(all, threads(), own, parts.cuts, of.layout.level, of.period);
+    /// The keys of own points, ascending.
+    key_span own_keys(ranks const& all, shape<Dim> const& of)
+    {
+      check_number(n_own + arrived.values.size());
+      key_span const stay = key_span(keys).subspan(own_sent, n_own);
+      if (arrived.values.empty()) return stay;
+      merge(all, of, stay);
+      return merged_keys;
+    }
+
+    /// Brings own points into the order of their keys.
+    template <class Points>
+    void settle(ranks const& all, Points& own)
+    {
+      auto const me = static_cast<std::size_t>(all.rank());
+      if (arrived.values.empty())
+        keep(me, own);
+      else
+        unite(me, own);
     }
 
     /// Own points are those that stay.
-    template <class Parts>
-    void keep(std::size_t own_sent, std::size_t n_own, std::uint64_t first_number, Parts& parts)
+    template <class Points>
+    void keep(std::size_t me, Points& parts)
     {
       renew(parts.way.received, n_own);
       renew(parts.numbers, n_own);
@@ -224,7 +225,7 @@ namespace nearfield::starpu_mpi::detail
            [&](std::size_t p)
            {
              parts.way.received[p] = static_cast<index_type>(p);
-             parts.numbers[p] = first_number + parts.way.sent[own_sent + p];
+             parts.numbers[p] = first_number[me] + parts.way.sent[own_sent + p];
            });
       for (int d = 0; d < Dim; ++d) parts.positions[d] = sorted[d].data() + own_sent;
     }
@@ -249,9 +250,8 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// Own points are those that stay and those that arrived.
-    template <class Parts>
-    void unite(std::size_t own_sent, std::size_t n_own, std::size_t me,
-               std::span<std::uint64_t const> first_number, Parts& parts)
+    template <class Points>
+    void unite(std::size_t me, Points& parts)
     {
       auto& way = parts.way;
       std::size_t const n = merged_order.size(), own_begin = way.received_offsets[me];
@@ -282,6 +282,40 @@ namespace nearfield::starpu_mpi::detail
                for (int d = 0; d < Dim; ++d) merged[d][p] = come.x[d];
              }
            });
+    }
+  };
+
+  /// What a tree keeps from one rebuild() to the next: its options, cuts as they were made, and memory.
+  template <class T, int Dim>
+  struct tree_memory
+  {
+    tree_memory(tree_options<Dim> const& of_tree, distribution_options const& of_ranks)
+        : options(of_tree), distribution(of_ranks)
+    {}
+
+    tree_options<Dim> options;
+    distribution_options distribution;
+    std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
+    price cost;                      ///< of an interaction on this rank
+    travelling_points<T, Dim> points{distribution};
+
+    [[nodiscard]] executor& threads() { return points.threads(); }
+
+    /// Sends the sorted points to the ranks between whose cuts they are, and makes leaves of those that arrive.
+    template <class Parts>
+    known_leaves<Dim> send(ranks const& all, shape<Dim> const& of, Parts& parts)
+    {
+      points.exchange(all, parts.cuts, parts.points.way);
+      parts.total_points = points.total();
+      leaf_set<Dim> own;
+      all.attempt(
+          [&]
+          {
+            own =
+                leaves_of<Dim>(threads(), points.own_keys(all, of), of, range_of(all, parts.cuts));
+            points.settle(all, parts.points);
+          });
+      return learn_layer<Dim>(all, threads(), own, parts.cuts, of.layout.level, of.period);
     }
 
     template <class Parts>

@@ -141,14 +141,14 @@ namespace nearfield::starpu_mpi
     /// The number of points of own leaves.
     [[nodiscard]] index_type n_points() const
     {
-      return static_cast<index_type>(parts_.numbers.size());
+      return static_cast<index_type>(parts_.points.numbers.size());
     }
     /// Own point i is the known point first_point() + i.
     [[nodiscard]] index_type first_point() const { return parts_.offsets[parts_.first_leaf]; }
     /// The positions of the points of own leaves, leaf by leaf.
     [[nodiscard]] soa<T const, Dim> positions() const;
     /// Their global numbers.
-    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.numbers; }
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.points.numbers; }
 
     /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest
     /// key lies in its range.
@@ -173,10 +173,16 @@ namespace nearfield::starpu_mpi
       nearfield::detail::page_vector<index_type> received;
     };
     /// The way between the caller's columns and own points.
-    [[nodiscard]] journey const& way() const { return parts_.way; }
+    [[nodiscard]] journey const& way() const { return parts_.points.way; }
 
   private:
     using memory = detail::tree_memory<T, Dim>;
+    struct own_points
+    {
+      std::array<T const*, Dim> positions{}; ///< in memory_
+      nearfield::detail::page_vector<std::uint64_t> numbers;
+      journey way;
+    };
     struct parts
     {
       MPI_Comm communicator = MPI_COMM_NULL;
@@ -190,9 +196,7 @@ namespace nearfield::starpu_mpi
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
       std::vector<rank_layer> layers;
-      std::array<T const*, Dim> positions{}; ///< in memory_
-      nearfield::detail::page_vector<std::uint64_t> numbers;
-      journey way;
+      own_points points;
       std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
     };
     parts parts_;
