@@ -1,8 +1,10 @@
-// Points sorted along the curve by a GPU: keys, order and coordinates are those of the CPU to the bit.
+// Points of a rank on a GPU: their order, coordinates, keys and leaves are those that the host makes, to the bit.
 #include "app/src/threads.hpp"
 #include "complains_of.hpp"
 #include "points.hpp"
 #include "tree/src/cuda/gpu_points.hpp"
+#include "tree/src/leaves.hpp"
+#include "tree/src/root.hpp"
 #include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -11,8 +13,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace nearfield::test
@@ -22,95 +29,210 @@ namespace nearfield::test
     using namespace nearfield::detail;
 
     template <class T, int Dim>
-    struct sorted_points
+    struct columns
     {
-      page_vector<std::uint64_t> keys;
-      page_vector<index_type> order;
       std::array<std::vector<T>, Dim> x;
 
-      explicit sorted_points(std::size_t n) : keys(n), order(n)
+      explicit columns(std::size_t n)
       {
         for (auto& column : x) column.resize(n);
       }
-      [[nodiscard]] std::array<T*, Dim> columns()
+      [[nodiscard]] std::array<T*, Dim> pointers()
       {
         std::array<T*, Dim> to;
         for (int d = 0; d < Dim; ++d) to[d] = x[d].data();
         return to;
       }
+      [[nodiscard]] soa<T, Dim> view() { return {pointers(), x[0].size()}; }
+    };
+
+    /// What the host makes of the same points.
+    template <class T, int Dim>
+    struct points_of_host
+    {
+      page_vector<std::uint64_t> keys;
+      page_vector<index_type> order;
+      columns<T, Dim> sorted;
+
+      points_of_host(strided<T const, Dim> const& points, std::array<key_axis, Dim> const& axes,
+                     key_layout const& layout)
+          : keys(points.size()), order(points.size()), sorted(points.size())
+      {
+        this_thread here;
+        sort_scratch scratch;
+        write_keys(points, 0, points.size(), axes, layout, keys.data());
+        sort_keys(here, keys, order, scratch);
+        for (int d = 0; d < Dim; ++d)
+          for (std::size_t p = 0; p < order.size(); ++p) sorted.x[d][p] = points[d][order[p]];
+      }
     };
 
     template <class T, int Dim>
-    sorted_points<T, Dim> sort_on_cpu(strided<T const, Dim> const& points,
-                                      std::array<key_axis, Dim> const& axes,
-                                      key_layout const& layout)
+    point_bounds<T, Dim> bounds_of_host(strided<T const, Dim> const& points)
     {
-      sorted_points<T, Dim> to(points.size());
       this_thread here;
-      sort_scratch scratch;
-      write_keys(points, 0, points.size(), axes, layout, to.keys.data());
-      sort_keys(here, to.keys, to.order, scratch);
-      for (int d = 0; d < Dim; ++d)
-        for (std::size_t p = 0; p < points.size(); ++p) to.x[d][p] = points[d][to.order[p]];
-      return to;
+      return valid_bounds(here, named_positions<T, Dim>{points, "points"}, {});
     }
 
     template <class T, int Dim>
-    void expect_same(gpu_points<T, Dim>& gpu, strided<T const, Dim> const& points,
-                     std::array<key_axis, Dim> const& axes, key_layout const& layout)
+    void expect_sorted(gpu_points<T, Dim>& gpu, strided<T const, Dim> const& points,
+                       std::array<key_axis, Dim> const& axes, key_layout const& layout)
     {
       SCOPED_TRACE(testing::Message() << points.size() << " points, level " << layout.level);
-      auto const expected = sort_on_cpu<T, Dim>(points, axes, layout);
-      sorted_points<T, Dim> found(points.size());
-      gpu.sort(points, axes, layout, found.keys.data(), found.order.data(), found.columns());
-      EXPECT_TRUE(found.keys == expected.keys);
-      EXPECT_TRUE(found.order == expected.order);
-      EXPECT_TRUE(found.x == expected.x);
+      points_of_host<T, Dim> const expected(points, axes, layout);
+      std::size_t const n = points.size();
+      auto const bounds = gpu.load(points, {});
+      ASSERT_TRUE(bounds);
+      EXPECT_EQ(bounds->lower, bounds_of_host(points).lower);
+      EXPECT_EQ(bounds->upper, bounds_of_host(points).upper);
+      page_vector<index_type> order(n);
+      gpu.sort(axes, layout, order.data());
+      EXPECT_TRUE(order == expected.order);
+      page_vector<std::uint64_t> keys(n);
+      gpu.read_keys(keys.data());
+      EXPECT_TRUE(keys == expected.keys);
+      columns<T, Dim> x(n - n / 3);
+      gpu.read(n / 3, x.view());
+      for (int d = 0; d < Dim; ++d)
+        EXPECT_TRUE(std::ranges::equal(x.x[d], std::span(expected.sorted.x[d]).subspan(n / 3)));
+      std::uint64_t const end = std::uint64_t(1) << Dim * layout.level;
+      std::vector<std::uint64_t> const wanted{0, end / 3, end / 2, end};
+      std::vector<std::size_t> places;
+      for (std::uint64_t const key : wanted)
+        places.push_back(std::size_t(std::ranges::lower_bound(keys, key) - keys.begin()));
+      EXPECT_EQ(gpu.places_of(wanted), places);
+    }
+
+    /// Keeps the middle third of the sorted points, with others of which n_before come first.
+    template <class T, int Dim>
+    void expect_united(gpu_points<T, Dim>& gpu, strided<T const, Dim> const& given,
+                       points<T, Dim> others, std::size_t n_before,
+                       std::array<key_axis, Dim> const& axes, key_layout const& layout,
+                       index_type max_leaf_size)
+    {
+      SCOPED_TRACE(testing::Message() << others.size() << " others, level " << layout.level);
+      points_of_host<T, Dim> const own(given, axes, layout);
+      std::size_t const first = given.size() / 3, n = given.size() / 3, n_all = n + others.size();
+      columns<T, Dim> all(n_all);
+      for (int d = 0; d < Dim; ++d)
+      {
+        // equal ones keep their order, on both sides
+        for (std::size_t i = 0; i < others.size(); i += 3)
+          others.columns[d][i] = own.sorted.x[d][first + i % n];
+        auto const& other = others.columns[d];
+        auto to = std::copy_n(other.begin(), n_before, all.x[d].begin());
+        to = std::copy_n(own.sorted.x[d].begin() + std::ptrdiff_t(first), n, to);
+        std::copy(other.begin() + std::ptrdiff_t(n_before), other.end(), to);
+      }
+      points_of_host<T, Dim> expected(all.view(), axes, layout);
+
+      page_vector<index_type> order(given.size()), places(n_all);
+      ASSERT_TRUE(gpu.load(given, {}));
+      gpu.sort(axes, layout, order.data());
+      columns<T, Dim> x(n_all);
+      gpu.unite(first, n, others.view(), n_before, x.pointers(), places.data());
+      EXPECT_TRUE(x.x == expected.sorted.x);
+      if (others.size() > 0)
+      {
+        for (std::size_t p = 0; p < n_all; ++p) ASSERT_EQ(places[expected.order[p]], p);
+      }
+
+      // a part of a curve that goes on at both ends
+      this_thread here;
+      curve_range const owned{expected.keys.front(), expected.keys.back() + 1};
+      auto const found = gpu.leaves(max_leaf_size, owned);
+      auto const leaves =
+          max_leaf_size > 0
+              ? adaptive_leaves<Dim>(here, expected.keys, {}, layout.level, max_leaf_size, owned)
+              : uniform_leaves<Dim>(here, cells_of(here, expected.keys), nullptr, layout);
+      EXPECT_TRUE(std::ranges::equal(found.cells, leaves.cells));
+      EXPECT_TRUE(found.levels == leaves.levels);
+      EXPECT_TRUE(found.keys == leaves.keys);
+      EXPECT_TRUE(found.target_offsets == leaves.target_offsets);
     }
 
     template <class T>
-    struct gpu_sort : testing::Test
+    struct points_on_gpu : testing::Test
     {};
     using reals = testing::Types<float, double>;
-    TYPED_TEST_SUITE(gpu_sort, reals);
-  }
+    TYPED_TEST_SUITE(points_on_gpu, reals);
 
-  template <class T, int Dim>
-  void expect_same_of_all_sizes()
-  {
-    app::threads on(3);
-    gpu_points<T, Dim> gpu(0, on);
-    std::array<key_axis, Dim> axes;
-    axes.fill({-0.1, 1.3});
-    // one point, a few, and more than three pieces of pinned memory
-    for (std::size_t const n : {0, 1, 1000, 400'003})
+    template <int Dim>
+    std::array<key_axis, Dim> axes_around()
     {
-      auto x = make_points<T, Dim>(cloud::plummer, n, n + 1); // some of them outside
-      // equal points keep their order
+      std::array<key_axis, Dim> axes;
+      axes.fill({-0.1, 1.3});
+      return axes;
+    }
+
+    /// Some are outside, some are equal.
+    template <class T, int Dim>
+    points<T, Dim> cloud_of(std::size_t n)
+    {
+      auto x = make_points<T, Dim>(cloud::plummer, n, n + 1);
       for (std::size_t i = 0; i + 7 < n; i += 5)
         for (auto& column : x.columns) column[i] = column[i + 7];
-      for (int const level : {0, 3, max_level<Dim>})
-        expect_same<T, Dim>(gpu, x.view(), axes, {leaf_order::morton, level});
+      return x;
+    }
+
+    template <class T, int Dim>
+    void expect_same_of_all_sizes()
+    {
+      app::threads on(3);
+      gpu_points<T, Dim> gpu(0, on);
+      // one point, a few, and more than three pieces of pinned memory
+      for (std::size_t const n : {1, 1000, 400'003})
+      {
+        auto const x = cloud_of<T, Dim>(n);
+        for (int const level : {0, 3, max_level<Dim>})
+          expect_sorted<T, Dim>(gpu, x.view(), axes_around<Dim>(), {leaf_order::morton, level});
+      }
+      for (std::size_t const n : {10, 2000, 400'003})
+        for (std::size_t const n_others : {0, 1, 3000})
+          for (std::size_t const n_before : {std::size_t(0), n_others / 3, n_others})
+          {
+            auto const x = cloud_of<T, Dim>(n);
+            auto const others = make_points<T, Dim>(cloud::uniform, n_others, n);
+            for (index_type const size : {1, 40})
+              expect_united<T, Dim>(gpu, x.view(), others, n_before, axes_around<Dim>(),
+                                    {leaf_order::morton, max_level<Dim>}, size);
+            expect_united<T, Dim>(gpu, x.view(), others, n_before, axes_around<Dim>(),
+                                  {leaf_order::morton, 3}, 0);
+          }
     }
   }
 
-  TYPED_TEST(gpu_sort, is_that_of_the_cpu_to_the_bit)
+  TYPED_TEST(points_on_gpu, are_those_of_the_host_to_the_bit)
   {
     expect_same_of_all_sizes<TypeParam, 2>();
     expect_same_of_all_sizes<TypeParam, 3>();
   }
 
-  TYPED_TEST(gpu_sort, takes_strided_points)
+  TYPED_TEST(points_on_gpu, may_be_strided)
   {
     using T = TypeParam;
     std::vector<T> const values = make_values<T>(4 * 5000, 3);
     this_thread on;
     gpu_points<T, 3> gpu(0, on);
-    std::array<key_axis, 3> axes;
-    axes.fill({-1, 2});
-    expect_same<T, 3>(
+    expect_sorted<T, 3>(
         gpu, strided<T const, 3>(soa<T const, 3>({&values[0], &values[1], &values[2]}, 5000), 4),
-        axes, {leaf_order::morton, max_level<3>});
+        axes_around<3>(), {leaf_order::morton, max_level<3>});
+  }
+
+  TYPED_TEST(points_on_gpu, have_no_bounds_if_one_is_not_finite_or_outside_a_period)
+  {
+    using T = TypeParam;
+    auto x = make_points<T, 3>(cloud::uniform, 5000, 1);
+    this_thread on;
+    gpu_points<T, 3> gpu(0, on);
+    EXPECT_TRUE(gpu.load(x.view(), {1, 0, 1}));
+    x.columns[0][4000] = 1;
+    EXPECT_FALSE(gpu.load(x.view(), {1, 0, 1}));
+    EXPECT_TRUE(gpu.load(x.view(), {0, 0, 1}));
+    x.columns[1][7] = std::numeric_limits<T>::infinity();
+    EXPECT_FALSE(gpu.load(x.view(), {0, 0, 1}));
+    x.columns[1][7] = std::numeric_limits<T>::quiet_NaN();
+    EXPECT_FALSE(gpu.load(x.view(), {0, 0, 1}));
   }
 
   namespace
@@ -123,20 +245,16 @@ namespace nearfield::test
     };
   }
 
-  TYPED_TEST(gpu_sort, tells_that_memory_has_run_out_and_sorts_when_there_is_some)
+  TYPED_TEST(points_on_gpu, tell_that_memory_has_run_out_and_go_on_when_there_is_some)
   {
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 300, 1);
     this_thread on;
     gpu_points<T, 3> gpu(0, on);
-    std::array<key_axis, 3> axes;
-    axes.fill({0, 1});
-    key_layout const layout{leaf_order::morton, max_level<3>};
-    sorted_points<T, 3> found(300);
     set_device_memory(std::make_shared<no_memory>());
     try
     {
-      gpu.sort(x.view(), axes, layout, found.keys.data(), found.order.data(), found.columns());
+      static_cast<void>(gpu.load(x.view(), {}));
       ADD_FAILURE() << "nothing was thrown";
     }
     catch (error const& e)
@@ -144,7 +262,7 @@ namespace nearfield::test
       EXPECT_EQ(e.kind(), error_kind::out_of_memory) << e.what();
     }
     set_device_memory(nullptr);
-    expect_same<T, 3>(gpu, x.view(), axes, layout);
+    expect_sorted<T, 3>(gpu, x.view(), axes_around<3>(), {leaf_order::morton, max_level<3>});
   }
 
   TEST(gpu_points, refuses_a_device_that_does_not_exist)

@@ -3,7 +3,9 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
 #include <nearfield/core/where.hpp>
+#include <nearfield/cuda/device_array.hpp>
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -19,6 +21,18 @@ namespace nearfield::detail
     std::size_t size = 0, value_bytes = 0;
     std::function<void(void* piece, std::size_t first, std::size_t n)> host;
   };
+
+  /// A column to download to host memory.
+  template <class V>
+  staged_column column_to(V* to, device_array<V> const& from, std::size_t n)
+  {
+    // only read
+    return {const_cast<V*>(from.data()), n, sizeof(V),
+            [to](void* piece, std::size_t first, std::size_t some)
+            {
+              std::copy_n(static_cast<V const*>(piece), some, to + first);
+            }};
+  }
 
   /// Copies columns between any host memory and a GPU through a few pieces of pinned memory: threads fill or read some
   /// while others cross the bus. A copy from memory that is not pinned goes through one thread of the driver, and

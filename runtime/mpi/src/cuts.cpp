@@ -65,31 +65,34 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <int Dim>
-  void move_to_leaves(ranks const& all, std::span<std::uint64_t const> keys, int key_level,
+  void move_to_leaves(ranks const& all, key_places const& places_of, int key_level,
                       std::uint64_t max_leaf_size, std::span<std::uint64_t> cuts)
   {
     std::span<std::uint64_t> const inner = cuts.subspan(1, cuts.size() - 2);
     auto const levels =
         static_cast<std::size_t>(key_level); // the deepest box is a leaf in any case
-    // the points in the box around a cut, of every level
-    std::vector<std::uint64_t> counts(inner.size() * levels, 0);
     auto const box_of = [&](std::uint64_t key, std::size_t level)
     {
       int const shift = Dim * (key_level - static_cast<int>(level));
       return key >> shift << shift;
     };
-    auto const place = [&](std::uint64_t key)
-    {
-      return static_cast<std::uint64_t>(std::ranges::lower_bound(keys, key) - keys.begin());
-    };
-    for (std::size_t c = 0; c < inner.size(); ++c)
-      for (std::size_t level = 0; level < levels; ++level)
-      {
-        std::uint64_t const first = box_of(inner[c], level);
-        std::uint64_t const size = std::uint64_t(1)
-                                   << (Dim * (key_level - static_cast<int>(level)));
-        counts[c * levels + level] = place(first + size) - place(first);
-      }
+    // the points in the box around a cut, of every level
+    std::vector<std::uint64_t> counts;
+    all.attempt(
+        [&]
+        {
+          std::vector<std::uint64_t> ends;
+          for (std::uint64_t const cut : inner)
+            for (std::size_t level = 0; level < levels; ++level)
+            {
+              std::uint64_t const first = box_of(cut, level);
+              ends.push_back(first);
+              ends.push_back(first + (std::uint64_t(1) << (Dim * (key_level - int(level)))));
+            }
+          auto const places = places_of(ends);
+          for (std::size_t i = 0; i < places.size(); i += 2)
+            counts.push_back(places[i + 1] - places[i]);
+        });
     all.sum(counts);
     for (std::size_t c = 0; c < inner.size(); ++c)
     {
@@ -169,8 +172,8 @@ namespace nearfield::starpu_mpi::detail
     return places;
   }
 
-  template void move_to_leaves<2>(ranks const&, std::span<std::uint64_t const>, int, std::uint64_t,
+  template void move_to_leaves<2>(ranks const&, key_places const&, int, std::uint64_t,
                                   std::span<std::uint64_t>);
-  template void move_to_leaves<3>(ranks const&, std::span<std::uint64_t const>, int, std::uint64_t,
+  template void move_to_leaves<3>(ranks const&, key_places const&, int, std::uint64_t,
                                   std::span<std::uint64_t>);
 }

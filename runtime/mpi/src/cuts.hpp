@@ -2,7 +2,9 @@
 
 #include "collective.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -23,9 +25,12 @@ namespace nearfield::starpu_mpi::detail
   std::vector<std::uint64_t> cuts_there_are(ranks const& all, std::span<std::uint64_t const> keys,
                                             std::uint64_t end);
 
+  /// The number of points of this rank with a smaller key, for each of these.
+  using key_places = std::function<std::vector<std::size_t>(std::span<std::uint64_t const>)>;
+
   /// Moves cuts down to where a leaf of the adaptive tree begins.
   template <int Dim>
-  void move_to_leaves(ranks const& all, std::span<std::uint64_t const> keys, int key_level,
+  void move_to_leaves(ranks const& all, key_places const& places_of, int key_level,
                       std::uint64_t max_leaf_size, std::span<std::uint64_t> cuts);
 
   /// Ranges of whole leaves with about equal weight. Leaves are those of this rank, ascending with the ranks.

@@ -28,11 +28,12 @@ namespace nearfield::starpu_mpi
     using detail::by_rank, detail::leaves_of, detail::range_of, detail::ranks, detail::shape;
 
     template <class T, int Dim>
-    shape<Dim> agree_on_shape(ranks const& all, executor& on, strided<T const, Dim> const& points,
-                              tree_options<Dim> const& options, double imbalance)
+    shape<Dim> agree_on_shape(ranks const& all, detail::travelling_points<T, Dim>& points,
+                              strided<T const, Dim> const& given, tree_options<Dim> const& options,
+                              double imbalance)
     {
       shape<Dim> made{};
-      named_positions<T, Dim> const named{points, "points"};
+      named_positions<T, Dim> const named{given, "points"};
       point_bounds<T, Dim> bounds;
       all.attempt(
           [&]
@@ -48,7 +49,7 @@ namespace nearfield::starpu_mpi
                           "; give 0 or more, such as 0.1");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
             made.period = options.period;
-            bounds = valid_bounds(on, named, options.period);
+            bounds = points.load(named, options.period);
           });
       all.least(bounds.lower);
       all.greatest(bounds.upper);
@@ -170,7 +171,9 @@ namespace nearfield::starpu_mpi
                                             ? detail::cuts_there_are(all, keys, end)
                                             : detail::cut_by_points(all, keys, end);
       if (of.max_leaf_size > 0)
-        detail::move_to_leaves<Dim>(all, keys, of.layout.level, of.max_leaf_size, cuts);
+        detail::move_to_leaves<Dim>(
+            all, [&](key_span wanted) { return detail::places_of(wanted, keys); }, of.layout.level,
+            of.max_leaf_size, cuts);
       if (choice != cut_choice::equal_interactions) return cuts;
       return cut_by_interactions(all, on, keys, of, cuts);
     }
@@ -185,22 +188,29 @@ namespace nearfield::starpu_mpi
   {
     ranks const all(communicator);
     executor& on = memory_->threads();
-    auto of = agree_on_shape(all, on, points, options, distribution.imbalance);
+    auto of = agree_on_shape(all, memory_->points, points, options, distribution.imbalance);
     parts_.communicator = communicator;
     parts_.root = of.root;
     parts_.threads = distribution.threads;
-    all.attempt([&] { memory_->points.sort(points, of); });
+    key_span all_keys;
+    all.attempt(
+        [&]
+        {
+          memory_->points.sort(of);
+          all_keys = memory_->points.all_keys();
+        });
     if (!options.level && options.max_leaf_size == automatic)
-      memory_->options.max_leaf_size = choose_size(all, on, memory_->points.keys, of,
-                                                   options.costs ? *options.costs : leaf_costs());
+      memory_->options.max_leaf_size =
+          choose_size(all, on, all_keys, of, options.costs ? *options.costs : leaf_costs());
     of.max_leaf_size = options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
     parts_.max_leaf_size = of.max_leaf_size;
     parts_.period = of.period;
     parts_.shifts = shifts_of(of.period);
-    parts_.cuts = choose_cuts<Dim>(all, on, memory_->points.keys, of, distribution.cuts);
+    parts_.cuts = choose_cuts<Dim>(all, on, all_keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
     parts_.points.way.sent.swap(memory_->points.order);
     memory::adopt(all, memory_->send(all, of, parts_), parts_);
+    memory_->points.leave_gpu();
   }
 
   template <class T, int Dim>
@@ -226,20 +236,26 @@ namespace nearfield::starpu_mpi
             throw error("distributed_tree: seconds is " + std::to_string(seconds) +
                         "; give what near_field::seconds() says, or 0");
         });
-    auto const of = agree_on_shape(all, on, points, memory_->options, distribution.imbalance);
+    auto const of =
+        agree_on_shape(all, memory_->points, points, memory_->options, distribution.imbalance);
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
     memory_->cost.update(all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
-    all.attempt([&] { memory_->points.sort(points, of); });
+    all.attempt([&] { memory_->points.sort(of); });
     if (choice == cut_choice::of_the_caller)
-      parts_.cuts = choose_cuts<Dim>(all, on, memory_->points.keys, of, choice);
+    {
+      key_span all_keys;
+      all.attempt([&] { all_keys = memory_->points.all_keys(); });
+      parts_.cuts = choose_cuts<Dim>(all, on, all_keys, of, choice);
+    }
     else
     {
       parts_.cuts = memory_->cuts;
       if (of.max_leaf_size > 0)
-        detail::move_to_leaves<Dim>(all, memory_->points.keys, of.layout.level, of.max_leaf_size,
-                                    parts_.cuts);
+        detail::move_to_leaves<Dim>(
+            all, [&](key_span keys) { return memory_->points.places_of(keys); }, of.layout.level,
+            of.max_leaf_size, parts_.cuts);
     }
     parts_.root = of.root;
     parts_.points.way.sent.swap(memory_->points.order);
@@ -256,6 +272,7 @@ namespace nearfield::starpu_mpi
       }
     }
     memory::adopt(all, std::move(known), parts_);
+    memory_->points.leave_gpu();
   }
 
   template <class T, int Dim>

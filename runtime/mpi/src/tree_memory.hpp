@@ -18,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -56,13 +57,14 @@ namespace nearfield::starpu_mpi::detail
     std::array<T, Dim> x;
     index_type index; ///< in the caller's columns
   };
+  /// Their positions.
   template <class T, int Dim>
-  strided<T const, Dim> positions_of(std::span<traveller<T, Dim> const> points)
+  strided<T, Dim> positions_of(std::span<traveller<T, Dim>> points)
   {
     static_assert(sizeof(traveller<T, Dim>) % sizeof(T) == 0);
-    std::array<T const*, Dim> first;
-    for (int d = 0; d < Dim; ++d) first[d] = &points[0].x[d];
-    return {soa<T const, Dim>(first, points.size()), sizeof(traveller<T, Dim>) / sizeof(T)};
+    std::array<T*, Dim> first;
+    for (int d = 0; d < Dim; ++d) first[d] = points.data()->x.data() + d;
+    return {soa<T, Dim>(first, points.size()), sizeof(traveller<T, Dim>) / sizeof(T)};
   }
 
   /// The leaves of a rank, whose keys these are.
@@ -81,7 +83,8 @@ namespace nearfield::starpu_mpi::detail
     return {cuts[r], cuts[r + 1]};
   }
 
-  /// One set of points, and the memory in which it gets to its ranks.
+  /// One set of points, and the memory in which it gets to its ranks. With a GPU it is sorted there, and what the host
+  /// need not see stays there; where that has too little memory, the host does all.
   template <class T, int Dim>
   struct travelling_points
   {
@@ -90,11 +93,15 @@ namespace nearfield::starpu_mpi::detail
     explicit travelling_points(distribution_options const& of_tree) : distribution(of_tree) {}
 
     distribution_options const& distribution;
+    strided<T const, Dim> given; ///< the caller's
+    std::array<key_axis, Dim> axes;
+    key_layout layout;
+    std::unique_ptr<gpu_points<T, Dim>> gpu; ///< made when it is first needed
+    bool is_on_gpu = false, is_settled_on_gpu = false;
     // of the caller's points along the curve
-    page_vector<std::uint64_t> keys;
-    page_vector<index_type> order; ///< before it becomes way().sent
+    page_vector<std::uint64_t> keys; ///< on a GPU none, until all_keys()
+    page_vector<index_type> order;   ///< before it becomes way().sent
     std::array<page_vector<T>, Dim> sorted;
-    std::unique_ptr<gpu_points<T, Dim>> sorter; ///< made when it is first needed
     sort_scratch scratch;
     // of points that travel
     page_vector<traveller<T, Dim>> leaving;
@@ -123,69 +130,133 @@ namespace nearfield::starpu_mpi::detail
                     });
     }
 
-    /// Sorts the caller's points along the curve.
-    void sort(strided<T const, Dim> const& points, shape<Dim> const& of)
+    /// Whether f() could do it on the GPU: then so can what follows.
+    template <class F>
+    bool try_on_gpu(F const& f)
     {
-      std::size_t const n = points.size();
-      check_number(n);
-      renew(order, n);
-      renew(keys, n);
-      for (auto& column : sorted) renew(column, n);
-      if (distribution.gpu && sort_on_gpu(points, of)) return;
-      for_each_part(threads(), cut(threads(), n),
-                    [&](int, std::size_t begin, std::size_t end)
-                    { write_keys(points, begin, end, of.axes(), of.layout, keys.data()); });
-      sort_keys(threads(), keys, order, scratch);
-      // column by column: more places at once would be more than the page tables in the cache
-      for (int d = 0; d < Dim; ++d)
-        each(n, [&, x = points[d], to = sorted[d].data()](std::size_t i) { to[i] = x[order[i]]; });
-    }
-
-    /// Whether the GPU has the memory for it.
-    bool sort_on_gpu(strided<T const, Dim> const& points, shape<Dim> const& of)
-    {
-      std::array<T*, Dim> to;
-      for (int d = 0; d < Dim; ++d) to[d] = sorted[d].data();
       try
       {
-        if (!sorter) sorter = std::make_unique<gpu_points<T, Dim>>(*distribution.gpu, threads());
-        sorter->sort(points, of.axes(), of.layout, keys.data(), order.data(), to);
+        f();
+        return is_on_gpu;
       }
       catch (error const& e)
       {
         if (e.kind() != error_kind::out_of_memory) throw;
-        return false;
+        return is_on_gpu = false;
       }
-      return true;
+    }
+    /// Whether f() did it on the GPU. Otherwise the host has the sorted points.
+    template <class F>
+    bool on_gpu(F const& f)
+    {
+      if (!is_on_gpu) return false;
+      if (try_on_gpu(f)) return true;
+      sort_on_host();
+      return false;
+    }
+
+    /// The caller's points. As valid_bounds().
+    point_bounds<T, Dim> load(named_positions<T, Dim> const& points,
+                              std::array<double, Dim> const& period)
+    {
+      given = points.positions;
+      std::optional<point_bounds<T, Dim>> bounds;
+      is_on_gpu = distribution.gpu && given.size() > 0 && given.size() < std::size_t(1) << 31;
+      for (int d = 0; d < Dim; ++d) is_on_gpu = is_on_gpu && given[d].first;
+      if (distribution.gpu)
+        try_on_gpu(
+            [&]
+            {
+              if (!gpu) gpu = std::make_unique<gpu_points<T, Dim>>(*distribution.gpu, threads());
+              if (is_on_gpu) bounds = gpu->load(given, period);
+            });
+      return bounds ? *bounds : valid_bounds(threads(), points, period);
+    }
+
+    /// Sorts them along the curve.
+    void sort(shape<Dim> const& of)
+    {
+      check_number(given.size());
+      axes = of.axes();
+      layout = of.layout;
+      if (!is_on_gpu) return sort_on_host();
+      renew(order, given.size());
+      on_gpu([&] { gpu->sort(axes, layout, order.data()); });
+    }
+
+    void sort_on_host()
+    {
+      std::size_t const n = given.size();
+      renew(order, n);
+      renew(keys, n);
+      for (auto& column : sorted) renew(column, n);
+      make_keys(given, keys);
+      sort_keys(threads(), keys, order, scratch);
+      // column by column: more places at once would be more than the page tables in the cache
+      for (int d = 0; d < Dim; ++d)
+        each(n, [&, x = given[d], to = sorted[d].data()](std::size_t i) { to[i] = x[order[i]]; });
+    }
+
+    void make_keys(strided<T const, Dim> const& of, std::span<std::uint64_t> to)
+    {
+      for_each_part(threads(), cut(threads(), to.size()),
+                    [&](int, std::size_t begin, std::size_t end)
+                    { write_keys(of, begin, end, axes, layout, to.data()); });
+    }
+
+    /// The keys of the sorted points.
+    key_span all_keys()
+    {
+      renew(keys, given.size());
+      on_gpu([&] { gpu->read_keys(keys.data()); });
+      return keys;
+    }
+
+    /// The number of sorted points with a smaller key, for each of these.
+    std::vector<std::size_t> places_of(key_span wanted)
+    {
+      std::vector<std::size_t> places;
+      if (on_gpu([&] { places = gpu->places_of(wanted); })) return places;
+      return detail::places_of(wanted, keys);
     }
 
     /// Sends the sorted points to the ranks between whose cuts they are. Points that stay on this rank are no message:
     /// they come between those of the ranks before and after.
     void exchange(ranks const& all, std::span<std::uint64_t const> cuts, journey& way)
     {
-      way.sent_offsets = places_of(cuts, keys);
       auto const me = static_cast<std::size_t>(all.rank());
-      own_sent = way.sent_offsets[me];
-      n_own = way.sent_offsets[me + 1] - own_sent;
-      std::vector<std::size_t> offsets = way.sent_offsets;
-      for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
+      std::vector<std::size_t> offsets;
       all.attempt(
           [&]
           {
+            way.sent_offsets = offsets = places_of(cuts);
+            own_sent = offsets[me];
+            n_own = offsets[me + 1] - own_sent;
+            for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
             renew(leaving, offsets.back());
-            each(leaving.size(),
-                 [&](std::size_t i)
-                 {
-                   std::size_t const from = i < own_sent ? i : i + n_own;
-                   leaving[i].index = way.sent[from];
-                   for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from];
-                 });
+            auto const from = [&](std::size_t i)
+            {
+              return i < own_sent ? i : i + n_own;
+            };
+            each(leaving.size(), [&](std::size_t i) { leaving[i].index = way.sent[from(i)]; });
+            auto const read = [&]
+            {
+              std::span const to(leaving);
+              gpu->read(0, positions_of(to.first(own_sent)));
+              gpu->read(own_sent + n_own, positions_of(to.subspan(own_sent)));
+            };
+            if (!on_gpu(read))
+              each(leaving.size(),
+                   [&](std::size_t i)
+                   {
+                     for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from(i)];
+                   });
           });
       all.exchange<traveller<T, Dim>>(leaving, offsets, arrived);
 
       way.received_offsets = arrived.offsets;
       for (std::size_t r = me + 1; r < offsets.size(); ++r) way.received_offsets[r] += n_own;
-      std::uint64_t const n_points = keys.size();
+      std::uint64_t const n_points = given.size();
       by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
       first_number = {distribution.first_number};
       for (std::uint64_t const count : counts.values)
@@ -194,94 +265,116 @@ namespace nearfield::starpu_mpi::detail
     /// of all ranks
     [[nodiscard]] std::uint64_t total() const { return first_number.back() - first_number[0]; }
 
-    /// The keys of own points, ascending.
-    key_span own_keys(ranks const& all, shape<Dim> const& of)
-    {
-      check_number(n_own + arrived.values.size());
-      key_span const stay = key_span(keys).subspan(own_sent, n_own);
-      if (arrived.values.empty()) return stay;
-      merge(all, of, stay);
-      return merged_keys;
-    }
-
-    /// Brings own points into the order of their keys.
+    /// Brings own points into the order of their keys: those that stay and those that arrived. The latter come by rank,
+    /// and from a rank by key. Points with equal keys come by number.
     template <class Points>
     void settle(ranks const& all, Points& own)
     {
       auto const me = static_cast<std::size_t>(all.rank());
-      if (arrived.values.empty())
-        keep(me, own);
-      else
-        unite(me, own);
-    }
+      auto& way = own.way;
+      std::size_t const n = n_own + arrived.values.size(), own_begin = way.received_offsets[me];
+      check_number(n);
+      renew(way.received, n);
+      renew(own.numbers, n);
+      std::array<T*, Dim> x;
+      auto const make_room = [&]
+      {
+        for (int d = 0; d < Dim; ++d)
+        {
+          renew(merged[d], n);
+          x[d] = merged[d].data();
+        }
+      };
+      auto const unite = [&]
+      {
+        make_room();
+        gpu->unite(own_sent, n_own, positions_of(std::span(arrived.values)), own_begin, x,
+                   way.received.data());
+      };
+      is_settled_on_gpu = on_gpu(unite);
+      if (!is_settled_on_gpu)
+      {
+        if (arrived.values.empty())
+          for (int d = 0; d < Dim; ++d) x[d] = sorted[d].data() + own_sent;
+        else
+        {
+          make_room();
+          merge(all, own_begin, x, way.received);
+        }
+      }
+      for (int d = 0; d < Dim; ++d) own.positions[d] = x[d];
 
-    /// Own points are those that stay.
-    template <class Points>
-    void keep(std::size_t me, Points& parts)
-    {
-      renew(parts.way.received, n_own);
-      renew(parts.numbers, n_own);
+      bool const all_stay = arrived.values.empty();
       each(n_own,
-           [&](std::size_t p)
+           [&](std::size_t i)
            {
-             parts.way.received[p] = static_cast<index_type>(p);
-             parts.numbers[p] = first_number[me] + parts.way.sent[own_sent + p];
+             if (all_stay) way.received[i] = static_cast<index_type>(i);
+             own.numbers[way.received[own_begin + i]] = first_number[me] + way.sent[own_sent + i];
            });
-      for (int d = 0; d < Dim; ++d) parts.positions[d] = sorted[d].data() + own_sent;
+      for (int r = 0; r < all.size(); ++r)
+        each(arrived.of(r).size(),
+             [&, from = static_cast<std::size_t>(r)](std::size_t i)
+             {
+               own.numbers[way.received[way.received_offsets[from] + i]] =
+                   first_number[from] + arrived.of(r)[i].index;
+             });
     }
 
-    /// Sorts the keys of own points. They come by rank, and from a rank by key; those with equal keys by number, and the
-    /// merge keeps that order.
-    void merge(ranks const& all, shape<Dim> const& of, key_span stay)
+    /// On the host. x[d] become the coordinates, received[i] the place of the point that came as number i.
+    void merge(ranks const& all, std::size_t own_begin, std::array<T*, Dim> const& x,
+               std::span<index_type> received)
     {
       renew(arrived_keys, arrived.values.size());
-      for_each_part(
-          threads(), cut(threads(), arrived_keys.size()),
-          [&, x = positions_of<T, Dim>(arrived.values)](int, std::size_t begin, std::size_t end)
-          { write_keys(x, begin, end, of.axes(), of.layout, arrived_keys.data()); });
+      make_keys(positions_of(std::span(arrived.values)), arrived_keys);
+      key_span const stay = key_span(keys).subspan(own_sent, n_own);
       std::vector<key_span> runs;
       for (int r = 0; r < all.size(); ++r)
         runs.push_back(r == all.rank() ? stay
                                        : key_span(arrived_keys)
                                              .subspan(arrived.offsets[static_cast<std::size_t>(r)],
                                                       arrived.of(r).size()));
-      renew(merged_order, stay.size() + arrived_keys.size());
+      renew(merged_order, received.size());
       merge_keys(threads(), runs, merged_keys, merged_order, scratch);
-    }
-
-    /// Own points are those that stay and those that arrived.
-    template <class Points>
-    void unite(std::size_t me, Points& parts)
-    {
-      auto& way = parts.way;
-      std::size_t const n = merged_order.size(), own_begin = way.received_offsets[me];
-      renew(way.received, n);
-      renew(parts.numbers, n);
-      for (int d = 0; d < Dim; ++d)
-      {
-        renew(merged[d], n);
-        parts.positions[d] = merged[d].data();
-      }
-      each(n,
+      each(received.size(),
            [&](std::size_t p)
            {
              std::size_t const i = merged_order[p];
-             way.received[i] = static_cast<index_type>(p);
-             if (i >= own_begin && i - own_begin < n_own)
-             {
-               std::size_t const from = own_sent + i - own_begin;
-               parts.numbers[p] = first_number[me] + way.sent[from];
-               for (int d = 0; d < Dim; ++d) merged[d][p] = sorted[d][from];
-             }
-             else
-             {
-               auto const r = std::ranges::upper_bound(way.received_offsets, i) -
-                              way.received_offsets.begin() - 1;
-               traveller<T, Dim> const& come = arrived.values[i < own_begin ? i : i - n_own];
-               parts.numbers[p] = first_number[static_cast<std::size_t>(r)] + come.index;
-               for (int d = 0; d < Dim; ++d) merged[d][p] = come.x[d];
-             }
+             received[i] = static_cast<index_type>(p);
+             bool const is_own = i >= own_begin && i - own_begin < n_own;
+             auto const& come = arrived.values[is_own ? 0 : i < own_begin ? i : i - n_own];
+             for (int d = 0; d < Dim; ++d)
+               x[d][p] = is_own ? sorted[d][own_sent + i - own_begin] : come.x[d];
            });
+    }
+
+    /// The keys of own points.
+    key_span own_keys()
+    {
+      if (is_settled_on_gpu)
+      {
+        std::array<T const*, Dim> x;
+        for (int d = 0; d < Dim; ++d) x[d] = merged[d].data();
+        renew(merged_keys, merged[0].size());
+        make_keys(soa<T const, Dim>(x, merged_keys.size()), merged_keys);
+      }
+      else if (arrived.values.empty())
+        return key_span(keys).subspan(own_sent, n_own);
+      return merged_keys;
+    }
+
+    /// Their leaves, if they are the only points.
+    leaf_set<Dim> leaves(shape<Dim> const& of, curve_range const& owned)
+    {
+      leaf_set<Dim> made;
+      if (on_gpu([&] { made = gpu->leaves(of.max_leaf_size, owned); })) return made;
+      return leaves_of<Dim>(threads(), own_keys(), of, owned);
+    }
+
+    /// Leaves the GPU to others.
+    void leave_gpu()
+    {
+      is_on_gpu = false;
+      if (gpu) gpu->release();
     }
   };
 
@@ -311,9 +404,8 @@ namespace nearfield::starpu_mpi::detail
       all.attempt(
           [&]
           {
-            own =
-                leaves_of<Dim>(threads(), points.own_keys(all, of), of, range_of(all, parts.cuts));
             points.settle(all, parts.points);
+            own = points.leaves(of, range_of(all, parts.cuts));
           });
       return learn_layer<Dim>(all, threads(), own, parts.cuts, of.layout.level, of.period);
     }

@@ -14,6 +14,7 @@
 #include <thrust/iterator/counting_iterator.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -69,7 +70,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::find_heads(sets& sorted, tree_tables<Dim>& to)
+  void device_tree<Dim>::find_heads(sets& sorted, tree_tables<Dim>& to, curve_range const& owned)
   {
     bool const is_adaptive = !options_.level;
     std::array<key_column, 2> columns;
@@ -104,7 +105,8 @@ namespace nearfield::detail
       {
         sorted[s].levels = device_array<std::uint8_t>(n, stream_, "build_tree: levels");
         levels_of_points<Dim><<<blocks, block_threads, 0, stream_>>>(
-            columns[s], maxima[s], columns[1 - s], maxima[1 - s], sorted[s].levels.data());
+            columns[s], maxima[s], columns[1 - s], maxima[1 - s], foreign_keys::around<Dim>(owned),
+            sorted[s].levels.data());
         check_cuda(cudaGetLastError(), "build_tree: levels_of_points");
       }
       sorted[s].heads = device_array<std::uint32_t>(n, stream_, "build_tree: heads");
@@ -221,6 +223,43 @@ namespace nearfield::detail
           <<<blocks, block_threads, 0, stream_>>>(targets, sources, before.data(), columns);
     check_cuda(cudaGetLastError(), "build_tree: write_leaves");
     end_stage("leaves", stream_);
+  }
+
+  template <int Dim>
+  leaf_set<Dim> device_tree<Dim>::leaves_of(device_array<std::uint64_t>&& keys,
+                                            curve_range const& owned, staging& bus, executor& on)
+  {
+    leaf_set<Dim> leaves;
+    std::size_t const n_points = keys.size();
+    if (n_points == 0) return leaves;
+    tree_tables<Dim> tables;
+    tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
+    device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
+    sets sorted;
+    sorted[0].keys = std::move(keys);
+    find_heads(sorted, tables, owned);
+    std::uint32_t n = 0;
+    device_copy(&n, tables.report.data()->heads, sizeof n, stream_);
+    tables.capacity.leaves = n;
+    make_leaves(sorted, true, tables);
+
+    leaves.cells.resize(n);
+    leaves.levels.resize(n);
+    leaves.keys.resize(n);
+    leaves.target_offsets.resize(n + std::size_t(1));
+    staged_column cells = column_to(leaves.cells.data(), tables.cells, n);
+    cells.host = [copy = cells.host, &leaves](void* piece, std::size_t first, std::size_t some)
+    {
+      copy(piece, first, some);
+      for (std::size_t b = first; b < first + some; ++b)
+        leaves.levels[b] = static_cast<std::uint8_t>(leaves.cells[b].level);
+    };
+    bus.download(on,
+                 std::array{cells, column_to(leaves.keys.data(), tables.keys, n),
+                            column_to(leaves.target_offsets.data(), tables.target_offsets,
+                                      n + std::size_t(1))},
+                 stream_);
+    return leaves;
   }
 
   template <int Dim>

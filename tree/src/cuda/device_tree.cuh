@@ -2,8 +2,10 @@
 
 #include "../images.hpp"
 #include "../keys.hpp"
+#include "../leaves.hpp"
 #include "bounds.cuh"
 #include "pinned.hpp"
+#include "staging.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -114,6 +116,10 @@ namespace nearfield::detail
     void finish();
     void reserve(double factor);
 
+    /// The leaves of one set of sorted points of a part of a tree, on the host; this object keeps nothing of them.
+    [[nodiscard]] leaf_set<Dim> leaves_of(device_array<std::uint64_t>&& keys,
+                                          curve_range const& owned, staging& bus, executor& on);
+
     [[nodiscard]] cuda_stream stream() const { return stream_; }
     [[nodiscard]] tree_options<Dim> const& options() const { return options_; }
     [[nodiscard]] cube<Dim> const& root() const { return root_; }
@@ -147,7 +153,7 @@ namespace nearfield::detail
     template <class T>
     void sort(device_positions<T, Dim> const& points, sets& sorted, tree_tables<Dim>& to);
     /// The rest does not depend on T: leaves, lists and numbers.
-    void find_heads(sets& sorted, tree_tables<Dim>& to);
+    void find_heads(sets& sorted, tree_tables<Dim>& to, curve_range const& owned = {});
     leaf_heads<Dim> heads_of(sorted_keys const& set, int s, tree_tables<Dim>& to) const;
     void make_tables(sets const& sorted, bool one_set, tree_tables<Dim>& to);
     void make_leaves(sets const& sorted, bool one_set, tree_tables<Dim>& to);

@@ -1,33 +1,77 @@
 #pragma once
 
+#include "bounds.cuh"
+#include "device_tree.cuh"
 #include "gpu_points.hpp"
 #include "launch.cuh"
 #include "on_device.hpp"
 #include "points.cuh"
 #include "primitives.hpp"
 #include "staging.hpp"
+#include "starts.cuh"
 #include "tree_keys.cuh"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/cuda/permutation.hpp>
 
 #include <algorithm>
-#include <optional>
 #include <string>
-#include <vector>
+#include <utility>
 
 namespace nearfield::detail
 {
   template <class T, int Dim>
   __global__ void keys_on_axes(device_points<T, Dim> points, device_axes<Dim> axes,
-                               key_layout layout, std::uint64_t* keys, index_type* order)
+                               key_layout layout, std::uint64_t* keys)
   {
     std::uint32_t const i = thread_index();
-    if (i >= points.n) return;
-    keys[i] = axes.key(points, i, layout);
-    order[i] = i;
+    if (i < points.n) keys[i] = axes.key(points, i, layout);
+  }
+
+  static __global__ void number_rows(std::uint32_t n, index_type* rows)
+  {
+    std::uint32_t const i = thread_index();
+    if (i < n) rows[i] = i;
+  }
+
+  static __global__ void find_places(std::uint64_t const* keys, std::uint32_t n,
+                                     std::uint64_t const* wanted, std::uint32_t n_wanted,
+                                     std::uint32_t* places)
+  {
+    std::uint32_t const i = thread_index();
+    if (i < n_wanted) places[i] = lower_bound(keys, n, wanted[i]);
+  }
+
+  /// Sorted points [first, first + n) and others, the first n_before of which come before them: row i of all.
+  template <class T, int Dim>
+  struct united_rows
+  {
+    device_points<T, Dim> own, others{};
+    index_type const* order; ///< of own points
+    std::uint32_t first, n, n_before = 0;
+
+    [[nodiscard]] __device__ bool is_own(std::uint32_t i) const
+    {
+      return i >= n_before && i - n_before < n;
+    }
+    [[nodiscard]] __device__ T at(std::uint32_t i, int d) const
+    {
+      if (is_own(i)) return own.x[d][order[first + i - n_before]];
+      return others.x[d][i < n_before ? i : i - n];
+    }
+  };
+
+  /// Position p takes row rows[p], or row p; places[i] becomes the position of row i. Both may be null.
+  template <class T, int Dim>
+  __global__ void take_rows(united_rows<T, Dim> from, index_type const* rows, std::uint32_t n,
+                            std::array<T*, Dim> x, index_type* places)
+  {
+    std::uint32_t const p = thread_index();
+    if (p >= n) return;
+    std::uint32_t const i = rows ? rows[p] : p;
+    for (int d = 0; d < Dim; ++d) x[d][p] = from.at(i, d);
+    if (places) places[i] = p;
   }
 
   template <class T, int Dim>
@@ -46,38 +90,137 @@ namespace nearfield::detail
     ~device()
     {
       on_device const here(number_);
+      drop();
       cudaStreamDestroy(stream_);
       static_cast<void>(cudaGetLastError());
     }
 
-    void sort(strided<T const, Dim> const& points, std::array<key_axis, Dim> const& axes,
-              key_layout const& layout, std::uint64_t* keys, index_type* order,
-              std::array<T*, Dim> const& sorted)
+    std::optional<point_bounds<T, Dim>> load(strided<T const, Dim> const& points,
+                                             std::array<double, Dim> const& period)
     {
       on_device const here(number_);
-      memory_guard const guard{most_kept_};
-      sort_here(points, axes, layout, keys, order, sorted);
+      drop();
+      // before anything crosses the bus
+      if (points.size() * (2 * Dim * sizeof(T) + 40) > free_gpu_memory())
+        throw error("gpu_points: too little device memory for " + std::to_string(points.size()) +
+                        " points",
+                    error_kind::out_of_memory);
+      x_ = upload(points);
+      return bounds_within(period);
+    }
+
+    void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout, index_type* order)
+    {
+      on_device const here(number_);
+      axes_ = device_axes<Dim>(axes);
+      layout_ = layout;
+      std::size_t const n = x_[0].size();
+      keys_ = device_array<std::uint64_t>(n, stream_, what);
+      order_ = device_array<index_type>(n, stream_, what);
+      write_keys(view(x_), keys_.data());
+      sort_rows(keys_, order_);
+      download({column_to(order, order_, n)});
+    }
+
+    void read_keys(std::uint64_t* to)
+    {
+      on_device const here(number_);
+      download({column_to(to, keys_, keys_.size())});
+    }
+
+    std::vector<std::size_t> places_of(std::span<std::uint64_t const> keys)
+    {
+      if (keys.empty()) return {};
+      on_device const here(number_);
+      device_array<std::uint64_t> const wanted(keys, stream_);
+      device_array<std::uint32_t> found(keys.size(), stream_, what);
+      find_places<<<blocks(keys.size()), block_threads, 0, stream_>>>(
+          keys_.data(), static_cast<std::uint32_t>(keys_.size()), wanted.data(),
+          static_cast<std::uint32_t>(keys.size()), found.data());
+      check_cuda(cudaGetLastError(), "gpu_points: find_places");
+      std::vector<std::uint32_t> places(keys.size());
+      found.copy_to(places);
+      return {places.begin(), places.end()};
+    }
+
+    void read(std::size_t first, strided<T, Dim> const& to)
+    {
+      on_device const here(number_);
+      if (to.size() == 0) return;
+      columns x = take({.own = view(x_),
+                        .order = order_.data(),
+                        .first = static_cast<std::uint32_t>(first),
+                        .n = static_cast<std::uint32_t>(to.size())},
+                       nullptr, nullptr, to.size());
+      download(columns_to(to, x));
+    }
+
+    void unite(std::size_t first, std::size_t n, strided<T const, Dim> const& others,
+               std::size_t n_before, std::array<T*, Dim> const& x, index_type* places)
+    {
+      on_device const here(number_);
+      std::size_t const n_all = n + others.size();
+      united_ = device_array<std::uint64_t>(n_all, stream_, what);
+      if (n_all == 0) return;
+      check_cuda(cudaMemcpyAsync(united_.data() + n_before, keys_.data() + first,
+                                 n * sizeof(std::uint64_t), cudaMemcpyDefault, stream_),
+                 "gpu_points: cudaMemcpyAsync");
+      columns const other = upload(others);
+      united_rows<T, Dim> const from{.own = view(x_),
+                                     .others = view(other),
+                                     .order = order_.data(),
+                                     .first = static_cast<std::uint32_t>(first),
+                                     .n = static_cast<std::uint32_t>(n),
+                                     .n_before = static_cast<std::uint32_t>(n_before)};
+      device_array<index_type> rows, place_of;
+      if (others.size() > 0)
+      {
+        device_points<T, Dim> before = from.others, after = from.others;
+        before.n = from.n_before;
+        after.n -= from.n_before;
+        for (int d = 0; d < Dim; ++d) after.x[d] += n_before;
+        write_keys(before, united_.data());
+        write_keys(after, united_.data() + n_before + n);
+        rows = device_array<index_type>(n_all, stream_, what);
+        place_of = device_array<index_type>(n_all, stream_, what);
+        sort_rows(united_, rows);
+      }
+      columns united = take(from, rows.data(), place_of.data(), n_all);
+      auto to_host = columns_to(soa<T, Dim>(x, n_all), united);
+      if (others.size() > 0) to_host.push_back(column_to(places, place_of, n_all));
+      download(to_host);
+    }
+
+    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned)
+    {
+      on_device const here(number_);
+      tree_options<Dim> options{.order = leaf_order::morton};
+      if (max_leaf_size > 0)
+        options.max_leaf_size = static_cast<int>(max_leaf_size);
+      else
+        options.level = layout_.level;
+      return device_tree<Dim>(stream_, options).leaves_of(std::move(united_), owned, *bus_, on_);
+    }
+
+    void release() noexcept
+    {
+      on_device const here(number_);
+      drop();
+      try
+      {
+        // others may want it, such as StarPU, which leaves a tenth of the GPU to us
+        pool_memory const now = memory_of_pool();
+        if (now.held - now.used > most_kept_) trim_pool();
+      }
+      catch (error const&)
+      {
+        // the next call on this device will tell
+      }
     }
 
   private:
-    /// Returns memory to others, such as StarPU, which leaves a tenth of the GPU to us. A little stays for next time.
-    struct memory_guard
-    {
-      std::uint64_t most_kept; ///< bytes
-
-      ~memory_guard()
-      {
-        try
-        {
-          pool_memory const now = memory_of_pool();
-          if (now.held - now.used > most_kept) trim_pool();
-        }
-        catch (error const&)
-        {
-          // the next call on this device will tell
-        }
-      }
-    };
+    static constexpr char const* what = "gpu_points: device memory";
+    using columns = std::array<device_array<T>, Dim>;
 
     [[nodiscard]] int checked(int number)
     {
@@ -90,60 +233,113 @@ namespace nearfield::detail
       return number;
     }
 
-    /// A column of the host, which the threads write.
-    template <class V>
-    static staged_column column_to(V* to, device_array<V>& from)
+    static unsigned blocks(std::size_t n) { return blocks_for(n, block_threads); }
+
+    void drop() noexcept
     {
-      return {from.data(), from.size(), sizeof(V),
-              [to](void* piece, std::size_t first, std::size_t n)
-              {
-                std::copy_n(static_cast<V const*>(piece), n, to + first);
-              }};
+      x_ = {};
+      keys_ = {};
+      united_ = {};
+      order_ = {};
     }
 
-    void sort_here(strided<T const, Dim> const& points, std::array<key_axis, Dim> const& axes,
-                   key_layout const& layout, std::uint64_t* keys, index_type* order,
-                   std::array<T*, Dim> const& sorted)
+    static device_points<T, Dim> view(columns const& x)
     {
-      char const* const what = "gpu_points: device memory";
-      std::size_t const n = points.size();
-      if (n == 0) return;
-      // before anything crosses the bus
-      if (n * std::max(Dim * sizeof(T) + 24, 2 * Dim * sizeof(T) + 12) > free_gpu_memory())
-        throw error("gpu_points: too little device memory for " + std::to_string(n) + " points",
-                    error_kind::out_of_memory);
-      std::array<device_array<T>, Dim> x, x_sorted;
-      std::array<T const*, Dim> from;
+      std::array<T const*, Dim> first;
+      for (int d = 0; d < Dim; ++d) first[d] = x[d].data();
+      return device_points<T, Dim>(soa<T const, Dim>(first, x[0].size()));
+    }
+
+    [[nodiscard]] columns upload(strided<T const, Dim> const& points)
+    {
+      columns x;
+      std::vector<staged_column> staged;
+      for (int d = 0; d < Dim; ++d)
+      {
+        x[d] = device_array<T>(points.size(), stream_, what);
+        staged.push_back({x[d].data(), points.size(), sizeof(T),
+                          [column = points[d]](void* piece, std::size_t first, std::size_t n)
+                          {
+                            T* const values = static_cast<T*>(piece);
+                            for (std::size_t i = 0; i < n; ++i) values[i] = column[first + i];
+                          }});
+      }
+      bus_->upload(on_, staged, stream_);
+      return x;
+    }
+
+    void download(std::vector<staged_column> const& staged)
+    {
+      bus_->download(on_, staged, stream_);
+    }
+    static std::vector<staged_column> columns_to(strided<T, Dim> const& to, columns& from)
+    {
+      std::vector<staged_column> staged;
+      for (int d = 0; d < Dim; ++d)
+        staged.push_back({from[d].data(), from[d].size(), sizeof(T),
+                          [column = to[d]](void* piece, std::size_t first, std::size_t n)
+                          {
+                            T const* const values = static_cast<T const*>(piece);
+                            for (std::size_t i = 0; i < n; ++i) column[first + i] = values[i];
+                          }});
+      return staged;
+    }
+
+    /// None if a point is outside.
+    std::optional<point_bounds<T, Dim>> bounds_within(std::array<double, Dim> const& period)
+    {
+      device_array<device_bounds<Dim>> found(2, stream_, what);
+      device_clear(found.data(), 2 * sizeof(device_bounds<Dim>), stream_);
+      std::array<T, Dim> lengths;
+      for (int d = 0; d < Dim; ++d) lengths[d] = static_cast<T>(period[d]);
+      unsigned const n_blocks =
+          std::min(blocks_for(x_[0].size(), bounds_threads), bounds_blocks * multiprocessors());
+      find_bounds<T, Dim><<<n_blocks, bounds_threads, 0, stream_>>>(view(x_), lengths, found.data(),
+                                                                    found.data() + 1);
+      check_cuda(cudaGetLastError(), "gpu_points: find_bounds");
+      std::array<device_bounds<Dim>, 2> host;
+      found.copy_to(host);
+      if (host[1].bad != 0) return std::nullopt;
+      point_bounds<T, Dim> bounds;
+      for (int d = 0; d < Dim; ++d)
+      {
+        bounds.lower[d] = static_cast<T>(-from_ordered(host[1].lower[d]));
+        bounds.upper[d] = static_cast<T>(from_ordered(host[1].upper[d]));
+      }
+      return bounds;
+    }
+
+    void write_keys(device_points<T, Dim> const& points, std::uint64_t* keys)
+    {
+      if (points.n == 0) return;
+      keys_on_axes<T, Dim>
+          <<<blocks(points.n), block_threads, 0, stream_>>>(points, axes_, layout_, keys);
+      check_cuda(cudaGetLastError(), "gpu_points: keys_on_axes");
+    }
+
+    /// Stably; rows[p] becomes the row that came to position p.
+    void sort_rows(device_array<std::uint64_t>& keys, device_array<index_type>& rows)
+    {
+      number_rows<<<blocks(rows.size()), block_threads, 0, stream_>>>(
+          static_cast<std::uint32_t>(rows.size()), rows.data());
+      check_cuda(cudaGetLastError(), "gpu_points: number_rows");
+      if (layout_.level > 0) sort_by_key(keys, rows, Dim * layout_.level, what);
+    }
+
+    [[nodiscard]] columns take(united_rows<T, Dim> const& from, index_type const* rows,
+                               index_type* places, std::size_t n)
+    {
+      columns x;
       std::array<T*, Dim> to;
-      std::vector<staged_column> columns;
       for (int d = 0; d < Dim; ++d)
       {
         x[d] = device_array<T>(n, stream_, what);
-        from[d] = x[d].data();
-        columns.push_back({x[d].data(), n, sizeof(T),
-                           [column = points[d]](void* piece, std::size_t first, std::size_t count)
-                           {
-                             T* const values = static_cast<T*>(piece);
-                             for (std::size_t i = 0; i < count; ++i) values[i] = column[first + i];
-                           }});
+        to[d] = x[d].data();
       }
-      bus_->upload(on_, columns, stream_);
-      device_array<std::uint64_t> key_of(n, stream_, what);
-      device_array<index_type> place_of(n, stream_, what);
-      keys_on_axes<T, Dim><<<blocks_for(n, block_threads), block_threads, 0, stream_>>>(
-          device_points<T, Dim>(soa<T const, Dim>(from, n)), device_axes<Dim>(axes), layout,
-          key_of.data(), place_of.data());
-      check_cuda(cudaGetLastError(), "gpu_points: keys_on_axes");
-      if (layout.level > 0) sort_by_key(key_of, place_of, Dim * layout.level, what);
-      columns = {column_to(keys, key_of), column_to(order, place_of)};
-      for (int d = 0; d < Dim; ++d)
-      {
-        x_sorted[d] = device_array<T>(n, stream_, what);
-        to[d] = x_sorted[d].data();
-        columns.push_back(column_to(sorted[d], x_sorted[d]));
-      }
-      device_gather<T>(stream_, place_of.data(), n, from.data(), to.data(), Dim);
-      bus_->download(on_, columns, stream_);
+      take_rows<T, Dim><<<blocks(n), block_threads, 0, stream_>>>(
+          from, rows, static_cast<std::uint32_t>(n), to, places);
+      check_cuda(cudaGetLastError(), "gpu_points: take_rows");
+      return x;
     }
 
     executor& on_;
@@ -151,6 +347,11 @@ namespace nearfield::detail
     int number_;
     std::optional<staging> bus_;
     cudaStream_t stream_ = nullptr;
+    device_axes<Dim> axes_;
+    key_layout layout_;
+    columns x_; ///< as the caller has them
+    device_array<std::uint64_t> keys_, united_;
+    device_array<index_type> order_;
   };
 
   template <class T, int Dim>
@@ -161,11 +362,48 @@ namespace nearfield::detail
   gpu_points<T, Dim>::~gpu_points() = default;
 
   template <class T, int Dim>
-  void gpu_points<T, Dim>::sort(strided<T const, Dim> const& points,
-                                std::array<key_axis, Dim> const& axes, key_layout const& layout,
-                                std::uint64_t* keys, index_type* order,
-                                std::array<T*, Dim> const& sorted)
+  std::optional<point_bounds<T, Dim>>
+  gpu_points<T, Dim>::load(strided<T const, Dim> const& points,
+                           std::array<double, Dim> const& period)
   {
-    device_->sort(points, axes, layout, keys, order, sorted);
+    return device_->load(points, period);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::sort(std::array<key_axis, Dim> const& axes, key_layout const& layout,
+                                index_type* order)
+  {
+    device_->sort(axes, layout, order);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read_keys(std::uint64_t* to)
+  {
+    device_->read_keys(to);
+  }
+  template <class T, int Dim>
+  std::vector<std::size_t> gpu_points<T, Dim>::places_of(std::span<std::uint64_t const> keys)
+  {
+    return device_->places_of(keys);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read(std::size_t first, strided<T, Dim> const& to)
+  {
+    device_->read(first, to);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::unite(std::size_t first, std::size_t n,
+                                 strided<T const, Dim> const& others, std::size_t n_before,
+                                 std::array<T*, Dim> const& x, index_type* places)
+  {
+    device_->unite(first, n, others, n_before, x, places);
+  }
+  template <class T, int Dim>
+  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned)
+  {
+    return device_->leaves(max_leaf_size, owned);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::release() noexcept
+  {
+    device_->release();
   }
 }

@@ -1,18 +1,29 @@
 #pragma once
 
+#include "../column_bounds.hpp"
 #include "../keys.hpp"
+#include "../leaves.hpp"
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <span>
+#include <vector>
 
 namespace nearfield::detail
 {
-  /// Sorts points of the host along a curve on a GPU: to the bit what write_keys(), sort_keys() and a gather make.
+  /// Points of the host on a GPU while a tree over several processes is made of them: sorted along a curve, some go to
+  /// other processes and some come from there, and the rest gets leaves. To the bit what write_keys(), sort_keys(),
+  /// merge_keys(), a gather and adaptive_leaves() or uniform_leaves() make on the host.
+  ///
+  /// Called in the order of declaration; unite() may be repeated. There are fewer than 2^31 points. All functions throw
+  /// nearfield::error, of kind out_of_memory where the device has too little.
   template <class T, int Dim>
   class NEARFIELD_API gpu_points
   {
@@ -23,12 +34,30 @@ namespace nearfield::detail
     gpu_points& operator=(gpu_points const&) = delete;
     ~gpu_points();
 
-    /// Keys ascend; order[p] is the index of the point at position p, and sorted[d][p] its coordinate. There are fewer
-    /// than 2^31 points. Takes up to 36 bytes a point in f32, 60 in f64. Throws nearfield::error, of kind
-    /// out_of_memory if the device has less.
-    void sort(strided<T const, Dim> const& points, std::array<key_axis, Dim> const& axes,
-              key_layout const& layout, std::uint64_t* keys, index_type* order,
-              std::array<T*, Dim> const& sorted);
+    /// Copies points, at least one, and finds their bounds; none if a coordinate is not finite or, on a periodic axis,
+    /// outside [0, L).
+    std::optional<point_bounds<T, Dim>> load(strided<T const, Dim> const& points,
+                                             std::array<double, Dim> const& period);
+    /// Sorts them stably; order[p] becomes the index of the point at position p.
+    void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout, index_type* order);
+    /// The keys of the sorted points.
+    void read_keys(std::uint64_t* to);
+    /// The number of points with a smaller key, for each of these.
+    std::vector<std::size_t> places_of(std::span<std::uint64_t const> keys);
+    /// The coordinates of the sorted points from `first` on.
+    void read(std::size_t first, strided<T, Dim> const& to);
+
+    /// Takes the sorted points [first, first + n) and others, in the order of their keys. Where keys are equal, the first
+    /// n_before others come before these points and the rest after them. x[d] becomes the coordinates; places[i], with
+    /// points counted in that order, the position of point i. Without others places stay as they are.
+    void unite(std::size_t first, std::size_t n, strided<T const, Dim> const& others,
+               std::size_t n_before, std::array<T*, Dim> const& x, index_type* places);
+    /// Their leaves: adaptive ones with at most max_leaf_size points, or with 0 those of the keys' level. Once for each
+    /// unite().
+    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned);
+
+    /// Frees the memory, but for a little that is kept for the next points.
+    void release() noexcept;
 
   private:
     class device;

@@ -7,7 +7,7 @@
 
 namespace nearfield::detail
 {
-  /// The sort of a build without CUDA: the constructor says how to get one with it.
+  /// The points of a build without CUDA: the constructor says how to get one with it.
   template <class T, int Dim>
   class gpu_points<T, Dim>::device
   {};
@@ -20,9 +20,37 @@ namespace nearfield::detail
   template <class T, int Dim>
   gpu_points<T, Dim>::~gpu_points() = default;
 
+  // never called
   template <class T, int Dim>
-  void gpu_points<T, Dim>::sort(strided<T const, Dim> const&, std::array<key_axis, Dim> const&,
-                                key_layout const&, std::uint64_t*, index_type*,
-                                std::array<T*, Dim> const&)
+  std::optional<point_bounds<T, Dim>> gpu_points<T, Dim>::load(strided<T const, Dim> const&,
+                                                               std::array<double, Dim> const&)
+  {
+    return {};
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::sort(std::array<key_axis, Dim> const&, key_layout const&, index_type*)
+  {}
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read_keys(std::uint64_t*)
+  {}
+  template <class T, int Dim>
+  std::vector<std::size_t> gpu_points<T, Dim>::places_of(std::span<std::uint64_t const>)
+  {
+    return {};
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read(std::size_t, strided<T, Dim> const&)
+  {}
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::unite(std::size_t, std::size_t, strided<T const, Dim> const&,
+                                 std::size_t, std::array<T*, Dim> const&, index_type*)
+  {}
+  template <class T, int Dim>
+  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type, curve_range const&)
+  {
+    return {};
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::release() noexcept
   {}
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "../keys.hpp"
+#include "../leaves.hpp"
 #include "device_tree.cuh"
 #include "launch.cuh"
 #include "starts.cuh"
@@ -75,16 +76,40 @@ namespace nearfield::detail
     if (i < n) maxima[i] = static_cast<std::int8_t>(from.over(i, 4 * from.width));
   }
 
+  /// The keys around those of a part of a tree, whose boxes have neither; none: all ones.
+  struct foreign_keys
+  {
+    std::uint64_t before, after;
+
+    template <int Dim>
+    static foreign_keys around(curve_range const& owned)
+    {
+      constexpr std::uint64_t none = ~std::uint64_t(0), end = std::uint64_t(1)
+                                                              << Dim * max_level<Dim>;
+      return {owned.begin > 0 ? owned.begin - 1 : none, owned.end < end ? owned.end : none};
+    }
+    /// The deepest level at which one of them lies in the box of a key; -1 if there is none.
+    template <int Dim>
+    __device__ int common_with(std::uint64_t key) const
+    {
+      int result = -1;
+      if (~before != 0) result = common_levels<Dim>(key, before);
+      if (~after != 0) result = max(result, common_levels<Dim>(key, after));
+      return result;
+    }
+  };
+
   /// The level of the leaf of each point of a set. A leaf may be as small as it is for the sake of the other set.
   template <int Dim>
   __global__ void levels_of_points(key_column const own, window_maxima const own_maxima,
                                    key_column const other, window_maxima const other_maxima,
-                                   std::uint8_t* levels)
+                                   foreign_keys const foreign, std::uint8_t* levels)
   {
     std::uint32_t const i = thread_index();
     if (i >= own.n) return;
     std::uint32_t const s = own.most;
-    int crowded = s < own.n ? own_maxima.over(i, s + 1) : -1;
+    int crowded = foreign.common_with<Dim>(own.keys[i]);
+    if (s < own.n) crowded = max(crowded, own_maxima.over(i, s + 1));
     if (s < other.n)
     {
       // those with points on both sides of this one, then the nearest s + 1 on either side
