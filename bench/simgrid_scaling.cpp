@@ -153,9 +153,10 @@ namespace
       nf::boxes const points{known.target_offsets};
       nf::detail::list_writer lists(parts.lists, half, points, points, true, "simgrid_scaling", "");
       nf::detail::list_leaves(known, level_, {}, parts.first_leaf, parts.last_leaf, lists);
-      parts.offsets = std::move(known.target_offsets);
-      parts.points.numbers.resize(per_rank_);
-      auto& way = parts.points.way;
+      auto& own_points = parts.sets.emplace_back();
+      own_points.offsets = std::move(known.target_offsets);
+      own_points.numbers.resize(per_rank_);
+      auto& way = own_points.way;
       way.sent.resize(per_rank_);
       std::iota(way.sent.begin(), way.sent.end(), index_type(0));
       way.received = way.sent;

@@ -1,7 +1,7 @@
 #include "clouds.hpp"
+#include "part_of_a_tree.hpp"
 
 #include "tree/periodic_cases.hpp"
-#include "tree/tree_reference.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <map>
 #include <string>
 
 namespace
@@ -21,120 +20,6 @@ namespace
   using namespace nearfield::test;
   using starpu_mpi::cut_choice;
   using starpu_mpi::distributed_tree;
-
-  constexpr std::uint64_t far_number = 3'000'000'000'000; // global numbers do not fit 32 bits
-
-  /// The leaf with a point at this position.
-  index_type leaf_at(boxes const& leaves, index_type point)
-  {
-    return static_cast<index_type>(std::ranges::upper_bound(leaves.offsets, point) -
-                                   leaves.offsets.begin() - 1);
-  }
-
-  std::uint64_t sum_of_ranks(std::uint64_t value)
-  {
-    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return value;
-  }
-  std::uint64_t sum_before(std::uint64_t value)
-  {
-    std::uint64_t before = 0;
-    MPI_Exscan(&value, &before, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
-    return rank_of_world() == 0 ? 0 : before;
-  }
-
-  /// What this rank holds is its part of the tree of one rank, and it knows the leaves that touch it and no others.
-  template <class T, int Dim>
-  void expect_part_of(tree<Dim> const& one, points<T, Dim> const& all,
-                      distributed_tree<T, Dim> const& mine)
-  {
-    boxes const leaves = one.targets(), known = mine.known_leaves();
-    auto const first_leaf = static_cast<index_type>(sum_before(mine.size()));
-    index_type const first_point = leaves.offsets.empty() ? 0 : leaves.offsets[first_leaf];
-    ASSERT_EQ(mine.total_leaves(), one.size());
-    ASSERT_EQ(sum_of_ranks(mine.size()), one.size());
-    EXPECT_EQ(mine.total_points(), all.size());
-    EXPECT_EQ(mine.root(), one.root());
-    EXPECT_EQ(mine.period(), one.period());
-    EXPECT_TRUE(std::ranges::equal(mine.interactions().shifts, one.interactions().shifts));
-    EXPECT_EQ(sum_of_ranks(mine.interaction_count()), one.interaction_count());
-
-    std::map<std::pair<int, std::array<std::uint32_t, Dim>>, index_type> places;
-    for (index_type b = 0; b < one.size(); ++b) places[{one.cell(b).level, one.cell(b).index}] = b;
-    // known leaves are leaves of the tree of one rank, in its order
-    std::vector<index_type> leaf_of_known;
-    for (index_type b = 0; b < known.size(); ++b)
-    {
-      auto const place = places.find({mine.cell(b).level, mine.cell(b).index});
-      ASSERT_NE(place, places.end()) << "leaf " << b;
-      leaf_of_known.push_back(place->second);
-      EXPECT_EQ(known.count(b), leaves.count(place->second));
-    }
-    EXPECT_TRUE(std::ranges::is_sorted(leaf_of_known));
-    std::vector<bool> is_met(known.size(), false);
-    for (index_type b = 0; b < mine.size(); ++b)
-    {
-      ASSERT_EQ(leaf_of_known[mine.first_leaf() + b], first_leaf + b);
-      is_met[mine.first_leaf() + b] = true;
-      // lists: the same leaves in the same order
-      std::vector<std::pair<index_type, std::uint16_t>> found, expected;
-      for (source_range const& range : mine.interactions().neighbours(b))
-        for (index_type j = range.begin; j < range.end; ++j)
-        {
-          index_type const leaf = leaf_at(known, j);
-          is_met[leaf] = true;
-          found.emplace_back(leaves.begin(leaf_of_known[leaf]) + j - known.begin(leaf),
-                             range.shift);
-        }
-      for (source_range const& range : one.interactions().neighbours(first_leaf + b))
-        for (index_type j = range.begin; j < range.end; ++j) expected.emplace_back(j, range.shift);
-      ASSERT_EQ(found, expected);
-      EXPECT_EQ(mine.interactions().own[b].begin, known.begin(mine.first_leaf() + b));
-      EXPECT_EQ(mine.interactions().own[b].end, known.end(mine.first_leaf() + b));
-    }
-    EXPECT_TRUE(std::ranges::find(is_met, false) == is_met.end()) << "knows a leaf too many";
-
-    // points: the same ones in the same order
-    for (index_type i = 0; i < mine.n_points(); ++i)
-    {
-      index_type const index = one.target_order()[first_point + i];
-      ASSERT_EQ(mine.numbers()[i], far_number + index);
-      for (int d = 0; d < Dim; ++d) ASSERT_EQ(mine.positions()[d][i], all.columns[d][index]);
-    }
-  }
-
-  /// What a rank says that it sends is what the other one expects.
-  template <class T, int Dim>
-  void expect_matching_layers(distributed_tree<T, Dim> const& mine)
-  {
-    auto const n = static_cast<std::size_t>(size_of_world());
-    std::vector<std::uint64_t> sent(n, 0), expected(n, 0), received(n, 0);
-    for (auto const& layer : mine.layers())
-    {
-      auto const rank = static_cast<std::size_t>(layer.rank);
-      EXPECT_NE(layer.rank, rank_of_world());
-      EXPECT_TRUE(std::ranges::is_sorted(layer.sent));
-      for (index_type const b : layer.sent)
-        sent[rank] += mine.known_leaves().count(mine.first_leaf() + b) * 1000003 +
-                      mine.cell(mine.first_leaf() + b).index[0] + 1;
-      for (index_type b = layer.first_leaf; b < layer.last_leaf; ++b)
-        expected[rank] += mine.known_leaves().count(b) * 1000003 + mine.cell(b).index[0] + 1;
-    }
-    MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
-    EXPECT_EQ(received, expected);
-  }
-
-  /// Every point of the caller went somewhere, once.
-  template <class T, int Dim>
-  void expect_way_back(distributed_tree<T, Dim> const& mine, std::size_t n)
-  {
-    auto const& way = mine.way();
-    std::vector<int> times(n, 0);
-    for (index_type const i : way.sent) ++times.at(i);
-    EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(n));
-    EXPECT_EQ(way.received.size(), mine.n_points());
-    EXPECT_EQ(way.received_offsets.back(), mine.n_points());
-  }
 
   template <class T, int Dim>
   void expect_same_tree(points<T, Dim> const& all, owners who, tree_options<Dim> const& options,
@@ -149,7 +34,7 @@ namespace
     along_the_curve.order = leaf_order::morton;
     expect_part_of(build_tree(all.view(), along_the_curve), all, mine);
     expect_matching_layers(mine);
-    expect_way_back(mine, here.size());
+    expect_way_back(mine.way(), here.size(), mine.n_points());
   }
 
   template <class T, int Dim>
@@ -319,7 +204,7 @@ namespace
       mine.rebuild(here);
       expect_part_of(build_tree(all.view(), along_the_curve), all, mine);
       expect_matching_layers(mine);
-      expect_way_back(mine, here.size());
+      expect_way_back(mine.way(), here.size(), mine.n_points());
       distributed_tree const fresh(MPI_COMM_WORLD, mine.positions(), options,
                                    {.cuts = cut_choice::of_the_caller});
       expect_equal_parts(mine, fresh);

@@ -197,8 +197,9 @@ namespace nearfield::detail
         {
           double const of_targets = targets.count(b);
           double met = of_targets > 0 ? static_cast<double>(list.source_count(b - first)) : 0;
-          if (owned)
-            met += of_targets * cells_beyond<Dim>(leaves.cells[b], key_level, *owned, period);
+          if (owned && of_targets > 0)
+            met += double(sources.count(b)) *
+                   cells_beyond<Dim>(leaves.cells[b], key_level, *owned, period);
           sum.pairs += of_targets * met;
           sum.near_seconds += near_seconds(costs, of_targets, met);
         }
@@ -214,13 +215,14 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  candidate cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,
-                         int key_level, std::array<double, Dim> const& period, int size,
-                         curve_range const& owned)
+  candidate cost_of_size(executor& on, leaf_costs const& costs,
+                         std::span<std::uint64_t const> targets,
+                         std::span<std::uint64_t const> sources, bool one_set, int key_level,
+                         std::array<double, Dim> const& period, int size, curve_range const& owned)
   {
     auto const leaves =
-        adaptive_leaves<Dim>(on, keys, {}, key_level, static_cast<index_type>(size), owned);
-    return sampled_cost<Dim>(costs, leaves, true, key_level, period, &owned);
+        adaptive_leaves<Dim>(on, targets, sources, key_level, static_cast<index_type>(size), owned);
+    return sampled_cost<Dim>(costs, leaves, one_set, key_level, period, &owned);
   }
 
   template <int Dim>
@@ -241,7 +243,8 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template candidate cost_of_leaves(leaf_costs const&, tree<Dim> const&);                          \
   template candidate cost_of_size<Dim>(executor&, leaf_costs const&,                               \
-                                       std::span<std::uint64_t const>, int,                        \
+                                       std::span<std::uint64_t const>,                             \
+                                       std::span<std::uint64_t const>, bool, int,                  \
                                        std::array<double, Dim> const&, int, curve_range const&);   \
   template leaf_size_choice choose_leaf_size<Dim>(                                                 \
       executor&, leaf_costs const&, std::span<std::uint64_t const>,                                \

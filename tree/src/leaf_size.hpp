@@ -8,15 +8,15 @@
 
 namespace nearfield::detail
 {
-  /// What leaves of at most `size` points with these ascending keys, of one set, cost: those of the owned range, which
-  /// has all keys. What lies beyond it is taken to be as dense as the leaf beside it.
+  /// What leaves of at most `size` points with these ascending keys (of one set: targets) cost: those of the owned range,
+  /// which has all keys. What lies beyond it is taken to be as dense as the leaf beside it.
   template <int Dim>
   NEARFIELD_API leaf_size_choice::candidate
-  cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> keys,
-               int key_level, std::array<double, Dim> const& period, int size,
-               curve_range const& owned);
+  cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> targets,
+               std::span<std::uint64_t const> sources, bool one_set, int key_level,
+               std::array<double, Dim> const& period, int size, curve_range const& owned);
 
-  /// The choice for points with these ascending keys (of one set: targets), from a sample of the leaves of each size.
+  /// The choice for such points, from a sample of the leaves of each size.
   template <int Dim>
   leaf_size_choice choose_leaf_size(executor& on, leaf_costs const& costs,
                                     std::span<std::uint64_t const> targets,

@@ -20,16 +20,24 @@ namespace nearfield::starpu_mpi::detail
     }
   }
 
-  std::vector<std::uint64_t> cut_by_points(ranks const& all, std::span<std::uint64_t const> keys,
+  std::vector<std::uint64_t> cut_by_points(ranks const& all, key_sets const& sets,
                                            std::uint64_t end)
   {
     auto const n_ranks = static_cast<std::uint64_t>(all.size());
-    std::uint64_t const n = all.sum_of(keys.size()), before = all.sum_before(keys.size());
+    std::uint64_t n_here = 0;
+    for (auto const& keys : sets) n_here += keys.size();
+    std::uint64_t const n = all.sum_of(n_here);
+    std::uint64_t before = all.sum_before(n_here);
     // every so many points one, wherever they are: no rank sees more than these
     std::uint64_t const step = std::max<std::uint64_t>(1, n / (samples_per_rank * n_ranks));
     std::vector<std::uint64_t> mine;
-    for (std::uint64_t i = (before + step - 1) / step * step; i < before + keys.size(); i += step)
-      mine.push_back(keys[i - before]);
+    for (auto const& keys : sets)
+    {
+      std::uint64_t const after = before + keys.size();
+      for (std::uint64_t i = (before + step - 1) / step * step; i < after; i += step)
+        mine.push_back(keys[i - before]);
+      before = after;
+    }
     auto sample = all.gather_all(mine).values;
     std::ranges::sort(sample);
     std::vector<std::uint64_t> cuts{0};
@@ -39,11 +47,13 @@ namespace nearfield::starpu_mpi::detail
     return cuts;
   }
 
-  std::vector<std::uint64_t> cuts_there_are(ranks const& all, std::span<std::uint64_t const> keys,
+  std::vector<std::uint64_t> cuts_there_are(ranks const& all, key_sets const& sets,
                                             std::uint64_t end)
   {
     std::vector<std::uint64_t> mine;
-    if (!keys.empty()) mine = {keys.front(), keys.back()};
+    for (auto const& keys : sets)
+      if (!keys.empty()) mine.insert(mine.end(), {keys.front(), keys.back()});
+    std::ranges::sort(mine);
     by_rank<std::uint64_t> const ends = all.gather_all(mine);
     auto const n = static_cast<std::size_t>(all.size());
     std::vector<std::uint64_t> cuts(n + 1, end);
@@ -51,10 +61,10 @@ namespace nearfield::starpu_mpi::detail
     for (std::size_t r = n; r-- > 0;)
     {
       auto const of_rank = ends.of(static_cast<int>(r));
-      cuts[r] = of_rank.empty() ? cuts[r + 1] : of_rank[0];
+      cuts[r] = of_rank.empty() ? cuts[r + 1] : of_rank.front();
       if (of_rank.empty()) continue;
       // all ranks see the same, so all throw
-      if (after < n && of_rank[1] > cuts[after])
+      if (after < n && of_rank.back() > cuts[after])
         throw error("distributed_tree: cuts are those of the caller, but points of rank " +
                     std::to_string(after) + " come before some of rank " + std::to_string(r) +
                     " along the Z curve; let equal_interactions cut");
@@ -65,19 +75,23 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <int Dim>
-  void move_to_leaves(ranks const& all, key_places const& places_of, int key_level,
+  void move_to_leaves(ranks const& all, std::span<key_places const> sets, int key_level,
                       std::uint64_t max_leaf_size, std::span<std::uint64_t> cuts)
   {
     std::span<std::uint64_t> const inner = cuts.subspan(1, cuts.size() - 2);
     auto const levels =
         static_cast<std::size_t>(key_level); // the deepest box is a leaf in any case
+    // the points of each set in the box around a cut, of every level
+    std::vector<std::uint64_t> counts;
+    auto const count_of = [&](std::size_t set, std::size_t c, std::size_t level)
+    {
+      return counts[(set * inner.size() + c) * levels + level];
+    };
     auto const box_of = [&](std::uint64_t key, std::size_t level)
     {
       int const shift = Dim * (key_level - static_cast<int>(level));
       return key >> shift << shift;
     };
-    // the points in the box around a cut, of every level
-    std::vector<std::uint64_t> counts;
     all.attempt(
         [&]
         {
@@ -87,18 +101,28 @@ namespace nearfield::starpu_mpi::detail
             {
               std::uint64_t const first = box_of(cut, level);
               ends.push_back(first);
-              ends.push_back(first + (std::uint64_t(1) << (Dim * (key_level - int(level)))));
+              ends.push_back(first +
+                             (std::uint64_t(1) << (Dim * (key_level - static_cast<int>(level)))));
             }
-          auto const places = places_of(ends);
-          for (std::size_t i = 0; i < places.size(); i += 2)
-            counts.push_back(places[i + 1] - places[i]);
+          for (key_places const& places_of : sets)
+          {
+            auto const places = places_of(ends);
+            for (std::size_t i = 0; i < places.size(); i += 2)
+              counts.push_back(places[i + 1] - places[i]);
+          }
         });
     all.sum(counts);
+    auto const is_too_full = [&](std::size_t c, std::size_t level)
+    {
+      std::uint64_t most = 0;
+      for (std::size_t s = 0; s < sets.size(); ++s) most = std::max(most, count_of(s, c, level));
+      return most > max_leaf_size;
+    };
     for (std::size_t c = 0; c < inner.size(); ++c)
     {
       if (inner[c] == cuts.back()) continue; // the end of the curve, where no box is
       std::size_t level = 0;
-      while (level < levels && counts[c * levels + level] > max_leaf_size) ++level;
+      while (level < levels && is_too_full(c, level)) ++level;
       inner[c] = box_of(inner[c], level);
     }
   }
@@ -172,8 +196,8 @@ namespace nearfield::starpu_mpi::detail
     return places;
   }
 
-  template void move_to_leaves<2>(ranks const&, key_places const&, int, std::uint64_t,
+  template void move_to_leaves<2>(ranks const&, std::span<key_places const>, int, std::uint64_t,
                                   std::span<std::uint64_t>);
-  template void move_to_leaves<3>(ranks const&, key_places const&, int, std::uint64_t,
+  template void move_to_leaves<3>(ranks const&, std::span<key_places const>, int, std::uint64_t,
                                   std::span<std::uint64_t>);
 }

@@ -11,18 +11,21 @@
 
 /// \file
 /// Where the Z curve is cut into one range for each rank. Cuts are the first key of every range and the end of the
-/// last, size() + 1 keys, the same on all ranks. All functions are collective, and take the ascending keys of the
+/// last, size() + 1 keys, the same on all ranks. All functions but places_of() are collective, and take the keys of the
 /// points that this rank has.
 
 namespace nearfield::starpu_mpi::detail
 {
+  /// The ascending keys of one set of points, or those of targets and those of sources.
+  using key_sets = std::vector<std::span<std::uint64_t const>>;
+
   /// Ranges with about equal numbers of points, from a sample of their keys. Points with equal keys stay together.
-  std::vector<std::uint64_t> cut_by_points(ranks const& all, std::span<std::uint64_t const> keys,
+  std::vector<std::uint64_t> cut_by_points(ranks const& all, key_sets const& sets,
                                            std::uint64_t end);
 
   /// The ranges that the ranks have already: a rank without points has none. Throws nearfield::error, on all ranks,
   /// unless the points of each rank come after those of the ranks before it.
-  std::vector<std::uint64_t> cuts_there_are(ranks const& all, std::span<std::uint64_t const> keys,
+  std::vector<std::uint64_t> cuts_there_are(ranks const& all, key_sets const& sets,
                                             std::uint64_t end);
 
   /// The number of points of this rank with a smaller key, for each of these.
@@ -30,7 +33,7 @@ namespace nearfield::starpu_mpi::detail
 
   /// Moves cuts down to where a leaf of the adaptive tree begins.
   template <int Dim>
-  void move_to_leaves(ranks const& all, key_places const& places_of, int key_level,
+  void move_to_leaves(ranks const& all, std::span<key_places const> sets, int key_level,
                       std::uint64_t max_leaf_size, std::span<std::uint64_t> cuts);
 
   /// Ranges of whole leaves with about equal weight. Leaves are those of this rank, ascending with the ranks.

@@ -75,7 +75,7 @@ namespace nearfield::starpu_mpi
     std::vector<std::uint64_t> cut_by_cells(ranks const& all, std::span<std::uint64_t const> keys,
                                             std::uint64_t end)
     {
-      std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, keys, end);
+      std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, {keys}, end);
       auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(by_points, keys)).values;
       std::ranges::sort(arrived);
       std::vector<std::uint64_t> cells, weights;

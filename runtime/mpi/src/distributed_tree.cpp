@@ -25,15 +25,20 @@ namespace nearfield::starpu_mpi
   namespace
   {
     using namespace nearfield::detail;
-    using detail::by_rank, detail::leaves_of, detail::range_of, detail::ranks, detail::shape;
+    using detail::by_rank, detail::key_places, detail::key_sets, detail::leaves_of,
+        detail::range_of, detail::ranks, detail::shape;
 
     template <class T, int Dim>
-    shape<Dim> agree_on_shape(ranks const& all, detail::travelling_points<T, Dim>& points,
-                              strided<T const, Dim> const& given, tree_options<Dim> const& options,
-                              double imbalance)
+    shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
+                              strided<T const, Dim> const& targets,
+                              strided<T const, Dim> const* sources,
+                              tree_options<Dim> const& options, double imbalance)
     {
       shape<Dim> made{};
-      named_positions<T, Dim> const named{given, "points"};
+      made.has_one_set = sources == nullptr;
+      named_positions<T, Dim> const of_targets{targets, sources ? "targets" : "points"};
+      named_positions<T, Dim> const of_sources{sources ? *sources : strided<T const, Dim>(),
+                                               "sources"};
       point_bounds<T, Dim> bounds;
       all.attempt(
           [&]
@@ -49,11 +54,21 @@ namespace nearfield::starpu_mpi
                           "; give 0 or more, such as 0.1");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
             made.period = options.period;
-            bounds = points.load(named, options.period);
+            bounds = memory.sets.front().load(of_targets, options.period);
+            if (sources)
+            {
+              auto const more = memory.sets.back().load(of_sources, options.period);
+              for (int d = 0; d < Dim; ++d)
+              {
+                bounds.lower[d] = std::min(bounds.lower[d], more.lower[d]);
+                bounds.upper[d] = std::max(bounds.upper[d], more.upper[d]);
+              }
+            }
           });
       all.least(bounds.lower);
       all.greatest(bounds.upper);
-      all.attempt([&] { made.root = choose_root(options, named, bounds, {{}, "points"}, bounds); });
+      all.attempt([&]
+                  { made.root = choose_root(options, of_targets, bounds, of_sources, bounds); });
       return made;
     }
 
@@ -69,17 +84,19 @@ namespace nearfield::starpu_mpi
           : keys(std::span(known.leaves.keys).subspan(known.first, known.last - known.first)),
             weights(keys.size())
       {
-        boxes const points{known.leaves.target_offsets};
+        boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
         interaction_list const lists = known.lists.full.view();
         for_each_part(on, cut(on, keys.size()),
                       [&](int, std::size_t begin, std::size_t end)
                       {
                         for (auto b = static_cast<index_type>(begin); b < end; ++b)
                         {
-                          std::uint64_t weight = points.count(known.first + b);
-                          // each point with itself too: one that meets no other costs something
+                          std::uint64_t const of_targets = targets.count(known.first + b);
+                          std::uint64_t weight = of_targets;
+                          if (!known.has_one_set) weight += sources.count(known.first + b);
+                          // each point with itself too: what meets no other costs something
                           if (choice == cut_choice::equal_interactions)
-                            weight *= lists.source_count(b);
+                            weight = std::max(weight, of_targets * lists.source_count(b));
                           if (cost != 1)
                             weight = std::max<std::uint64_t>(
                                 1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
@@ -89,29 +106,32 @@ namespace nearfield::starpu_mpi
       }
     };
 
-    /// The keys of all points between the cuts of this rank, ascending.
-    page_vector<std::uint64_t> keys_here(ranks const& all, executor& on,
-                                         std::span<std::uint64_t const> keys,
-                                         std::span<std::uint64_t const> cuts)
+    /// The keys of all points between the cuts of this rank, ascending, by set.
+    std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
+                                                      key_sets const& sets,
+                                                      std::span<std::uint64_t const> cuts)
     {
-      auto const arrived = all.exchange<std::uint64_t>(keys, detail::places_of(cuts, keys));
-      page_vector<std::uint64_t> here;
-      all.attempt(
-          [&]
-          {
-            std::vector<key_span> runs;
-            for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
-            page_vector<index_type> order(arrived.values.size());
-            sort_scratch scratch;
-            merge_keys(on, runs, here, order, scratch);
-          });
+      std::vector<page_vector<std::uint64_t>> here(sets.size());
+      for (std::size_t s = 0; s < sets.size(); ++s)
+      {
+        auto const arrived = all.exchange<std::uint64_t>(sets[s], detail::places_of(cuts, sets[s]));
+        all.attempt(
+            [&]
+            {
+              std::vector<key_span> runs;
+              for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
+              page_vector<index_type> order(arrived.values.size());
+              sort_scratch scratch;
+              merge_keys(on, runs, here[s], order, scratch);
+            });
+      }
       return here;
     }
 
     /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts, where leaves end for the trial.
     template <int Dim>
-    int choose_size(ranks const& all, executor& on, std::span<std::uint64_t const> keys,
-                    shape<Dim> const& of, leaf_costs const& costs)
+    int choose_size(ranks const& all, executor& on, key_sets const& sets, shape<Dim> const& of,
+                    leaf_costs const& costs)
     {
       // what sizes are tried depends on these, and must be the same everywhere
       all.attempt([&] { (void)choose_leaf_size(costs, 0, {}); }); // checks them
@@ -122,17 +142,19 @@ namespace nearfield::starpu_mpi
         throw error(
             "distributed_tree: the costs of some ranks have a far field; give one to all or "
             "to none");
-      auto const cuts = detail::cut_by_points(all, keys, of.end());
-      auto const here = keys_here(all, on, keys, cuts);
+      auto const cuts = detail::cut_by_points(all, sets, of.end());
+      auto const here = keys_here(all, on, sets, cuts);
+      key_span const targets = here[0], sources = of.has_one_set ? key_span() : here[1];
       return choose_leaf_size(
-                 costs, all.sum_of(here.size()),
+                 costs, all.sum_of(targets.size() + sources.size()),
                  [&](int size)
                  {
                    leaf_size_choice::candidate mine;
                    all.attempt(
                        [&]
                        {
-                         mine = cost_of_size<Dim>(on, costs, here, of.layout.level, of.period, size,
+                         mine = cost_of_size<Dim>(on, costs, targets, sources, of.has_one_set,
+                                                  of.layout.level, of.period, size,
                                                   range_of(all, cuts));
                        });
                    std::array<double, 4> sums{mine.leaves, mine.pairs, mine.near_seconds,
@@ -145,37 +167,42 @@ namespace nearfield::starpu_mpi
 
     /// Cuts with about equal interactions, which the leaves over other cuts tell.
     template <int Dim>
-    std::vector<std::uint64_t>
-    cut_by_interactions(ranks const& all, executor& on, std::span<std::uint64_t const> keys,
-                        shape<Dim> const& of, std::span<std::uint64_t const> cuts)
+    std::vector<std::uint64_t> cut_by_interactions(ranks const& all, executor& on,
+                                                   key_sets const& sets, shape<Dim> const& of,
+                                                   std::span<std::uint64_t const> cuts)
     {
       leaf_set<Dim> leaves;
       {
-        auto const here = keys_here(all, on, keys, cuts);
-        all.attempt([&] { leaves = leaves_of<Dim>(on, here, of, range_of(all, cuts)); });
+        auto const here = keys_here(all, on, sets, cuts);
+        all.attempt(
+            [&] {
+              leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts));
+            });
       }
-      auto const known =
-          detail::learn_layer<Dim>(all, on, leaves, cuts, of.layout.level, of.period);
+      auto const known = detail::learn_layer<Dim>(all, on, leaves, of.has_one_set, cuts,
+                                                  of.layout.level, of.period);
       std::optional<weighted_leaves> mine;
       all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
       return detail::cut_by_weight(all, mine->keys, mine->weights, of.end());
     }
 
     template <int Dim>
-    std::vector<std::uint64_t> choose_cuts(ranks const& all, executor& on,
-                                           std::span<std::uint64_t const> keys,
+    std::vector<std::uint64_t> choose_cuts(ranks const& all, executor& on, key_sets const& sets,
                                            shape<Dim> const& of, cut_choice choice)
     {
       std::uint64_t const end = of.end();
       std::vector<std::uint64_t> cuts = choice == cut_choice::of_the_caller
-                                            ? detail::cuts_there_are(all, keys, end)
-                                            : detail::cut_by_points(all, keys, end);
+                                            ? detail::cuts_there_are(all, sets, end)
+                                            : detail::cut_by_points(all, sets, end);
       if (of.max_leaf_size > 0)
-        detail::move_to_leaves<Dim>(
-            all, [&](key_span wanted) { return detail::places_of(wanted, keys); }, of.layout.level,
-            of.max_leaf_size, cuts);
+      {
+        std::vector<key_places> places;
+        for (key_span const keys : sets)
+          places.push_back([keys](key_span wanted) { return detail::places_of(wanted, keys); });
+        detail::move_to_leaves<Dim>(all, places, of.layout.level, of.max_leaf_size, cuts);
+      }
       if (choice != cut_choice::equal_interactions) return cuts;
-      return cut_by_interactions(all, on, keys, of, cuts);
+      return cut_by_interactions(all, on, sets, of, cuts);
     }
   }
 
@@ -184,33 +211,39 @@ namespace nearfield::starpu_mpi
                                              strided<T const, Dim> const& points,
                                              tree_options<Dim> const& options,
                                              distribution_options const& distribution)
-      : memory_(std::make_unique<memory>(options, distribution))
+      : distributed_tree()
   {
+    make(communicator, points, nullptr, options, distribution);
+  }
+
+  template <class T, int Dim>
+  void distributed_tree<T, Dim>::make(MPI_Comm communicator, strided<T const, Dim> const& targets,
+                                      strided<T const, Dim> const* sources,
+                                      tree_options<Dim> const& options,
+                                      distribution_options const& distribution)
+  {
+    parts_.sets.resize(sources ? 2 : 1);
+    memory_ = std::make_unique<memory>(options, distribution, parts_.sets.size());
     ranks const all(communicator);
     executor& on = memory_->threads();
-    auto of = agree_on_shape(all, memory_->points, points, options, distribution.imbalance);
+    auto of = agree_on_shape(all, *memory_, targets, sources, options, distribution.imbalance);
     parts_.communicator = communicator;
     parts_.root = of.root;
     parts_.threads = distribution.threads;
-    key_span all_keys;
-    all.attempt(
-        [&]
-        {
-          memory_->points.sort(of);
-          all_keys = memory_->points.all_keys();
-        });
+    memory_->sort(all, of);
+    key_sets const keys = memory_->keys(all);
     if (!options.level && options.max_leaf_size == automatic)
       memory_->options.max_leaf_size =
-          choose_size(all, on, all_keys, of, options.costs ? *options.costs : leaf_costs());
+          choose_size(all, on, keys, of, options.costs ? *options.costs : leaf_costs());
     of.max_leaf_size = options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
     parts_.max_leaf_size = of.max_leaf_size;
     parts_.period = of.period;
     parts_.shifts = shifts_of(of.period);
-    parts_.cuts = choose_cuts<Dim>(all, on, all_keys, of, distribution.cuts);
+    parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
-    parts_.points.way.sent.swap(memory_->points.order);
+    memory_->take_order(parts_);
     memory::adopt(all, memory_->send(all, of, parts_), parts_);
-    memory_->points.leave_gpu();
+    memory_->leave_gpu();
   }
 
   template <class T, int Dim>
@@ -226,39 +259,57 @@ namespace nearfield::starpu_mpi
   template <class T, int Dim>
   void distributed_tree<T, Dim>::rebuild(strided<T const, Dim> const& points, double seconds)
   {
+    rebuild_from(points, nullptr, seconds);
+  }
+  template <class T, int Dim>
+  void distributed_tree<T, Dim>::rebuild(strided<T const, Dim> const& targets,
+                                         strided<T const, Dim> const& sources, double seconds)
+  {
+    rebuild_from(targets, &sources, seconds);
+  }
+
+  template <class T, int Dim>
+  void distributed_tree<T, Dim>::rebuild_from(strided<T const, Dim> const& targets,
+                                              strided<T const, Dim> const* sources, double seconds)
+  {
     ranks const all(parts_.communicator);
     executor& on = memory_->threads();
     auto const& distribution = memory_->distribution;
     all.attempt(
         [&]
         {
+          if (has_one_set() != (sources == nullptr))
+            throw error(std::string("distributed_tree: the tree has ") +
+                        (has_one_set() ? "one set of points, rebuild() is given two"
+                                       : "two sets of points, rebuild() is given one") +
+                        "; give what it was made of");
           if (!(seconds >= 0 && std::isfinite(seconds)))
             throw error("distributed_tree: seconds is " + std::to_string(seconds) +
                         "; give what near_field::seconds() says, or 0");
         });
     auto const of =
-        agree_on_shape(all, memory_->points, points, memory_->options, distribution.imbalance);
+        agree_on_shape(all, *memory_, targets, sources, memory_->options, distribution.imbalance);
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
-    memory_->cost.update(all, seconds, n_points() + (counts_pairs ? parts_.interaction_count : 0));
-    all.attempt([&] { memory_->points.sort(of); });
+    std::uint64_t work = 0; // a rank with sources only computes nothing
+    if (n_points() > 0)
+      work = n_points() + (counts_pairs    ? parts_.interaction_count
+                           : has_one_set() ? 0
+                                           : n_sources());
+    memory_->cost.update(all, seconds, work);
+    memory_->sort(all, of);
     if (choice == cut_choice::of_the_caller)
-    {
-      key_span all_keys;
-      all.attempt([&] { all_keys = memory_->points.all_keys(); });
-      parts_.cuts = choose_cuts<Dim>(all, on, all_keys, of, choice);
-    }
+      parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys(all), of, choice);
     else
     {
       parts_.cuts = memory_->cuts;
       if (of.max_leaf_size > 0)
-        detail::move_to_leaves<Dim>(
-            all, [&](key_span keys) { return memory_->points.places_of(keys); }, of.layout.level,
-            of.max_leaf_size, parts_.cuts);
+        detail::move_to_leaves<Dim>(all, memory_->places(), of.layout.level, of.max_leaf_size,
+                                    parts_.cuts);
     }
     parts_.root = of.root;
-    parts_.points.way.sent.swap(memory_->points.order);
+    memory_->take_order(parts_);
     auto known = memory_->send(all, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
@@ -272,13 +323,7 @@ namespace nearfield::starpu_mpi
       }
     }
     memory::adopt(all, std::move(known), parts_);
-    memory_->points.leave_gpu();
-  }
-
-  template <class T, int Dim>
-  soa<T const, Dim> distributed_tree<T, Dim>::positions() const
-  {
-    return {parts_.points.positions, parts_.points.numbers.size()};
+    memory_->leave_gpu();
   }
 
   template class distributed_tree<float, 2>;

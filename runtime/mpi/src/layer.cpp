@@ -33,7 +33,8 @@ namespace nearfield::starpu_mpi::detail
     struct leaf_record
     {
       std::uint64_t key;
-      std::uint32_t count, level;
+      index_type targets, sources;
+      std::uint32_t level;
     };
 
     /// Finds the ranks that a leaf touches, from the cuts alone.
@@ -170,6 +171,7 @@ namespace nearfield::starpu_mpi::detail
                       found[static_cast<std::size_t>(part)].push_back(
                           {rank,
                            {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
+                            own.source_offsets[b + 1] - own.source_offsets[b],
                             static_cast<std::uint32_t>(own.cells[b].level)}});
                 });
             for (auto const& of_part : found)
@@ -187,13 +189,18 @@ namespace nearfield::starpu_mpi::detail
     }
 
     template <int Dim>
-    void add(leaf_set<Dim>& leaves, leaf_cell<Dim> const& cell, std::uint64_t key, index_type count)
+    void add(leaf_set<Dim>& leaves, leaf_cell<Dim> const& cell, leaf_record const& record)
     {
-      check_room(leaves.target_offsets, count);
       leaves.cells.push_back(cell);
       leaves.levels.push_back(static_cast<std::uint8_t>(cell.level));
-      leaves.keys.push_back(key);
-      leaves.target_offsets.push_back(leaves.target_offsets.back() + count);
+      leaves.keys.push_back(record.key);
+      auto const add_points = [](page_vector<index_type>& offsets, index_type count)
+      {
+        check_room(offsets, count);
+        offsets.push_back(offsets.back() + count);
+      };
+      add_points(leaves.target_offsets, record.targets);
+      add_points(leaves.source_offsets, record.sources);
     }
 
     /// Adds leaves, with all threads: own ones are many.
@@ -201,12 +208,15 @@ namespace nearfield::starpu_mpi::detail
     void append(executor& on, leaf_set<Dim>& leaves, leaf_set<Dim> const& more)
     {
       check_room(leaves.target_offsets, more.target_offsets.back());
+      check_room(leaves.source_offsets, more.source_offsets.back());
       std::size_t const first = leaves.keys.size(), n = more.keys.size();
-      index_type const points = leaves.target_offsets.back();
+      index_type const targets = leaves.target_offsets.back(),
+                       sources = leaves.source_offsets.back();
       leaves.cells.resize(first + n);
       leaves.levels.resize(first + n);
       leaves.keys.resize(first + n);
       leaves.target_offsets.resize(first + n + 1);
+      leaves.source_offsets.resize(first + n + 1);
       for_each_part(on, cut(on, n),
                     [&](int, std::size_t begin, std::size_t end)
                     {
@@ -215,7 +225,8 @@ namespace nearfield::starpu_mpi::detail
                         leaves.cells[first + b] = more.cells[b];
                         leaves.levels[first + b] = more.levels[b];
                         leaves.keys[first + b] = more.keys[b];
-                        leaves.target_offsets[first + b + 1] = points + more.target_offsets[b + 1];
+                        leaves.target_offsets[first + b + 1] = targets + more.target_offsets[b + 1];
+                        leaves.source_offsets[first + b + 1] = sources + more.source_offsets[b + 1];
                       }
                     });
     }
@@ -235,7 +246,7 @@ namespace nearfield::starpu_mpi::detail
           int const level = static_cast<int>(record.level);
           leaf_cell<Dim> cell{decode<Dim>(record.key, {leaf_order::morton, key_level}), level};
           for (std::uint32_t& index : cell.index) index >>= key_level - level;
-          add(known.leaves, cell, record.key, record.count);
+          add(known.leaves, cell, record);
         }
         if (rank == all.rank())
         {
@@ -254,16 +265,17 @@ namespace nearfield::starpu_mpi::detail
       std::vector<index_type> foreign, own; ///< ascending
     };
 
-    /// Of the known leaves [first, last), which are of another rank.
+    /// Of the known leaves [first, last), which are of another rank. `each` has one point a leaf, for lists of leaves.
     template <int Dim>
     touching_leaves find_touching(executor& on, known_leaves<Dim> const& known, int key_level,
                                   std::type_identity_t<std::array<double, Dim>> const& period,
-                                  index_type first, index_type last)
+                                  boxes const& each, index_type first, index_type last)
     {
-      auto const& offsets = known.leaves.target_offsets;
-      boxes const points{offsets};
-      auto const own_offsets =
-          std::span(offsets).subspan(known.first, known.last - known.first + std::size_t(1));
+      boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
+      auto const may_meet = [&](index_type a, index_type b)
+      {
+        return targets.count(a) > 0 && sources.count(b) > 0;
+      };
       loop_parts const loop = cut(on, last - first, 256);
       std::vector<touching_leaves> pieces(static_cast<std::size_t>(loop.parts));
       for_each_part(
@@ -272,24 +284,23 @@ namespace nearfield::starpu_mpi::detail
           {
             touching_leaves found;
             list_pair rows;
-            list_writer lists(rows.full, rows.half, points, points, false, function, remedy);
+            list_writer lists(rows.full, rows.half, each, each, false, function, remedy);
             list_leaves(known.leaves, key_level, period, first + static_cast<index_type>(begin),
                         first + static_cast<index_type>(end), lists);
             interaction_list const of = rows.full.view();
             for (std::size_t b = begin; b < end; ++b)
             {
               std::size_t const n_before = found.own.size();
+              index_type const foreign = first + static_cast<index_type>(b);
               for (source_range const& range : of.neighbours(static_cast<index_type>(b - begin)))
               {
-                index_type const from = std::max(range.begin, own_offsets.front()),
-                                 to = std::min(range.end, own_offsets.back());
-                if (from >= to) continue;
-                auto leaf = static_cast<index_type>(std::ranges::upper_bound(own_offsets, from) -
-                                                    own_offsets.begin() - 1);
-                for (; own_offsets[leaf] < to; ++leaf) found.own.push_back(leaf);
+                index_type const end_of_own = std::min(range.end, known.last);
+                for (index_type leaf = std::max(range.begin, known.first); leaf < end_of_own;
+                     ++leaf)
+                  if (may_meet(leaf, foreign) || may_meet(foreign, leaf))
+                    found.own.push_back(leaf - known.first);
               }
-              if (found.own.size() > n_before)
-                found.foreign.push_back(first + static_cast<index_type>(b));
+              if (found.own.size() > n_before) found.foreign.push_back(foreign);
             }
             sort_unique(found.own);
             pieces[static_cast<std::size_t>(part)] = std::move(found);
@@ -308,30 +319,33 @@ namespace nearfield::starpu_mpi::detail
     void make_lists(executor& on, known_leaves<Dim>& known, int key_level,
                     std::type_identity_t<std::array<double, Dim>> const& period)
     {
-      boxes const points{known.leaves.target_offsets};
+      boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
       loop_parts const loop = cut(on, known.last - known.first, 256, 4);
       std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
-      for_each_part(
-          on, loop,
-          [&](int part, std::size_t begin, std::size_t end)
-          {
-            list_pair piece;
-            // as of two sets, which have no half list; but points do not meet themselves
-            list_writer lists(piece.full, piece.half, points, points, false, function, remedy);
-            list_leaves(known.leaves, key_level, period,
-                        known.first + static_cast<index_type>(begin),
-                        known.first + static_cast<index_type>(end), lists);
-            piece.pairs = lists.pairs() -
-                          (points.offsets[known.first + end] - points.offsets[known.first + begin]);
-            pieces[static_cast<std::size_t>(part)] = std::move(piece);
-          });
+      for_each_part(on, loop,
+                    [&](int part, std::size_t begin, std::size_t end)
+                    {
+                      list_pair piece;
+                      // as of two sets, which have no half list; but points of one set do not meet themselves
+                      list_writer lists(piece.full, piece.half, targets, sources, false, function,
+                                        remedy);
+                      list_leaves(known.leaves, key_level, period,
+                                  known.first + static_cast<index_type>(begin),
+                                  known.first + static_cast<index_type>(end), lists);
+                      piece.pairs = lists.pairs();
+                      if (known.has_one_set)
+                        piece.pairs -= targets.offsets[known.first + end] -
+                                       targets.offsets[known.first + begin];
+                      pieces[static_cast<std::size_t>(part)] = std::move(piece);
+                    });
       known.lists = join(on, loop, pieces, function, remedy);
     }
   }
 
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim> const& own,
-                                std::span<std::uint64_t const> cuts, int key_level,
+                                bool has_one_set, std::span<std::uint64_t const> cuts,
+                                int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period)
   {
     by_rank<leaf_record> const told = exchange_leaves(all, on, own, cuts, key_level, period);
@@ -340,14 +354,16 @@ namespace nearfield::starpu_mpi::detail
         [&]
         {
           known = unite(all, on, own, told, key_level);
-          // A leaf that touches a range of this rank need not touch a leaf there. The others are left out. Touching is
-          // mutual, so the other ranks find the same leaves in their layers.
+          // A leaf that touches a range of this rank need not touch a leaf there, and not all that touch have targets and
+          // sources that meet. The others are left out. This is mutual, so the other ranks find the same leaves.
           by_rank<leaf_record> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
           std::vector<std::vector<index_type>> sent;
+          std::vector<index_type> each(known.leaves.size() + std::size_t(1));
+          std::iota(each.begin(), each.end(), index_type(0));
           for (rank_layer const& layer : known.layers)
           {
-            auto found =
-                find_touching(on, known, key_level, period, layer.first_leaf, layer.last_leaf);
+            auto found = find_touching(on, known, key_level, period, {each}, layer.first_leaf,
+                                       layer.last_leaf);
             for (index_type const leaf : found.foreign)
               touching.values.push_back(told.of(layer.rank)[leaf - layer.first_leaf]);
             touching.offsets[static_cast<std::size_t>(layer.rank) + 1] = found.foreign.size();
@@ -358,15 +374,16 @@ namespace nearfield::starpu_mpi::detail
           if (touching.values.size() < told.values.size())
             known = unite(all, on, own, touching, key_level);
           for (std::size_t i = 0; i < sent.size(); ++i) known.layers[i].sent = std::move(sent[i]);
+          known.has_one_set = has_one_set;
           make_lists(on, known, key_level, period);
         });
     return known;
   }
 
-  template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2> const&,
+  template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2> const&, bool,
                                        std::span<std::uint64_t const>, int,
                                        std::array<double, 2> const&);
-  template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3> const&,
+  template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3> const&, bool,
                                        std::span<std::uint64_t const>, int,
                                        std::array<double, 3> const&);
 }

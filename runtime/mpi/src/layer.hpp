@@ -22,17 +22,18 @@ namespace nearfield::starpu_mpi::detail
   template <int Dim>
   struct known_leaves
   {
-    nearfield::detail::leaf_set<Dim> leaves;
+    nearfield::detail::leaf_set<Dim> leaves; ///< of one set of points, both offsets are the same
+    bool has_one_set = true;
     index_type first = 0, last = 0; ///< those of this rank are [first, last)
     std::vector<rank_layer> layers; ///< one for each rank that has some, ascending
-    /// a row for each leaf of this rank; ranges are points of all known leaves
+    /// a row for each leaf of this rank; ranges are sources of all known leaves
     nearfield::detail::list_pair lists;
   };
 
   /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists. Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
-                                nearfield::detail::leaf_set<Dim> const& own,
+                                nearfield::detail::leaf_set<Dim> const& own, bool has_one_set,
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period);
 }

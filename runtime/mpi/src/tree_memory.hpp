@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -44,6 +45,7 @@ namespace nearfield::starpu_mpi::detail
     index_type max_leaf_size; ///< 0: uniform
     cube<Dim> root;
     std::array<double, Dim> period;
+    bool has_one_set;
 
     [[nodiscard]] std::array<key_axis, Dim> axes() const { return key_axes(root, period); }
     /// of the keys
@@ -67,14 +69,23 @@ namespace nearfield::starpu_mpi::detail
     return {soa<T, Dim>(first, points.size()), sizeof(traveller<T, Dim>) / sizeof(T)};
   }
 
-  /// The leaves of a rank, whose keys these are.
+  /// The leaves of a rank, whose keys these are; of one set of points, with the offsets of sources too.
   template <int Dim>
-  leaf_set<Dim> leaves_of(executor& on, std::span<std::uint64_t const> keys, shape<Dim> const& of,
+  leaf_set<Dim> leaves_of(executor& on, key_sets const& sets, shape<Dim> const& of,
                           curve_range const& owned)
   {
+    leaf_set<Dim> leaves;
+    key_span const targets = sets.front(), sources = of.has_one_set ? key_span() : sets.back();
     if (of.max_leaf_size > 0)
-      return adaptive_leaves<Dim>(on, keys, {}, of.layout.level, of.max_leaf_size, owned);
-    return uniform_leaves<Dim>(on, cells_of(on, keys), nullptr, of.layout);
+      leaves = adaptive_leaves<Dim>(on, targets, sources, of.layout.level, of.max_leaf_size, owned);
+    else
+    {
+      occupied_cells const of_sources = cells_of(on, sources);
+      leaves = uniform_leaves<Dim>(on, cells_of(on, targets),
+                                   of.has_one_set ? nullptr : &of_sources, of.layout);
+    }
+    if (of.has_one_set) leaves.source_offsets = leaves.target_offsets;
+    return leaves;
   }
 
   inline curve_range range_of(ranks const& all, std::span<std::uint64_t const> cuts)
@@ -262,14 +273,12 @@ namespace nearfield::starpu_mpi::detail
       for (std::uint64_t const count : counts.values)
         first_number.push_back(first_number.back() + count);
     }
-    /// of all ranks
-    [[nodiscard]] std::uint64_t total() const { return first_number.back() - first_number[0]; }
-
     /// Brings own points into the order of their keys: those that stay and those that arrived. The latter come by rank,
     /// and from a rank by key. Points with equal keys come by number.
     template <class Points>
     void settle(ranks const& all, Points& own)
     {
+      own.total = first_number.back() - first_number[0];
       auto const me = static_cast<std::size_t>(all.rank());
       auto& way = own.way;
       std::size_t const n = n_own + arrived.values.size(), own_begin = way.received_offsets[me];
@@ -362,14 +371,6 @@ namespace nearfield::starpu_mpi::detail
       return merged_keys;
     }
 
-    /// Their leaves, if they are the only points.
-    leaf_set<Dim> leaves(shape<Dim> const& of, curve_range const& owned)
-    {
-      leaf_set<Dim> made;
-      if (on_gpu([&] { made = gpu->leaves(of.max_leaf_size, owned); })) return made;
-      return leaves_of<Dim>(threads(), own_keys(), of, owned);
-    }
-
     /// Leaves the GPU to others.
     void leave_gpu()
     {
@@ -382,32 +383,91 @@ namespace nearfield::starpu_mpi::detail
   template <class T, int Dim>
   struct tree_memory
   {
-    tree_memory(tree_options<Dim> const& of_tree, distribution_options const& of_ranks)
+    tree_memory(tree_options<Dim> const& of_tree, distribution_options const& of_ranks,
+                std::size_t n_sets)
         : options(of_tree), distribution(of_ranks)
-    {}
+    {
+      for (std::size_t s = 0; s < n_sets; ++s) sets.emplace_back(distribution);
+    }
 
     tree_options<Dim> options;
     distribution_options distribution;
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
     price cost;                      ///< of an interaction on this rank
-    travelling_points<T, Dim> points{distribution};
+    std::deque<travelling_points<T, Dim>> sets; ///< one, or targets and sources
 
-    [[nodiscard]] executor& threads() { return points.threads(); }
+    [[nodiscard]] executor& threads() { return sets[0].threads(); }
 
+    /// Sorts the caller's points along the curve. Collective.
+    void sort(ranks const& all, shape<Dim> const& of)
+    {
+      all.attempt(
+          [&]
+          {
+            for (auto& points : sets) points.sort(of);
+          });
+    }
+    /// of the caller's points; collective
+    [[nodiscard]] key_sets keys(ranks const& all)
+    {
+      key_sets keys;
+      all.attempt(
+          [&]
+          {
+            for (auto& points : sets) keys.push_back(points.all_keys());
+          });
+      return keys;
+    }
+    [[nodiscard]] std::vector<key_places> places()
+    {
+      std::vector<key_places> places;
+      for (auto& points : sets)
+        places.push_back([&points](key_span keys) { return points.places_of(keys); });
+      return places;
+    }
+
+    /// The order of the sorted points is that of their way.
+    template <class Parts>
+    void take_order(Parts& parts)
+    {
+      for (std::size_t s = 0; s < sets.size(); ++s) parts.sets[s].way.sent.swap(sets[s].order);
+    }
     /// Sends the sorted points to the ranks between whose cuts they are, and makes leaves of those that arrive.
     template <class Parts>
     known_leaves<Dim> send(ranks const& all, shape<Dim> const& of, Parts& parts)
     {
-      points.exchange(all, parts.cuts, parts.points.way);
-      parts.total_points = points.total();
+      for (std::size_t s = 0; s < sets.size(); ++s)
+        sets[s].exchange(all, parts.cuts, parts.sets[s].way);
       leaf_set<Dim> own;
       all.attempt(
           [&]
           {
-            points.settle(all, parts.points);
-            own = points.leaves(of, range_of(all, parts.cuts));
+            for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
+            own = leaves(of, range_of(all, parts.cuts));
           });
-      return learn_layer<Dim>(all, threads(), own, parts.cuts, of.layout.level, of.period);
+      return learn_layer<Dim>(all, threads(), own, of.has_one_set, parts.cuts, of.layout.level,
+                              of.period);
+    }
+
+    /// of own points
+    leaf_set<Dim> leaves(shape<Dim> const& of, curve_range const& owned)
+    {
+      leaf_set<Dim> made;
+      auto& points = sets.front();
+      auto const on_gpu = [&]
+      {
+        made = points.gpu->leaves(of.max_leaf_size, owned);
+        made.source_offsets = made.target_offsets;
+      };
+      if (of.has_one_set && points.on_gpu(on_gpu)) return made;
+      key_sets keys;
+      for (auto& each : sets) keys.push_back(each.own_keys());
+      return leaves_of<Dim>(threads(), keys, of, owned);
+    }
+
+    void leave_gpu()
+    {
+      for (auto& points : sets) points.leave_gpu();
     }
 
     template <class Parts>
@@ -416,7 +476,8 @@ namespace nearfield::starpu_mpi::detail
       parts.first_leaf = known.first;
       parts.last_leaf = known.last;
       parts.cells = std::move(known.leaves.cells);
-      parts.offsets = std::move(known.leaves.target_offsets);
+      parts.sets.back().offsets = std::move(known.leaves.source_offsets);
+      parts.sets.front().offsets = std::move(known.leaves.target_offsets); // of one set the same
       parts.layers = std::move(known.layers);
       parts.lists = std::move(known.lists.full);
       parts.interaction_count = known.lists.pairs;

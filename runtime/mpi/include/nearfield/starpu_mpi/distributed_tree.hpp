@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -25,7 +26,7 @@ namespace nearfield::starpu_mpi
   enum class cut_choice
   {
     equal_interactions, ///< about as many pairs on every rank
-    equal_points,       ///< about as many points; saves an exchange of keys
+    equal_points,       ///< about as many points, of both sets; saves an exchange of keys
     /// as the caller has distributed the points: those of each rank come after those of the ranks before it along the
     /// curve. A leaf at a border goes to the later of its ranks.
     of_the_caller
@@ -36,7 +37,7 @@ namespace nearfield::starpu_mpi
   {
     /// where the curve is cut
     cut_choice cuts = cut_choice::equal_interactions;
-    /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
+    /// The global number of the first point of rank 0, of each set. Numbers go on from there, rank after rank.
     std::uint64_t first_number = 0;
     /// rebuild() cuts anew where a rank has more than 1 + this times the mean of all; infinity: never
     double imbalance = 0.1;
@@ -54,7 +55,7 @@ namespace nearfield::starpu_mpi
     int rank;              ///< of the communicator
     index_type first_leaf; ///< its leaves are [first_leaf, last_leaf) of the known ones
     index_type last_leaf;  ///< one past the last
-    /// the own leaves that it knows, ascending, counted from the first own one
+    /// the own leaves that it knows, ascending, counted from the first own one. With two sets some have no sources.
     std::vector<index_type> sent;
   };
 
@@ -64,7 +65,7 @@ namespace nearfield::starpu_mpi
     struct tree_memory;
   }
 
-  /// The octree or quadtree of points that are spread over the ranks of a communicator.
+  /// The octree or quadtree of points that are spread over the ranks of a communicator, of one set or of two.
   ///
   ///     nearfield::starpu_mpi::distributed_tree const tree(MPI_COMM_WORLD, nearfield::soa{x, y, z},
   ///                                                        {.max_leaf_size = 64});
@@ -72,10 +73,12 @@ namespace nearfield::starpu_mpi
   /// Each rank gives the points that it has, any number of them, and receives one range of leaves along the Z curve,
   /// its *own* leaves, with their points. They are the leaves of build_tree() over all points in the order of their
   /// numbers, with leaf_order::morton; so are the points of each leaf, their order, and the lists. Beside its own
-  /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points. No rank holds
+  /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points (of two sets,
+  /// those with targets or sources for own sources or targets). No rank holds
   /// more of the tree, and what each keeps for the others grows with the number of ranks, not with its square.
   ///
-  /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle.
+  /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle. Of two sets, points
+  /// are the targets, unless sources are named; of one set, sources are the points.
   template <class T, int Dim>
   class NEARFIELD_API distributed_tree
   {
@@ -94,6 +97,17 @@ namespace nearfield::starpu_mpi
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {});
+    /// The tree of two sets, as build_tree() makes it; a rank may have points of one set only.
+    template <columns_view Sources>
+    requires std::convertible_to<Sources const&, strided<T const, Dim>>
+    distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& targets,
+                     Sources const& sources, tree_options<Dim> const& options = {},
+                     distribution_options const& distribution = {})
+        : distributed_tree()
+    {
+      strided<T const, Dim> const of_sources = sources;
+      make(communicator, targets, &of_sources, options, distribution);
+    }
     ~distributed_tree();
     /// The moved-from tree accepts only assignment and destruction.
     distributed_tree(distributed_tree&&) noexcept;
@@ -114,9 +128,14 @@ namespace nearfield::starpu_mpi
     /// Throws what the constructor throws, and for seconds that are negative or not finite. Coordinates or seconds that
     /// are refused leave the tree as it was; after other errors it accepts only rebuild() and destruction.
     void rebuild(strided<T const, Dim> const& points, double seconds = 0);
+    /// The same for a tree of two sets. A tree keeps the number of its sets.
+    void rebuild(strided<T const, Dim> const& targets, strided<T const, Dim> const& sources,
+                 double seconds = 0);
 
     /// The communicator.
     [[nodiscard]] MPI_Comm communicator() const { return parts_.communicator; }
+    /// Whether targets and sources are the same points.
+    [[nodiscard]] bool has_one_set() const { return parts_.sets.size() == 1; }
     /// Those of distribution_options, which plan the tasks of near fields too.
     [[nodiscard]] executor* threads() const { return parts_.threads; }
     /// The root box of all points.
@@ -130,10 +149,12 @@ namespace nearfield::starpu_mpi
     /// Own leaf b is the known leaf first_leaf() + b.
     [[nodiscard]] index_type first_leaf() const { return parts_.first_leaf; }
     /// Known leaf b holds the known points [begin(b), end(b)).
-    [[nodiscard]] boxes known_leaves() const { return {parts_.offsets}; }
+    [[nodiscard]] boxes known_leaves() const { return {targets().offsets}; }
+    /// The same for sources.
+    [[nodiscard]] boxes known_sources() const { return {sources().offsets}; }
     /// The place and level of known leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
-    /// For each own leaf, the known points of the leaves that it meets, as tree::interactions().
+    /// For each own leaf, the known sources of the leaves that it meets, as tree::interactions().
     [[nodiscard]] interaction_list interactions() const { return parts_.lists.view(parts_.shifts); }
     /// The other ranks that have leaves among the known ones, ascending.
     [[nodiscard]] std::span<rank_layer const> layers() const { return parts_.layers; }
@@ -141,23 +162,39 @@ namespace nearfield::starpu_mpi
     /// The number of points of own leaves.
     [[nodiscard]] index_type n_points() const
     {
-      return static_cast<index_type>(parts_.points.numbers.size());
+      return static_cast<index_type>(targets().numbers.size());
+    }
+    /// The number of their sources.
+    [[nodiscard]] index_type n_sources() const
+    {
+      return static_cast<index_type>(sources().numbers.size());
     }
     /// Own point i is the known point first_point() + i.
-    [[nodiscard]] index_type first_point() const { return parts_.offsets[parts_.first_leaf]; }
+    [[nodiscard]] index_type first_point() const { return targets().offsets[parts_.first_leaf]; }
+    /// Own source j is the known source first_source() + j.
+    [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
     /// The positions of the points of own leaves, leaf by leaf.
-    [[nodiscard]] soa<T const, Dim> positions() const;
+    [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(targets()); }
+    /// The same for sources.
+    [[nodiscard]] soa<T const, Dim> source_positions() const { return positions_of(sources()); }
     /// Their global numbers.
-    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return parts_.points.numbers; }
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return targets().numbers; }
+    /// Those of sources.
+    [[nodiscard]] std::span<std::uint64_t const> source_numbers() const
+    {
+      return sources().numbers;
+    }
 
     /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest
     /// key lies in its range.
     [[nodiscard]] std::span<std::uint64_t const> cuts() const { return parts_.cuts; }
     /// The points of all ranks.
-    [[nodiscard]] std::uint64_t total_points() const { return parts_.total_points; }
+    [[nodiscard]] std::uint64_t total_points() const { return targets().total; }
+    /// The sources of all ranks.
+    [[nodiscard]] std::uint64_t total_sources() const { return sources().total; }
     /// The leaves of all ranks.
     [[nodiscard]] std::uint64_t total_leaves() const { return parts_.total_leaves; }
-    /// The ordered pairs of different points that meet, with targets of this rank.
+    /// The ordered pairs of different points that meet, with targets of this rank. Of two sets all pairs.
     [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
 
     /// Where the caller's points are: those of this rank in the order in which they went away, rank after rank.
@@ -173,15 +210,19 @@ namespace nearfield::starpu_mpi
       nearfield::detail::page_vector<index_type> received;
     };
     /// The way between the caller's columns and own points.
-    [[nodiscard]] journey const& way() const { return parts_.points.way; }
+    [[nodiscard]] journey const& way() const { return targets().way; }
+    /// That of sources.
+    [[nodiscard]] journey const& source_way() const { return sources().way; }
 
   private:
     using memory = detail::tree_memory<T, Dim>;
     struct own_points
     {
-      std::array<T const*, Dim> positions{}; ///< in memory_
+      nearfield::detail::page_vector<index_type> offsets; ///< in known leaves
+      std::array<T const*, Dim> positions{};              ///< in memory_
       nearfield::detail::page_vector<std::uint64_t> numbers;
       journey way;
+      std::uint64_t total = 0; ///< of all ranks
     };
     struct parts
     {
@@ -191,23 +232,38 @@ namespace nearfield::starpu_mpi
       std::vector<std::uint64_t> cuts;
       index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
-      nearfield::detail::page_vector<index_type> offsets;
+      std::vector<own_points> sets; ///< one, or targets and sources
       interaction_table lists;
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
       std::vector<rank_layer> layers;
-      own_points points;
-      std::uint64_t total_points = 0, total_leaves = 0, interaction_count = 0;
+      std::uint64_t total_leaves = 0, interaction_count = 0;
     };
     parts parts_;
     std::unique_ptr<memory> memory_; ///< of rebuild()
 
-    distributed_tree(); // for bench/simgrid_scaling.cpp, which fills it
+    distributed_tree(); // bench/simgrid_scaling.cpp fills it too
+    /// Null sources: one set.
+    void make(MPI_Comm communicator, strided<T const, Dim> const& targets,
+              strided<T const, Dim> const* sources, tree_options<Dim> const& options,
+              distribution_options const& distribution);
+    void rebuild_from(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+                      double seconds);
+    own_points const& targets() const { return parts_.sets.front(); }
+    own_points const& sources() const { return parts_.sets.back(); }
+    static soa<T const, Dim> positions_of(own_points const& points)
+    {
+      return {points.positions, points.numbers.size()};
+    }
   };
 
   /// The points of a rank, as soa or strided.
   template <columns_view X>
   distributed_tree(MPI_Comm, X const&, tree_options<X::n_columns> const& = {},
+                   distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
+  /// The targets and the sources of a rank.
+  template <columns_view X, columns_view Y>
+  distributed_tree(MPI_Comm, X const&, Y const&, tree_options<X::n_columns> const& = {},
                    distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
 
   extern template class distributed_tree<float, 2>;
