@@ -126,16 +126,22 @@ namespace nearfield::test
       }
       points_of_host<T, Dim> expected(all.view(), axes, layout);
 
-      page_vector<index_type> order(given.size()), places(n_all);
+      page_vector<index_type> order(given.size()), places(others.size()), rows(others.size());
       ASSERT_TRUE(gpu.load(given, {}));
       gpu.sort(axes, layout, order.data());
+      gpu.unite(first, n, others.view(), n_before, places.data(), rows.data());
       columns<T, Dim> x(n_all);
-      gpu.unite(first, n, others.view(), n_before, x.pointers(), places.data());
+      gpu.read_united(x.pointers());
       EXPECT_TRUE(x.x == expected.sorted.x);
-      if (others.size() > 0)
-      {
-        for (std::size_t p = 0; p < n_all; ++p) ASSERT_EQ(places[expected.order[p]], p);
-      }
+      std::vector<std::size_t> of_others, their_rows;
+      for (std::size_t p = 0; p < n_all; ++p)
+        if (expected.order[p] < n_before || expected.order[p] >= n_before + n)
+        {
+          of_others.push_back(p);
+          their_rows.push_back(expected.order[p]);
+        }
+      EXPECT_TRUE(std::ranges::equal(places, of_others));
+      EXPECT_TRUE(std::ranges::equal(rows, their_rows));
 
       // a part of a curve that goes on at both ends
       this_thread here;
@@ -149,6 +155,11 @@ namespace nearfield::test
       EXPECT_TRUE(found.levels == leaves.levels);
       EXPECT_TRUE(found.keys == leaves.keys);
       EXPECT_TRUE(found.target_offsets == leaves.target_offsets);
+
+      gpu.release();
+      columns<T, Dim> again(n_all);
+      gpu.read_united(again.pointers());
+      EXPECT_TRUE(again.x == x.x);
     }
 
     template <class T>

@@ -96,6 +96,10 @@ namespace nearfield
     {
       fail();
     }
+    void device_copy_inside(void*, void const*, std::size_t, cuda_stream)
+    {
+      fail();
+    }
     void device_clear(void*, std::size_t, cuda_stream)
     {
       fail();

@@ -326,6 +326,20 @@ namespace nearfield::starpu_mpi
     memory_->leave_gpu();
   }
 
+  template <class T, int Dim>
+  soa<T const, Dim> distributed_tree<T, Dim>::positions_of(std::size_t set) const
+  {
+    std::size_t const n = parts_.sets[set].numbers.size();
+    return memory_ ? memory_->sets[set].positions(n) : soa<T const, Dim>({}, n);
+  }
+
+  template <class T, int Dim>
+  std::optional<soa<T const, Dim>> distributed_tree<T, Dim>::positions_on_gpu() const
+  {
+    if (!memory_) return std::nullopt;
+    return memory_->sets.front().positions_on_gpu(n_points());
+  }
+
   template class distributed_tree<float, 2>;
   template class distributed_tree<float, 3>;
   template class distributed_tree<double, 2>;

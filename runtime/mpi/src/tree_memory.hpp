@@ -123,6 +123,8 @@ namespace nearfield::starpu_mpi::detail
     page_vector<std::uint64_t> arrived_keys, merged_keys;
     page_vector<index_type> merged_order;
     std::array<page_vector<T>, Dim> merged;
+    page_vector<index_type> places, rows; ///< of those that arrived, as gpu_points::unite()
+    std::array<T const*, Dim> x{};        ///< of own points; null: only the GPU has them
 
     [[nodiscard]] executor& threads()
     {
@@ -285,41 +287,45 @@ namespace nearfield::starpu_mpi::detail
       check_number(n);
       renew(way.received, n);
       renew(own.numbers, n);
-      std::array<T*, Dim> x;
-      auto const make_room = [&]
-      {
-        for (int d = 0; d < Dim; ++d)
-        {
-          renew(merged[d], n);
-          x[d] = merged[d].data();
-        }
-      };
+      renew(places, 0);
       auto const unite = [&]
       {
-        make_room();
-        gpu->unite(own_sent, n_own, positions_of(std::span(arrived.values)), own_begin, x,
-                   way.received.data());
+        renew(places, arrived.values.size());
+        renew(rows, places.size());
+        gpu->unite(own_sent, n_own, positions_of(std::span(arrived.values)), own_begin,
+                   places.data(), rows.data());
       };
       is_settled_on_gpu = on_gpu(unite);
-      if (!is_settled_on_gpu)
-      {
-        if (arrived.values.empty())
-          for (int d = 0; d < Dim; ++d) x[d] = sorted[d].data() + own_sent;
-        else
-        {
-          make_room();
-          merge(all, own_begin, x, way.received);
-        }
-      }
-      for (int d = 0; d < Dim; ++d) own.positions[d] = x[d];
+      bool const is_merged = !is_settled_on_gpu && !arrived.values.empty();
+      x.fill(nullptr);
+      if (is_merged)
+        merge(all, own_begin, way.received);
+      else
+        each(places.size(), [&](std::size_t k) { way.received[rows[k]] = places[k]; });
+      if (!is_settled_on_gpu && !is_merged)
+        for (int d = 0; d < Dim; ++d) x[d] = sorted[d].data() + own_sent;
 
-      bool const all_stay = arrived.values.empty();
-      each(n_own,
-           [&](std::size_t i)
-           {
-             if (all_stay) way.received[i] = static_cast<index_type>(i);
-             own.numbers[way.received[own_begin + i]] = first_number[me] + way.sent[own_sent + i];
-           });
+      for_each_part(threads(), cut(threads(), n_own),
+                    [&](int, std::size_t begin, std::size_t end)
+                    {
+                      // those that arrived and are before own point i
+                      auto const is_before = [&](std::size_t k, std::size_t i)
+                      {
+                        return places[k] - k <= i;
+                      };
+                      auto before = static_cast<std::size_t>(
+                          std::ranges::partition_point(
+                              places, [&](index_type const& place)
+                              { return is_before(std::size_t(&place - places.data()), begin); }) -
+                          places.begin());
+                      for (std::size_t i = begin; i < end; ++i)
+                      {
+                        while (before < places.size() && is_before(before, i)) ++before;
+                        auto& place = way.received[own_begin + i];
+                        if (!is_merged) place = static_cast<index_type>(i + before);
+                        own.numbers[place] = first_number[me] + way.sent[own_sent + i];
+                      }
+                    });
       for (int r = 0; r < all.size(); ++r)
         each(arrived.of(r).size(),
              [&, from = static_cast<std::size_t>(r)](std::size_t i)
@@ -329,9 +335,8 @@ namespace nearfield::starpu_mpi::detail
              });
     }
 
-    /// On the host. x[d] become the coordinates, received[i] the place of the point that came as number i.
-    void merge(ranks const& all, std::size_t own_begin, std::array<T*, Dim> const& x,
-               std::span<index_type> received)
+    /// On the host. received[i] becomes the place of the point that came as number i.
+    void merge(ranks const& all, std::size_t own_begin, std::span<index_type> received)
     {
       renew(arrived_keys, arrived.values.size());
       make_keys(positions_of(std::span(arrived.values)), arrived_keys);
@@ -343,6 +348,7 @@ namespace nearfield::starpu_mpi::detail
                                              .subspan(arrived.offsets[static_cast<std::size_t>(r)],
                                                       arrived.of(r).size()));
       renew(merged_order, received.size());
+      auto const to = make_room(received.size());
       merge_keys(threads(), runs, merged_keys, merged_order, scratch);
       each(received.size(),
            [&](std::size_t p)
@@ -352,8 +358,33 @@ namespace nearfield::starpu_mpi::detail
              bool const is_own = i >= own_begin && i - own_begin < n_own;
              auto const& come = arrived.values[is_own ? 0 : i < own_begin ? i : i - n_own];
              for (int d = 0; d < Dim; ++d)
-               x[d][p] = is_own ? sorted[d][own_sent + i - own_begin] : come.x[d];
+               to[d][p] = is_own ? sorted[d][own_sent + i - own_begin] : come.x[d];
            });
+    }
+
+    /// Memory for the coordinates of own points.
+    std::array<T*, Dim> make_room(std::size_t n)
+    {
+      std::array<T*, Dim> to;
+      for (int d = 0; d < Dim; ++d)
+      {
+        renew(merged[d], n);
+        x[d] = to[d] = merged[d].data();
+      }
+      return to;
+    }
+
+    /// The coordinates of n own points: the GPU gives them when they are first asked for.
+    soa<T const, Dim> positions(std::size_t n)
+    {
+      if (is_settled_on_gpu && !x[0]) gpu->read_united(make_room(n));
+      return {x, n};
+    }
+    /// The same in its memory.
+    [[nodiscard]] std::optional<soa<T const, Dim>> positions_on_gpu(std::size_t n) const
+    {
+      if (!is_settled_on_gpu) return std::nullopt;
+      return soa<T const, Dim>(gpu->united(), n);
     }
 
     /// The keys of own points.
@@ -361,10 +392,8 @@ namespace nearfield::starpu_mpi::detail
     {
       if (is_settled_on_gpu)
       {
-        std::array<T const*, Dim> x;
-        for (int d = 0; d < Dim; ++d) x[d] = merged[d].data();
-        renew(merged_keys, merged[0].size());
-        make_keys(soa<T const, Dim>(x, merged_keys.size()), merged_keys);
+        renew(merged_keys, n_own + arrived.values.size());
+        make_keys(positions(merged_keys.size()), merged_keys);
       }
       else if (arrived.values.empty())
         return key_span(keys).subspan(own_sent, n_own);

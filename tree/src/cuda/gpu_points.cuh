@@ -62,16 +62,22 @@ namespace nearfield::detail
     }
   };
 
-  /// Position p takes row rows[p], or row p; places[i] becomes the position of row i. Both may be null.
+  /// Position p takes row rows[p]; null: row p.
   template <class T, int Dim>
   __global__ void take_rows(united_rows<T, Dim> from, index_type const* rows, std::uint32_t n,
-                            std::array<T*, Dim> x, index_type* places)
+                            std::array<T*, Dim> x)
   {
     std::uint32_t const p = thread_index();
     if (p >= n) return;
     std::uint32_t const i = rows ? rows[p] : p;
     for (int d = 0; d < Dim; ++d) x[d][p] = from.at(i, d);
-    if (places) places[i] = p;
+  }
+
+  static __global__ void take_values(index_type const* from, index_type const* places,
+                                     std::uint32_t n, index_type* to)
+  {
+    std::uint32_t const i = thread_index();
+    if (i < n) to[i] = from[places[i]];
   }
 
   template <class T, int Dim>
@@ -91,6 +97,7 @@ namespace nearfield::detail
     {
       on_device const here(number_);
       drop();
+      united_ = {};
       cudaStreamDestroy(stream_);
       static_cast<void>(cudaGetLastError());
     }
@@ -151,20 +158,20 @@ namespace nearfield::detail
                         .order = order_.data(),
                         .first = static_cast<std::uint32_t>(first),
                         .n = static_cast<std::uint32_t>(to.size())},
-                       nullptr, nullptr, to.size());
+                       nullptr, to.size());
       download(columns_to(to, x));
     }
 
     void unite(std::size_t first, std::size_t n, strided<T const, Dim> const& others,
-               std::size_t n_before, std::array<T*, Dim> const& x, index_type* places)
+               std::size_t n_before, index_type* places, index_type* rows)
     {
       on_device const here(number_);
-      std::size_t const n_all = n + others.size();
-      united_ = device_array<std::uint64_t>(n_all, stream_, what);
+      std::size_t const n_others = others.size(), n_all = n + n_others;
+      united_ = {};
+      united_keys_ = device_array<std::uint64_t>(n_all, stream_, what);
       if (n_all == 0) return;
-      check_cuda(cudaMemcpyAsync(united_.data() + n_before, keys_.data() + first,
-                                 n * sizeof(std::uint64_t), cudaMemcpyDefault, stream_),
-                 "gpu_points: cudaMemcpyAsync");
+      device_copy_inside(united_keys_.data() + n_before, keys_.data() + first,
+                         n * sizeof(std::uint64_t), stream_);
       columns const other = upload(others);
       united_rows<T, Dim> const from{.own = view(x_),
                                      .others = view(other),
@@ -172,23 +179,38 @@ namespace nearfield::detail
                                      .first = static_cast<std::uint32_t>(first),
                                      .n = static_cast<std::uint32_t>(n),
                                      .n_before = static_cast<std::uint32_t>(n_before)};
-      device_array<index_type> rows, place_of;
-      if (others.size() > 0)
+      if (n_others == 0)
       {
-        device_points<T, Dim> before = from.others, after = from.others;
-        before.n = from.n_before;
-        after.n -= from.n_before;
-        for (int d = 0; d < Dim; ++d) after.x[d] += n_before;
-        write_keys(before, united_.data());
-        write_keys(after, united_.data() + n_before + n);
-        rows = device_array<index_type>(n_all, stream_, what);
-        place_of = device_array<index_type>(n_all, stream_, what);
-        sort_rows(united_, rows);
+        united_ = take(from, nullptr, n);
+        return synchronize(stream_);
       }
-      columns united = take(from, rows.data(), place_of.data(), n_all);
-      auto to_host = columns_to(soa<T, Dim>(x, n_all), united);
-      if (others.size() > 0) to_host.push_back(column_to(places, place_of, n_all));
-      download(to_host);
+      device_points<T, Dim> before = from.others, after = from.others;
+      before.n = from.n_before;
+      after.n -= from.n_before;
+      for (int d = 0; d < Dim; ++d) after.x[d] += n_before;
+      write_keys(before, united_keys_.data());
+      write_keys(after, united_keys_.data() + n_before + n);
+      device_array<index_type> row_at(n_all, stream_, what), place_of(n_others, stream_, what),
+          row_of(n_others, stream_, what);
+      sort_rows(united_keys_, row_at);
+      united_ = take(from, row_at.data(), n_all);
+      select_outside(row_at, from.n_before, from.n, place_of, what);
+      take_values<<<blocks(n_others), block_threads, 0, stream_>>>(
+          row_at.data(), place_of.data(), static_cast<std::uint32_t>(n_others), row_of.data());
+      check_cuda(cudaGetLastError(), "gpu_points: take_values");
+      download({column_to(places, place_of, n_others), column_to(rows, row_of, n_others)});
+    }
+
+    void read_united(std::array<T*, Dim> const& x)
+    {
+      on_device const here(number_);
+      download(columns_to(soa<T, Dim>(x, united_[0].size()), united_));
+    }
+    [[nodiscard]] std::array<T const*, Dim> united() const
+    {
+      std::array<T const*, Dim> x;
+      for (int d = 0; d < Dim; ++d) x[d] = united_[d].data();
+      return x;
     }
 
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned)
@@ -199,7 +221,8 @@ namespace nearfield::detail
         options.max_leaf_size = static_cast<int>(max_leaf_size);
       else
         options.level = layout_.level;
-      return device_tree<Dim>(stream_, options).leaves_of(std::move(united_), owned, *bus_, on_);
+      return device_tree<Dim>(stream_, options)
+          .leaves_of(std::move(united_keys_), owned, *bus_, on_);
     }
 
     void release() noexcept
@@ -239,8 +262,8 @@ namespace nearfield::detail
     {
       x_ = {};
       keys_ = {};
-      united_ = {};
       order_ = {};
+      united_keys_ = {};
     }
 
     static device_points<T, Dim> view(columns const& x)
@@ -327,7 +350,7 @@ namespace nearfield::detail
     }
 
     [[nodiscard]] columns take(united_rows<T, Dim> const& from, index_type const* rows,
-                               index_type* places, std::size_t n)
+                               std::size_t n)
     {
       columns x;
       std::array<T*, Dim> to;
@@ -336,8 +359,8 @@ namespace nearfield::detail
         x[d] = device_array<T>(n, stream_, what);
         to[d] = x[d].data();
       }
-      take_rows<T, Dim><<<blocks(n), block_threads, 0, stream_>>>(
-          from, rows, static_cast<std::uint32_t>(n), to, places);
+      take_rows<T, Dim>
+          <<<blocks(n), block_threads, 0, stream_>>>(from, rows, static_cast<std::uint32_t>(n), to);
       check_cuda(cudaGetLastError(), "gpu_points: take_rows");
       return x;
     }
@@ -350,8 +373,10 @@ namespace nearfield::detail
     device_axes<Dim> axes_;
     key_layout layout_;
     columns x_; ///< as the caller has them
-    device_array<std::uint64_t> keys_, united_;
+    device_array<std::uint64_t> keys_;
     device_array<index_type> order_;
+    columns united_;
+    device_array<std::uint64_t> united_keys_;
   };
 
   template <class T, int Dim>
@@ -392,9 +417,19 @@ namespace nearfield::detail
   template <class T, int Dim>
   void gpu_points<T, Dim>::unite(std::size_t first, std::size_t n,
                                  strided<T const, Dim> const& others, std::size_t n_before,
-                                 std::array<T*, Dim> const& x, index_type* places)
+                                 index_type* places, index_type* rows)
   {
-    device_->unite(first, n, others, n_before, x, places);
+    device_->unite(first, n, others, n_before, places, rows);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read_united(std::array<T*, Dim> const& x)
+  {
+    device_->read_united(x);
+  }
+  template <class T, int Dim>
+  std::array<T const*, Dim> gpu_points<T, Dim>::united() const
+  {
+    return device_->united();
   }
   template <class T, int Dim>
   leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned)

@@ -48,15 +48,19 @@ namespace nearfield::detail
     void read(std::size_t first, strided<T, Dim> const& to);
 
     /// Takes the sorted points [first, first + n) and others, in the order of their keys. Where keys are equal, the first
-    /// n_before others come before these points and the rest after them. x[d] becomes the coordinates; places[i], with
-    /// points counted in that order, the position of point i. Without others places stay as they are.
+    /// n_before others come before these points and the rest after them. Others are at the positions places[k], which
+    /// ascend: each is number rows[k], if all are counted in that order.
     void unite(std::size_t first, std::size_t n, strided<T const, Dim> const& others,
-               std::size_t n_before, std::array<T*, Dim> const& x, index_type* places);
+               std::size_t n_before, index_type* places, index_type* rows);
+    /// Their coordinates, until points are united again.
+    void read_united(std::array<T*, Dim> const& x);
+    /// The same in device memory.
+    [[nodiscard]] std::array<T const*, Dim> united() const;
     /// Their leaves: adaptive ones with at most max_leaf_size points, or with 0 those of the keys' level. Once for each
     /// unite().
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned);
 
-    /// Frees the memory, but for a little that is kept for the next points.
+    /// Frees all memory but that of united points, and a little for the next ones.
     void release() noexcept;
 
   private:

@@ -43,8 +43,16 @@ namespace nearfield::detail
   {}
   template <class T, int Dim>
   void gpu_points<T, Dim>::unite(std::size_t, std::size_t, strided<T const, Dim> const&,
-                                 std::size_t, std::array<T*, Dim> const&, index_type*)
+                                 std::size_t, index_type*, index_type*)
   {}
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read_united(std::array<T*, Dim> const&)
+  {}
+  template <class T, int Dim>
+  std::array<T const*, Dim> gpu_points<T, Dim>::united() const
+  {
+    return {};
+  }
   template <class T, int Dim>
   leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type, curve_range const&)
   {

@@ -93,6 +93,9 @@ namespace nearfield
     /// for it.
     NEARFIELD_API void device_copy(void* to, void const* from, std::size_t bytes,
                                    cuda_stream stream, int device = -1);
+    /// In the memory of the current device, asynchronous.
+    NEARFIELD_API void device_copy_inside(void* to, void const* from, std::size_t bytes,
+                                          cuda_stream stream);
     /// asynchronous
     NEARFIELD_API void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
     /// Destroys the pools of all devices; memory of live arrays is released once they free it. The next

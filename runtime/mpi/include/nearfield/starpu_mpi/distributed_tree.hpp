@@ -173,10 +173,17 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] index_type first_point() const { return targets().offsets[parts_.first_leaf]; }
     /// Own source j is the known source first_source() + j.
     [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
-    /// The positions of the points of own leaves, leaf by leaf.
-    [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(targets()); }
+    /// The positions of the points of own leaves, leaf by leaf. After a GPU made the tree, the first call copies them from
+    /// there; no other may run at the same time.
+    [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(0); }
     /// The same for sources.
-    [[nodiscard]] soa<T const, Dim> source_positions() const { return positions_of(sources()); }
+    [[nodiscard]] soa<T const, Dim> source_positions() const
+    {
+      return positions_of(parts_.sets.size() - 1);
+    }
+    /// Positions of points in the memory of distribution_options::gpu, until the next rebuild(); none if threads made the
+    /// tree.
+    [[nodiscard]] std::optional<soa<T const, Dim>> positions_on_gpu() const;
     /// Their global numbers.
     [[nodiscard]] std::span<std::uint64_t const> numbers() const { return targets().numbers; }
     /// Those of sources.
@@ -219,7 +226,6 @@ namespace nearfield::starpu_mpi
     struct own_points
     {
       nearfield::detail::page_vector<index_type> offsets; ///< in known leaves
-      std::array<T const*, Dim> positions{};              ///< in memory_
       nearfield::detail::page_vector<std::uint64_t> numbers;
       journey way;
       std::uint64_t total = 0; ///< of all ranks
@@ -251,10 +257,7 @@ namespace nearfield::starpu_mpi
                       double seconds);
     own_points const& targets() const { return parts_.sets.front(); }
     own_points const& sources() const { return parts_.sets.back(); }
-    static soa<T const, Dim> positions_of(own_points const& points)
-    {
-      return {points.positions, points.numbers.size()};
-    }
+    [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;
   };
 
   /// The points of a rank, as soa or strided.
