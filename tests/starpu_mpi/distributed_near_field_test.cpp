@@ -1,13 +1,10 @@
-#include "clouds.hpp"
-#include "runtime_of_rank.hpp"
+#include "near_field_problem.hpp"
 
 #include "starpu/environment.hpp"
 #include "tree/periodic_cases.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/kernels/builtin.hpp>
-#include <nearfield/p2p/near_field.hpp>
-#include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
 
 #include <gmock/gmock.h>
@@ -16,178 +13,12 @@
 #include <starpu_mpi.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstring>
-#include <optional>
 #include <vector>
 
 namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
-  using starpu_mpi::distributed_tree;
-
-  bool on_gpus()
-  {
-    return runtime_of_rank().n_gpus() > 0;
-  }
-
-  /// A cloud, its tree and right-hand sides, on one rank and on all.
-  template <class K, class T>
-  struct problem
-  {
-    static constexpr int dim = K::dim;
-
-    problem(cloud shape, std::size_t n, owners who, tree_options<dim> options,
-            std::size_t right_hand_sides = 1, std::uint64_t seed = 1,
-            starpu_mpi::distribution_options const& distribution = {})
-        : problem(make_points<T, dim>(shape, n, seed), who, options, right_hand_sides, seed,
-                  distribution)
-    {}
-    problem(points<T, dim> all, owners who, tree_options<dim> options,
-            std::size_t right_hand_sides = 1, std::uint64_t seed = 1,
-            starpu_mpi::distribution_options const& distribution = {})
-        : n_rhs(right_hand_sides), x(std::move(all)), first(first_points(who, x.size(), seed)),
-          here(slice(x, first[rank()], first[rank() + 1])),
-          tree(MPI_COMM_WORLD, here, options, sorted_on_gpu(distribution)), of_one(options)
-    {
-      of_one.order = leaf_order::morton;
-      one = build_tree(x.view(), of_one);
-      std::size_t const n = x.size();
-      for (std::size_t c = 0; c < n_rhs * K::n_in; ++c) q.push_back(make_values<T>(n, seed + c));
-      for (std::size_t c = 0; c < n_rhs * K::n_out; ++c)
-      {
-        out.emplace_back(here.size(), T(99));
-        expected.emplace_back(n, T(0));
-      }
-    }
-
-    /// On every second rank with a GPU.
-    static starpu_mpi::distribution_options sorted_on_gpu(starpu_mpi::distribution_options how)
-    {
-      if (rank() % 2 == 0) how.gpu = runtime_of_rank().first_gpu();
-      return how;
-    }
-
-    static std::size_t rank() { return static_cast<std::size_t>(rank_of_world()); }
-
-    [[nodiscard]] auto inputs()
-    {
-      q_pointers.clear();
-      for (auto const& column : q) q_pointers.push_back(column.data() + first[rank()]);
-      return soa<T const, run_time_columns>(q_pointers, here.size());
-    }
-    [[nodiscard]] auto outputs() { return columns_of(out, out_pointers); }
-
-    /// The results of one rank, without tasks.
-    void compute_expected()
-    {
-      std::vector<T const*> all_q;
-      for (auto const& column : q) all_q.push_back(column.data());
-      std::vector<T*> pointers;
-      near_field(simd, K{}, *one, x.view(), soa<T const, run_time_columns>(all_q, x.size()),
-                 columns_of(expected, pointers));
-    }
-
-    /// Calls place(point, d, its coordinate d), and tells the tree and the step.
-    template <class F>
-    void move(starpu_mpi::near_field<T>& step, F const& place)
-    {
-      for (int d = 0; d < dim; ++d)
-        for (std::size_t i = 0; i < x.size(); ++i) place(i, d, x.columns[d][i]);
-      tree.rebuild(here, step.seconds());
-      step.positions_changed();
-      one = build_tree(x.view(), of_one);
-      for (auto& column : out) std::ranges::fill(column, T(99));
-      for (auto& column : expected) std::ranges::fill(column, T(0));
-    }
-
-    /// Bits, unless a tolerance relative to the largest value is given.
-    void expect_results(double tolerance, T before = 0) const
-    {
-      for (std::size_t c = 0; c < out.size(); ++c)
-      {
-        T largest = 0;
-        for (T const value : expected[c]) largest = std::max(largest, std::abs(value));
-        for (std::size_t i = 0; i < here.size(); ++i)
-        {
-          T const wanted = before + expected[c][first[rank()] + i];
-          if (tolerance == 0)
-            ASSERT_EQ(std::memcmp(&out[c][i], &wanted, sizeof(T)), 0)
-                << "point " << i << ": " << out[c][i] << " and " << wanted;
-          else
-            ASSERT_NEAR(out[c][i], wanted, tolerance * largest) << "point " << i;
-        }
-      }
-    }
-
-    std::size_t n_rhs;
-    points<T, dim> x;
-    std::vector<std::size_t> first;
-    soa<T const, dim> here;
-    distributed_tree<T, dim> tree;
-    tree_options<dim> of_one;
-    std::optional<nearfield::tree<dim>> one;
-    std::vector<std::vector<T>> q, out, expected;
-
-  private:
-    static soa<T, run_time_columns> columns_of(std::vector<std::vector<T>>& columns,
-                                               std::vector<T*>& pointers)
-    {
-      pointers.clear();
-      for (auto& column : columns) pointers.push_back(column.data());
-      return {pointers, columns[0].size()};
-    }
-    std::vector<T const*> q_pointers;
-    std::vector<T*> out_pointers;
-  };
-
-  constexpr double rounding_of(float)
-  {
-    return 1e-4;
-  }
-  constexpr double rounding_of(double)
-  {
-    return 1e-11;
-  }
-
-  /// What one-sided results may differ by from those of one rank's CPU: nothing, but on GPUs.
-  template <class T>
-  double bits()
-  {
-    return on_gpus() ? rounding_of(T()) : 0;
-  }
-
-  /// Whether P2P tasks have run on GPUs if there are any, and on CPUs otherwise.
-  template <class T>
-  void expect_place(starpu_mpi::near_field<T> const& step)
-  {
-    for (worker_tasks const& some : step.statistics())
-      EXPECT_EQ(some.implementation == "cuda", on_gpus()) << some.implementation;
-  }
-
-  template <class K, class T>
-  void expect_one_rank(problem<K, T>& of, pair_form form, int leaves_per_group = 7)
-  {
-    starpu_mpi::near_field step{runtime_of_rank(),
-                                of.tree,
-                                K{},
-                                of.inputs(),
-                                of.outputs(),
-                                {.form = form, .groups = {.leaves_per_group = leaves_per_group}}};
-    step.submit();
-    step.wait();
-    of.compute_expected();
-    EXPECT_EQ(step.form(), form);
-    expect_place(step);
-    of.expect_results(form == pair_form::one_sided ? bits<T>() : rounding_of(T()));
-  }
-
-  /// Where ranks have no core each, StarPU's threads take the time of each other: fewer steps then.
-  int at_most(int few, int many)
-  {
-    return size_of_world() > 3 ? few : many;
-  }
 
   /// Clouds of all shapes, with each kind of owners, some with fewer leaves than ranks.
   template <class K, class T>
@@ -387,47 +218,6 @@ namespace
     other.compute_expected();
     one.expect_results(bits<double>());
     other.expect_results(bits<double>());
-  }
-
-  /// Bytes that StarPU-MPI has sent to each rank.
-  std::vector<std::size_t> bytes_sent()
-  {
-    // that of StarPU-MPI 1.4 holds up the messages that other ranks wait for
-    MPI_Barrier(MPI_COMM_WORLD);
-    std::vector<std::size_t> amounts(static_cast<std::size_t>(size_of_world()));
-#if STARPU_MAJOR_VERSION == 1 && STARPU_MINOR_VERSION < 4
-    starpu_mpi_comm_amounts_retrieve(amounts.data());
-#else
-    starpu_mpi_comm_stats_retrieve(amounts.data());
-#endif
-    return amounts;
-  }
-
-  /// Runs a step that sends positions and inputs so many times.
-  template <class K, class T>
-  void expect_bytes_of_a_step(problem<K, T> const& of, starpu_mpi::near_field<T>& step,
-                              std::size_t n_positions, std::size_t n_inputs)
-  {
-    auto const n_ranks = static_cast<std::size_t>(size_of_world());
-    std::vector<std::size_t> halo(n_ranks, 0);
-    for (auto const& layer : of.tree.layers())
-      for (index_type const b : layer.sent)
-        halo[static_cast<std::size_t>(layer.rank)] +=
-            of.tree.known_leaves().count(of.tree.first_leaf() + b);
-    auto const before = bytes_sent();
-    step.submit();
-    step.wait();
-    auto const after = bytes_sent();
-    auto const& way = of.tree.way();
-    for (std::size_t r = 0; r < n_ranks; ++r)
-    {
-      std::size_t const q_home = way.sent_offsets[r + 1] - way.sent_offsets[r];
-      std::size_t const out_home = way.received_offsets[r + 1] - way.received_offsets[r];
-      std::size_t const values =
-          halo[r] * (K::dim * n_positions + K::n_in * n_inputs) +
-          (r == of.rank() ? 0 : q_home * K::n_in * n_inputs + out_home * K::n_out);
-      EXPECT_EQ(after[r] - before[r], sizeof(T) * values) << "to rank " << r;
-    }
   }
 
   TEST(distributed_near_field, sends_the_points_at_borders_and_those_away_from_home)

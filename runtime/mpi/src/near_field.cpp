@@ -83,21 +83,20 @@ namespace nearfield::starpu_mpi::detail
         // With every_step, a result that came back proves that inputs were read and groups computed.
         if (options.delivery == starpu::delivery_choice::on_request)
         {
-          for (group const& one : parts->groups) wait_for_writers(one.out, "out");
-          for (peer const& one : parts->peers)
-            if (one.q_sent) wait_for_writers(one.q_sent, "q");
-          for (piece const& one : parts->pieces) wait_for_writers(one.q, "q");
+          for (group const& one : parts->groups) wait_for(one.out, "out");
+          for (peer const& one : parts->peers) wait_for(one.q_sent, "q");
+          for (piece const& one : parts->pieces) wait_for(one.q, "q");
         }
         if (is_delivered)
         {
-          for (piece const& one : parts->pieces) wait_for_writers(one.out, "out");
+          for (piece const& one : parts->pieces) wait_for(one.out, "out");
           for (peer const& one : parts->peers)
           {
-            if (!one.sent.empty()) wait_for_writers(one.delivered(parts->rank), "out");
-            if (one.out_sent) wait_for_writers(one.out_sent, "out");
+            wait_for(one.out_received, "out");
+            wait_for(one.out_sent, "out");
           }
         }
-        for (layer const& one : parts->layers) wait_for_writers(one.x_sent, "x");
+        for (layer const& one : parts->layers) wait_for(one.x_sent, "x");
       }
       watch.rethrow();
     }
@@ -141,10 +140,18 @@ namespace nearfield::starpu_mpi::detail
     using peer = step_peer<T>;
     using piece = caller_piece<T>;
 
+    // There may be no data of points that a group or a layer does not have: nothing is done then.
+
+    static void wait_for(handle const& data, char const* name)
+    {
+      if (data) wait_for_writers(data, name);
+    }
+
     template <class Argument>
     void submit_host_task(starpu_codelet& codelet, starpu_data_handle_t data,
                           starpu_data_access_mode mode, Argument& argument)
     {
+      if (!data) return;
       task one(codelet, 1);
       one.add(data, mode);
       one.set_argument(&argument, sizeof(argument));
@@ -192,12 +199,14 @@ namespace nearfield::starpu_mpi::detail
 
     void send(handle const& data, int to, message what) const
     {
+      if (!data) return;
       starpu::check(
           starpu_mpi_isend_detached(data, to, options.first_tag + what, comm, nullptr, nullptr),
           "starpu_mpi_isend_detached to rank " + std::to_string(to));
     }
     void receive(handle const& data, int from, message what) const
     {
+      if (!data) return;
       starpu::check(
           starpu_mpi_irecv_detached(data, from, options.first_tag + what, comm, nullptr, nullptr),
           "starpu_mpi_irecv_detached from rank " + std::to_string(from));
@@ -214,6 +223,7 @@ namespace nearfield::starpu_mpi::detail
       for (group& one : parts->groups)
       {
         submit_host_task(collect_codelet<T>(), one.x, STARPU_W, one.collect_x);
+        submit_host_task(collect_codelet<T>(), one.target_x, STARPU_W, one.collect_target_x);
         for (step_list* const list :
              {&one.inner_list, &one.border_list, &one.caller_rows, &one.caller_places})
           submit_list(*list);
@@ -224,9 +234,9 @@ namespace nearfield::starpu_mpi::detail
     {
       for (peer& one : parts->peers)
       {
-        if (one.q_sent) submit_host_task(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
-        if (one.q_sent && one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
-        if (one.q_received) receive(one.q_received, one.rank, inputs_of_caller);
+        submit_host_task(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
+        if (one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
+        receive(one.q_received, one.rank, inputs_of_caller);
       }
       for (piece& one : parts->pieces)
         submit_host_task(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
@@ -246,12 +256,15 @@ namespace nearfield::starpu_mpi::detail
     void submit_p2p(starpu_codelet& codelet, nearfield::detail::group_plan const& of, group& to,
                     handle const& list, p2p_argument& argument, bool has_halo)
     {
-      task one(codelet, 2 + has_halo + 2 * static_cast<unsigned>(of.source_chunks.size()));
+      bool const has_targets_apart = bool(to.target_x);
+      task one(codelet, 2 + has_halo + has_targets_apart +
+                            2 * static_cast<unsigned>(of.source_chunks.size()));
       one.add(list, STARPU_R);
       one.add(to.out, argument.accumulates ? STARPU_RW : STARPU_W);
       if (has_halo) one.add(to.halo, STARPU_W);
       for (std::size_t const chunk : of.source_chunks)
         one.add(parts->source(chunk).first, STARPU_R);
+      if (has_targets_apart) one.add(to.target_x, STARPU_R);
       for (std::size_t const chunk : of.source_chunks)
         one.add(parts->source(chunk).second, STARPU_R);
       one.set_argument(&argument, sizeof(argument));
@@ -285,11 +298,10 @@ namespace nearfield::starpu_mpi::detail
         submit_host_task(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
       for (peer& one : parts->peers)
       {
-        submit_copies(one.outputs, one.out_sent);
-        if (one.out_sent && one.rank != parts->rank)
-          send(one.out_sent, one.rank, outputs_of_caller);
-        if (one.out_received) receive(one.out_received, one.rank, outputs_of_caller);
-        if (!one.sent.empty()) submit_delivery(one);
+        submit_copies(one.to_caller, one.out_sent);
+        if (one.rank != parts->rank) send(one.out_sent, one.rank, outputs_of_caller);
+        receive(one.out_received, one.rank, outputs_of_caller);
+        if (!one.outputs.sent.empty()) submit_delivery(one);
       }
     }
 
@@ -326,11 +338,11 @@ namespace nearfield::starpu_mpi::detail
     void make_parts_there()
     {
       tree_view<T> const of = tree();
-      auto const& offsets = of.leaves.known.offsets;
+      auto const& offsets = of.leaves.targets.offsets;
       index_type const first = of.leaves.first, last = of.leaves.last;
-      form_ =
-          choose_form(true, *k.type, {offsets[last] - offsets[first], last - first, columns.n_rhs},
-                      where, options.form);
+      form_ = choose_form(of.leaves.has_one_set, *k.type,
+                          {offsets[last] - offsets[first], last - first, columns.n_rhs}, where,
+                          options.form);
       inner_codelet = &list_codelet(form_, *k.type, where);
       border_codelet = &list_codelet(pair_form::one_sided, *k.type, where);
       step_options with = options;
@@ -365,16 +377,18 @@ namespace nearfield::starpu_mpi
     template <class T, int Dim>
     detail::tree_view<T> view_of(distributed_tree<T, Dim> const& tree)
     {
-      auto const& way = tree.way();
+      auto const points = [](auto const& way, soa<T const, Dim> const& positions)
+      {
+        return detail::points_view<T>{way.sent_offsets, way.received_offsets, way.sent,
+                                      way.received, positions};
+      };
       return {tree.communicator(),
               tree.threads(),
-              {tree.known_leaves(), tree.first_leaf(), tree.first_leaf() + tree.size(),
-               tree.interactions(), tree.layers()},
-              way.sent_offsets,
-              way.received_offsets,
-              way.sent,
-              way.received,
-              tree.positions()};
+              {tree.known_leaves(), tree.known_sources(), tree.first_leaf(),
+               tree.first_leaf() + tree.size(), tree.interactions(), tree.layers(),
+               tree.has_one_set()},
+              points(tree.way(), tree.positions()),
+              points(tree.source_way(), tree.source_positions())};
     }
   }
 

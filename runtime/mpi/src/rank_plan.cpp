@@ -37,7 +37,7 @@ namespace nearfield::starpu_mpi::detail
     public:
       row_maker(rank_leaves const& leaves, pair_form form, executor& on)
           : leaves_(leaves), on_(on), is_mutual_(form == pair_form::mutual),
-            begin_(leaves.known.offsets[leaves.first]), end_(leaves.known.offsets[leaves.last])
+            begin_(leaves.sources.offsets[leaves.first]), end_(leaves.sources.offsets[leaves.last])
       {}
 
       [[nodiscard]] rows inner() const
@@ -98,8 +98,11 @@ namespace nearfield::starpu_mpi::detail
 
       void add_whole(index_type b, source_range const& own, rows& to) const
       {
+        double const n_targets = leaves_.targets.count(leaves_.first + b);
+        if (n_targets == 0) return skip(to);
         for (source_range const& range : leaves_.lists.neighbours(b)) add(range, to);
-        to.close(own, std::max(1., count(own) * (double(leaves_.lists.source_count(b)) - 1)));
+        double const met = double(leaves_.lists.source_count(b)) - (leaves_.has_one_set ? 1 : 0);
+        to.close(own, std::max(1., n_targets * met)); // outputs are written in any case
       }
 
       /// Rows for all known leaves: of_leaf(own leaf, its own sources, rows) adds one.
@@ -125,9 +128,9 @@ namespace nearfield::starpu_mpi::detail
              &ranges = made.table.ranges; // lambdas capture names, with clang++ 14 too
         auto& offsets = made.table.offsets;
         // those of other ranks are empty
-        own.assign(leaves_.known.size(), source_range{});
-        made.pairs.assign(leaves_.known.size(), 0);
-        offsets.assign(leaves_.known.size() + std::size_t(1), 0);
+        own.assign(leaves_.targets.size(), source_range{});
+        made.pairs.assign(leaves_.targets.size(), 0);
+        offsets.assign(leaves_.targets.size() + std::size_t(1), 0);
         std::fill(offsets.begin() + leaves_.last, offsets.end(), before.back());
         ranges.resize(before.back());
         for_each_part(on_, loop,
@@ -148,7 +151,7 @@ namespace nearfield::starpu_mpi::detail
       rank_leaves const& leaves_;
       executor& on_;
       bool is_mutual_;
-      index_type begin_, end_; ///< own points among the known ones
+      index_type begin_, end_; ///< own sources among the known ones
     };
 
     /// Where groups of known leaves begin: each layer is one.
@@ -156,8 +159,8 @@ namespace nearfield::starpu_mpi::detail
                                          executor* on, std::size_t& n_before, std::size_t& n_groups)
     {
       leaf_groups_view own;
-      own.targets = {
-          leaves.known.offsets.subspan(leaves.first, leaves.last - leaves.first + std::size_t(1))};
+      own.targets = {leaves.targets.offsets.subspan(leaves.first,
+                                                    leaves.last - leaves.first + std::size_t(1))};
       own.full = leaves.lists;
       std::vector<index_type> const of_groups = first_leaves_of_groups(own, options, on);
       n_groups = of_groups.size() - 1;
@@ -168,8 +171,17 @@ namespace nearfield::starpu_mpi::detail
       for (std::size_t g = 0; g < n_groups; ++g) first.push_back(leaves.first + of_groups[g]);
       for (rank_layer const& layer : leaves.layers)
         if (layer.first_leaf >= leaves.last) first.push_back(layer.first_leaf);
-      first.push_back(leaves.known.size());
+      first.push_back(leaves.targets.size());
       return first;
+    }
+
+    /// The groups that have points.
+    std::vector<std::size_t> groups_with(boxes const& points, std::span<index_type const> first)
+    {
+      std::vector<std::size_t> found;
+      for (std::size_t g = 0; g + 1 < first.size(); ++g)
+        if (points.offsets[first[g]] < points.offsets[first[g + 1]]) found.push_back(g);
+      return found;
     }
 
     /// Whether the tasks can run; always on CPU workers.
@@ -179,16 +191,19 @@ namespace nearfield::starpu_mpi::detail
       std::size_t n_groups = 0;
       std::vector<index_type> const first =
           first_leaves(leaves, options, on, plan.n_layers_before, n_groups);
-      index_type const begin = leaves.known.offsets[leaves.first];
-      for (std::size_t g = 0; g < n_groups; ++g)
+      auto const cut = [&](boxes const& points, std::vector<point_interval>& of_groups)
       {
         auto const place = [&](std::size_t group)
         {
-          return leaves.known.offsets[first[plan.n_layers_before + group]] - begin;
+          return points.offsets[first[plan.n_layers_before + group]] - points.begin(leaves.first);
         };
-        plan.groups.push_back({place(g), place(g + 1)});
-      }
+        for (std::size_t g = 0; g < n_groups; ++g) of_groups.push_back({place(g), place(g + 1)});
+      };
+      cut(leaves.targets, plan.targets);
+      cut(leaves.sources, plan.sources);
 
+      auto const with_targets = groups_with(leaves.targets, first),
+                 with_sources = groups_with(leaves.sources, first);
       bool can_run = true;
       this_thread here;
       row_maker const rows_of(leaves, form, on ? *on : here);
@@ -197,20 +212,25 @@ namespace nearfield::starpu_mpi::detail
       {
         leaf_groups_view view;
         view.first_leaf = first;
-        view.targets = view.sources = leaves.known;
+        view.has_one_set = leaves.has_one_set;
+        view.targets = leaves.targets;
+        view.sources = leaves.sources;
         view.full = view.half = from.table.view(leaves.lists.shifts);
-        // as many chunks as there can be: every group and every layer is one
-        step_plan made = how(view, gpus != nullptr, leaves.known.offsets.back(), on);
+        // as many chunks as there can be: every group and every layer is one, if it has points
+        step_plan made =
+            how(view, gpus != nullptr,
+                std::max(leaves.targets.offsets.back(), leaves.sources.offsets.back()), on);
         can_run = can_run && (!gpus || nearfield::detail::can_run(made, gpus->point, gpus->memory));
-        for (std::size_t g = 0; g < n_groups; ++g)
+        to.resize(n_groups);
+        for (std::size_t i = 0; i < made.groups.size(); ++i)
         {
-          group_plan& group = made.groups[plan.n_layers_before + g];
+          std::size_t const g = with_targets[i];
+          if (g < plan.n_layers_before || g >= plan.n_layers_before + n_groups) continue;
+          group_plan& group = made.groups[i];
+          for (std::size_t& chunk : group.source_chunks) chunk = with_sources[chunk];
           group.interactions = 0;
-          for (index_type b = first[plan.n_layers_before + g];
-               b < first[plan.n_layers_before + g + 1]; ++b)
-            group.interactions += from.pairs[b];
-          to.emplace_back();
-          if (group.interactions > 0) to.back() = std::move(group);
+          for (index_type b = first[g]; b < first[g + 1]; ++b) group.interactions += from.pairs[b];
+          if (group.interactions > 0) to[g - plan.n_layers_before] = std::move(group);
         }
       };
       make(rows_of.inner(), form == pair_form::mutual ? &plan_mutual : &plan_gather, plan.inner);
@@ -227,7 +247,7 @@ namespace nearfield::starpu_mpi::detail
     if (plan_groups(leaves, form, options, gpus, on, plan)) return plan;
     // Fewer groups reach fewer others, and smaller ones take less memory.
     auto const n_leaves = static_cast<std::size_t>(leaves.last - leaves.first);
-    std::size_t const given = plan.groups.size(), most = std::min<std::size_t>(n_leaves, 64);
+    std::size_t const given = plan.targets.size(), most = std::min<std::size_t>(n_leaves, 64);
     std::vector<std::size_t> others;
     for (std::size_t n = given / 2; n > 0; n /= 2) others.push_back(n);
     for (std::size_t n = 2 * given; n <= most; n *= 2) others.push_back(n);

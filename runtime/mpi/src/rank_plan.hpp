@@ -21,21 +21,23 @@ namespace nearfield::starpu_mpi::detail
   /// A distributed_tree as a plan sees it, in two or three dimensions.
   struct rank_leaves
   {
-    boxes known;
+    boxes targets, sources; ///< of known leaves; the same, if there is one set
     index_type first, last; ///< own leaves among the known ones
     interaction_list lists; ///< a row for each own leaf
     std::span<rank_layer const> layers;
+    bool has_one_set;
   };
 
   struct rank_plan
   {
-    /// The chunks of sources: the layers of ranks before this one, then the groups, then the other layers.
+    /// The chunks of sources: the layers of ranks before this one, then the groups, then the other layers. Tasks name only
+    /// those that have sources.
     std::size_t n_layers_before = 0;
     /// own points of each group, from 0
-    std::vector<nearfield::detail::point_interval> groups;
+    std::vector<nearfield::detail::point_interval> targets, sources;
 
     /// One-sided: leaves that meet no foreign ones. Mutual: pairs of own leaves. Empty where a group has none; every
-    /// group has one or the other. Numbers of chunks and of groups in them are those of chunks.
+    /// group with targets has one or the other. Numbers of chunks and of groups in them are those of chunks.
     std::vector<std::optional<nearfield::detail::group_plan>> inner;
     /// One-sided always. Form one_sided: leaves that meet foreign ones, with all that they meet, in its order, so that
     /// the bits are those of one rank. Mutual: what own leaves receive from foreign ones.

@@ -22,18 +22,24 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    std::span<index_type const> part_of(std::span<index_type const> points,
-                                        std::span<std::size_t const> offsets, std::size_t r)
-    {
-      return points.subspan(offsets[r], offsets[r + 1] - offsets[r]);
-    }
-
     /// The points that data of a rank have room for: n or up to 1/32 more, since StarPU keeps memory for data of the same
     /// size, and after points have moved sizes are about the same. To allocate anew takes longer than a whole step.
     std::size_t padded(std::size_t n)
     {
       std::size_t const unit = std::max<std::size_t>(1, std::bit_ceil(n) / 64);
       return (n + unit - 1) / unit * unit;
+    }
+
+    /// Columns of n points; no data without points.
+    template <class T>
+    handle columns_of(std::size_t n_columns, std::size_t n)
+    {
+      return n > 0 ? handle::of_size<T>(n_columns * n) : handle();
+    }
+    handle list_of(std::span<index_type const> places)
+    {
+      if (places.empty()) return {};
+      return handle::of(const_cast<index_type*>(places.data()), places.size());
     }
 
     /// Throws nearfield::error if a message is larger than StarPU-MPI can send.
@@ -50,14 +56,16 @@ namespace nearfield::starpu_mpi::detail
 
   template <class T>
   template <class F>
-  void step_parts<T>::for_each_group(std::span<index_type const> points, F const& f) const
+  void step_parts<T>::for_each_group(std::span<index_type const> points,
+                                     std::vector<nearfield::detail::point_interval> const& groups,
+                                     F const& f)
   {
     std::size_t g = 0;
     for (std::size_t begin = 0; begin < points.size();)
     {
-      while (plan.groups[g].end <= points[begin]) ++g;
+      while (groups[g].end <= points[begin]) ++g;
       auto const end = static_cast<std::size_t>(
-          std::ranges::lower_bound(points.subspan(begin), plan.groups[g].end) - points.begin());
+          std::ranges::lower_bound(points.subspan(begin), groups[g].end) - points.begin());
       f(g, begin, end);
       begin = end;
     }
@@ -67,7 +75,8 @@ namespace nearfield::starpu_mpi::detail
   step_parts<T>::step_parts(tree_view<T> const& tree, kernel<T> const& interaction,
                             step_columns<T> const& with, starpu::monitor& reports,
                             rank_choice const& how, step_options const& options)
-      : watch(reports), k(interaction), columns(with), positions(tree.positions)
+      : watch(reports), k(interaction), columns(with), has_one_set(tree.leaves.has_one_set),
+        target_positions(tree.targets.positions), source_positions(tree.sources.positions)
   {
     check_may_wait("near_field"); // its destructor waits
 #if defined(STARPU_SIMGRID)
@@ -75,16 +84,14 @@ namespace nearfield::starpu_mpi::detail
 #else
     MPI_Comm_rank(tree.comm, &rank);
 #endif
-    auto const check = [&](char const* name, auto const& column)
-    {
-      nearfield::detail::check_view("near_field", name, column.view(), tree.sent.size());
-    };
-    check("q", columns.q);
-    check("out", columns.out);
+    nearfield::detail::check_view("near_field", "q", columns.q.view(), tree.sources.sent.size());
+    nearfield::detail::check_view("near_field", "out", columns.out.view(),
+                                  tree.targets.sent.size());
     if (how.where == backend::cuda)
     {
       rank_gpus const gpus{{.source_x = double(n_x() * sizeof(T)),
                             .source_q = double(n_q() * sizeof(T)),
+                            .target_x = has_one_set ? 0 : double(n_x() * sizeof(T)),
                             .out = double(n_out() * sizeof(T))},
                            smallest_gpu_memory()};
       plan = plan_rank(tree.leaves, how.form, options.groups, &gpus, tree.threads);
@@ -100,17 +107,17 @@ namespace nearfield::starpu_mpi::detail
     make_groups(how);
     if (how.form == pair_form::mutual) make_halos();
     for (rank_layer const& other : tree.leaves.layers) make_layer(other, tree.leaves);
-    for (std::size_t r = 0; r + 1 < tree.sent_offsets.size(); ++r)
+    std::size_t const n_points = tree.targets.sent.size(); // of the caller
+    for (std::size_t r = 0; r + 1 < tree.targets.sent_offsets.size(); ++r)
     {
-      auto const sent = part_of(tree.sent, tree.sent_offsets, r);
-      auto const received = part_of(tree.received, tree.received_offsets, r);
+      auto const outputs = tree.targets.with_rank(r), inputs = tree.sources.with_rank(r);
       if (static_cast<int>(r) == rank && how.where == backend::cuda && options.groups.gpus == 1 &&
-          takes_pieces(sent.size(), tree.sent.size()))
-        make_pieces(sent, received, static_cast<index_type>(tree.sent.size()), options.accumulate);
+          has_one_set && takes_pieces(outputs.sent.size(), n_points))
+        make_pieces(outputs, static_cast<index_type>(n_points), options.accumulate);
       else if (static_cast<int>(r) == rank)
-        make_own_peers(sent, received, options.accumulate);
+        make_own_peers(inputs, outputs, options.accumulate);
       else
-        make_peer(static_cast<int>(r), sent, received, options.accumulate);
+        make_peer(static_cast<int>(r), inputs, outputs, options.accumulate);
     }
     assemble_inputs();
     if (how.where == backend::cuda) check_room(smallest_gpu_memory());
@@ -140,15 +147,16 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   void step_parts<T>::make_groups(rank_choice const& how)
   {
-    for (std::size_t g = 0; g < plan.groups.size(); ++g)
+    for (std::size_t g = 0; g < plan.targets.size(); ++g)
     {
       step_group<T>& one = groups.emplace_back();
-      nearfield::detail::point_interval const points = plan.groups[g];
-      std::size_t const n = padded(points.size());
-      one.x = handle::of_size<T>(n_x() * n);
-      one.q = handle::of_size<T>(n_q() * n);
-      one.out = handle::of_size<T>(n_out() * n);
-      one.collect_x = {{&watch}, positions.view(), {}, points};
+      nearfield::detail::point_interval const targets = plan.targets[g], sources = plan.sources[g];
+      one.x = columns_of<T>(n_x(), padded(sources.size()));
+      one.q = columns_of<T>(n_q(), padded(sources.size()));
+      if (!has_one_set) one.target_x = columns_of<T>(n_x(), padded(targets.size()));
+      one.out = columns_of<T>(n_out(), padded(targets.size()));
+      one.collect_x = {{&watch}, source_positions.view(), {}, sources};
+      one.collect_target_x = {{&watch}, target_positions.view(), {}, targets};
       auto const list = [&](auto& part, p2p_argument& argument, step_list& data)
       {
         if (!part) return;
@@ -206,75 +214,94 @@ namespace nearfield::starpu_mpi::detail
   {
     step_layer<T>& one = layers.emplace_back();
     one.rank = from.rank;
-    index_type const first = leaves.known.offsets[leaves.first];
+    boxes const& known = leaves.sources;
     for (index_type const b : from.sent)
-      for (index_type i = leaves.known.begin(leaves.first + b);
-           i < leaves.known.end(leaves.first + b); ++i)
-        one.sent.push_back(i - first);
+      for (index_type i = known.begin(leaves.first + b); i < known.end(leaves.first + b); ++i)
+        one.sent.push_back(i - known.begin(leaves.first));
     std::size_t const n_sent = one.sent.size();
-    std::size_t const n =
-        leaves.known.offsets[from.last_leaf] - leaves.known.offsets[from.first_leaf];
+    std::size_t const n = known.offsets[from.last_leaf] - known.offsets[from.first_leaf];
     check_message(one.rank, std::max(n_x(), n_q()), std::max(n_sent, n), sizeof(T));
-    one.sent_list = handle::of(one.sent.data(), n_sent);
-    one.x_sent = handle::of_size<T>(n_x() * n_sent);
-    one.q_sent = handle::of_size<T>(n_q() * n_sent);
-    one.x = handle::of_size<T>(n_x() * n);
-    one.q = handle::of_size<T>(n_q() * n);
-    one.collect_x = {{&watch}, positions.view(), one.sent};
-    for_each_group(one.sent,
+    one.sent_list = list_of(one.sent);
+    one.x_sent = columns_of<T>(n_x(), n_sent);
+    one.q_sent = columns_of<T>(n_q(), n_sent);
+    one.x = columns_of<T>(n_x(), n);
+    one.q = columns_of<T>(n_q(), n);
+    one.collect_x = {{&watch}, source_positions.view(), one.sent};
+    for_each_group(one.sent, plan.sources,
                    [&](std::size_t g, std::size_t begin, std::size_t end) {
-                     one.inputs.add(groups[g].q, one.sent_list, begin, end, plan.groups[g].begin);
+                     one.inputs.add(groups[g].q, one.sent_list, begin, end, plan.sources[g].begin);
                    });
     finish(one.inputs, n_q(), copy_kind::gather);
   }
 
   template <class T>
-  void step_parts<T>::make_peer(int r, std::span<index_type const> sent,
-                                std::span<index_type const> received, bool accumulate)
+  void step_parts<T>::make_peer(int r, shared_rows const& inputs, shared_rows const& outputs,
+                                bool accumulate)
   {
-    if (sent.empty() && received.empty()) return;
+    auto const is_empty = [](shared_rows const& rows)
+    {
+      return rows.sent.empty() && rows.received.empty();
+    };
+    if (is_empty(inputs) && is_empty(outputs)) return;
     step_peer<T>& one = peers.emplace_back();
     one.rank = r;
+    auto const check = [&](shared_rows const& rows, std::size_t n_columns)
+    {
+      check_message(r, n_columns, std::max(rows.sent.size(), rows.received.size()), sizeof(T));
+    };
     if (r != rank)
-      check_message(r, std::max(n_q(), n_out()), std::max(sent.size(), received.size()), sizeof(T));
-    one.sent = sent;
-    one.received = received;
-    one.collect_q = {{&watch}, columns.q.view(), sent};
-    one.deliver = {{&watch}, columns.out.view(), sent, {}, accumulate};
+    {
+      check(inputs, n_q());
+      check(outputs, n_out());
+    }
+    one.inputs = inputs;
+    one.outputs = outputs;
+    one.collect_q = {{&watch}, columns.q.view(), inputs.sent};
+    one.deliver = {{&watch}, columns.out.view(), outputs.sent, {}, accumulate};
     // what is sent has its own size
     auto const size = [&](std::size_t n)
     {
       return r == rank ? padded(n) : n;
     };
-    if (!sent.empty()) one.q_sent = handle::of_size<T>(n_q() * size(sent.size()));
-    if (!received.empty())
-      one.received_list = handle::of(const_cast<index_type*>(received.data()), received.size());
-    if (!received.empty()) one.out_sent = handle::of_size<T>(n_out() * size(received.size()));
-    if (r != rank && !received.empty())
-      one.q_received = handle::of_size<T>(n_q() * received.size());
-    if (r != rank && !sent.empty()) one.out_received = handle::of_size<T>(n_out() * sent.size());
+    one.received_targets = list_of(outputs.received);
+    if (!has_one_set) one.received_sources = list_of(inputs.received);
+    one.q_sent = columns_of<T>(n_q(), size(inputs.sent.size()));
+    one.out_sent = columns_of<T>(n_out(), size(outputs.received.size()));
+    if (r != rank) one.q_received = columns_of<T>(n_q(), inputs.received.size());
+    if (r != rank) one.out_received = columns_of<T>(n_out(), outputs.sent.size());
     // what one rank sends comes in the order of own points
-    for_each_group(
-        received, [&](std::size_t g, std::size_t begin, std::size_t end)
-        { one.outputs.add(groups[g].out, one.received_list, begin, end, plan.groups[g].begin); });
-    finish(one.outputs, n_out(), copy_kind::gather);
+    for_each_group(outputs.received, plan.targets,
+                   [&](std::size_t g, std::size_t begin, std::size_t end) {
+                     one.to_caller.add(groups[g].out, one.received_targets, begin, end,
+                                       plan.targets[g].begin);
+                   });
+    finish(one.to_caller, n_out(), copy_kind::gather);
   }
 
   template <class T>
-  void step_parts<T>::make_own_peers(std::span<index_type const> sent,
-                                     std::span<index_type const> received, bool accumulate)
+  void step_parts<T>::make_own_peers(shared_rows const& inputs, shared_rows const& outputs,
+                                     bool accumulate)
   {
     constexpr std::size_t least = std::size_t(1) << 18;
-    std::size_t first = 0;
-    for_each_group(received,
-                   [&](std::size_t, std::size_t, std::size_t end)
-                   {
-                     std::size_t const n = end - first;
-                     if (n < least && end < received.size()) return;
-                     make_peer(rank, sent.subspan(first, n), received.subspan(first, n),
-                               accumulate);
-                     first = end;
-                   });
+    auto const in_parts = [&](shared_rows const& rows, auto const& groups_of_rows, auto const& make)
+    {
+      std::size_t first = 0;
+      for_each_group(
+          rows.received, groups_of_rows,
+          [&](std::size_t, std::size_t, std::size_t end)
+          {
+            std::size_t const n = end - first;
+            if (n < least && end < rows.received.size()) return;
+            make(shared_rows{rows.sent.subspan(first, n), rows.received.subspan(first, n)});
+            first = end;
+          });
+    };
+    in_parts(outputs, plan.targets,
+             [&](shared_rows const& part)
+             { make_peer(rank, has_one_set ? part : shared_rows{}, part, accumulate); });
+    if (has_one_set) return;
+    in_parts(inputs, plan.sources,
+             [&](shared_rows const& part) { make_peer(rank, part, {}, accumulate); });
   }
 
   template <class T>
@@ -287,10 +314,10 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
-  void step_parts<T>::make_pieces(std::span<index_type const> sent,
-                                  std::span<index_type const> received, index_type n_points,
+  void step_parts<T>::make_pieces(shared_rows const& rows_here, index_type n_points,
                                   bool accumulate)
   {
+    auto const sent = rows_here.sent, received = rows_here.received;
     constexpr auto most = nearfield::detail::column_pieces<T>::most;
     int const shift = std::max<int>(16, std::bit_width((n_points - 1) / most));
     for (index_type begin = 0; begin < n_points;)
@@ -305,14 +332,14 @@ namespace nearfield::starpu_mpi::detail
       begin = end;
     }
     bool is_first = true;
-    for_each_group(received,
+    for_each_group(received, plan.targets,
                    [&](std::size_t g, std::size_t begin, std::size_t end)
                    {
                      caller_rows_argument rows{{&watch}};
                      rows.shift = shift;
                      rows.n_pieces = pieces.size();
                      rows.n = static_cast<index_type>(end - begin);
-                     rows.base = plan.groups[g].begin;
+                     rows.base = plan.targets[g].begin;
                      rows.first_place = received[begin];
                      rows.has_places = received[end - 1] - received[begin] != rows.n - 1;
                      auto const set_columns = [&](std::size_t n)
@@ -337,10 +364,11 @@ namespace nearfield::starpu_mpi::detail
   void step_parts<T>::assemble_inputs()
   {
     for (step_peer<T> const& one : peers)
-      for_each_group(one.received,
-                     [&](std::size_t g, std::size_t begin, std::size_t end) {
-                       groups[g].inputs.add(one.arrived(rank), one.received_list, begin, end,
-                                            plan.groups[g].begin);
+      for_each_group(one.inputs.received, plan.sources,
+                     [&](std::size_t g, std::size_t begin, std::size_t end)
+                     {
+                       groups[g].inputs.add(one.arrived(rank), one.list_of_inputs(), begin, end,
+                                            plan.sources[g].begin);
                      });
     for (step_group<T>& one : groups)
     {
@@ -370,7 +398,7 @@ namespace nearfield::starpu_mpi::detail
       check(one.halos, one.out);
     }
     for (step_layer<T> const& one : layers) check(one.inputs, one.q_sent);
-    for (step_peer<T> const& one : peers) check(one.outputs, one.out_sent);
+    for (step_peer<T> const& one : peers) check(one.to_caller, one.out_sent);
   }
 
   template <class T>

@@ -29,6 +29,28 @@ namespace nearfield::starpu_mpi::detail
 {
   using starpu::handle;
 
+  /// Points of a set that one rank has and another computes.
+  struct shared_rows
+  {
+    std::span<index_type const> sent;     ///< of this rank's caller
+    std::span<index_type const> received; ///< own points, of the other's caller
+  };
+
+  /// What a step needs of one set of points.
+  template <class T>
+  struct points_view
+  {
+    std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
+    std::span<index_type const> sent, received;
+    starpu::detail::column_list<T const> positions; ///< of own points
+
+    [[nodiscard]] shared_rows with_rank(std::size_t r) const
+    {
+      return {sent.subspan(sent_offsets[r], sent_offsets[r + 1] - sent_offsets[r]),
+              received.subspan(received_offsets[r], received_offsets[r + 1] - received_offsets[r])};
+    }
+  };
+
   /// What a step needs of a tree, in two or three dimensions.
   template <class T>
   struct tree_view
@@ -36,9 +58,7 @@ namespace nearfield::starpu_mpi::detail
     MPI_Comm comm;
     executor* threads; ///< of the tree, or null
     rank_leaves leaves;
-    std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
-    std::span<index_type const> sent, received;
-    starpu::detail::column_list<T const> positions; ///< of own points
+    points_view<T> targets, sources; ///< the same, if there is one set
   };
 
   /// A task that copies rows, and the handles that it reads. Addresses must last.
@@ -85,7 +105,7 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   struct step_group
   {
-    starpu::detail::collect_argument<T> collect_x;
+    starpu::detail::collect_argument<T> collect_x, collect_target_x;
     starpu::detail::p2p_argument inner, border;
     caller_rows_argument take, give;     ///< GPUs: rows of this rank's caller; maybe none
     copies inputs;                       ///< from peers
@@ -94,7 +114,8 @@ namespace nearfield::starpu_mpi::detail
     step_list inner_list, border_list;
     step_list caller_rows,
         caller_places; ///< of take and give: the caller's indices, and own points
-    handle x, q, out, halo, halo_list;
+    // none without sources, or without targets; target_x is for two sets
+    handle x, q, target_x, out, halo, halo_list;
   };
 
   /// A piece of the caller's columns, for a GPU. Results of points that other ranks compute are 0 there: those are
@@ -112,10 +133,10 @@ namespace nearfield::starpu_mpi::detail
   struct step_layer
   {
     int rank;
-    std::vector<index_type> sent; ///< own points, ascending
+    std::vector<index_type> sent; ///< own sources, ascending
     starpu::detail::collect_argument<T> collect_x;
-    copies inputs; ///< from groups
-    handle sent_list, x_sent, q_sent, x, q;
+    copies inputs;                          ///< from groups
+    handle sent_list, x_sent, q_sent, x, q; ///< none without points
   };
 
   /// A rank, maybe this one, that computes points of this rank's caller, or whose caller has points of this rank.
@@ -123,13 +144,17 @@ namespace nearfield::starpu_mpi::detail
   struct step_peer
   {
     int rank;
-    std::span<index_type const> sent;     ///< the caller's points that it computes
-    std::span<index_type const> received; ///< own points that its caller has
+    shared_rows inputs, outputs;
     starpu::detail::collect_argument<T> collect_q;
     starpu::detail::deliver_argument<T> deliver;
-    copies outputs; ///< from groups
-    handle received_list, q_sent, q_received, out_sent, out_received;
+    copies to_caller;                          ///< outputs, from groups
+    handle received_targets, received_sources; ///< lists; of one set, the first is both
+    handle q_sent, q_received, out_sent, out_received;
 
+    [[nodiscard]] starpu_data_handle_t list_of_inputs() const
+    {
+      return received_sources ? received_sources.get() : received_targets.get();
+    }
     [[nodiscard]] starpu_data_handle_t arrived(int here) const
     {
       return rank == here ? q_sent.get() : q_received.get();
@@ -157,7 +182,8 @@ namespace nearfield::starpu_mpi::detail
     starpu::monitor& watch;
     starpu::detail::kernel<T> const& k;
     starpu::detail::step_columns<T> const& columns;
-    starpu::detail::column_list<T const> positions; ///< of own points
+    bool has_one_set;
+    starpu::detail::column_list<T const> target_positions, source_positions; ///< own ones
     int rank = 0;
     rank_plan plan;
     // tasks know addresses of their members
@@ -174,23 +200,22 @@ namespace nearfield::starpu_mpi::detail
     step_list make_list(std::span<V const> values, backend where) const;
     void make_halos();
     void make_layer(rank_layer const& from, rank_leaves const& leaves);
-    void make_peer(int r, std::span<index_type const> sent, std::span<index_type const> received,
-                   bool accumulate);
+    void make_peer(int r, shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
-    void make_own_peers(std::span<index_type const> sent, std::span<index_type const> received,
-                        bool accumulate);
+    void make_own_peers(shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
     [[nodiscard]] bool takes_pieces(std::size_t n_own, std::size_t n_points) const;
     /// The same for a GPU that takes them, of a caller with so many points.
-    void make_pieces(std::span<index_type const> sent, std::span<index_type const> received,
-                     index_type n_points, bool accumulate);
+    void make_pieces(shared_rows const& points, index_type n_points, bool accumulate);
     void assemble_inputs();
     /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
     void check_room(nearfield::detail::gpu_memory const& memory) const;
     void finish(copies& what, std::size_t n_columns, copy_kind kind);
     /// Calls f(group, begin, end) for the points [begin, end), which ascend, that are in a group.
     template <class F>
-    void for_each_group(std::span<index_type const> points, F const& f) const;
+    static void for_each_group(std::span<index_type const> points,
+                               std::vector<nearfield::detail::point_interval> const& groups,
+                               F const& f);
 
     [[nodiscard]] std::size_t n_x() const { return static_cast<std::size_t>(k.type->dim); }
     [[nodiscard]] std::size_t n_q() const { return columns.q.columns.size(); }
