@@ -334,10 +334,18 @@ namespace nearfield::starpu_mpi
   }
 
   template <class T, int Dim>
-  std::optional<soa<T const, Dim>> distributed_tree<T, Dim>::positions_on_gpu() const
+  std::optional<int> distributed_tree<T, Dim>::gpu() const
   {
-    if (!memory_) return std::nullopt;
-    return memory_->sets.front().positions_on_gpu(n_points());
+    bool const is_there = memory_ && std::ranges::all_of(memory_->sets, [](auto const& points)
+                                                         { return points.is_settled_on_gpu; });
+    return is_there ? memory_->distribution.gpu : std::nullopt;
+  }
+
+  template <class T, int Dim>
+  soa<T const, Dim> distributed_tree<T, Dim>::on_gpu(std::size_t set) const
+  {
+    if (!gpu()) return {};
+    return {memory_->sets[set].gpu->united(), parts_.sets[set].numbers.size()};
   }
 
   template class distributed_tree<float, 2>;

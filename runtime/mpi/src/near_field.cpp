@@ -96,6 +96,11 @@ namespace nearfield::starpu_mpi::detail
             wait_for(one.out_sent, "out");
           }
         }
+        for (group const& one : parts->groups)
+        {
+          wait_for(one.x, "x");
+          wait_for(one.target_x, "x");
+        }
         for (layer const& one : parts->layers) wait_for(one.x_sent, "x");
       }
       watch.rethrow();
@@ -148,8 +153,8 @@ namespace nearfield::starpu_mpi::detail
     }
 
     template <class Argument>
-    void submit_host_task(starpu_codelet& codelet, starpu_data_handle_t data,
-                          starpu_data_access_mode mode, Argument& argument)
+    void submit_copy(starpu_codelet& codelet, starpu_data_handle_t data,
+                     starpu_data_access_mode mode, Argument& argument)
     {
       if (!data) return;
       task one(codelet, 1);
@@ -174,7 +179,7 @@ namespace nearfield::starpu_mpi::detail
     void submit_list(step_list& what)
     {
       if (!what.upload.from.empty())
-        submit_host_task(upload_codelet(), what.data, STARPU_W, what.upload);
+        submit_copy(upload_codelet(), what.data, STARPU_W, what.upload);
     }
 
     /// From pieces of the caller's columns to the data of a group, or back.
@@ -214,32 +219,35 @@ namespace nearfield::starpu_mpi::detail
 
     void submit_positions()
     {
+      starpu_codelet& collect =
+          parts->collects_on_gpu ? collect_on_gpu_codelet<T>() : collect_codelet<T>();
+      for (group& one : parts->groups)
+      {
+        submit_copy(collect, one.x, STARPU_W, one.collect_x);
+        submit_copy(collect, one.target_x, STARPU_W, one.collect_target_x);
+      }
       for (layer& one : parts->layers)
       {
-        submit_host_task(collect_codelet<T>(), one.x_sent, STARPU_W, one.collect_x);
+        submit_copies(one.positions, one.x_sent);
         send(one.x_sent, one.rank, positions_of_layer);
         receive(one.x, one.rank, positions_of_layer);
       }
       for (group& one : parts->groups)
-      {
-        submit_host_task(collect_codelet<T>(), one.x, STARPU_W, one.collect_x);
-        submit_host_task(collect_codelet<T>(), one.target_x, STARPU_W, one.collect_target_x);
         for (step_list* const list :
              {&one.inner_list, &one.border_list, &one.caller_rows, &one.caller_places})
           submit_list(*list);
-      }
     }
 
     void submit_inputs()
     {
       for (peer& one : parts->peers)
       {
-        submit_host_task(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
+        submit_copy(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
         if (one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
         receive(one.q_received, one.rank, inputs_of_caller);
       }
       for (piece& one : parts->pieces)
-        submit_host_task(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
+        submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
       for (group& one : parts->groups)
       {
         submit_caller_rows(one.take, one, one.q);
@@ -295,7 +303,7 @@ namespace nearfield::starpu_mpi::detail
       is_delivered = true;
       for (group& one : parts->groups) submit_caller_rows(one.give, one, one.out);
       for (piece& one : parts->pieces)
-        submit_host_task(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
+        submit_copy(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
       for (peer& one : parts->peers)
       {
         submit_copies(one.to_caller, one.out_sent);
@@ -349,7 +357,9 @@ namespace nearfield::starpu_mpi::detail
       if (where == backend::cuda) with.groups.gpus = starpu.n_gpus();
       parts = std::make_unique<step_parts<T>>(
           of, k, columns, watch,
-          rank_choice{where, form_, where == backend::cuda ? &clock : nullptr}, with);
+          rank_choice{where, form_, where == backend::cuda ? &clock : nullptr,
+                      starpu.n_gpus() == 1 ? starpu.first_gpu() : std::nullopt},
+          with);
     }
 
     // StarPU stops after the handles are gone
@@ -377,18 +387,24 @@ namespace nearfield::starpu_mpi
     template <class T, int Dim>
     detail::tree_view<T> view_of(distributed_tree<T, Dim> const& tree)
     {
-      auto const points = [](auto const& way, soa<T const, Dim> const& positions)
+      using columns = starpu::detail::column_list<T const>;
+      auto const points = [](auto const& way, auto const& positions, auto const& on_gpu)
       {
-        return detail::points_view<T>{way.sent_offsets, way.received_offsets, way.sent,
-                                      way.received, positions};
+        return detail::points_view<T>{
+            way.sent_offsets, way.received_offsets, way.sent, way.received, positions, on_gpu};
       };
       return {tree.communicator(),
               tree.threads(),
+              tree.gpu(),
               {tree.known_leaves(), tree.known_sources(), tree.first_leaf(),
                tree.first_leaf() + tree.size(), tree.interactions(), tree.layers(),
                tree.has_one_set()},
-              points(tree.way(), tree.positions()),
-              points(tree.source_way(), tree.source_positions())};
+              points(
+                  tree.way(), [&tree] { return columns(tree.positions()); },
+                  [&tree] { return columns(tree.positions_on_gpu()); }),
+              points(
+                  tree.source_way(), [&tree] { return columns(tree.source_positions()); },
+                  [&tree] { return columns(tree.source_positions_on_gpu()); })};
     }
   }
 

@@ -3,6 +3,7 @@
 #include "columns.hpp"
 
 #include <nearfield/cuda/device.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/cuda/permutation.hpp>
 #include <nearfield/starpu/handles.hpp>
 
@@ -98,6 +99,40 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
+    template <class T>
+    class collect_on_gpu : public starpu::detail::codelet
+    {
+      using codelet::codelet;
+
+      void run(starpu::detail::running_task const& task) const override
+      {
+        auto const& argument =
+            static_cast<starpu::detail::collect_argument<T> const&>(task.argument);
+        int const n_columns = argument.from.columns().width();
+        starpu::detail::columns<T> const chunk(task.buffers[0], n_columns);
+        for (int c = 0; c < n_columns; ++c)
+          nearfield::detail::device_copy_inside(chunk[c],
+                                                argument.from[c].first + argument.points->begin,
+                                                argument.points->size() * sizeof(T), task.stream);
+      }
+    };
+  }
+
+  template <class T>
+  starpu_codelet& collect_on_gpu_codelet()
+  {
+    static auto& made = starpu::detail::registered<collect_on_gpu<T>>(
+        {.name = "collect_on_gpu",
+         .symbol = std::string("nearfield_collect_on_gpu_") + (sizeof(T) == 4 ? "f32" : "f64"),
+         .profiler_name = "pack",
+         .backends = backend::cuda,
+         .has_cuda = built_with_cuda(),
+         .is_counted = false});
+    return made;
+  }
+
+  namespace
+  {
     class upload_bytes : public starpu::detail::codelet
     {
       using codelet::codelet;
@@ -121,6 +156,8 @@ namespace nearfield::starpu_mpi::detail
     return made;
   }
 
+  template starpu_codelet& collect_on_gpu_codelet<float>();
+  template starpu_codelet& collect_on_gpu_codelet<double>();
   template starpu_codelet& copy_codelet<float>(backend);
   template starpu_codelet& copy_codelet<double>(backend);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "codelet.hpp"
+#include "reorder.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
@@ -42,6 +43,10 @@ namespace nearfield::starpu_mpi::detail
   /// written the other rows, and then what they name.
   template <class T>
   starpu_codelet& copy_codelet(backend where);
+
+  /// As collect_codelet(), from columns in the memory of the only GPU, on that GPU.
+  template <class T>
+  starpu_codelet& collect_on_gpu_codelet();
 
   struct upload_argument : starpu::detail::task_argument
   {

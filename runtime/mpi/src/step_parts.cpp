@@ -76,8 +76,14 @@ namespace nearfield::starpu_mpi::detail
                             step_columns<T> const& with, starpu::monitor& reports,
                             rank_choice const& how, step_options const& options)
       : watch(reports), k(interaction), columns(with), has_one_set(tree.leaves.has_one_set),
-        target_positions(tree.targets.positions), source_positions(tree.sources.positions)
+        collects_on_gpu(how.where == backend::cuda && tree.gpu && how.gpu == tree.gpu)
   {
+    auto const positions = [&](points_view<T> const& of)
+    {
+      return collects_on_gpu ? of.positions_on_gpu() : of.positions();
+    };
+    target_positions = positions(tree.targets);
+    source_positions = positions(tree.sources);
     check_may_wait("near_field"); // its destructor waits
 #if defined(STARPU_SIMGRID)
     starpu_mpi_comm_rank(tree.comm, &rank); // in a simulation, no thread of ours may call MPI
@@ -226,11 +232,14 @@ namespace nearfield::starpu_mpi::detail
     one.q_sent = columns_of<T>(n_q(), n_sent);
     one.x = columns_of<T>(n_x(), n);
     one.q = columns_of<T>(n_q(), n);
-    one.collect_x = {{&watch}, source_positions.view(), one.sent};
     for_each_group(one.sent, plan.sources,
-                   [&](std::size_t g, std::size_t begin, std::size_t end) {
-                     one.inputs.add(groups[g].q, one.sent_list, begin, end, plan.sources[g].begin);
+                   [&](std::size_t g, std::size_t begin, std::size_t end)
+                   {
+                     index_type const base = plan.sources[g].begin;
+                     one.positions.add(groups[g].x, one.sent_list, begin, end, base);
+                     one.inputs.add(groups[g].q, one.sent_list, begin, end, base);
                    });
+    finish(one.positions, n_x(), copy_kind::gather);
     finish(one.inputs, n_q(), copy_kind::gather);
   }
 
@@ -397,7 +406,11 @@ namespace nearfield::starpu_mpi::detail
       check(one.inputs, one.q);
       check(one.halos, one.out);
     }
-    for (step_layer<T> const& one : layers) check(one.inputs, one.q_sent);
+    for (step_layer<T> const& one : layers)
+    {
+      check(one.positions, one.x_sent);
+      check(one.inputs, one.q_sent);
+    }
     for (step_peer<T> const& one : peers) check(one.to_caller, one.out_sent);
   }
 

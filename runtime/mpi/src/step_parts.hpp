@@ -17,6 +17,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <deque>
+#include <functional>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +44,8 @@ namespace nearfield::starpu_mpi::detail
   {
     std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
     std::span<index_type const> sent, received;
-    starpu::detail::column_list<T const> positions; ///< of own points
+    /// of own points, on the host and on tree_view::gpu
+    std::function<starpu::detail::column_list<T const>()> positions, positions_on_gpu;
 
     [[nodiscard]] shared_rows with_rank(std::size_t r) const
     {
@@ -56,7 +59,8 @@ namespace nearfield::starpu_mpi::detail
   struct tree_view
   {
     MPI_Comm comm;
-    executor* threads; ///< of the tree, or null
+    executor* threads;      ///< of the tree, or null
+    std::optional<int> gpu; ///< that has positions
     rank_leaves leaves;
     points_view<T> targets, sources; ///< the same, if there is one set
   };
@@ -93,6 +97,7 @@ namespace nearfield::starpu_mpi::detail
     backend where;
     pair_form form;
     nearfield::detail::gpu_clock* clock; ///< of GPUs
+    std::optional<int> gpu;              ///< if it is one
   };
 
   /// A list of a task.
@@ -133,9 +138,8 @@ namespace nearfield::starpu_mpi::detail
   struct step_layer
   {
     int rank;
-    std::vector<index_type> sent; ///< own sources, ascending
-    starpu::detail::collect_argument<T> collect_x;
-    copies inputs;                          ///< from groups
+    std::vector<index_type> sent;           ///< own sources, ascending
+    copies positions, inputs;               ///< from groups
     handle sent_list, x_sent, q_sent, x, q; ///< none without points
   };
 
@@ -183,6 +187,7 @@ namespace nearfield::starpu_mpi::detail
     starpu::detail::kernel<T> const& k;
     starpu::detail::step_columns<T> const& columns;
     bool has_one_set;
+    bool collects_on_gpu; ///< positions, which are there
     starpu::detail::column_list<T const> target_positions, source_positions; ///< own ones
     int rank = 0;
     rank_plan plan;

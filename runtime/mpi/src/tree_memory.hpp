@@ -228,8 +228,8 @@ namespace nearfield::starpu_mpi::detail
     /// The number of sorted points with a smaller key, for each of these.
     std::vector<std::size_t> places_of(key_span wanted)
     {
-      std::vector<std::size_t> places;
-      if (on_gpu([&] { places = gpu->places_of(wanted); })) return places;
+      std::vector<std::size_t> found;
+      if (on_gpu([&] { found = gpu->places_of(wanted); })) return found;
       return detail::places_of(wanted, keys);
     }
 
@@ -380,13 +380,6 @@ namespace nearfield::starpu_mpi::detail
       if (is_settled_on_gpu && !x[0]) gpu->read_united(make_room(n));
       return {x, n};
     }
-    /// The same in its memory.
-    [[nodiscard]] std::optional<soa<T const, Dim>> positions_on_gpu(std::size_t n) const
-    {
-      if (!is_settled_on_gpu) return std::nullopt;
-      return soa<T const, Dim>(gpu->united(), n);
-    }
-
     /// The keys of own points.
     key_span own_keys()
     {

@@ -181,9 +181,15 @@ namespace nearfield::starpu_mpi
     {
       return positions_of(parts_.sets.size() - 1);
     }
-    /// Positions of points in the memory of distribution_options::gpu, until the next rebuild(); none if threads made the
-    /// tree.
-    [[nodiscard]] std::optional<soa<T const, Dim>> positions_on_gpu() const;
+    /// The device of distribution_options::gpu, if it made the tree and has positions until the next rebuild().
+    [[nodiscard]] std::optional<int> gpu() const;
+    /// Positions of points in the memory of gpu().
+    [[nodiscard]] soa<T const, Dim> positions_on_gpu() const { return on_gpu(0); }
+    /// The same for sources.
+    [[nodiscard]] soa<T const, Dim> source_positions_on_gpu() const
+    {
+      return on_gpu(parts_.sets.size() - 1);
+    }
     /// Their global numbers.
     [[nodiscard]] std::span<std::uint64_t const> numbers() const { return targets().numbers; }
     /// Those of sources.
@@ -258,6 +264,7 @@ namespace nearfield::starpu_mpi
     own_points const& targets() const { return parts_.sets.front(); }
     own_points const& sources() const { return parts_.sets.back(); }
     [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;
+    [[nodiscard]] soa<T const, Dim> on_gpu(std::size_t set) const;
   };
 
   /// The points of a rank, as soa or strided.
