@@ -86,11 +86,15 @@ namespace nearfield::app
       for (worker_tasks const& of : result.step.tasks)
         tasks.push_back(
             {{"worker", of.worker}, {"implementation", of.implementation}, {"tasks", of.tasks}});
-      std::uint64_t const n_points = result.ranks > 1 ? result.points : targets.size();
+      bool const is_alone = result.ranks == 1;
+      std::uint64_t const n_points = is_alone ? targets.size() : result.points;
+      std::uint64_t const n_sources = !is_alone ? result.sources
+                                      : sources ? sources->size()
+                                                : n_points;
       json value{{"program", program()},
                  {"input", utf8(options.input.string())},
                  {"points", n_points},
-                 {"sources", sources ? sources->size() : n_points},
+                 {"sources", n_sources},
                  {"dim", targets.dim},
                  {"interaction", options.interaction.name},
                  {"parameters", parameters},
@@ -112,7 +116,7 @@ namespace nearfield::app
                  {"tasks", tasks},
                  {"not_finite", result.not_finite},
                  {"check", result.check ? json_of(*result.check) : json()}};
-      if (result.ranks > 1) value["ranks"] = result.ranks;
+      if (!is_alone) value["ranks"] = result.ranks;
       return value;
     }
 

@@ -242,7 +242,8 @@ namespace nearfield::app
       check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate",
                       targets_.first);
       if (sources_)
-        check_ranges<T>(sources_->points.positions, of_sources, sources_->name, "coordinate");
+        check_ranges<T>(sources_->points.positions, of_sources, sources_->name, "coordinate",
+                        sources_->first);
       for (auto const* of : {&targets_, sources_})
         if (of) check_periodic<T>(cut_.period, *of);
       std::ranges::copy(cut_.period, result.period.begin());

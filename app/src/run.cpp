@@ -38,7 +38,7 @@ namespace nearfield::app
     }
 
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
-                      std::vector<std::string> const& columns)
+                      std::vector<std::string> const& columns, std::optional<file_part> const& part)
     {
       // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it
       bool const is_for_the_other =
@@ -47,17 +47,31 @@ namespace nearfield::app
       return {path.string(),
               read_points(path, {.dim = dim,
                                  .columns = columns,
-                                 .atom_style = is_for_the_other ? "" : options.atom_style})};
+                                 .atom_style = is_for_the_other ? "" : options.atom_style,
+                                 .part = part})};
     }
 
-    std::pair<named_points, std::optional<named_points>> read_both(run_options const& options)
+    named_points read_whole(part_reader const& read)
     {
-      auto targets = read(options, options.input, options.dim, options.columns);
-      std::optional<named_points> sources;
-      if (options.sources)
-        sources = read(options, *options.sources, targets.points.dim, options.source_columns);
-      return {std::move(targets), std::move(sources)};
+      return read(std::nullopt);
     }
+  }
+
+  std::pair<named_points, std::optional<named_points>>
+  read_both(run_options const& options,
+            std::function<named_points(part_reader const&)> const& read_file)
+  {
+    auto targets =
+        read_file([&](auto const& part)
+                  { return read(options, options.input, options.dim, options.columns, part); });
+    std::optional<named_points> sources;
+    if (options.sources)
+      sources = read_file(
+          [&](auto const& part) {
+            return read(options, *options.sources, targets.points.dim, options.source_columns,
+                        part);
+          });
+    return {std::move(targets), std::move(sources)};
   }
 
   void check_motion(run_options const& options)
@@ -140,7 +154,7 @@ namespace nearfield::app
     double const early_seconds = seconds_since(start);
 
     start = std::chrono::steady_clock::now();
-    auto both = read_both(options);
+    auto both = read_both(options, read_whole);
     auto& targets = both.first; // names that lambdas capture with clang++ 14 too
     auto& sources = both.second;
     double const read_seconds = seconds_since(start);
@@ -196,7 +210,7 @@ namespace nearfield::app
   exit_status tune(run_options const& options)
   {
     check_early(options);
-    auto const [targets, sources] = read_both(options);
+    auto const [targets, sources] = read_both(options, read_whole);
     auto const found = tune_leaves(
         options, targets, sources ? &*sources : nullptr,
         choose_box(options, targets.points, sources ? &sources->points : nullptr), true);

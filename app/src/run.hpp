@@ -6,7 +6,9 @@
 #include <nearfield/io/points.hpp>
 
 #include <filesystem>
+#include <functional>
 #include <optional>
+#include <utility>
 
 /// \file
 /// The parts of `nearfield run` that do not depend on whether it runs on one rank or on several.
@@ -21,6 +23,14 @@ namespace nearfield::app
 
   /// Throws nearfield::error if frames cannot be written, or would overwrite other files of the run.
   void check_frames(run_options const& options);
+
+  /// Reads a file, or the part of it that is given.
+  using part_reader = std::function<named_points(std::optional<file_part> const& part)>;
+
+  /// INPUT and, if there is one, the file of --sources. read_file(read) gives what read() does for a file.
+  std::pair<named_points, std::optional<named_points>>
+  read_both(run_options const& options,
+            std::function<named_points(part_reader const&)> const& read_file);
 
   /// The box of --box, otherwise that of the file; with two files only if they have the same one. The box of a
   /// file says nothing of points that move.

@@ -43,10 +43,12 @@ namespace nearfield::app
                      run_result const& result)
   {
     constexpr auto general = std::chars_format::general;
-    std::cout << "points        " << (result.ranks > 1 ? result.points : targets.size());
-    if (sources) std::cout << " targets, " << sources->size() << " sources";
+    bool const is_alone = result.ranks == 1;
+    std::cout << "points        " << (is_alone ? targets.size() : result.points);
+    if (sources)
+      std::cout << " targets, " << (is_alone ? sources->size() : result.sources) << " sources";
     std::cout << ", " << targets.dim << "D";
-    if (result.ranks > 1) std::cout << ", on " << result.ranks << " ranks";
+    if (!is_alone) std::cout << ", on " << result.ranks << " ranks";
     std::cout << "\n"
               << "tree          " << result.leaves << " leaves, depth " << result.depth
               << ", at most " << result.max_leaf << " points per leaf, " << result.interactions

@@ -36,8 +36,9 @@ namespace nearfield::app
     pair_cost measure_in(run_options const& options, bool on_gpu)
     {
       std::optional<pair_cost> cost;
-      with_interaction<Dim>(options.interaction, [&](auto const& k)
-                            { cost = measure<T>(options, k, options.step.form, on_gpu); });
+      pair_form const form = options.sources ? pair_form::one_sided : options.step.form;
+      with_interaction<Dim>(options.interaction,
+                            [&](auto const& k) { cost = measure<T>(options, k, form, on_gpu); });
       return *cost;
     }
 

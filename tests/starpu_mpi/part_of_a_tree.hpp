@@ -57,8 +57,8 @@ namespace nearfield::test
     }
   }
 
-  /// What this rank holds is its part of the tree of one rank, and it knows the leaves that touch it and no others. Of one
-  /// set the sources are the targets.
+  /// What this rank holds is its part of the tree of one rank, and it knows the leaves that touch it and no others. The
+  /// sources of one set are the targets.
   template <class T, int Dim>
   void expect_part_of(tree<Dim> const& one, points<T, Dim> const& targets,
                       points<T, Dim> const& sources,

@@ -144,6 +144,39 @@ namespace
     expect_refusal(run_over(2, options("far.bfma", "0.01")), "cannot hold velocities");
   }
 
+  TEST(program_over_ranks, computes_targets_and_sources)
+  {
+    temporary_folder const folder;
+    auto const in = (folder / "in.csv").string(), sources = (folder / "sources.bfma").string();
+    auto targets = cloud(700);
+    targets.inputs.clear();
+    targets.input_names.clear();
+    write_points(in, targets);
+    write_points(sources, cloud(1300));
+    auto const with = [&](char const* output, std::vector<std::string> more)
+    {
+      more.insert(more.end(), {in, "--sources", sources, "--interaction", "grad_one_over_r",
+                               "--output", (folder / output).string()});
+      return more;
+    };
+    std::vector<std::string> const options{
+        "--max-leaf-size", "20", "--check", "50", "--json", (folder / "run.json").string()};
+    expect_success(run_alone(with("one.csv", options)));
+    auto const end = run_over(3, with("many.csv", options));
+    expect_success(end);
+    EXPECT_EQ(read_text(folder / "many.csv"), read_text(folder / "one.csv"));
+    EXPECT_THAT(end.out, testing::HasSubstr("700 targets, 1300 sources, 3D, on 3 ranks"));
+    EXPECT_THAT(read_text(folder / "run.json"), testing::HasSubstr("\"sources\": 1300"));
+    // ranks without targets; leaves by the costs of both sets
+    write_text(in, "x,y,z\n0.25,0.5,0.5\n");
+    expect_success(run_over(3, with("few.csv", {"--max-leaf-size", "auto", "--check", "1"})));
+    // an error in the last part of either file
+    write_text(folder / "bad.csv", "x,y,z,q\n1,2,3,4\n1,2,3,4\n1,2,?,4\n");
+    expect_the_refusal(folder, {in, "--sources", (folder / "bad.csv").string()});
+    expect_the_refusal(folder, {in, "--sources", sources, "--output", sources});
+    expect_the_refusal(folder, {in, "--sources", sources, "--form", "mutual"});
+  }
+
   TEST(program_over_ranks, chooses_a_leaf_size)
   {
     temporary_folder const folder;
@@ -271,7 +304,6 @@ namespace
     };
     for (auto const& [options, message] :
          {refused{{"run", "--gpus", "1"}, "--gpus: not available over ranks"},
-          {{"run", "--sources", "in.csv"}, "--sources: not available"},
           {{"search", "--radius", "1", "--backend", "cuda"}, "--backend cuda: not available"},
           {{"search", "--radius", "1", "--cells-per-cutoff", "2"},
            "--cells-per-cutoff: not avail"}})

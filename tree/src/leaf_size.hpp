@@ -8,8 +8,8 @@
 
 namespace nearfield::detail
 {
-  /// What leaves of at most `size` points with these ascending keys (of one set: targets) cost: those of the owned range,
-  /// which has all keys. What lies beyond it is taken to be as dense as the leaf beside it.
+  /// What leaves of at most `size` points with these ascending keys (of one set: targets) cost: those in the owned
+  /// range, which has all keys. What lies beyond it is taken to be as dense as the leaf beside it.
   template <int Dim>
   NEARFIELD_API leaf_size_choice::candidate
   cost_of_size(executor& on, leaf_costs const& costs, std::span<std::uint64_t const> targets,

@@ -101,12 +101,12 @@ namespace nearfield::app
       return points;
     }
 
-    /// A column of the caller's points as one of own points.
+    /// A column of the caller's sources as one of own sources.
     template <class T, int Dim>
     std::vector<T> own_column(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
                               T const* column)
     {
-      auto const& way = tree.way();
+      auto const& way = tree.source_way();
       std::vector<T> sent, own(way.received.size());
       for (index_type const i : way.sent) sent.push_back(column[i]);
       auto const arrived = all.exchange(sent, way.sent_offsets);
@@ -115,8 +115,8 @@ namespace nearfield::app
     }
   }
 
-  /// As check_outputs(): every rank adds what its own points contribute to each of the sums, by leaves that touch that
-  /// of the target, without the lists and messages of the step. `outputs` and `first` are those of the caller's points.
+  /// As check_outputs(): every rank adds what its own sources contribute to each of the sums, by leaves that touch that
+  /// of the target, without the lists and messages of the step. `outputs` are those of the caller's points.
   template <class T, class K>
   check_report check_over(ranks const& all, problem<T, K::dim> const& on,
                           starpu_mpi::distributed_tree<T, K::dim> const& tree, K const& k,
@@ -130,8 +130,8 @@ namespace nearfield::app
     std::vector<std::vector<T>> inputs;
     for (auto const& column : on.inputs())
       inputs.push_back(detail::own_column(all, tree, column.data()));
-    auto const x = tree.positions();
-    auto const known = tree.known_leaves();
+    auto const y = tree.source_positions();
+    auto const known = tree.known_sources();
     std::size_t const n_rhs = inputs.size() / K::n_in;
     auto const images = detail::images_of<K::dim>(tree.period());
 
@@ -143,16 +143,17 @@ namespace nearfield::app
         for (auto const& image : images)
         {
           if (!detail::touch<K::dim>(tree.cell(b), image, target.leaf)) continue;
-          for (index_type j = known.begin(b) - tree.first_point();
-               j < known.end(b) - tree.first_point(); ++j)
+          for (index_type j = known.begin(b) - tree.first_source();
+               j < known.end(b) - tree.first_source(); ++j)
           {
-            if (&image == &images[0] && tree.numbers()[j] == target.number) continue;
+            if (tree.has_one_set() && &image == &images[0] && tree.numbers()[j] == target.number)
+              continue;
             vec<wide, K::dim> r;
             for (int d = 0; d < K::dim; ++d)
             {
               auto const axis = std::size_t(d);
               // rounded as the image is
-              T const moved = x[d][j] + static_cast<T>(image[axis] * tree.period()[axis]);
+              T const moved = y[d][j] + static_cast<T>(image[axis] * tree.period()[axis]);
               r[d] = wide(target.x[axis]) - wide(moved);
             }
             of_target.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });

@@ -75,11 +75,11 @@ namespace nearfield::app
         : all_(all), runtime_(on), cut_(cut), how_(how)
     {}
 
-    /// Makes the tree and the step. The points must outlive it.
+    /// Makes the tree and the step. The points must outlive it. Null sources: one set.
     template <class K>
-    void start(named_points const& points, K const& k)
+    void start(named_points const& targets, named_points const* sources, K const& k)
     {
-      on_.emplace(points, nullptr, cut_, runtime_.workers());
+      on_.emplace(targets, sources, cut_, runtime_.workers());
       auto const begin = std::chrono::steady_clock::now();
       tree_options<Dim> options;
       all_.attempt([&] { options = on_->options(); });
@@ -88,22 +88,25 @@ namespace nearfield::app
           [&]
           {
             auto const sleep = runtime_.sleep_of_worker();
-            tree_.emplace(
-                MPI_COMM_WORLD, on_->targets(), options,
-                starpu_mpi::distribution_options{.threads = runtime_.threads_of_tree(),
-                                                 .gpu = runtime_.running().runtime().first_gpu()});
+            starpu_mpi::distribution_options const how{
+                .threads = runtime_.threads_of_tree(),
+                .gpu = runtime_.running().runtime().first_gpu()};
+            if (sources)
+              tree_.emplace(MPI_COMM_WORLD, on_->targets(), on_->sources(), options, how);
+            else
+              tree_.emplace(MPI_COMM_WORLD, on_->targets(), options, how);
           });
       tree_seconds_ = seconds_since(begin);
       all_.attempt(
           [&]
           {
-            check_inputs(points, K::name, K::n_in);
+            check_inputs(on_->source_points(), K::name, K::n_in);
             delivered_ = output_columns<T>(*on_, k);
             q_ = on_->input_pointers();
             out_ = pointers<T>(delivered_);
             step_.emplace(
                 runtime_.running().runtime(), *tree_, k,
-                soa<T const, run_time_columns>(q_, on_->size()),
+                soa<T const, run_time_columns>(q_, on_->sources().size()),
                 soa<T, run_time_columns>(out_, on_->size()),
                 starpu_mpi::step_options{
                     .form = how_.form,
@@ -161,10 +164,12 @@ namespace nearfield::app
       for (index_type b = tree_->first_leaf(); b < tree_->first_leaf() + tree_->size(); ++b)
       {
         depth = std::max(depth, tree_->cell(b).level);
-        largest = std::max<std::uint64_t>(largest, tree_->known_leaves().count(b));
+        largest = std::max<std::uint64_t>(
+            {largest, tree_->known_leaves().count(b), tree_->known_sources().count(b)});
       }
       result.ranks = all_.size();
       result.points = tree_->total_points();
+      result.sources = tree_->total_sources();
       result.leaves = tree_->total_leaves();
       result.depth = static_cast<int>(all_.greatest(depth));
       result.max_leaf = static_cast<std::uint64_t>(all_.greatest(static_cast<double>(largest)));

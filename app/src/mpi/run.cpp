@@ -27,7 +27,6 @@ namespace nearfield::app
   {
     void check_options(run_options const& options)
     {
-      refuse(options.sources.has_value(), "--sources", alone);
       refuse(options.step.gpus.value_or(0) > 0, "--gpus",
              "ranks share the GPUs of a machine; leave it out, or give 0 for none");
       refuse(options.step.workers == 0, "--workers 0",
@@ -84,10 +83,11 @@ namespace nearfield::app
         check_frames(named);
       }
       if (all.is_first())
-        check_output("--output", file_of_first(*options.output), {options.input, options.json});
+        check_output("--output", file_of_first(*options.output),
+                     {options.input, options.sources, options.json});
       if (has_pieces(*options.output))
         check_output("--output", piece_of(*options.output, all.rank()),
-                     {options.input, options.json});
+                     {options.input, options.sources, options.json});
     }
 
     void count_not_finite(ranks const& all, run_result& result, std::uint64_t first_here)
@@ -105,16 +105,10 @@ namespace nearfield::app
       all.attempt([&] { check_here(all, options); });
       double const early_seconds = seconds_since(start);
       start = std::chrono::steady_clock::now();
-      auto mine = read_part(all,
-                            [&](file_part const& part)
-                            {
-                              return named_points{
-                                  options.input.string(),
-                                  read_points(options.input, {.dim = options.dim,
-                                                              .columns = options.columns,
-                                                              .atom_style = options.atom_style,
-                                                              .part = part})};
-                            });
+      auto both = read_both(options, [&](part_reader const& read) { return read_part(all, read); });
+      auto& mine = both.first; // names that lambdas capture with clang++ 14 too
+      named_points const* const sources = both.second ? &*both.second : nullptr;
+      point_set const* const source_points = sources ? &sources->points : nullptr;
       double const read_seconds = all.greatest(seconds_since(start));
 
       leaf_costs costs;
@@ -127,7 +121,7 @@ namespace nearfield::app
           {
             if (options.output) check_holds(*options.output, mine);
             check_axes(options.periodic, mine);
-            cut.box = choose_box(options, mine.points, nullptr);
+            cut.box = choose_box(options, mine.points, source_points);
           });
       start = std::chrono::steady_clock::now();
       auto const step = share_machine(all, options.step);
@@ -138,7 +132,7 @@ namespace nearfield::app
                               early_seconds + seconds_since(start));
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
-      auto result = compute_in(all, mine, options.interaction, cut, step, options.check);
+      auto result = compute_in(all, mine, sources, options.interaction, cut, step, options.check);
       result.setup_seconds =
           all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
                        result.step.seconds - result.check_seconds);
@@ -147,8 +141,8 @@ namespace nearfield::app
       std::string json;
       if (all.is_first())
       {
-        print_summary(options, mine.points, nullptr, result);
-        if (options.json) json = json_of(options, mine.points, nullptr, result, read_seconds);
+        print_summary(options, mine.points, source_points, result);
+        if (options.json) json = json_of(options, mine.points, source_points, result, read_seconds);
       }
       mine.points.outputs = std::move(result.outputs);
       mine.points.output_names = std::move(result.output_names);

@@ -52,7 +52,8 @@ namespace nearfield::app
         auto const start = std::chrono::steady_clock::now();
         all_.attempt([&] { check_finite(of_, points.positions, "coordinate"); });
         if (is_first_)
-          with_interaction<Dim>(options_.interaction, [&](auto const& k) { field_.start(of_, k); });
+          with_interaction<Dim>(options_.interaction,
+                                [&](auto const& k) { field_.start(of_, nullptr, k); });
         else
           field_.move(of_);
         is_first_ = false;

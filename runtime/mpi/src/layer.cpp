@@ -354,8 +354,8 @@ namespace nearfield::starpu_mpi::detail
         [&]
         {
           known = unite(all, on, own, told, key_level);
-          // A leaf that touches a range of this rank need not touch a leaf there, and not all that touch have targets and
-          // sources that meet. The others are left out. This is mutual, so the other ranks find the same leaves.
+          // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
+          // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
           by_rank<leaf_record> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
           std::vector<std::vector<index_type>> sent;
           std::vector<index_type> each(known.leaves.size() + std::size_t(1));

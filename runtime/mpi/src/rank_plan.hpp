@@ -30,7 +30,7 @@ namespace nearfield::starpu_mpi::detail
 
   struct rank_plan
   {
-    /// The chunks of sources: the layers of ranks before this one, then the groups, then the other layers. Tasks name only
+    /// The chunks of sources: the layers of ranks before this one, then the groups, then the other layers. Tasks name
     /// those that have sources.
     std::size_t n_layers_before = 0;
     /// own points of each group, from 0

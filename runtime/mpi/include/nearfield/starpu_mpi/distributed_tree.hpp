@@ -73,12 +73,12 @@ namespace nearfield::starpu_mpi
   /// Each rank gives the points that it has, any number of them, and receives one range of leaves along the Z curve,
   /// its *own* leaves, with their points. They are the leaves of build_tree() over all points in the order of their
   /// numbers, with leaf_order::morton; so are the points of each leaf, their order, and the lists. Beside its own
-  /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points (of two sets,
-  /// those with targets or sources for own sources or targets). No rank holds
-  /// more of the tree, and what each keeps for the others grows with the number of ranks, not with its square.
+  /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points. (Of two sets,
+  /// those whose targets meet own sources, or whose sources meet own targets.) No rank holds more of the tree, and what
+  /// each keeps for the others grows with the number of ranks, not with its square.
   ///
-  /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle. Of two sets, points
-  /// are the targets, unless sources are named; of one set, sources are the points.
+  /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle. Of two sets, what
+  /// is said of points is of the targets, unless sources are named; of one set, sources are the points.
   template <class T, int Dim>
   class NEARFIELD_API distributed_tree
   {

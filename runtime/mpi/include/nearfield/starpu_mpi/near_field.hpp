@@ -22,9 +22,10 @@ namespace nearfield::starpu_mpi
   {
     /// add to the outputs; a step overwrites them otherwise
     bool accumulate = false;
-    /// Automatic: mutual inside a rank, if K has a mutual form; on GPUs only where that is faster, as in a step of one
-    /// process. Between ranks every pair is computed on both. Mutual results depend on groups and ranks by rounding;
-    /// those of form one_sided have the bits of one rank, as long as ranks with GPUs and without do not mix.
+    /// Automatic: mutual inside a rank, if K has a mutual form and there is one set of points; on GPUs only where that
+    /// is faster, as in a step of one process. Between ranks every pair is computed on both. Mutual results depend on
+    /// groups and ranks by rounding; those of form one_sided have the bits of one rank, as long as ranks with GPUs and
+    /// without do not mix.
     pair_form form = pair_form::automatic;
     /// Automatic: the GPUs of this rank's runtime where it has some and K has CUDA kernels, unless its leaves do not
     /// fit; else simd. Ranks need not agree. See share_gpus().
@@ -51,9 +52,12 @@ namespace nearfield::starpu_mpi
   ///
   ///     out_i = sum over the points j != i of the leaves that the leaf of i meets of K(x_i - x_j) q_j
   ///
-  /// Inputs and outputs are columns of the points that this rank gave to the tree, in its order: inputs go to the ranks
-  /// that compute, results come back. A rank sends, to each rank with leaves that touch its own, one message with the
-  /// positions of its points there, once, and one with their inputs in each step.
+  /// or, over targets x and sources y, over all sources j there of K(x_i - y_j) q_j.
+  ///
+  /// Inputs and outputs are columns of the points that this rank gave to the tree, in its order; of two sets, inputs of
+  /// its sources and outputs of its targets. Inputs go to the ranks that compute, results come back. A rank sends, to
+  /// each rank with leaves that touch its own, one message with the positions of its sources there, once, and one with
+  /// their inputs in each step.
   ///
   ///     starpu::runtime starpu;
   ///     starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD); // yours
@@ -76,8 +80,8 @@ namespace nearfield::starpu_mpi
   {
   public:
     /// Throws nearfield::error for columns that are null or have not one value for each point of the caller, for form
-    /// mutual without a mutual form of K, for backend cuda without a GPU, CUDA kernels or enough memory, and if the
-    /// instruction set asked for is not available.
+    /// mutual without a mutual form of K or with two sets, for backend cuda without a GPU, CUDA kernels or enough
+    /// memory, and if the instruction set asked for is not available.
     /// Sends nothing.
     template <interaction K, columns_view Q, columns_view Out,
               class Isa = starpu::detail::isa_of_file>
@@ -136,7 +140,7 @@ namespace nearfield::starpu_mpi
     std::unique_ptr<detail::step<T>> step_;
   };
 
-  /// One set of points, with one or several right-hand sides.
+  /// One set of points or two, with one or several right-hand sides.
   template <kernel_real T, int Dim, interaction K, columns_view Q, columns_view Out>
   near_field(starpu::runtime const&, distributed_tree<T, Dim> const&, K const&, Q const&,
              Out const&, step_options const& = {}) -> near_field<T>;
