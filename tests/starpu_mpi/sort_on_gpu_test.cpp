@@ -27,9 +27,15 @@ namespace
   {
     EXPECT_TRUE(std::ranges::equal(found.cuts(), expected.cuts()));
     EXPECT_TRUE(std::ranges::equal(found.numbers(), expected.numbers()));
+    EXPECT_TRUE(std::ranges::equal(found.source_numbers(), expected.source_numbers()));
     for (int d = 0; d < Dim; ++d)
+    {
       EXPECT_TRUE(std::equal(found.positions()[d], found.positions()[d] + found.n_points(),
                              expected.positions()[d]));
+      EXPECT_TRUE(std::equal(found.source_positions()[d],
+                             found.source_positions()[d] + found.n_sources(),
+                             expected.source_positions()[d]));
+    }
     EXPECT_TRUE(std::ranges::equal(found.known_leaves().offsets, expected.known_leaves().offsets));
     expect_same_list(found.interactions(), expected.interactions());
     EXPECT_TRUE(found.way().sent == expected.way().sent);
@@ -53,6 +59,26 @@ namespace
     expect_same(by_gpu, by_threads);
   }
 
+  template <class T, int Dim>
+  void expect_same_of_two_sets(points<T, Dim> x, points<T, Dim> y, owners who,
+                               tree_options<Dim> const& options, std::uint64_t seed)
+  {
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const first = first_points(who, x.size(), seed),
+               first_source = first_points(owners::random, y.size(), seed);
+    auto const here = slice(x, first[rank], first[rank + 1]),
+               sources = slice(y, first_source[rank], first_source[rank + 1]);
+    distributed_tree<T, Dim> by_threads(MPI_COMM_WORLD, here, sources, options);
+    distributed_tree<T, Dim> by_gpu(MPI_COMM_WORLD, here, sources, options,
+                                    {.gpu = runtime_of_rank().first_gpu()});
+    expect_same(by_gpu, by_threads);
+    for (auto* const set : {&x, &y})
+      for (auto& column : set->columns) std::ranges::reverse(column);
+    by_threads.rebuild(here, sources);
+    by_gpu.rebuild(here, sources);
+    expect_same(by_gpu, by_threads);
+  }
+
   TEST(distributed_tree_on_a_gpu, is_that_of_threads)
   {
     if (runtime_of_rank().n_gpus() == 0) GTEST_SKIP() << "no GPU";
@@ -68,6 +94,7 @@ namespace
                                            {.level = 3}, seed);
         periodic_case<double, 3> const box(seed, n + 1);
         expect_same_before_and_after_moves(box.x, who, box.options, seed);
+        expect_same_of_two_sets(box.x, box.y, who, box.options, seed);
       }
   }
 
