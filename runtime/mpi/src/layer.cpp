@@ -332,10 +332,9 @@ namespace nearfield::starpu_mpi::detail
                       list_leaves(known.leaves, key_level, period,
                                   known.first + static_cast<index_type>(begin),
                                   known.first + static_cast<index_type>(end), lists);
-                      piece.pairs = lists.pairs();
-                      if (known.has_one_set)
-                        piece.pairs -= targets.offsets[known.first + end] -
-                                       targets.offsets[known.first + begin];
+                      index_type const n_targets =
+                          targets.offsets[known.first + end] - targets.offsets[known.first + begin];
+                      piece.pairs = lists.pairs() - (known.has_one_set ? n_targets : 0);
                       pieces[static_cast<std::size_t>(part)] = std::move(piece);
                     });
       known.lists = join(on, loop, pieces, function, remedy);

@@ -145,7 +145,7 @@ namespace nearfield::starpu_mpi::detail
     using peer = step_peer<T>;
     using piece = caller_piece<T>;
 
-    // There may be no data of points that a group or a layer does not have: nothing is done then.
+    // Of two sets, what has no targets or no sources has no data of them: these do nothing then.
 
     static void wait_for(handle const& data, char const* name)
     {
