@@ -382,32 +382,6 @@ namespace nearfield::starpu_mpi::detail
 
 namespace nearfield::starpu_mpi
 {
-  namespace
-  {
-    template <class T, int Dim>
-    detail::tree_view<T> view_of(distributed_tree<T, Dim> const& tree)
-    {
-      using columns = starpu::detail::column_list<T const>;
-      auto const points = [](auto const& way, auto const& positions, auto const& on_gpu)
-      {
-        return detail::points_view<T>{
-            way.sent_offsets, way.received_offsets, way.sent, way.received, positions, on_gpu};
-      };
-      return {tree.communicator(),
-              tree.threads(),
-              tree.gpu(),
-              {tree.known_leaves(), tree.known_sources(), tree.first_leaf(),
-               tree.first_leaf() + tree.size(), tree.interactions(), tree.layers(),
-               tree.has_one_set()},
-              points(
-                  tree.way(), [&tree] { return columns(tree.positions()); },
-                  [&tree] { return columns(tree.positions_on_gpu()); }),
-              points(
-                  tree.source_way(), [&tree] { return columns(tree.source_positions()); },
-                  [&tree] { return columns(tree.source_positions_on_gpu()); })};
-    }
-  }
-
   template <kernel_real T>
   template <int Dim>
   near_field<T>::near_field(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
@@ -415,7 +389,7 @@ namespace nearfield::starpu_mpi
                             starpu::detail::step_columns<T> const& columns,
                             step_options const& options)
       : step_(std::make_unique<detail::step<T>>(
-            starpu, [&tree] { return view_of(tree); }, k, columns, options))
+            starpu, [&tree] { return detail::view_of(tree); }, k, columns, options))
   {}
 
   template <kernel_real T>

@@ -65,6 +65,29 @@ namespace nearfield::starpu_mpi::detail
     points_view<T> targets, sources; ///< the same, if there is one set
   };
 
+  template <class T, int Dim>
+  tree_view<T> view_of(distributed_tree<T, Dim> const& tree)
+  {
+    using columns = starpu::detail::column_list<T const>;
+    auto const points = [](auto const& way, auto const& positions, auto const& on_gpu)
+    {
+      return points_view<T>{
+          way.sent_offsets, way.received_offsets, way.sent, way.received, positions, on_gpu};
+    };
+    return {tree.communicator(),
+            tree.threads(),
+            tree.gpu(),
+            {tree.known_leaves(), tree.known_sources(), tree.first_leaf(),
+             tree.first_leaf() + tree.size(), tree.interactions(), tree.layers(),
+             tree.has_one_set()},
+            points(
+                tree.way(), [&tree] { return columns(tree.positions()); },
+                [&tree] { return columns(tree.positions_on_gpu()); }),
+            points(
+                tree.source_way(), [&tree] { return columns(tree.source_positions()); },
+                [&tree] { return columns(tree.source_positions_on_gpu()); })};
+  }
+
   /// A task that copies rows, and the handles that it reads. Addresses must last.
   struct copies
   {
