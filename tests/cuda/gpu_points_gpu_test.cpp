@@ -10,6 +10,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/permutation.hpp>
 
 #include <gtest/gtest.h>
 
@@ -85,14 +86,14 @@ namespace nearfield::test
       ASSERT_TRUE(bounds);
       EXPECT_EQ(bounds->lower, bounds_of_host(points).lower);
       EXPECT_EQ(bounds->upper, bounds_of_host(points).upper);
-      page_vector<index_type> order(n);
-      gpu.sort(axes, layout, order.data());
-      EXPECT_TRUE(order == expected.order);
+      gpu.sort(axes, layout);
       page_vector<std::uint64_t> keys(n);
       gpu.read_keys(keys.data());
       EXPECT_TRUE(keys == expected.keys);
       columns<T, Dim> x(n - n / 3);
-      gpu.read(n / 3, x.view());
+      std::vector<index_type> index(2 * x.x[0].size());
+      gpu.read(n / 3, x.view(), {index.data(), 2});
+      for (std::size_t p = n / 3; p < n; ++p) ASSERT_EQ(index[2 * (p - n / 3)], expected.order[p]);
       for (int d = 0; d < Dim; ++d)
         EXPECT_TRUE(std::ranges::equal(x.x[d], std::span(expected.sorted.x[d]).subspan(n / 3)));
       std::uint64_t const end = std::uint64_t(1) << Dim * layout.level;
@@ -126,20 +127,27 @@ namespace nearfield::test
       }
       points_of_host<T, Dim> expected(all.view(), axes, layout);
 
-      page_vector<index_type> order(given.size()), places(others.size()), rows(others.size());
+      page_vector<index_type> places(others.size()), rows(others.size()), index(n_all);
       ASSERT_TRUE(gpu.load(given, {}));
-      gpu.sort(axes, layout, order.data());
+      gpu.sort(axes, layout);
       gpu.unite(first, n, others.view(), n_before, places.data(), rows.data());
       columns<T, Dim> x(n_all);
       gpu.read_united(x.pointers());
       EXPECT_TRUE(x.x == expected.sorted.x);
       std::vector<std::size_t> of_others, their_rows;
+      gpu.read_indices(index.data());
       for (std::size_t p = 0; p < n_all; ++p)
-        if (expected.order[p] < n_before || expected.order[p] >= n_before + n)
+      {
+        std::size_t const row = expected.order[p];
+        if (row >= n_before && row < n_before + n)
         {
-          of_others.push_back(p);
-          their_rows.push_back(expected.order[p]);
+          ASSERT_EQ(index[p], own.order[first + row - n_before]);
+          continue;
         }
+        ASSERT_EQ(index[p], no_row);
+        of_others.push_back(p);
+        their_rows.push_back(row);
+      }
       EXPECT_TRUE(std::ranges::equal(places, of_others));
       EXPECT_TRUE(std::ranges::equal(rows, their_rows));
 

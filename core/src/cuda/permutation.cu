@@ -65,14 +65,14 @@ namespace nearfield::detail
 
     /// To: whether rows go to the pieces.
     template <bool To, class T, class Column>
-    __global__ void move_rows(piece_rows const rows, column_pieces<T> const pieces, Column* columns,
-                              std::size_t stride, int n_columns)
+    __global__ void move_rows(index_type const* order, std::size_t n, column_pieces<T> const pieces,
+                              Column* columns, std::size_t stride, int n_columns)
     {
       std::uint32_t const i = thread_index();
-      if (i >= rows.n) return;
-      index_type const row = rows.order[i], piece = row >> pieces.shift;
+      if (i >= n || order[i] == no_row) return;
+      index_type const row = order[i], piece = row >> pieces.shift;
       T* in_piece = pieces.first[piece] + (row & ((index_type(1) << pieces.shift) - 1));
-      Column* in_column = columns + rows.offset + (rows.places ? rows.places[i] : i);
+      Column* in_column = columns + i;
       for (int c = 0; c < n_columns; ++c)
       {
         if constexpr (To)
@@ -86,23 +86,24 @@ namespace nearfield::detail
   }
 
   template <class T>
-  void device_gather_from_pieces(cuda_stream stream, piece_rows const& rows,
+  void device_gather_from_pieces(cuda_stream stream, index_type const* order, std::size_t n,
                                  column_pieces<T> const& from, T* to, std::size_t stride,
                                  int n_columns)
   {
-    if (rows.n == 0) return;
-    move_rows<false><<<blocks_for(rows.n, block_threads), block_threads, 0, stream>>>(
-        rows, from, to, stride, n_columns);
+    if (n == 0) return;
+    move_rows<false><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(order, n, from, to,
+                                                                                 stride, n_columns);
     check_cuda(cudaGetLastError(), "gather_from_pieces");
   }
 
   template <class T>
-  void device_scatter_to_pieces(cuda_stream stream, piece_rows const& rows, T const* from,
-                                std::size_t stride, column_pieces<T> const& to, int n_columns)
+  void device_scatter_to_pieces(cuda_stream stream, index_type const* order, std::size_t n,
+                                T const* from, std::size_t stride, column_pieces<T> const& to,
+                                int n_columns)
   {
-    if (rows.n == 0) return;
-    move_rows<true><<<blocks_for(rows.n, block_threads), block_threads, 0, stream>>>(
-        rows, to, from, stride, n_columns);
+    if (n == 0) return;
+    move_rows<true><<<blocks_for(n, block_threads), block_threads, 0, stream>>>(order, n, to, from,
+                                                                                stride, n_columns);
     check_cuda(cudaGetLastError(), "scatter_to_pieces");
   }
 
@@ -126,10 +127,10 @@ namespace nearfield::detail
                               T* const*, int);                                                     \
   template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
                                T* const*, int, bool);                                              \
-  template void device_gather_from_pieces(cuda_stream, piece_rows const&, column_pieces<T> const&, \
-                                          T*, std::size_t, int);                                   \
-  template void device_scatter_to_pieces(cuda_stream, piece_rows const&, T const*, std::size_t,    \
-                                         column_pieces<T> const&, int);
+  template void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t,             \
+                                          column_pieces<T> const&, T*, std::size_t, int);          \
+  template void device_scatter_to_pieces(cuda_stream, index_type const*, std::size_t, T const*,    \
+                                         std::size_t, column_pieces<T> const&, int);
   NEARFIELD_INSTANTIATE(float)
   NEARFIELD_INSTANTIATE(double)
 #undef NEARFIELD_INSTANTIATE

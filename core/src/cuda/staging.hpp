@@ -2,6 +2,7 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
+#include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
@@ -22,7 +23,7 @@ namespace nearfield::detail
     std::function<void(void* piece, std::size_t first, std::size_t n)> host;
   };
 
-  /// A column to download to host memory.
+  /// The first n values of a column, to download to host memory.
   template <class V>
   staged_column column_to(V* to, device_array<V> const& from, std::size_t n)
   {
@@ -31,6 +32,17 @@ namespace nearfield::detail
             [to](void* piece, std::size_t first, std::size_t some)
             {
               std::copy_n(static_cast<V const*>(piece), some, to + first);
+            }};
+  }
+  /// A column, to download to memory with a stride.
+  template <class V>
+  staged_column column_to(strided_column<V> const& to, device_array<V> const& from)
+  {
+    return {const_cast<V*>(from.data()), from.size(), sizeof(V),
+            [to](void* piece, std::size_t first, std::size_t some)
+            {
+              for (std::size_t i = 0; i < some; ++i)
+                to[first + i] = static_cast<V const*>(piece)[i];
             }};
   }
 

@@ -23,33 +23,25 @@ namespace nearfield::starpu_mpi::detail
       {
         auto const& argument = static_cast<caller_rows_argument const&>(task.argument);
         columns const data(task.buffers[0], argument.n_columns);
-        auto const list = [&](std::size_t buffer)
-        {
-          return reinterpret_cast<index_type const*>(STARPU_VECTOR_GET_PTR(task.buffers[buffer]));
-        };
-        std::size_t const n_lists = argument.has_places ? 2 : 1;
         nearfield::detail::column_pieces<T> pieces{};
         pieces.shift = argument.shift;
         for (std::size_t k = 0; k < argument.n_pieces; ++k)
         {
-          columns const piece(task.buffers[1 + n_lists + k], argument.n_columns);
+          columns const piece(task.buffers[1 + k], argument.n_columns);
           pieces.first[k] = piece.first;
           pieces.rows[k] = piece.n;
           if (argument.clears)
             nearfield::detail::device_clear(
                 piece.first, std::size_t(piece.n) * argument.n_columns * sizeof(T), task.stream);
         }
-        nearfield::detail::piece_rows const rows{
-            list(1), argument.has_places ? list(2) : nullptr,
-            argument.has_places ? std::ptrdiff_t(0) - argument.base
-                                : std::ptrdiff_t(argument.first_place) - argument.base,
-            argument.n};
         if (argument.to_caller)
-          nearfield::detail::device_scatter_to_pieces<T>(task.stream, rows, data.first, data.n,
-                                                         pieces, argument.n_columns);
+          nearfield::detail::device_scatter_to_pieces<T>(task.stream, argument.list, argument.n,
+                                                         data.first, data.n, pieces,
+                                                         argument.n_columns);
         else
-          nearfield::detail::device_gather_from_pieces<T>(task.stream, rows, pieces, data.first,
-                                                          data.n, argument.n_columns);
+          nearfield::detail::device_gather_from_pieces<T>(task.stream, argument.list, argument.n,
+                                                          pieces, data.first, data.n,
+                                                          argument.n_columns);
       }
     };
   }

@@ -230,7 +230,7 @@ namespace nearfield::starpu_mpi
     parts_.communicator = communicator;
     parts_.root = of.root;
     parts_.threads = distribution.threads;
-    memory_->sort(all, of);
+    memory_->sort(all, of, parts_);
     key_sets const keys = memory_->keys(all);
     if (!options.level && options.max_leaf_size == automatic)
       memory_->options.max_leaf_size =
@@ -241,7 +241,6 @@ namespace nearfield::starpu_mpi
     parts_.shifts = shifts_of(of.period);
     parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
-    memory_->take_order(parts_);
     memory::adopt(all, memory_->send(all, of, parts_), parts_);
     memory_->leave_gpu();
   }
@@ -298,7 +297,7 @@ namespace nearfield::starpu_mpi
                            : has_one_set() ? 0
                                            : n_sources());
     memory_->cost.update(all, seconds, work);
-    memory_->sort(all, of);
+    memory_->sort(all, of, parts_);
     if (choice == cut_choice::of_the_caller)
       parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys(all), of, choice);
     else
@@ -309,7 +308,6 @@ namespace nearfield::starpu_mpi
                                     parts_.cuts);
     }
     parts_.root = of.root;
-    memory_->take_order(parts_);
     auto known = memory_->send(all, of, parts_);
     if (choice != cut_choice::of_the_caller)
     {
@@ -334,6 +332,13 @@ namespace nearfield::starpu_mpi
   }
 
   template <class T, int Dim>
+  auto distributed_tree<T, Dim>::complete(std::size_t set) const -> own_points const&
+  {
+    if (memory_) memory_->sets[set].complete(parts_.sets[set]);
+    return parts_.sets[set];
+  }
+
+  template <class T, int Dim>
   std::optional<int> distributed_tree<T, Dim>::gpu() const
   {
     bool const is_there = memory_ && std::ranges::all_of(memory_->sets, [](auto const& points)
@@ -346,6 +351,12 @@ namespace nearfield::starpu_mpi
   {
     if (!gpu()) return {};
     return {memory_->sets[set].gpu->united(), parts_.sets[set].numbers.size()};
+  }
+
+  template <class T, int Dim>
+  index_type const* distributed_tree<T, Dim>::caller_rows() const
+  {
+    return gpu() ? memory_->sets.front().gpu->indices() : nullptr;
   }
 
   template class distributed_tree<float, 2>;

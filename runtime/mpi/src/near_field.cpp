@@ -183,15 +183,12 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// From pieces of the caller's columns to the data of a group, or back.
-    void submit_caller_rows(caller_rows_argument& what, group const& of, handle const& data)
+    void submit_caller_rows(caller_rows_argument& what, handle const& data)
     {
       if (what.n == 0) return;
-      task one(caller_rows_codelet<T>(),
-               2 + what.has_places + static_cast<unsigned>(parts->pieces.size()));
+      task one(caller_rows_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.size()));
       // rows from other ranks follow, by submit_copies()
       one.add(data, what.to_caller ? STARPU_R : STARPU_W);
-      one.add(of.caller_rows.data, STARPU_R);
-      if (what.has_places) one.add(of.caller_places.data, STARPU_R);
       for (piece const& part : parts->pieces)
         if (what.to_caller)
           one.add(part.out, what.clears ? STARPU_W : STARPU_RW);
@@ -233,9 +230,10 @@ namespace nearfield::starpu_mpi::detail
         receive(one.x, one.rank, positions_of_layer);
       }
       for (group& one : parts->groups)
-        for (step_list* const list :
-             {&one.inner_list, &one.border_list, &one.caller_rows, &one.caller_places})
-          submit_list(*list);
+      {
+        submit_list(one.inner_list);
+        submit_list(one.border_list);
+      }
     }
 
     void submit_inputs()
@@ -250,7 +248,7 @@ namespace nearfield::starpu_mpi::detail
         submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
       for (group& one : parts->groups)
       {
-        submit_caller_rows(one.take, one, one.q);
+        submit_caller_rows(one.take, one.q);
         submit_copies(one.inputs, one.q);
       }
       for (layer& one : parts->layers)
@@ -301,7 +299,7 @@ namespace nearfield::starpu_mpi::detail
     void submit_outputs()
     {
       is_delivered = true;
-      for (group& one : parts->groups) submit_caller_rows(one.give, one, one.out);
+      for (group& one : parts->groups) submit_caller_rows(one.give, one.out);
       for (piece& one : parts->pieces)
         submit_copy(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
       for (peer& one : parts->peers)

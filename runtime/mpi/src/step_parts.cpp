@@ -114,16 +114,24 @@ namespace nearfield::starpu_mpi::detail
     if (how.form == pair_form::mutual) make_halos();
     for (rank_layer const& other : tree.leaves.layers) make_layer(other, tree.leaves);
     std::size_t const n_points = tree.targets.sent.size(); // of the caller
+    auto const me = static_cast<std::size_t>(rank);
+    bool const takes =
+        collects_on_gpu && has_one_set &&
+        takes_pieces(tree.targets.sent_offsets[me + 1] - tree.targets.sent_offsets[me], n_points);
+    if (takes)
+      make_pieces(tree.caller_rows, static_cast<index_type>(n_points), options.accumulate);
+    else
+    {
+      tree.targets.complete();
+      tree.sources.complete();
+    }
     for (std::size_t r = 0; r + 1 < tree.targets.sent_offsets.size(); ++r)
     {
       auto const outputs = tree.targets.with_rank(r), inputs = tree.sources.with_rank(r);
-      if (static_cast<int>(r) == rank && how.where == backend::cuda && options.groups.gpus == 1 &&
-          has_one_set && takes_pieces(outputs.sent.size(), n_points))
-        make_pieces(outputs, static_cast<index_type>(n_points), options.accumulate);
-      else if (static_cast<int>(r) == rank)
-        make_own_peers(inputs, outputs, options.accumulate);
-      else
+      if (r != me)
         make_peer(static_cast<int>(r), inputs, outputs, options.accumulate);
+      else if (!takes)
+        make_own_peers(inputs, outputs, options.accumulate);
     }
     assemble_inputs();
     if (how.where == backend::cuda) check_room(smallest_gpu_memory());
@@ -323,10 +331,9 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
-  void step_parts<T>::make_pieces(shared_rows const& rows_here, index_type n_points,
+  void step_parts<T>::make_pieces(index_type const* caller_rows, index_type n_points,
                                   bool accumulate)
   {
-    auto const sent = rows_here.sent, received = rows_here.received;
     constexpr auto most = nearfield::detail::column_pieces<T>::most;
     int const shift = std::max<int>(16, std::bit_width((n_points - 1) / most));
     for (index_type begin = 0; begin < n_points;)
@@ -341,32 +348,25 @@ namespace nearfield::starpu_mpi::detail
       begin = end;
     }
     bool is_first = true;
-    for_each_group(received, plan.targets,
-                   [&](std::size_t g, std::size_t begin, std::size_t end)
-                   {
-                     caller_rows_argument rows{{&watch}};
-                     rows.shift = shift;
-                     rows.n_pieces = pieces.size();
-                     rows.n = static_cast<index_type>(end - begin);
-                     rows.base = plan.targets[g].begin;
-                     rows.first_place = received[begin];
-                     rows.has_places = received[end - 1] - received[begin] != rows.n - 1;
-                     auto const set_columns = [&](std::size_t n)
-                     {
-                       rows.n_columns = static_cast<int>(n);
-                       rows.work = double(rows.n) * (2 * n * sizeof(T) + sizeof(index_type));
-                     };
-                     set_columns(n_q());
-                     groups[g].take = rows;
-                     set_columns(n_out());
-                     rows.to_caller = true;
-                     rows.clears = std::exchange(is_first, false);
-                     groups[g].give = rows;
-                     groups[g].caller_rows = make_list(sent.subspan(begin, rows.n), backend::cuda);
-                     if (rows.has_places)
-                       groups[g].caller_places =
-                           make_list(received.subspan(begin, rows.n), backend::cuda);
-                   });
+    for (std::size_t g = 0; g < groups.size(); ++g)
+    {
+      caller_rows_argument rows{{&watch}};
+      rows.shift = shift;
+      rows.n_pieces = pieces.size();
+      rows.list = caller_rows + plan.targets[g].begin;
+      rows.n = plan.targets[g].size();
+      auto const set_columns = [&](std::size_t n)
+      {
+        rows.n_columns = static_cast<int>(n);
+        rows.work = double(rows.n) * (2 * n * sizeof(T) + sizeof(index_type));
+      };
+      set_columns(n_q());
+      groups[g].take = rows;
+      set_columns(n_out());
+      rows.to_caller = true;
+      rows.clears = std::exchange(is_first, false);
+      groups[g].give = rows;
+    }
   }
 
   template <class T>

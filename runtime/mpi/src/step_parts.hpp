@@ -43,7 +43,9 @@ namespace nearfield::starpu_mpi::detail
   struct points_view
   {
     std::span<std::size_t const> sent_offsets, received_offsets; ///< as distributed_tree::journey
+    // of the points that stay on a rank these may be unknown before complete()
     std::span<index_type const> sent, received;
+    std::function<void()> complete;
     /// of own points, on the host and on tree_view::gpu
     std::function<starpu::detail::column_list<T const>()> positions, positions_on_gpu;
 
@@ -59,32 +61,58 @@ namespace nearfield::starpu_mpi::detail
   struct tree_view
   {
     MPI_Comm comm;
-    executor* threads;      ///< of the tree, or null
-    std::optional<int> gpu; ///< that has positions
+    executor* threads;             ///< of the tree, or null
+    std::optional<int> gpu;        ///< that has positions and
+    index_type const* caller_rows; ///< for each own target the caller's index, or no_row
     rank_leaves leaves;
     points_view<T> targets, sources; ///< the same, if there is one set
+  };
+
+  /// What is known of a tree without asking its GPU.
+  struct tree_access
+  {
+    template <class T, int Dim>
+    static auto const& way(distributed_tree<T, Dim> const& tree, bool of_sources)
+    {
+      return (of_sources ? tree.sources() : tree.targets()).way;
+    }
+    template <class T, int Dim>
+    static index_type const* caller_rows(distributed_tree<T, Dim> const& tree)
+    {
+      return tree.caller_rows();
+    }
   };
 
   template <class T, int Dim>
   tree_view<T> view_of(distributed_tree<T, Dim> const& tree)
   {
     using columns = starpu::detail::column_list<T const>;
-    auto const points = [](auto const& way, auto const& positions, auto const& on_gpu)
+    auto const points = [](auto const& way, std::function<void()> const& complete,
+                           std::function<columns()> const& positions,
+                           std::function<columns()> const& on_gpu)
     {
-      return points_view<T>{
-          way.sent_offsets, way.received_offsets, way.sent, way.received, positions, on_gpu};
+      return points_view<T>{way.sent_offsets,
+                            way.received_offsets,
+                            way.sent,
+                            way.received,
+                            complete,
+                            positions,
+                            on_gpu};
     };
     return {tree.communicator(),
             tree.threads(),
             tree.gpu(),
+            tree_access::caller_rows(tree),
             {tree.known_leaves(), tree.known_sources(), tree.first_leaf(),
              tree.first_leaf() + tree.size(), tree.interactions(), tree.layers(),
              tree.has_one_set()},
             points(
-                tree.way(), [&tree] { return columns(tree.positions()); },
+                tree_access::way(tree, false), [&tree] { static_cast<void>(tree.way()); },
+                [&tree] { return columns(tree.positions()); },
                 [&tree] { return columns(tree.positions_on_gpu()); }),
             points(
-                tree.source_way(), [&tree] { return columns(tree.source_positions()); },
+                tree_access::way(tree, true), [&tree] { static_cast<void>(tree.source_way()); },
+                [&tree] { return columns(tree.source_positions()); },
                 [&tree] { return columns(tree.source_positions_on_gpu()); })};
   }
 
@@ -140,8 +168,6 @@ namespace nearfield::starpu_mpi::detail
     copies halos;                        ///< mutual: sums that other groups made for this one
     std::vector<index_type> halo_places; ///< of the halo's rows, in the groups that they belong to
     step_list inner_list, border_list;
-    step_list caller_rows,
-        caller_places; ///< of take and give: the caller's indices, and own points
     // none without sources, or without targets; target_x is for two sets
     handle x, q, target_x, out, halo, halo_list;
   };
@@ -234,7 +260,7 @@ namespace nearfield::starpu_mpi::detail
     /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
     [[nodiscard]] bool takes_pieces(std::size_t n_own, std::size_t n_points) const;
     /// The same for a GPU that takes them, of a caller with so many points.
-    void make_pieces(shared_rows const& points, index_type n_points, bool accumulate);
+    void make_pieces(index_type const* caller_rows, index_type n_points, bool accumulate);
     void assemble_inputs();
     /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
     void check_room(nearfield::detail::gpu_memory const& memory) const;

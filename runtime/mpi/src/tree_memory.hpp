@@ -11,6 +11,7 @@
 #include "sort.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/permutation.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
 #include <algorithm>
@@ -59,14 +60,21 @@ namespace nearfield::starpu_mpi::detail
     std::array<T, Dim> x;
     index_type index; ///< in the caller's columns
   };
-  /// Their positions.
   template <class T, int Dim>
   strided<T, Dim> positions_of(std::span<traveller<T, Dim>> points)
   {
     static_assert(sizeof(traveller<T, Dim>) % sizeof(T) == 0);
     std::array<T*, Dim> first;
-    for (int d = 0; d < Dim; ++d) first[d] = points.data()->x.data() + d;
+    for (int d = 0; d < Dim; ++d) first[d] = points.empty() ? nullptr : &points[0].x[d];
     return {soa<T, Dim>(first, points.size()), sizeof(traveller<T, Dim>) / sizeof(T)};
+  }
+
+  template <class T, int Dim>
+  strided_column<index_type> indices_of(std::span<traveller<T, Dim>> points)
+  {
+    static_assert(sizeof(traveller<T, Dim>) % sizeof(index_type) == 0);
+    return {points.empty() ? nullptr : &points[0].index,
+            sizeof(traveller<T, Dim>) / sizeof(index_type)};
   }
 
   /// The leaves of a rank, whose keys these are; of one set of points, with the offsets of sources too.
@@ -107,11 +115,11 @@ namespace nearfield::starpu_mpi::detail
     strided<T const, Dim> given; ///< the caller's
     std::array<key_axis, Dim> axes;
     key_layout layout;
-    std::unique_ptr<gpu_points<T, Dim>> gpu; ///< made when it is first needed
-    bool is_on_gpu = false, is_settled_on_gpu = false;
+    std::unique_ptr<gpu_points<T, Dim>> gpu;           ///< made when it is first needed
+    bool is_on_gpu = false, is_settled_on_gpu = false; ///< the caller's points, own ones
     // of the caller's points along the curve
     page_vector<std::uint64_t> keys; ///< on a GPU none, until all_keys()
-    page_vector<index_type> order;   ///< before it becomes way().sent
+    journey* way = nullptr;          ///< of the tree that is made
     std::array<page_vector<T>, Dim> sorted;
     sort_scratch scratch;
     // of points that travel
@@ -125,6 +133,8 @@ namespace nearfield::starpu_mpi::detail
     std::array<page_vector<T>, Dim> merged;
     page_vector<index_type> places, rows; ///< of those that arrived, as gpu_points::unite()
     std::array<T const*, Dim> x{};        ///< of own points; null: only the GPU has them
+    bool is_complete = false;
+    std::size_t me = 0; ///< this rank
 
     [[nodiscard]] executor& threads()
     {
@@ -187,20 +197,21 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// Sorts them along the curve.
-    void sort(shape<Dim> const& of)
+    void sort(shape<Dim> const& of, journey& of_tree)
     {
       check_number(given.size());
       axes = of.axes();
       layout = of.layout;
+      way = &of_tree;
+      renew(way->sent, given.size());
       if (!is_on_gpu) return sort_on_host();
-      renew(order, given.size());
-      on_gpu([&] { gpu->sort(axes, layout, order.data()); });
+      on_gpu([&] { gpu->sort(axes, layout); });
     }
 
     void sort_on_host()
     {
       std::size_t const n = given.size();
-      renew(order, n);
+      auto& order = way->sent;
       renew(keys, n);
       for (auto& column : sorted) renew(column, n);
       make_keys(given, keys);
@@ -235,40 +246,45 @@ namespace nearfield::starpu_mpi::detail
 
     /// Sends the sorted points to the ranks between whose cuts they are. Points that stay on this rank are no message:
     /// they come between those of the ranks before and after.
-    void exchange(ranks const& all, std::span<std::uint64_t const> cuts, journey& way)
+    void exchange(ranks const& all, std::span<std::uint64_t const> cuts)
     {
-      auto const me = static_cast<std::size_t>(all.rank());
+      me = static_cast<std::size_t>(all.rank());
       std::vector<std::size_t> offsets;
       all.attempt(
           [&]
           {
-            way.sent_offsets = offsets = places_of(cuts);
+            way->sent_offsets = offsets = places_of(cuts);
             own_sent = offsets[me];
             n_own = offsets[me + 1] - own_sent;
             for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
             renew(leaving, offsets.back());
-            auto const from = [&](std::size_t i)
+            auto const read = [&](std::size_t first, std::span<traveller<T, Dim>> to)
             {
-              return i < own_sent ? i : i + n_own;
+              gpu->read(first, positions_of(to), indices_of(to));
             };
-            each(leaving.size(), [&](std::size_t i) { leaving[i].index = way.sent[from(i)]; });
-            auto const read = [&]
-            {
-              std::span const to(leaving);
-              gpu->read(0, positions_of(to.first(own_sent)));
-              gpu->read(own_sent + n_own, positions_of(to.subspan(own_sent)));
-            };
-            if (!on_gpu(read))
-              each(leaving.size(),
-                   [&](std::size_t i)
+            bool const is_read = on_gpu(
+                [&]
+                {
+                  read(0, std::span(leaving).first(own_sent));
+                  read(own_sent + n_own, std::span(leaving).subspan(own_sent));
+                });
+            each(leaving.size(),
+                 [&](std::size_t i)
+                 {
+                   std::size_t const from = i < own_sent ? i : i + n_own;
+                   if (is_read)
+                     way->sent[from] = leaving[i].index;
+                   else
                    {
-                     for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from(i)];
-                   });
+                     leaving[i].index = way->sent[from];
+                     for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from];
+                   }
+                 });
           });
       all.exchange<traveller<T, Dim>>(leaving, offsets, arrived);
 
-      way.received_offsets = arrived.offsets;
-      for (std::size_t r = me + 1; r < offsets.size(); ++r) way.received_offsets[r] += n_own;
+      way->received_offsets = arrived.offsets;
+      for (std::size_t r = me + 1; r < offsets.size(); ++r) way->received_offsets[r] += n_own;
       std::uint64_t const n_points = given.size();
       by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
       first_number = {distribution.first_number};
@@ -276,18 +292,16 @@ namespace nearfield::starpu_mpi::detail
         first_number.push_back(first_number.back() + count);
     }
     /// Brings own points into the order of their keys: those that stay and those that arrived. The latter come by rank,
-    /// and from a rank by key. Points with equal keys come by number.
+    /// and from a rank by key. Points with equal keys come by number. On a GPU, most is for complete() to tell.
     template <class Points>
     void settle(ranks const& all, Points& own)
     {
       own.total = first_number.back() - first_number[0];
-      auto const me = static_cast<std::size_t>(all.rank());
-      auto& way = own.way;
-      std::size_t const n = n_own + arrived.values.size(), own_begin = way.received_offsets[me];
+      std::size_t const n = n_own + arrived.values.size(), own_begin = way->received_offsets[me];
       check_number(n);
-      renew(way.received, n);
+      renew(way->received, n);
       renew(own.numbers, n);
-      renew(places, 0);
+      x.fill(nullptr);
       auto const unite = [&]
       {
         renew(places, arrived.values.size());
@@ -296,43 +310,55 @@ namespace nearfield::starpu_mpi::detail
                    places.data(), rows.data());
       };
       is_settled_on_gpu = on_gpu(unite);
-      bool const is_merged = !is_settled_on_gpu && !arrived.values.empty();
-      x.fill(nullptr);
-      if (is_merged)
-        merge(all, own_begin, way.received);
-      else
-        each(places.size(), [&](std::size_t k) { way.received[rows[k]] = places[k]; });
-      if (!is_settled_on_gpu && !is_merged)
+      is_complete = !is_settled_on_gpu;
+      if (is_settled_on_gpu)
+        return each(places.size(), [&](std::size_t k) { way->received[rows[k]] = places[k]; });
+      bool const all_stay = arrived.values.empty();
+      if (!all_stay) merge(all, own_begin, way->received);
+      each(n_own,
+           [&](std::size_t i)
+           {
+             if (all_stay) way->received[i] = static_cast<index_type>(i);
+             own.numbers[way->received[own_begin + i]] = first_number[me] + way->sent[own_sent + i];
+           });
+      number_arrived(own);
+      if (all_stay)
         for (int d = 0; d < Dim; ++d) x[d] = sorted[d].data() + own_sent;
+    }
 
-      for_each_part(threads(), cut(threads(), n_own),
+    template <class Points>
+    void number_arrived(Points& own)
+    {
+      for (std::size_t r = 0; r + 1 < arrived.offsets.size(); ++r)
+        each(arrived.of(static_cast<int>(r)).size(),
+             [&, came = arrived.of(static_cast<int>(r)), first = own.way.received_offsets[r],
+              number = first_number[r]](std::size_t i)
+             { own.numbers[own.way.received[first + i]] = number + came[i].index; });
+    }
+
+    /// The numbers of own points and the way of those that stay.
+    template <class Points>
+    void complete(Points& own)
+    {
+      if (is_complete) return;
+      std::size_t const own_begin = own.way.received_offsets[me];
+      page_vector<index_type> index(own.numbers.size());
+      gpu->read_indices(index.data());
+      for_each_part(threads(), cut(threads(), index.size()),
                     [&](int, std::size_t begin, std::size_t end)
                     {
-                      // those that arrived and are before own point i
-                      auto const is_before = [&](std::size_t k, std::size_t i)
+                      auto const first = std::ranges::lower_bound(places, begin) - places.begin();
+                      std::size_t i = begin - static_cast<std::size_t>(first);
+                      for (std::size_t p = begin; p < end; ++p)
                       {
-                        return places[k] - k <= i;
-                      };
-                      auto before = static_cast<std::size_t>(
-                          std::ranges::partition_point(
-                              places, [&](index_type const& place)
-                              { return is_before(std::size_t(&place - places.data()), begin); }) -
-                          places.begin());
-                      for (std::size_t i = begin; i < end; ++i)
-                      {
-                        while (before < places.size() && is_before(before, i)) ++before;
-                        auto& place = way.received[own_begin + i];
-                        if (!is_merged) place = static_cast<index_type>(i + before);
-                        own.numbers[place] = first_number[me] + way.sent[own_sent + i];
+                        if (index[p] == no_row) continue;
+                        own.way.sent[own_sent + i] = index[p];
+                        own.way.received[own_begin + i++] = static_cast<index_type>(p);
+                        own.numbers[p] = first_number[me] + index[p];
                       }
                     });
-      for (int r = 0; r < all.size(); ++r)
-        each(arrived.of(r).size(),
-             [&, from = static_cast<std::size_t>(r)](std::size_t i)
-             {
-               own.numbers[way.received[way.received_offsets[from] + i]] =
-                   first_number[from] + arrived.of(r)[i].index;
-             });
+      number_arrived(own);
+      is_complete = true;
     }
 
     /// On the host. received[i] becomes the place of the point that came as number i.
@@ -421,12 +447,13 @@ namespace nearfield::starpu_mpi::detail
     [[nodiscard]] executor& threads() { return sets[0].threads(); }
 
     /// Sorts the caller's points along the curve. Collective.
-    void sort(ranks const& all, shape<Dim> const& of)
+    template <class Parts>
+    void sort(ranks const& all, shape<Dim> const& of, Parts& parts)
     {
       all.attempt(
           [&]
           {
-            for (auto& points : sets) points.sort(of);
+            for (std::size_t s = 0; s < sets.size(); ++s) sets[s].sort(of, parts.sets[s].way);
           });
     }
     /// of the caller's points; collective
@@ -448,18 +475,11 @@ namespace nearfield::starpu_mpi::detail
       return places;
     }
 
-    /// The order of the sorted points is that of their way.
-    template <class Parts>
-    void take_order(Parts& parts)
-    {
-      for (std::size_t s = 0; s < sets.size(); ++s) parts.sets[s].way.sent.swap(sets[s].order);
-    }
     /// Sends the sorted points to the ranks between whose cuts they are, and makes leaves of those that arrive.
     template <class Parts>
     known_leaves<Dim> send(ranks const& all, shape<Dim> const& of, Parts& parts)
     {
-      for (std::size_t s = 0; s < sets.size(); ++s)
-        sets[s].exchange(all, parts.cuts, parts.sets[s].way);
+      for (std::size_t s = 0; s < sets.size(); ++s) sets[s].exchange(all, parts.cuts);
       leaf_set<Dim> own;
       all.attempt(
           [&]

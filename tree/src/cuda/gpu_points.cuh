@@ -14,6 +14,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/cuda/permutation.hpp>
 
 #include <algorithm>
 #include <string>
@@ -51,26 +52,24 @@ namespace nearfield::detail
     index_type const* order; ///< of own points
     std::uint32_t first, n, n_before = 0;
 
-    [[nodiscard]] __device__ bool is_own(std::uint32_t i) const
+    /// Writes its coordinates and its index to position p.
+    __device__ void take(std::uint32_t i, std::uint32_t p, std::array<T*, Dim> const& x,
+                         index_type* indices) const
     {
-      return i >= n_before && i - n_before < n;
-    }
-    [[nodiscard]] __device__ T at(std::uint32_t i, int d) const
-    {
-      if (is_own(i)) return own.x[d][order[first + i - n_before]];
-      return others.x[d][i < n_before ? i : i - n];
+      bool const is_own = i - n_before < n; // and not below n_before
+      std::uint32_t const at = is_own ? order[first + i - n_before] : i < n_before ? i : i - n;
+      for (int d = 0; d < Dim; ++d) x[d][p] = (is_own ? own : others).x[d][at];
+      indices[p] = is_own ? at : no_row;
     }
   };
 
   /// Position p takes row rows[p]; null: row p.
   template <class T, int Dim>
   __global__ void take_rows(united_rows<T, Dim> from, index_type const* rows, std::uint32_t n,
-                            std::array<T*, Dim> x)
+                            std::array<T*, Dim> x, index_type* indices)
   {
     std::uint32_t const p = thread_index();
-    if (p >= n) return;
-    std::uint32_t const i = rows ? rows[p] : p;
-    for (int d = 0; d < Dim; ++d) x[d][p] = from.at(i, d);
+    if (p < n) from.take(rows ? rows[p] : p, p, x, indices);
   }
 
   static __global__ void take_values(index_type const* from, index_type const* places,
@@ -116,7 +115,7 @@ namespace nearfield::detail
       return bounds_within(period);
     }
 
-    void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout, index_type* order)
+    void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout)
     {
       on_device const here(number_);
       axes_ = device_axes<Dim>(axes);
@@ -126,7 +125,6 @@ namespace nearfield::detail
       order_ = device_array<index_type>(n, stream_, what);
       write_keys(view(x_), keys_.data());
       sort_rows(keys_, order_);
-      download({column_to(order, order_, n)});
     }
 
     void read_keys(std::uint64_t* to)
@@ -150,16 +148,18 @@ namespace nearfield::detail
       return {places.begin(), places.end()};
     }
 
-    void read(std::size_t first, strided<T, Dim> const& to)
+    void read(std::size_t first, strided<T, Dim> const& x, strided_column<index_type> const& index)
     {
       on_device const here(number_);
-      if (to.size() == 0) return;
-      columns x = take({.own = view(x_),
-                        .order = order_.data(),
-                        .first = static_cast<std::uint32_t>(first),
-                        .n = static_cast<std::uint32_t>(to.size())},
-                       nullptr, to.size());
-      download(columns_to(to, x));
+      if (x.size() == 0) return;
+      rows_taken const taken = take({.own = view(x_),
+                                     .order = order_.data(),
+                                     .first = static_cast<std::uint32_t>(first),
+                                     .n = static_cast<std::uint32_t>(x.size())},
+                                    nullptr, x.size());
+      std::vector<staged_column> staged{column_to(index, taken.indices)};
+      for (int d = 0; d < Dim; ++d) staged.push_back(column_to(x[d], taken.x[d]));
+      download(staged);
     }
 
     void unite(std::size_t first, std::size_t n, strided<T const, Dim> const& others,
@@ -204,14 +204,23 @@ namespace nearfield::detail
     void read_united(std::array<T*, Dim> const& x)
     {
       on_device const here(number_);
-      download(columns_to(soa<T, Dim>(x, united_[0].size()), united_));
+      std::vector<staged_column> staged;
+      for (int d = 0; d < Dim; ++d)
+        staged.push_back(column_to(x[d], united_.x[d], united_.x[d].size()));
+      download(staged);
+    }
+    void read_indices(index_type* index)
+    {
+      on_device const here(number_);
+      download({column_to(index, united_.indices, united_.indices.size())});
     }
     [[nodiscard]] std::array<T const*, Dim> united() const
     {
       std::array<T const*, Dim> x;
-      for (int d = 0; d < Dim; ++d) x[d] = united_[d].data();
+      for (int d = 0; d < Dim; ++d) x[d] = united_.x[d].data();
       return x;
     }
+    [[nodiscard]] index_type const* indices() const { return united_.indices.data(); }
 
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned)
     {
@@ -244,6 +253,11 @@ namespace nearfield::detail
   private:
     static constexpr char const* what = "gpu_points: device memory";
     using columns = std::array<device_array<T>, Dim>;
+    struct rows_taken
+    {
+      columns x;
+      device_array<index_type> indices;
+    };
 
     [[nodiscard]] int checked(int number)
     {
@@ -295,19 +309,6 @@ namespace nearfield::detail
     {
       bus_->download(on_, staged, stream_);
     }
-    static std::vector<staged_column> columns_to(strided<T, Dim> const& to, columns& from)
-    {
-      std::vector<staged_column> staged;
-      for (int d = 0; d < Dim; ++d)
-        staged.push_back({from[d].data(), from[d].size(), sizeof(T),
-                          [column = to[d]](void* piece, std::size_t first, std::size_t n)
-                          {
-                            T const* const values = static_cast<T const*>(piece);
-                            for (std::size_t i = 0; i < n; ++i) column[first + i] = values[i];
-                          }});
-      return staged;
-    }
-
     /// None if a point is outside.
     std::optional<point_bounds<T, Dim>> bounds_within(std::array<double, Dim> const& period)
     {
@@ -349,20 +350,20 @@ namespace nearfield::detail
       if (layout_.level > 0) sort_by_key(keys, rows, Dim * layout_.level, what);
     }
 
-    [[nodiscard]] columns take(united_rows<T, Dim> const& from, index_type const* rows,
-                               std::size_t n)
+    [[nodiscard]] rows_taken take(united_rows<T, Dim> const& from, index_type const* rows,
+                                  std::size_t n)
     {
-      columns x;
+      rows_taken taken{{}, device_array<index_type>(n, stream_, what)};
       std::array<T*, Dim> to;
       for (int d = 0; d < Dim; ++d)
       {
-        x[d] = device_array<T>(n, stream_, what);
-        to[d] = x[d].data();
+        taken.x[d] = device_array<T>(n, stream_, what);
+        to[d] = taken.x[d].data();
       }
-      take_rows<T, Dim>
-          <<<blocks(n), block_threads, 0, stream_>>>(from, rows, static_cast<std::uint32_t>(n), to);
+      take_rows<T, Dim><<<blocks(n), block_threads, 0, stream_>>>(
+          from, rows, static_cast<std::uint32_t>(n), to, taken.indices.data());
       check_cuda(cudaGetLastError(), "gpu_points: take_rows");
-      return x;
+      return taken;
     }
 
     executor& on_;
@@ -375,7 +376,7 @@ namespace nearfield::detail
     columns x_; ///< as the caller has them
     device_array<std::uint64_t> keys_;
     device_array<index_type> order_;
-    columns united_;
+    rows_taken united_;
     device_array<std::uint64_t> united_keys_;
   };
 
@@ -394,10 +395,9 @@ namespace nearfield::detail
     return device_->load(points, period);
   }
   template <class T, int Dim>
-  void gpu_points<T, Dim>::sort(std::array<key_axis, Dim> const& axes, key_layout const& layout,
-                                index_type* order)
+  void gpu_points<T, Dim>::sort(std::array<key_axis, Dim> const& axes, key_layout const& layout)
   {
-    device_->sort(axes, layout, order);
+    device_->sort(axes, layout);
   }
   template <class T, int Dim>
   void gpu_points<T, Dim>::read_keys(std::uint64_t* to)
@@ -410,9 +410,10 @@ namespace nearfield::detail
     return device_->places_of(keys);
   }
   template <class T, int Dim>
-  void gpu_points<T, Dim>::read(std::size_t first, strided<T, Dim> const& to)
+  void gpu_points<T, Dim>::read(std::size_t first, strided<T, Dim> const& x,
+                                strided_column<index_type> const& index)
   {
-    device_->read(first, to);
+    device_->read(first, x, index);
   }
   template <class T, int Dim>
   void gpu_points<T, Dim>::unite(std::size_t first, std::size_t n,
@@ -427,9 +428,19 @@ namespace nearfield::detail
     device_->read_united(x);
   }
   template <class T, int Dim>
+  void gpu_points<T, Dim>::read_indices(index_type* index)
+  {
+    device_->read_indices(index);
+  }
+  template <class T, int Dim>
   std::array<T const*, Dim> gpu_points<T, Dim>::united() const
   {
     return device_->united();
+  }
+  template <class T, int Dim>
+  index_type const* gpu_points<T, Dim>::indices() const
+  {
+    return device_->indices();
   }
   template <class T, int Dim>
   leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned)

@@ -38,14 +38,14 @@ namespace nearfield::detail
     /// outside [0, L).
     std::optional<point_bounds<T, Dim>> load(strided<T const, Dim> const& points,
                                              std::array<double, Dim> const& period);
-    /// Sorts them stably; order[p] becomes the index of the point at position p.
-    void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout, index_type* order);
+    /// Sorts them stably.
+    void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout);
     /// The keys of the sorted points.
     void read_keys(std::uint64_t* to);
     /// The number of points with a smaller key, for each of these.
     std::vector<std::size_t> places_of(std::span<std::uint64_t const> keys);
-    /// The coordinates of the sorted points from `first` on.
-    void read(std::size_t first, strided<T, Dim> const& to);
+    /// The coordinates of the sorted points from `first` on, and their indices among the points that were loaded.
+    void read(std::size_t first, strided<T, Dim> const& x, strided_column<index_type> const& index);
 
     /// Takes the sorted points [first, first + n) and others, in the order of their keys. Where keys are equal, the first
     /// n_before others come before these points and the rest after them. Others are at the positions places[k], which
@@ -54,8 +54,11 @@ namespace nearfield::detail
                std::size_t n_before, index_type* places, index_type* rows);
     /// Their coordinates, until points are united again.
     void read_united(std::array<T*, Dim> const& x);
-    /// The same in device memory.
+    /// Their indices, no_row for the others.
+    void read_indices(index_type* index);
+    /// Both in device memory.
     [[nodiscard]] std::array<T const*, Dim> united() const;
+    [[nodiscard]] index_type const* indices() const;
     /// Their leaves: adaptive ones with at most max_leaf_size points, or with 0 those of the keys' level. Once for each
     /// unite().
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned);

@@ -28,7 +28,7 @@ namespace nearfield::detail
     return {};
   }
   template <class T, int Dim>
-  void gpu_points<T, Dim>::sort(std::array<key_axis, Dim> const&, key_layout const&, index_type*)
+  void gpu_points<T, Dim>::sort(std::array<key_axis, Dim> const&, key_layout const&)
   {}
   template <class T, int Dim>
   void gpu_points<T, Dim>::read_keys(std::uint64_t*)
@@ -39,7 +39,8 @@ namespace nearfield::detail
     return {};
   }
   template <class T, int Dim>
-  void gpu_points<T, Dim>::read(std::size_t, strided<T, Dim> const&)
+  void gpu_points<T, Dim>::read(std::size_t, strided<T, Dim> const&,
+                                strided_column<index_type> const&)
   {}
   template <class T, int Dim>
   void gpu_points<T, Dim>::unite(std::size_t, std::size_t, strided<T const, Dim> const&,
@@ -49,9 +50,17 @@ namespace nearfield::detail
   void gpu_points<T, Dim>::read_united(std::array<T*, Dim> const&)
   {}
   template <class T, int Dim>
+  void gpu_points<T, Dim>::read_indices(index_type*)
+  {}
+  template <class T, int Dim>
   std::array<T const*, Dim> gpu_points<T, Dim>::united() const
   {
     return {};
+  }
+  template <class T, int Dim>
+  index_type const* gpu_points<T, Dim>::indices() const
+  {
+    return nullptr;
   }
   template <class T, int Dim>
   leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type, curve_range const&)

@@ -40,24 +40,17 @@ namespace nearfield
       index_type rows[most]; ///< from one column of a piece to the next
       int shift;
     };
-    /// Row order[i] of pieces and row place(i) of columns belong together, for i < n: place(i) is places[i] + offset, or
-    /// i + offset if places is null. All are device pointers.
-    struct piece_rows
-    {
-      index_type const* order;
-      index_type const* places;
-      std::ptrdiff_t offset;
-      index_type n;
-    };
-    /// Copies rows of pieces to columns that begin `stride` values after one another. For float and double.
+    inline constexpr index_type no_row = ~index_type(0);
+    /// Copies row order[i] of pieces to row i of columns that begin `stride` values after one another, for i < n, unless
+    /// order[i] is no_row. All are device pointers. For float and double.
     template <class T>
-    NEARFIELD_API void device_gather_from_pieces(cuda_stream stream, piece_rows const& rows,
-                                                 column_pieces<T> const& from, T* to,
+    NEARFIELD_API void device_gather_from_pieces(cuda_stream stream, index_type const* order,
+                                                 std::size_t n, column_pieces<T> const& from, T* to,
                                                  std::size_t stride, int n_columns);
     /// Copies rows of such columns to pieces.
     template <class T>
-    NEARFIELD_API void device_scatter_to_pieces(cuda_stream stream, piece_rows const& rows,
-                                                T const* from, std::size_t stride,
+    NEARFIELD_API void device_scatter_to_pieces(cuda_stream stream, index_type const* order,
+                                                std::size_t n, T const* from, std::size_t stride,
                                                 column_pieces<T> const& to, int n_columns);
 
     template <class From, class To>

@@ -63,6 +63,7 @@ namespace nearfield::starpu_mpi
   {
     template <class T, int Dim>
     struct tree_memory;
+    struct tree_access;
   }
 
   /// The octree or quadtree of points that are spread over the ranks of a communicator, of one set or of two.
@@ -173,8 +174,9 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] index_type first_point() const { return targets().offsets[parts_.first_leaf]; }
     /// Own source j is the known source first_source() + j.
     [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
-    /// The positions of the points of own leaves, leaf by leaf. After a GPU made the tree, the first call copies them from
-    /// there; no other may run at the same time.
+    // If a GPU made the tree, the first call of each of these functions copies from there; no other may run meanwhile.
+
+    /// The positions of the points of own leaves, leaf by leaf.
     [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(0); }
     /// The same for sources.
     [[nodiscard]] soa<T const, Dim> source_positions() const
@@ -191,11 +193,11 @@ namespace nearfield::starpu_mpi
       return on_gpu(parts_.sets.size() - 1);
     }
     /// Their global numbers.
-    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return targets().numbers; }
+    [[nodiscard]] std::span<std::uint64_t const> numbers() const { return complete(0).numbers; }
     /// Those of sources.
     [[nodiscard]] std::span<std::uint64_t const> source_numbers() const
     {
-      return sources().numbers;
+      return complete(parts_.sets.size() - 1).numbers;
     }
 
     /// The keys at which the ranges of ranks begin, and the end of the last: a rank's leaves are those whose smallest
@@ -223,9 +225,9 @@ namespace nearfield::starpu_mpi
       nearfield::detail::page_vector<index_type> received;
     };
     /// The way between the caller's columns and own points.
-    [[nodiscard]] journey const& way() const { return targets().way; }
+    [[nodiscard]] journey const& way() const { return complete(0).way; }
     /// That of sources.
-    [[nodiscard]] journey const& source_way() const { return sources().way; }
+    [[nodiscard]] journey const& source_way() const { return complete(parts_.sets.size() - 1).way; }
 
   private:
     using memory = detail::tree_memory<T, Dim>;
@@ -244,7 +246,7 @@ namespace nearfield::starpu_mpi
       std::vector<std::uint64_t> cuts;
       index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
-      std::vector<own_points> sets; ///< one, or targets and sources
+      mutable std::vector<own_points> sets; ///< one, or targets and sources; complete() fills them
       interaction_table lists;
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
@@ -265,6 +267,10 @@ namespace nearfield::starpu_mpi
     own_points const& sources() const { return parts_.sets.back(); }
     [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;
     [[nodiscard]] soa<T const, Dim> on_gpu(std::size_t set) const;
+    /// Of the caller's columns, for each own point, in the memory of gpu().
+    [[nodiscard]] index_type const* caller_rows() const;
+    own_points const& complete(std::size_t set) const;
+    friend struct detail::tree_access;
   };
 
   /// The points of a rank, as soa or strided.
