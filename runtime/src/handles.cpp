@@ -21,27 +21,29 @@ namespace nearfield::starpu
     }
   }
 
-  handle::handle(int home, void const* data, std::size_t n, std::size_t element_size)
+  handle::handle(int home, void const* data, std::size_t n, std::size_t room,
+                 std::size_t element_size)
   {
     check_size(n);
     detail::check_running();
     detail::check_room();
-    starpu_vector_data_register(&data_, home, reinterpret_cast<std::uintptr_t>(data),
-                                static_cast<std::uint32_t>(n), element_size);
+    starpu_vector_data_register_allocsize(&data_, home, reinterpret_cast<std::uintptr_t>(data),
+                                          static_cast<std::uint32_t>(n), element_size,
+                                          room * element_size);
   }
 
-  handle handle::of_bytes(std::size_t n, std::size_t element_size)
+  handle handle::of_bytes(std::size_t n, std::size_t room, std::size_t element_size)
   {
     check_size(n);
     if (starpu_worker_get_count() > starpu_cpu_worker_get_count())
-      return handle(-1, nullptr, n, element_size);
+      return handle(-1, nullptr, n, room, element_size);
     // zero pages, placed on the NUMA node of the worker that first touches them
     owned_memory memory(std::calloc(n, element_size), &std::free);
     if (!memory)
       throw error("handle: no memory for " + std::to_string(n) + " values of " +
                       std::to_string(element_size) + " bytes; use fewer points",
                   error_kind::out_of_memory);
-    handle made(STARPU_MAIN_RAM, memory.get(), n, element_size);
+    handle made(STARPU_MAIN_RAM, memory.get(), n, n, element_size);
     made.memory_ = std::move(memory);
     return made;
   }

@@ -22,19 +22,14 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    /// The points that data of a rank have room for: n or up to 1/32 more, since StarPU keeps memory for data of the same
-    /// size, and after points have moved sizes are about the same. To allocate anew takes longer than a whole step.
-    std::size_t padded(std::size_t n)
+    /// No data for 0 values. There is room for up to 1/32 more, since StarPU keeps memory by its size, and after points
+    /// have moved sizes are about the same. To allocate anew takes longer than a whole step.
+    template <class V>
+    handle data_of(std::size_t n)
     {
+      if (n == 0) return {};
       std::size_t const unit = std::max<std::size_t>(1, std::bit_ceil(n) / 64);
-      return (n + unit - 1) / unit * unit;
-    }
-
-    /// Columns of n points; no data without points.
-    template <class T>
-    handle columns_of(std::size_t n_columns, std::size_t n)
-    {
-      return n > 0 ? handle::of_size<T>(n_columns * n) : handle();
+      return handle::of_size<V>(n, (n + unit - 1) / unit * unit);
     }
     handle list_of(std::span<index_type const> places)
     {
@@ -153,8 +148,7 @@ namespace nearfield::starpu_mpi::detail
   step_list step_parts<T>::make_list(std::span<V const> values, backend where) const
   {
     auto const bytes = std::as_bytes(values);
-    if (where == backend::cuda)
-      return {{{&watch}, bytes}, handle::of_size<std::byte>(padded(bytes.size()))};
+    if (where == backend::cuda) return {{{&watch}, bytes}, data_of<std::byte>(bytes.size())};
     return {{}, handle::of(const_cast<std::byte*>(bytes.data()), bytes.size())};
   }
 
@@ -165,10 +159,10 @@ namespace nearfield::starpu_mpi::detail
     {
       step_group<T>& one = groups.emplace_back();
       nearfield::detail::point_interval const targets = plan.targets[g], sources = plan.sources[g];
-      one.x = columns_of<T>(n_x(), padded(sources.size()));
-      one.q = columns_of<T>(n_q(), padded(sources.size()));
-      if (!has_one_set) one.target_x = columns_of<T>(n_x(), padded(targets.size()));
-      one.out = columns_of<T>(n_out(), padded(targets.size()));
+      one.x = data_of<T>(n_x() * sources.size());
+      one.q = data_of<T>(n_q() * sources.size());
+      if (!has_one_set) one.target_x = data_of<T>(n_x() * targets.size());
+      one.out = data_of<T>(n_out() * targets.size());
       one.collect_x = {{&watch}, source_positions.view(), {}, sources};
       one.collect_target_x = {{&watch}, target_positions.view(), {}, targets};
       auto const list = [&](auto& part, p2p_argument& argument, step_list& data)
@@ -185,8 +179,7 @@ namespace nearfield::starpu_mpi::detail
       list(plan.border[g], one.border, one.border_list);
       one.border.accumulates = bool(one.inner_list.data);
       if (how.form == pair_form::mutual)
-        one.halo =
-            handle::of_size<T>(n_out() * padded(std::max<index_type>(1, plan.inner[g]->halo_size)));
+        one.halo = data_of<T>(n_out() * std::max<index_type>(1, plan.inner[g]->halo_size));
     }
   }
 
@@ -236,10 +229,10 @@ namespace nearfield::starpu_mpi::detail
     std::size_t const n = known.offsets[from.last_leaf] - known.offsets[from.first_leaf];
     check_message(one.rank, std::max(n_x(), n_q()), std::max(n_sent, n), sizeof(T));
     one.sent_list = list_of(one.sent);
-    one.x_sent = columns_of<T>(n_x(), n_sent);
-    one.q_sent = columns_of<T>(n_q(), n_sent);
-    one.x = columns_of<T>(n_x(), n);
-    one.q = columns_of<T>(n_q(), n);
+    one.x_sent = data_of<T>(n_x() * n_sent);
+    one.q_sent = data_of<T>(n_q() * n_sent);
+    one.x = data_of<T>(n_x() * n);
+    one.q = data_of<T>(n_q() * n);
     for_each_group(one.sent, plan.sources,
                    [&](std::size_t g, std::size_t begin, std::size_t end)
                    {
@@ -275,17 +268,12 @@ namespace nearfield::starpu_mpi::detail
     one.outputs = outputs;
     one.collect_q = {{&watch}, columns.q.view(), inputs.sent};
     one.deliver = {{&watch}, columns.out.view(), outputs.sent, {}, accumulate};
-    // what is sent has its own size
-    auto const size = [&](std::size_t n)
-    {
-      return r == rank ? padded(n) : n;
-    };
     one.received_targets = list_of(outputs.received);
     if (!has_one_set) one.received_sources = list_of(inputs.received);
-    one.q_sent = columns_of<T>(n_q(), size(inputs.sent.size()));
-    one.out_sent = columns_of<T>(n_out(), size(outputs.received.size()));
-    if (r != rank) one.q_received = columns_of<T>(n_q(), inputs.received.size());
-    if (r != rank) one.out_received = columns_of<T>(n_out(), outputs.sent.size());
+    one.q_sent = data_of<T>(n_q() * inputs.sent.size());
+    one.out_sent = data_of<T>(n_out() * outputs.received.size());
+    if (r != rank) one.q_received = data_of<T>(n_q() * inputs.received.size());
+    if (r != rank) one.out_received = data_of<T>(n_out() * outputs.sent.size());
     // what one rank sends comes in the order of own points
     for_each_group(outputs.received, plan.targets,
                    [&](std::size_t g, std::size_t begin, std::size_t end) {
@@ -343,8 +331,8 @@ namespace nearfield::starpu_mpi::detail
       nearfield::detail::point_interval const points{begin, end};
       one.collect_q = {{&watch}, columns.q.view(), {}, points};
       one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
-      one.q = handle::of_size<T>(n_q() * padded(points.size()));
-      one.out = handle::of_size<T>(n_out() * padded(points.size()));
+      one.q = data_of<T>(n_q() * points.size());
+      one.out = data_of<T>(n_out() * points.size());
       begin = end;
     }
     bool is_first = true;

@@ -4,6 +4,7 @@
 
 #include <starpu.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdlib>
@@ -31,7 +32,7 @@ namespace nearfield::starpu
     template <class T>
     static handle of(T* data, std::size_t n, starpu_arbiter_t arbiter = nullptr)
     {
-      handle made(STARPU_MAIN_RAM, data, n, sizeof(T));
+      handle made(STARPU_MAIN_RAM, data, n, n, sizeof(T));
       if (arbiter) starpu_data_assign_arbiter(made, arbiter);
       return made;
     }
@@ -40,10 +41,12 @@ namespace nearfield::starpu
     /// it allocates the values where they are first written, and aborts if they are read before. Without
     /// GPUs they are allocated here, as zeros, because StarPU retries for ever if the data of a task do not
     /// fit into memory; throws nearfield::error.
+    /// StarPU keeps memory by its size: with GPU workers, data that have room for as many values take the memory of one
+    /// another.
     template <class T>
-    static handle of_size(std::size_t n)
+    static handle of_size(std::size_t n, std::size_t room = 0)
     {
-      return of_bytes(n, sizeof(T));
+      return of_bytes(n, std::max(n, room), sizeof(T));
     }
 
     /// Takes the data of `other`, which is empty afterwards.
@@ -71,8 +74,8 @@ namespace nearfield::starpu
   private:
     using owned_memory = std::unique_ptr<void, decltype(&std::free)>;
 
-    handle(int home, void const* data, std::size_t n, std::size_t element_size);
-    static handle of_bytes(std::size_t n, std::size_t element_size);
+    handle(int home, void const* data, std::size_t n, std::size_t room, std::size_t element_size);
+    static handle of_bytes(std::size_t n, std::size_t room, std::size_t element_size);
 
     owned_memory memory_{nullptr, &std::free}; ///< allocated by of_size()
     starpu_data_handle_t data_ = nullptr;
