@@ -225,7 +225,10 @@ namespace nearfield::starpu_mpi::detail
       }
       for (layer& one : parts->layers)
       {
-        submit_copies(one.positions, one.x_sent);
+        if (parts->collects_on_gpu)
+          submit_copies(one.positions, one.x_sent);
+        else
+          submit_copy(collect, one.x_sent, STARPU_W, one.collect_x);
         send(one.x_sent, one.rank, positions_of_layer);
         receive(one.x, one.rank, positions_of_layer);
       }

@@ -233,11 +233,13 @@ namespace nearfield::starpu_mpi::detail
     one.q_sent = data_of<T>(n_q() * n_sent);
     one.x = data_of<T>(n_x() * n);
     one.q = data_of<T>(n_q() * n);
+    one.collect_x = {{&watch}, source_positions.view(), one.sent};
     for_each_group(one.sent, plan.sources,
                    [&](std::size_t g, std::size_t begin, std::size_t end)
                    {
                      index_type const base = plan.sources[g].begin;
-                     one.positions.add(groups[g].x, one.sent_list, begin, end, base);
+                     if (collects_on_gpu)
+                       one.positions.add(groups[g].x, one.sent_list, begin, end, base);
                      one.inputs.add(groups[g].q, one.sent_list, begin, end, base);
                    });
     finish(one.positions, n_x(), copy_kind::gather);

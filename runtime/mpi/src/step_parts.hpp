@@ -187,8 +187,9 @@ namespace nearfield::starpu_mpi::detail
   struct step_layer
   {
     int rank;
-    std::vector<index_type> sent;           ///< own sources, ascending
-    copies positions, inputs;               ///< from groups
+    std::vector<index_type> sent; ///< own sources, ascending
+    starpu::detail::collect_argument<T> collect_x;
+    copies positions, inputs;               ///< from groups; positions if the GPU has them
     handle sent_list, x_sent, q_sent, x, q; ///< none without points
   };
 
