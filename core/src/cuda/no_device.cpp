@@ -162,14 +162,14 @@ namespace nearfield
       fail();
     }
     template <class T>
-    void device_gather_from_pieces(cuda_stream, piece_rows const&, column_pieces<T> const&, T*,
-                                   std::size_t, int)
+    void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t,
+                                   column_pieces<T> const&, T*, std::size_t, int)
     {
       fail();
     }
     template <class T>
-    void device_scatter_to_pieces(cuda_stream, piece_rows const&, T const*, std::size_t,
-                                  column_pieces<T> const&, int)
+    void device_scatter_to_pieces(cuda_stream, index_type const*, std::size_t, T const*,
+                                  std::size_t, column_pieces<T> const&, int)
     {
       fail();
     }
@@ -178,10 +178,10 @@ namespace nearfield
                               T* const*, int);                                                     \
   template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
                                T* const*, int, bool);                                              \
-  template void device_gather_from_pieces(cuda_stream, piece_rows const&, column_pieces<T> const&, \
-                                          T*, std::size_t, int);                                   \
-  template void device_scatter_to_pieces(cuda_stream, piece_rows const&, T const*, std::size_t,    \
-                                         column_pieces<T> const&, int);
+  template void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t,             \
+                                          column_pieces<T> const&, T*, std::size_t, int);          \
+  template void device_scatter_to_pieces(cuda_stream, index_type const*, std::size_t, T const*,    \
+                                         std::size_t, column_pieces<T> const&, int);
     NEARFIELD_INSTANTIATE(float)
     NEARFIELD_INSTANTIATE(double)
 #undef NEARFIELD_INSTANTIATE
