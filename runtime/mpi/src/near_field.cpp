@@ -97,10 +97,7 @@ namespace nearfield::starpu_mpi::detail
           }
         }
         for (group const& one : parts->groups)
-        {
-          wait_for(one.x, "x");
-          wait_for(one.target_x, "x");
-        }
+          if (!one.out) wait_for(one.x, "x"); // nobody may read it
         for (layer const& one : parts->layers) wait_for(one.x_sent, "x");
       }
       watch.rethrow();
