@@ -206,18 +206,22 @@ namespace nearfield::test
         for (int const level : {0, 3, max_level<Dim>})
           expect_sorted<T, Dim>(gpu, x.view(), axes_around<Dim>(), {leaf_order::morton, level});
       }
-      for (std::size_t const n : {10, 2000, 400'003})
+      auto const unite =
+          [&](std::size_t n, std::size_t n_others, std::size_t n_before, int level, index_type size)
+      {
+        auto const x = cloud_of<T, Dim>(n);
+        expect_united<T, Dim>(gpu, x.view(), make_points<T, Dim>(cloud::uniform, n_others, n),
+                              n_before, axes_around<Dim>(), {leaf_order::morton, level}, size);
+      };
+      for (std::size_t const n : {10, 2000})
         for (std::size_t const n_others : {0, 1, 3000})
           for (std::size_t const n_before : {std::size_t(0), n_others / 3, n_others})
           {
-            auto const x = cloud_of<T, Dim>(n);
-            auto const others = make_points<T, Dim>(cloud::uniform, n_others, n);
-            for (index_type const size : {1, 40})
-              expect_united<T, Dim>(gpu, x.view(), others, n_before, axes_around<Dim>(),
-                                    {leaf_order::morton, max_level<Dim>}, size);
-            expect_united<T, Dim>(gpu, x.view(), others, n_before, axes_around<Dim>(),
-                                  {leaf_order::morton, 3}, 0);
+            unite(n, n_others, n_before, max_level<Dim>, 1);
+            unite(n, n_others, n_before, max_level<Dim>, 40);
+            unite(n, n_others, n_before, 3, 0);
           }
+      unite(400'003, 3000, 1000, max_level<Dim>, 40);
     }
   }
 
