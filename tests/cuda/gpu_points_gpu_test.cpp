@@ -164,7 +164,7 @@ namespace nearfield::test
       EXPECT_TRUE(found.keys == leaves.keys);
       EXPECT_TRUE(found.target_offsets == leaves.target_offsets);
 
-      gpu.release();
+      gpu.release(true);
       columns<T, Dim> again(n_all);
       gpu.read_united(again.pointers());
       EXPECT_TRUE(again.x == x.x);

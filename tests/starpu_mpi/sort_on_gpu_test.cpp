@@ -1,4 +1,4 @@
-// A tree over ranks whose points a GPU sorted is that of threads to the bit.
+// A tree over ranks that a GPU made is that of threads to the bit.
 
 #include "clouds.hpp"
 #include "runtime_of_rank.hpp"
@@ -98,19 +98,46 @@ namespace
       }
   }
 
-  class no_memory final : public device_memory
+  /// Gives memory `most` times.
+  class little_memory final : public device_memory
   {
   public:
-    void* allocate(std::size_t, cuda_stream) override { return nullptr; }
+    explicit little_memory(int most) : left_(most) { synchronize(nullptr); }
+
+    void* allocate(std::size_t bytes, cuda_stream) override
+    {
+      bytes = (bytes + 255) / 256 * 256;
+      if (left_-- <= 0 || used_ + bytes > all_.size()) return nullptr;
+      used_ += bytes;
+      return all_.data() + used_ - bytes;
+    }
     void deallocate(void*, std::size_t, cuda_stream) noexcept override {}
+    [[nodiscard]] bool has_refused() const { return left_ < 0; }
+
+  private:
+    device_array<char> all_{std::size_t(1) << 24};
+    std::size_t used_ = 0;
+    int left_;
   };
 
-  TEST(distributed_tree_on_a_gpu, is_made_by_threads_where_the_gpu_has_no_memory)
+  TEST(distributed_tree_on_a_gpu, is_made_by_threads_wherever_memory_runs_out)
   {
     if (runtime_of_rank().n_gpus() == 0) GTEST_SKIP() << "no GPU";
-    set_device_memory(std::make_shared<no_memory>());
-    expect_same_before_and_after_moves(make_points<double, 3>(cloud::uniform, 900, 1), owners::even,
-                                       {.max_leaf_size = 20}, 1);
-    set_device_memory(nullptr);
+    int refused = 1, most = 0;
+    for (; refused > 0; ++most)
+    {
+      SCOPED_TRACE(testing::Message() << "memory for " << most);
+      auto const memory = std::make_shared<little_memory>(most);
+      set_device_memory(memory);
+      auto const x = make_points<double, 3>(cloud::uniform, 900, 1);
+      expect_same_before_and_after_moves(x, owners::even, {.max_leaf_size = 20}, 1);
+      expect_same_of_two_sets(x, make_points<double, 3>(cloud::plummer, 700, 2), owners::even,
+                              {.max_leaf_size = 20}, 1);
+      set_device_memory(nullptr);
+      refused = memory->has_refused();
+      MPI_Allreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+      ASSERT_LT(most, 1000);
+    }
+    EXPECT_GT(most, 20); // so many allocations were refused once
   }
 }

@@ -224,6 +224,7 @@ namespace nearfield::starpu_mpi
   {
     parts_.sets.resize(sources ? 2 : 1);
     memory_ = std::make_unique<memory>(options, distribution, parts_.sets.size());
+    typename memory::gpu_user const user{*memory_};
     ranks const all(communicator);
     executor& on = memory_->threads();
     auto of = agree_on_shape(all, *memory_, targets, sources, options, distribution.imbalance);
@@ -242,7 +243,6 @@ namespace nearfield::starpu_mpi
     parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
     memory::adopt(all, memory_->send(all, of, parts_), parts_);
-    memory_->leave_gpu();
   }
 
   template <class T, int Dim>
@@ -271,6 +271,7 @@ namespace nearfield::starpu_mpi
   void distributed_tree<T, Dim>::rebuild_from(strided<T const, Dim> const& targets,
                                               strided<T const, Dim> const* sources, double seconds)
   {
+    typename memory::gpu_user const user{*memory_};
     ranks const all(parts_.communicator);
     executor& on = memory_->threads();
     auto const& distribution = memory_->distribution;
@@ -321,7 +322,6 @@ namespace nearfield::starpu_mpi
       }
     }
     memory::adopt(all, std::move(known), parts_);
-    memory_->leave_gpu();
   }
 
   template <class T, int Dim>

@@ -80,10 +80,13 @@ namespace nearfield::starpu_mpi::detail
       check_may_wait("wait");
       if (is_submitted)
       {
-        // With every_step, a result that came back proves that inputs were read and groups computed.
-        if (options.delivery == starpu::delivery_choice::on_request)
-        {
+        // With every_step, a result that came back proves that groups were computed and, of one set, that inputs and
+        // positions were read.
+        bool const is_proved = options.delivery == starpu::delivery_choice::every_step;
+        if (!is_proved)
           for (group const& one : parts->groups) wait_for(one.out, "out");
+        if (!is_proved || !parts->has_one_set)
+        {
           for (peer const& one : parts->peers) wait_for(one.q_sent, "q");
           for (piece const& one : parts->pieces) wait_for(one.q, "q");
         }
@@ -96,8 +99,8 @@ namespace nearfield::starpu_mpi::detail
             wait_for(one.out_sent, "out");
           }
         }
-        for (group const& one : parts->groups)
-          if (!one.out) wait_for(one.x, "x"); // nobody may read it
+        if (!parts->has_one_set)
+          for (group const& one : parts->groups) wait_for(one.x, "x");
         for (layer const& one : parts->layers) wait_for(one.x_sent, "x");
       }
       watch.rethrow();

@@ -90,10 +90,11 @@ namespace nearfield::starpu_mpi::detail
                                   tree.targets.sent.size());
     if (how.where == backend::cuda)
     {
-      rank_gpus const gpus{{.source_x = double(n_x() * sizeof(T)),
-                            .source_q = double(n_q() * sizeof(T)),
-                            .target_x = has_one_set ? 0 : double(n_x() * sizeof(T)),
-                            .out = double(n_out() * sizeof(T))},
+      constexpr double value = sizeof(T) * (1 + 1. / 32); // with room
+      rank_gpus const gpus{{.source_x = double(n_x()) * value,
+                            .source_q = double(n_q()) * value,
+                            .target_x = has_one_set ? 0 : double(n_x()) * value,
+                            .out = double(n_out()) * value},
                            smallest_gpu_memory()};
       plan = plan_rank(tree.leaves, how.form, options.groups, &gpus, tree.threads);
     }
@@ -382,9 +383,9 @@ namespace nearfield::starpu_mpi::detail
     auto const check = [&](copies const& what, starpu_data_handle_t to)
     {
       if (what.rows.empty()) return;
-      auto bytes = static_cast<double>(starpu_data_get_size(to));
+      auto bytes = static_cast<double>(starpu_data_get_alloc_size(to));
       for (starpu_data_handle_t const source : what.sources)
-        bytes += static_cast<double>(starpu_data_get_size(source));
+        bytes += static_cast<double>(starpu_data_get_alloc_size(source));
       if (!nearfield::detail::fits(bytes, memory))
         throw error("near_field: a task that copies rows of a rank has " +
                         std::to_string(static_cast<std::uint64_t>(bytes)) +

@@ -398,7 +398,7 @@ namespace nearfield::starpu_mpi::detail
     void leave_gpu()
     {
       is_on_gpu = false;
-      if (gpu) gpu->release();
+      if (gpu) gpu->release(is_settled_on_gpu);
     }
   };
 }

@@ -128,10 +128,15 @@ namespace nearfield::starpu_mpi::detail
       return leaves_of<Dim>(threads(), keys, of, owned);
     }
 
-    void leave_gpu()
+    /// Leaves the GPUs to others when it ends: what the tree needs stays.
+    struct gpu_user
     {
-      for (auto& points : sets) points.leave_gpu();
-    }
+      tree_memory& of;
+      ~gpu_user()
+      {
+        for (auto& points : of.sets) points.leave_gpu();
+      }
+    };
 
     template <class Parts>
     static void adopt(ranks const& all, known_leaves<Dim>&& known, Parts& parts)

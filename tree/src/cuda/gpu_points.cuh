@@ -234,10 +234,11 @@ namespace nearfield::detail
           .leaves_of(std::move(united_keys_), owned, *bus_, on_);
     }
 
-    void release() noexcept
+    void release(bool keeps_united) noexcept
     {
       on_device const here(number_);
       drop();
+      if (!keeps_united) united_ = {};
       try
       {
         // others may want it, such as StarPU, which leaves a tenth of the GPU to us
@@ -448,8 +449,8 @@ namespace nearfield::detail
     return device_->leaves(max_leaf_size, owned);
   }
   template <class T, int Dim>
-  void gpu_points<T, Dim>::release() noexcept
+  void gpu_points<T, Dim>::release(bool keeps_united) noexcept
   {
-    device_->release();
+    device_->release(keeps_united);
   }
 }

@@ -63,8 +63,8 @@ namespace nearfield::detail
     /// unite().
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned);
 
-    /// Frees all memory but that of united points, and a little for the next ones.
-    void release() noexcept;
+    /// Frees all memory, but for a little for the next points and, if they are to stay, that of united ones.
+    void release(bool keeps_united) noexcept;
 
   private:
     class device;

@@ -68,6 +68,6 @@ namespace nearfield::detail
     return {};
   }
   template <class T, int Dim>
-  void gpu_points<T, Dim>::release() noexcept
+  void gpu_points<T, Dim>::release(bool) noexcept
   {}
 }

@@ -44,9 +44,9 @@ namespace nearfield::starpu_mpi
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
     /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves; without one threads
-    /// do. So they do where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and 72). The tree is
-    /// the same to the bit. Of each own point 16 bytes (28; 12 and 20) stay there, for steps on that device. Throws
-    /// nearfield::error for a device that does not exist.
+    /// do. So they do where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and 72), for each of
+    /// two sets. The tree is the same to the bit. Of each own point 16 bytes (28; 12 and 20) stay there, for steps on that
+    /// device. Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 
@@ -175,7 +175,8 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] index_type first_point() const { return targets().offsets[parts_.first_leaf]; }
     /// Own source j is the known source first_source() + j.
     [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
-    // If a GPU made the tree, the first call of each of these functions copies from there; no other may run meanwhile.
+    // If a GPU made the tree, the first call of each of these functions copies from there, and a step may call them when
+    // it is made or told of new positions. None may run meanwhile.
 
     /// The positions of the points of own leaves, leaf by leaf.
     [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(0); }
