@@ -273,22 +273,7 @@ namespace
         SCOPED_TRACE(testing::Message()
                      << name_of(shape) << ", " << per_leaf << " s a leaf: " << chosen);
         auto const of_one_rank = choose_leaf_size(all.view(), costs);
-        if (size_of_world() == 1)
-        {
-          EXPECT_EQ(chosen, of_one_rank.max_leaf_size);
-        }
-        // leaves end at those of the trial's ranges, so the choice may differ; what it costs may not
-        auto const of = [&](int size)
-        {
-          return std::ranges::find(of_one_rank.tried, size,
-                                   &leaf_size_choice::candidate::max_leaf_size);
-        };
-        auto const best = of(of_one_rank.max_leaf_size), taken = of(chosen);
-        ASSERT_NE(taken, of_one_rank.tried.end());
-        if (per_leaf > 0)
-          EXPECT_LE(taken->seconds(), 1.1 * best->seconds());
-        else
-          EXPECT_GE(taken->rate(), 0.9 * best->rate());
+        expect_as_good(chosen, of_one_rank, per_leaf > 0);
         options.max_leaf_size = chosen;
         expect_part_of(build_tree(all.view(), options), all, mine);
         mine.rebuild(here); // keeps the size, without the costs

@@ -4,6 +4,7 @@
 
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/leaf_size.hpp>
 
 #include <gtest/gtest.h>
 
@@ -158,6 +159,27 @@ namespace nearfield::test
     }
     MPI_Alltoall(sent.data(), 1, MPI_UINT64_T, received.data(), 1, MPI_UINT64_T, MPI_COMM_WORLD);
     EXPECT_EQ(received, expected);
+  }
+
+  /// A leaf size that ranks have chosen. Leaves end at those of the trial's ranges, so it may be another than one rank's;
+  /// what it costs may not.
+  inline void expect_as_good(int chosen, leaf_size_choice const& of_one_rank, bool has_far_field)
+  {
+    if (size_of_world() == 1)
+    {
+      EXPECT_EQ(chosen, of_one_rank.max_leaf_size);
+    }
+    auto const with = [&](int size)
+    {
+      return std::ranges::find(of_one_rank.tried, size,
+                               &leaf_size_choice::candidate::max_leaf_size);
+    };
+    auto const best = with(of_one_rank.max_leaf_size), taken = with(chosen);
+    ASSERT_NE(taken, of_one_rank.tried.end());
+    if (has_far_field)
+      EXPECT_LE(taken->seconds(), 1.1 * best->seconds());
+    else
+      EXPECT_GE(taken->rate(), 0.9 * best->rate());
   }
 
   /// Every one of the caller's n points went somewhere, once; what came are own points.

@@ -195,21 +195,7 @@ namespace
       auto const chosen = static_cast<int>(mine.max_leaf_size());
       SCOPED_TRACE(testing::Message() << per_leaf << " s a leaf: " << chosen);
       auto const of_one_rank = choose_leaf_size(of.targets.view(), of.sources.view(), costs);
-      if (size_of_world() == 1)
-      {
-        EXPECT_EQ(chosen, of_one_rank.max_leaf_size);
-      }
-      auto const with = [&](int size)
-      {
-        return std::ranges::find(of_one_rank.tried, size,
-                                 &leaf_size_choice::candidate::max_leaf_size);
-      };
-      auto const best = with(of_one_rank.max_leaf_size), taken = with(chosen);
-      ASSERT_NE(taken, of_one_rank.tried.end());
-      if (per_leaf > 0)
-        EXPECT_LE(taken->seconds(), 1.1 * best->seconds());
-      else
-        EXPECT_GE(taken->rate(), 0.9 * best->rate());
+      expect_as_good(chosen, of_one_rank, per_leaf > 0);
       of.expect_part(mine, {.max_leaf_size = chosen});
     }
   }
