@@ -357,7 +357,8 @@ namespace nearfield::starpu_mpi::detail
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
           by_rank<leaf_record> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
           std::vector<std::vector<index_type>> sent;
-          std::vector<index_type> each(known.leaves.size() + std::size_t(1));
+          std::vector<index_type> each(known.layers.empty() ? 0
+                                                            : known.leaves.size() + std::size_t(1));
           std::iota(each.begin(), each.end(), index_type(0));
           for (rank_layer const& layer : known.layers)
           {
