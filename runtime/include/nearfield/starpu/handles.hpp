@@ -41,8 +41,8 @@ namespace nearfield::starpu
     /// it allocates the values where they are first written, and aborts if they are read before. Without
     /// GPUs they are allocated here, as zeros, because StarPU retries for ever if the data of a task do not
     /// fit into memory; throws nearfield::error.
-    /// StarPU keeps memory by its size: with GPU workers, data that have room for as many values take the memory of one
-    /// another.
+    /// `room`, if it is more than n, is the number of values to allocate memory for. StarPU keeps freed memory by its
+    /// size, so with GPU workers new data take the memory of data that had as much room.
     template <class T>
     static handle of_size(std::size_t n, std::size_t room = 0)
     {

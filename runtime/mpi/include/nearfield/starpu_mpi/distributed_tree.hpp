@@ -43,10 +43,10 @@ namespace nearfield::starpu_mpi
     double imbalance = 0.1;
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
-    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves; without one threads
-    /// do. So they do where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and 72), for each of
-    /// two sets. The tree is the same to the bit. Of each own point 16 bytes (28; 12 and 20) stay there, for steps on that
-    /// device. Throws nearfield::error for a device that does not exist.
+    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves. Threads do it without
+    /// one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and 72), for each set. The
+    /// tree is the same to the bit. Of each own point 16 bytes (28; 12 and 20) stay there, for steps on that device.
+    /// Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 
@@ -78,6 +78,9 @@ namespace nearfield::starpu_mpi
   /// leaves a rank knows those of other ranks that touch them: their places and their numbers of points. (Of two sets,
   /// those whose targets meet own sources, or whose sources meet own targets.) No rank holds more of the tree, and what
   /// each keeps for the others grows with the number of ranks, not with its square.
+  ///
+  /// If a GPU made the tree, the first call of positions(), numbers(), way() and their forms for sources copies from
+  /// there. Do not call them from two threads at once, nor while a step is made or told of new positions.
   ///
   /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle. Of two sets, what
   /// is said of points is of the targets, unless sources are named; of one set, sources are the points.
@@ -175,9 +178,6 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] index_type first_point() const { return targets().offsets[parts_.first_leaf]; }
     /// Own source j is the known source first_source() + j.
     [[nodiscard]] index_type first_source() const { return sources().offsets[parts_.first_leaf]; }
-    // If a GPU made the tree, the first call of each of these functions copies from there, and a step may call them when
-    // it is made or told of new positions. None may run meanwhile.
-
     /// The positions of the points of own leaves, leaf by leaf.
     [[nodiscard]] soa<T const, Dim> positions() const { return positions_of(0); }
     /// The same for sources.
@@ -187,16 +187,16 @@ namespace nearfield::starpu_mpi
     }
     /// The device of distribution_options::gpu, if it made the tree and has positions until the next rebuild().
     [[nodiscard]] std::optional<int> gpu() const;
-    /// Positions of points in the memory of gpu().
+    /// Positions of points in the memory of gpu(), if there is one.
     [[nodiscard]] soa<T const, Dim> positions_on_gpu() const { return on_gpu(0); }
     /// The same for sources.
     [[nodiscard]] soa<T const, Dim> source_positions_on_gpu() const
     {
       return on_gpu(parts_.sets.size() - 1);
     }
-    /// Their global numbers.
+    /// The global numbers of the points of own leaves.
     [[nodiscard]] std::span<std::uint64_t const> numbers() const { return complete(0).numbers; }
-    /// Those of sources.
+    /// The same for sources.
     [[nodiscard]] std::span<std::uint64_t const> source_numbers() const
     {
       return complete(parts_.sets.size() - 1).numbers;

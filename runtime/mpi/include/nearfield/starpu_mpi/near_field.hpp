@@ -73,8 +73,8 @@ namespace nearfield::starpu_mpi
   ///     step.positions_changed();
   ///
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
-  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), inputs_changed() and
-  /// positions_changed() in the same order.
+  /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), deliver(),
+  /// inputs_changed() and positions_changed() in the same order.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
