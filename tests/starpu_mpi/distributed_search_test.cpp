@@ -1,5 +1,7 @@
 #include "clouds.hpp"
 
+#include "starpu/environment.hpp"
+
 #include <nearfield/core/error.hpp>
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
@@ -370,20 +372,6 @@ namespace
           size_of_world();
       EXPECT_NEAR(mine, mean, 0.25 * mean) << name_of(shape);
     }
-  }
-
-  template <class F>
-  std::string message_of(F const& f)
-  {
-    try
-    {
-      f();
-    }
-    catch (error const& failure)
-    {
-      return failure.what();
-    }
-    return "nothing was thrown";
   }
 
   TEST(distributed_search, throws_the_same_error_on_all_ranks)

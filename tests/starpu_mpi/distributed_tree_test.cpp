@@ -1,6 +1,7 @@
 #include "clouds.hpp"
 #include "part_of_a_tree.hpp"
 
+#include "starpu/environment.hpp"
 #include "tree/periodic_cases.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -334,32 +335,17 @@ namespace
               1.11 * static_cast<double>(total) / static_cast<double>(n_ranks));
   }
 
-  template <class F>
-  std::string message_of_all(F const& f)
-  {
-    std::string message = "nothing was thrown";
-    try
-    {
-      f();
-    }
-    catch (error const& failure)
-    {
-      message = failure.what();
-    }
-    return message;
-  }
-
   TEST(distributed_tree, throws_the_same_error_on_all_ranks)
   {
     int const bad = size_of_world() - 1;
     auto all = make_points<double, 3>(cloud::uniform, 50, 1 + std::uint64_t(rank_of_world()));
     if (rank_of_world() == bad) all.columns[1][7] = std::nan("");
     EXPECT_THAT(
-        message_of_all([&] { distributed_tree const mine(MPI_COMM_WORLD, all.view()); }),
+        message_of([&] { distributed_tree const mine(MPI_COMM_WORLD, all.view()); }),
         testing::AllOf(testing::StartsWith("rank " + std::to_string(bad) + ": build_tree: "),
                        testing::HasSubstr("point 7 of points at (")));
     all.columns[1][7] = 0.5;
-    EXPECT_THAT(message_of_all(
+    EXPECT_THAT(message_of(
                     [&]
                     {
                       distributed_tree const mine(MPI_COMM_WORLD, all.view(),
@@ -367,13 +353,11 @@ namespace
                     }),
                 testing::HasSubstr("order is row_major"));
     EXPECT_THAT(
-        message_of_all([&]
-                       { distributed_tree const mine(MPI_COMM_WORLD, all.view(), {.level = 22}); }),
+        message_of([&] { distributed_tree const mine(MPI_COMM_WORLD, all.view(), {.level = 22}); }),
         testing::HasSubstr("level is 22"));
     auto const message_for = [&](tree_options<3> const& options)
     {
-      return message_of_all([&]
-                            { distributed_tree const mine(MPI_COMM_WORLD, all.view(), options); });
+      return message_of([&] { distributed_tree const mine(MPI_COMM_WORLD, all.view(), options); });
     };
     EXPECT_THAT(message_for({.period = {0, 1e-3, 0}}),
                 testing::HasSubstr("outside the periodic box"));
@@ -389,7 +373,7 @@ namespace
                 testing::HasSubstr("seconds_per_leaf is -1"));
     if (size_of_world() > 1)
     {
-      EXPECT_THAT(message_of_all(
+      EXPECT_THAT(message_of(
                       [&]
                       {
                         distributed_tree const mine(MPI_COMM_WORLD, all.view(), {},
@@ -409,11 +393,11 @@ namespace
     distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 9}, {.first_number = far_number});
     all.columns[2].back() = std::nan("");
     EXPECT_THAT(
-        message_of_all([&] { mine.rebuild(here); }),
+        message_of([&] { mine.rebuild(here); }),
         testing::AllOf(testing::StartsWith("rank " + std::to_string(bad) + ": build_tree: point "),
                        testing::HasSubstr("of points at (")));
     all.columns[2].back() = 0.25;
-    EXPECT_THAT(message_of_all([&] { mine.rebuild(here, rank_of_world() == bad ? -1 : 1); }),
+    EXPECT_THAT(message_of([&] { mine.rebuild(here, rank_of_world() == bad ? -1 : 1); }),
                 testing::AllOf(testing::StartsWith("rank " + std::to_string(bad)),
                                testing::HasSubstr("seconds is -1")));
     auto const one = build_tree(start.view(), {.max_leaf_size = 9});
@@ -422,7 +406,7 @@ namespace
     mine.rebuild(here);
     expect_part_of(build_tree(all.view(), {.max_leaf_size = 9}), all, mine);
     EXPECT_THAT(
-        message_of_all(
+        message_of(
             [&] { distributed_tree const other(MPI_COMM_WORLD, here, {}, {.imbalance = -0.1}); }),
         testing::HasSubstr("imbalance is -0.1"));
   }
