@@ -4,6 +4,7 @@
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/cuda.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -23,11 +24,11 @@ namespace nearfield::starpu::detail
     {
       task_head const& head = *argument.head;
       bool const has_halo = form == pair_form::mutual;
-      list_data<T> data{k,
-                        head,
-                        {head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(buffers[0]))},
-                        argument.n_rhs};
-      void** next = buffers + 1;
+      void** next = buffers;
+      void const* const list = argument.list_on_gpu
+                                   ? nullptr
+                                   : reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(*next++));
+      list_data<T> data{k, head, {head, list}, argument.n_rhs};
       data.out = {*next++, data.n_rhs * k.n_out};
       if (has_halo) data.halo = {*next++, data.n_rhs * k.n_out};
       for (index_type b = 0; b < std::max(head.n_sources, head.target_buffer + 1); ++b)
@@ -57,10 +58,16 @@ namespace nearfield::starpu::detail
 
       cuda_job<T> job;
       data.set_common(job, argument);
-      job.items = data.list.items;
-      job.n_wide = data.head.n_wide;
-      job.n_medium = data.head.n_medium;
-      job.n_items = data.head.n_items;
+      if (argument.list_on_gpu)
+        argument.list_on_gpu->describe_to(job);
+      else
+      {
+        job.items = data.list.items;
+        job.n_wide = data.head.n_wide;
+        job.n_medium = data.head.n_medium;
+        job.n_items = data.head.n_items;
+        if (has_halo) job.sets = data.list.sets;
+      }
       job.singular = argument.is_singular;
       job.stream = stream;
       job.n_allocations = static_cast<int>(data.head.n_sources);
@@ -80,7 +87,6 @@ namespace nearfield::starpu::detail
         for (int o = 0; o < data.n_rhs * k.n_out; ++o) halo_out.push_back(data.halo[o]);
         job.target_q = target_q.data();
         job.halo_out = halo_out.data();
-        job.sets = data.list.sets;
       }
       void* const begun = argument.clock ? argument.clock->begin(stream) : nullptr;
       check_cuda(kernel(argument.k, job), operation);

@@ -61,7 +61,7 @@ namespace nearfield::starpu::detail
   ///     list, out, [halo], the x of every source buffer, [x of the targets], the q of every source buffer
   ///
   /// with the halo only in the mutual form, and x of the targets only if these are another set than the
-  /// sources. Outputs are overwritten, or added to if the argument accumulates.
+  /// sources. A list that a GPU has made is no buffer. Outputs are overwritten, or added to if the argument accumulates.
   template <class T>
   NEARFIELD_API starpu_codelet& list_codelet(pair_form form, kernel_type<T> const& k,
                                              backend_set backends);

@@ -9,6 +9,10 @@
 #include <mutex>
 #include <vector>
 
+namespace nearfield
+{
+  class cuda_list;
+}
 namespace nearfield::detail
 {
   class gpu_clock;
@@ -29,6 +33,8 @@ namespace nearfield::starpu::detail
     // only for tasks with a list
     int n_rhs = 1; ///< right-hand sides
     nearfield::detail::task_head const* head = nullptr;
+    /// of a task for one GPU, which made it: then no buffer has the list
+    cuda_list const* list_on_gpu = nullptr;
     /// adds to outputs that a task before has written, and overwrites no others
     bool accumulates = false;
     nearfield::detail::gpu_clock* clock =

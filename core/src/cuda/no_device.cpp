@@ -1,6 +1,7 @@
 // Stubs for a build without CUDA; their errors say how to get one with it.
 
 #include "gpu_clock.hpp"
+#include "on_device.hpp"
 #include "scaled_copy.hpp"
 #include "staging.hpp"
 
@@ -119,6 +120,9 @@ namespace nearfield
     {
       return 0;
     }
+
+    on_device::on_device(int) noexcept {}
+    on_device::~on_device() = default;
 
     class staging::lanes
     {};

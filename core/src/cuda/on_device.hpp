@@ -1,9 +1,11 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
+
 namespace nearfield::detail
 {
   /// Makes a device the current one while it lives; a negative one is the current one.
-  class on_device
+  class NEARFIELD_API on_device
   {
   public:
     explicit on_device(int device) noexcept;

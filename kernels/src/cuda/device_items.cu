@@ -26,10 +26,12 @@ namespace nearfield
       {
         return list.box_offsets[b + 1] - list.box_offsets[b];
       }
-      /// The number of items of box b.
+      /// The number of items of box b, none if it meets nothing.
       __device__ std::uint64_t operator()(index_type b) const
       {
-        if (b >= *n_boxes) return 0;
+        if (b >= *n_boxes || (list.own[b].begin == list.own[b].end &&
+                              list.range_offsets[b] == list.range_offsets[b + 1]))
+          return 0;
         index_type const n = targets(b);
         return n / most + (n % most != 0);
       }

@@ -85,7 +85,6 @@ namespace nearfield::starpu_mpi
             weights(keys.size())
       {
         boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
-        interaction_list const lists = known.lists.full.view();
         for_each_part(on, cut(on, keys.size()),
                       [&](int, std::size_t begin, std::size_t end)
                       {
@@ -96,7 +95,7 @@ namespace nearfield::starpu_mpi
                           if (!known.has_one_set) weight += sources.count(known.first + b);
                           // each point with itself too: what meets no other costs something
                           if (choice == cut_choice::equal_interactions)
-                            weight = std::max(weight, of_targets * lists.source_count(b));
+                            weight = std::max(weight, of_targets * known.source_count(b));
                           if (cost != 1)
                             weight = std::max<std::uint64_t>(
                                 1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
@@ -242,7 +241,7 @@ namespace nearfield::starpu_mpi
     parts_.shifts = shifts_of(of.period);
     parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
     memory_->cuts = parts_.cuts;
-    memory::adopt(all, memory_->send(all, of, parts_), parts_);
+    memory_->adopt(all, memory_->send(all, of, parts_), parts_);
   }
 
   template <class T, int Dim>
@@ -321,7 +320,7 @@ namespace nearfield::starpu_mpi
         known = memory_->send(all, of, parts_);
       }
     }
-    memory::adopt(all, std::move(known), parts_);
+    memory_->adopt(all, std::move(known), parts_);
   }
 
   template <class T, int Dim>
@@ -329,6 +328,14 @@ namespace nearfield::starpu_mpi
   {
     std::size_t const n = parts_.sets[set].numbers.size();
     return memory_ ? memory_->sets[set].positions(n) : soa<T const, Dim>({}, n);
+  }
+
+  template <class T, int Dim>
+  interaction_list distributed_tree<T, Dim>::interactions() const
+  {
+    if (!parts_.has_lists) parts_.lists = memory_->lists(parts_);
+    parts_.has_lists = true;
+    return parts_.lists.view(parts_.shifts);
   }
 
   template <class T, int Dim>
@@ -351,6 +358,14 @@ namespace nearfield::starpu_mpi
   {
     if (!gpu()) return {};
     return {memory_->sets[set].gpu->united(), parts_.sets[set].numbers.size()};
+  }
+
+  template <class T, int Dim>
+  std::shared_ptr<nearfield::detail::part_lists<Dim> const>
+  distributed_tree<T, Dim>::lists_on_gpu(pair_form form) const
+  {
+    if (!gpu() || !parts_.has_lists_on_gpu) return nullptr;
+    return std::make_shared<part_lists<Dim>>(memory_->sets.front().gpu->lists(form));
   }
 
   template <class T, int Dim>

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -315,75 +316,124 @@ namespace nearfield::starpu_mpi::detail
       return all;
     }
 
-    template <int Dim>
-    void make_lists(executor& on, known_leaves<Dim>& known, int key_level,
-                    std::type_identity_t<std::array<double, Dim>> const& period)
+    /// The same for each layer, of leaves that a GPU found.
+    std::vector<touching_leaves>
+    found_touching(met_leaves const& met, std::span<rank_layer const> layers, index_type first_own)
     {
-      boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
-      loop_parts const loop = cut(on, known.last - known.first, 256, 4);
-      std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
-      for_each_part(on, loop,
-                    [&](int part, std::size_t begin, std::size_t end)
-                    {
-                      list_pair piece;
-                      // as of two sets, which have no half list; but points of one set do not meet themselves
-                      list_writer lists(piece.full, piece.half, targets, sources, false, function,
-                                        remedy);
-                      list_leaves(known.leaves, key_level, period,
-                                  known.first + static_cast<index_type>(begin),
-                                  known.first + static_cast<index_type>(end), lists);
-                      index_type const n_targets =
-                          targets.offsets[known.first + end] - targets.offsets[known.first + begin];
-                      piece.pairs = lists.pairs() - (known.has_one_set ? n_targets : 0);
-                      pieces[static_cast<std::size_t>(part)] = std::move(piece);
-                    });
-      known.lists = join(on, loop, pieces, function, remedy);
+      auto const own_chunk = static_cast<std::size_t>(std::ranges::count_if(
+          layers, [&](rank_layer const& layer) { return layer.first_leaf < first_own; }));
+      std::vector<touching_leaves> found(layers.size());
+      for (std::size_t l = 0; l < layers.size(); ++l)
+        for (index_type b = layers[l].first_leaf; b < layers[l].last_leaf; ++b)
+          if (met.is_met[b]) found[l].foreign.push_back(b);
+      for (std::size_t b = 0; b < met.chunks.size(); ++b)
+        for (std::uint32_t left = met.chunks[b]; left != 0; left &= left - 1)
+        {
+          auto const chunk = static_cast<std::size_t>(std::countr_zero(left));
+          found[chunk < own_chunk ? chunk : chunk - 1].own.push_back(static_cast<index_type>(b));
+        }
+      return found;
     }
+
+    /// What the leaves of this rank meet, where a GPU finds it.
+    template <int Dim>
+    std::optional<met_leaves> meet_others(known_leaves<Dim> const& known,
+                                          leaf_meeting<Dim> const& meet)
+    {
+      if (!meet || known.first == known.last || known.layers.size() >= most_chunks_of_a_part)
+        return {};
+      std::vector<index_type> chunks;
+      for (rank_layer const& layer : known.layers) chunks.push_back(layer.first_leaf);
+      auto const own = std::ranges::lower_bound(chunks, known.first) - chunks.begin();
+      chunks.insert(chunks.begin() + own, known.first);
+      chunks.push_back(known.leaves.size());
+      return meet({known.leaves, chunks, static_cast<std::size_t>(own)});
+    }
+  }
+
+  template <int Dim>
+  list_pair lists_of(executor& on, known_leaves<Dim> const& known, int key_level,
+                     std::type_identity_t<std::array<double, Dim>> const& period)
+  {
+    boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
+    loop_parts const loop = cut(on, known.last - known.first, 256, 4);
+    std::vector<list_pair> pieces(static_cast<std::size_t>(loop.parts));
+    for_each_part(
+        on, loop,
+        [&](int part, std::size_t begin, std::size_t end)
+        {
+          list_pair piece;
+          // as of two sets, which have no half list; but points of one set do not meet themselves
+          list_writer lists(piece.full, piece.half, targets, sources, false, function, remedy);
+          list_leaves(known.leaves, key_level, period, known.first + static_cast<index_type>(begin),
+                      known.first + static_cast<index_type>(end), lists);
+          index_type const n_targets =
+              targets.offsets[known.first + end] - targets.offsets[known.first + begin];
+          piece.pairs = lists.pairs() - (known.has_one_set ? n_targets : 0);
+          pieces[static_cast<std::size_t>(part)] = std::move(piece);
+        });
+    return join(on, loop, pieces, function, remedy);
   }
 
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim> const& own,
                                 bool has_one_set, std::span<std::uint64_t const> cuts,
                                 int key_level,
-                                std::type_identity_t<std::array<double, Dim>> const& period)
+                                std::type_identity_t<std::array<double, Dim>> const& period,
+                                leaf_meeting<Dim> const& meet)
   {
     by_rank<leaf_record> const told = exchange_leaves(all, on, own, cuts, key_level, period);
     known_leaves<Dim> known;
+    auto const know = [&](by_rank<leaf_record> const& records)
+    {
+      known = unite(all, on, own, records, key_level);
+      known.has_one_set = has_one_set;
+      known.met = meet_others(known, meet);
+    };
     all.attempt(
         [&]
         {
-          known = unite(all, on, own, told, key_level);
+          know(told);
           // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
+          std::vector<touching_leaves> found;
+          if (known.met)
+            found = found_touching(*known.met, known.layers, known.first);
+          else
+          {
+            std::vector<index_type> each(
+                known.layers.empty() ? 0 : known.leaves.size() + std::size_t(1));
+            std::iota(each.begin(), each.end(), index_type(0));
+            for (rank_layer const& layer : known.layers)
+              found.push_back(find_touching(on, known, key_level, period, {each}, layer.first_leaf,
+                                            layer.last_leaf));
+          }
           by_rank<leaf_record> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
           std::vector<std::vector<index_type>> sent;
-          std::vector<index_type> each(known.layers.empty() ? 0
-                                                            : known.leaves.size() + std::size_t(1));
-          std::iota(each.begin(), each.end(), index_type(0));
-          for (rank_layer const& layer : known.layers)
+          for (std::size_t l = 0; l < found.size(); ++l)
           {
-            auto found = find_touching(on, known, key_level, period, {each}, layer.first_leaf,
-                                       layer.last_leaf);
-            for (index_type const leaf : found.foreign)
+            rank_layer const& layer = known.layers[l];
+            for (index_type const leaf : found[l].foreign)
               touching.values.push_back(told.of(layer.rank)[leaf - layer.first_leaf]);
-            touching.offsets[static_cast<std::size_t>(layer.rank) + 1] = found.foreign.size();
-            if (!found.own.empty()) sent.push_back(std::move(found.own));
+            touching.offsets[static_cast<std::size_t>(layer.rank) + 1] = found[l].foreign.size();
+            if (!found[l].own.empty()) sent.push_back(std::move(found[l].own));
           }
           std::partial_sum(touching.offsets.begin(), touching.offsets.end(),
                            touching.offsets.begin());
-          if (touching.values.size() < told.values.size())
-            known = unite(all, on, own, touching, key_level);
+          if (touching.values.size() < told.values.size()) know(touching);
           for (std::size_t i = 0; i < sent.size(); ++i) known.layers[i].sent = std::move(sent[i]);
-          known.has_one_set = has_one_set;
-          make_lists(on, known, key_level, period);
+          if (!known.met) known.lists = lists_of(on, known, key_level, period);
         });
     return known;
   }
 
-  template known_leaves<2> learn_layer(ranks const&, executor&, leaf_set<2> const&, bool,
-                                       std::span<std::uint64_t const>, int,
-                                       std::array<double, 2> const&);
-  template known_leaves<3> learn_layer(ranks const&, executor&, leaf_set<3> const&, bool,
-                                       std::span<std::uint64_t const>, int,
-                                       std::array<double, 3> const&);
+#define NEARFIELD_INSTANTIATE(Dim)                                                                 \
+  template list_pair lists_of(executor&, known_leaves<Dim> const&, int,                            \
+                              std::array<double, Dim> const&);                                     \
+  template known_leaves<Dim> learn_layer(                                                          \
+      ranks const&, executor&, leaf_set<Dim> const&, bool, std::span<std::uint64_t const>, int,    \
+      std::array<double, Dim> const&, leaf_meeting<Dim> const&);
+  NEARFIELD_INSTANTIATE(2)
+  NEARFIELD_INSTANTIATE(3)
+#undef NEARFIELD_INSTANTIATE
 }

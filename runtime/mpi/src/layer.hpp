@@ -2,6 +2,7 @@
 
 #include "collective.hpp"
 
+#include "cuda/part_lists.hpp"
 #include "interaction_lists.hpp"
 #include "leaves.hpp"
 
@@ -10,7 +11,10 @@
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -26,14 +30,37 @@ namespace nearfield::starpu_mpi::detail
     bool has_one_set = true;
     index_type first = 0, last = 0; ///< those of this rank are [first, last)
     std::vector<rank_layer> layers; ///< one for each rank that has some, ascending
-    /// a row for each leaf of this rank; ranges are sources of all known leaves
+    /// what leaves of this rank meet, if its GPU has their lists
+    std::optional<nearfield::detail::met_leaves> met;
+    /// otherwise a row for each leaf of this rank; ranges are sources of all known leaves
     nearfield::detail::list_pair lists;
+
+    /// The pairs with targets of this rank.
+    [[nodiscard]] std::uint64_t pairs() const { return met ? met->pairs : lists.pairs; }
+    /// The number of sources that each target of leaf b of this rank meets.
+    [[nodiscard]] std::uint64_t source_count(index_type b) const
+    {
+      return met ? met->sources[b] : lists.full.view().source_count(b);
+    }
   };
 
-  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists. Collective.
+  /// Finds on a GPU what leaves of a rank meet, if that can.
+  template <int Dim>
+  using leaf_meeting = std::function<std::optional<nearfield::detail::met_leaves>(
+      nearfield::detail::part_leaves<Dim> const& known)>;
+
+  /// The lists of the leaves of this rank.
+  template <int Dim>
+  nearfield::detail::list_pair
+  lists_of(executor& on, known_leaves<Dim> const& known, int key_level,
+           std::type_identity_t<std::array<double, Dim>> const& period);
+
+  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists, on a GPU where `meet` can.
+  /// Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
                                 nearfield::detail::leaf_set<Dim> const& own, bool has_one_set,
                                 std::span<std::uint64_t const> cuts, int key_level,
-                                std::type_identity_t<std::array<double, Dim>> const& period);
+                                std::type_identity_t<std::array<double, Dim>> const& period,
+                                leaf_meeting<Dim> const& meet = {});
 }

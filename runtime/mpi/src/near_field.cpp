@@ -130,8 +130,8 @@ namespace nearfield::starpu_mpi::detail
     [[nodiscard]] std::size_t n_tasks() const
     {
       std::size_t n = 0;
-      for (group const& one : parts->groups)
-        n += bool(one.inner_list.data) + bool(one.border_list.data);
+      for (std::size_t g = 0; g < parts->groups.size(); ++g)
+        n += parts->plan.inner[g].has_value() + parts->plan.border[g].has_value();
       return n;
     }
     [[nodiscard]] std::vector<worker_tasks> statistics() const
@@ -266,9 +266,10 @@ namespace nearfield::starpu_mpi::detail
                     handle const& list, p2p_argument& argument, bool has_halo)
     {
       bool const has_targets_apart = bool(to.target_x);
-      task one(codelet, 2 + has_halo + has_targets_apart +
+      bool const has_list = bool(list);
+      task one(codelet, 1 + has_list + has_halo + has_targets_apart +
                             2 * static_cast<unsigned>(of.source_chunks.size()));
-      one.add(list, STARPU_R);
+      if (has_list) one.add(list, STARPU_R);
       one.add(to.out, argument.accumulates ? STARPU_RW : STARPU_W);
       if (has_halo) one.add(to.halo, STARPU_W);
       for (std::size_t const chunk : of.source_chunks)

@@ -4,10 +4,12 @@
 #include "plan.hpp"
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/starpu/group_leaves.hpp>
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -50,6 +52,19 @@ namespace nearfield::starpu_mpi::detail
     nearfield::detail::point_bytes point;
     nearfield::detail::gpu_memory memory;
   };
+
+  /// The lists of a rank that its GPU has made.
+  struct gpu_lists
+  {
+    std::shared_ptr<void const> memory; ///< what they use
+    cuda_list inner, border;
+    double inner_pairs, border_pairs;
+  };
+
+  /// Whether a plan with one group for all of them, one GPU's, can run.
+  bool fits_one_group(rank_leaves const& leaves, rank_gpus const& gpus);
+  /// That plan, without lists.
+  rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, gpu_lists const& lists);
 
   /// Null: a plan for CPU workers. For GPUs, groups are larger or smaller than the options say where their tasks could
   /// not run; throws nearfield::error if none could. Groups are planned by `on`, or here.

@@ -88,18 +88,7 @@ namespace nearfield::starpu_mpi::detail
     nearfield::detail::check_view("near_field", "q", columns.q.view(), tree.sources.sent.size());
     nearfield::detail::check_view("near_field", "out", columns.out.view(),
                                   tree.targets.sent.size());
-    if (how.where == backend::cuda)
-    {
-      constexpr double value = sizeof(T) * (1 + 1. / 32); // with room
-      rank_gpus const gpus{{.source_x = double(n_x()) * value,
-                            .source_q = double(n_q()) * value,
-                            .target_x = has_one_set ? 0 : double(n_x()) * value,
-                            .out = double(n_out()) * value},
-                           smallest_gpu_memory()};
-      plan = plan_rank(tree.leaves, how.form, options.groups, &gpus, tree.threads);
-    }
-    else
-      plan = plan_rank(tree.leaves, how.form, options.groups, nullptr, tree.threads);
+    make_plan(tree, how, options.groups);
 #if defined(STARPU_SIMGRID)
     // no task reads its list: without them, the ranks of a cluster fit into one machine
     for (auto* const parts : {&plan.inner, &plan.border})
@@ -131,6 +120,32 @@ namespace nearfield::starpu_mpi::detail
     }
     assemble_inputs();
     if (how.where == backend::cuda) check_room(smallest_gpu_memory());
+  }
+
+  template <class T>
+  void step_parts<T>::make_plan(tree_view<T> const& tree, rank_choice const& how,
+                                group_options const& options)
+  {
+    constexpr double value = sizeof(T) * (1 + 1. / 32); // with room
+    rank_gpus gpus{};
+    if (how.where == backend::cuda)
+      gpus = {{.source_x = double(n_x()) * value,
+               .source_q = double(n_q()) * value,
+               .target_x = has_one_set ? 0 : double(n_x()) * value,
+               .out = double(n_out()) * value},
+              smallest_gpu_memory()};
+    bool const is_one_group = options.leaves_per_group == automatic && options.groups_per_gpu <= 1;
+    if (collects_on_gpu && is_one_group && fits_one_group(tree.leaves, gpus))
+      on_gpu = tree.lists_on_gpu(how.form);
+    if (on_gpu)
+    {
+      plan = plan_one_group(tree.leaves, how.form, *on_gpu);
+      return;
+    }
+    rank_leaves leaves = tree.leaves;
+    leaves.lists = tree.lists();
+    plan = plan_rank(leaves, how.form, options, how.where == backend::cuda ? &gpus : nullptr,
+                     tree.threads);
   }
 
   template <class T>
@@ -166,7 +181,8 @@ namespace nearfield::starpu_mpi::detail
       one.out = data_of<T>(n_out() * targets.size());
       one.collect_x = {{&watch}, source_positions.view(), {}, sources};
       one.collect_target_x = {{&watch}, target_positions.view(), {}, targets};
-      auto const list = [&](auto& part, p2p_argument& argument, step_list& data)
+      auto const list =
+          [&](auto& part, p2p_argument& argument, step_list& data, cuda_list const* made)
       {
         if (!part) return;
         argument = argument_of(k, &watch);
@@ -174,11 +190,12 @@ namespace nearfield::starpu_mpi::detail
         argument.clock = how.clock;
         argument.work = part->interactions * columns.n_rhs;
         argument.head = &part->head;
-        data = make_list<std::byte>(part->list, how.where);
+        argument.list_on_gpu = made;
+        if (!made) data = make_list<std::byte>(part->list, how.where);
       };
-      list(plan.inner[g], one.inner, one.inner_list);
-      list(plan.border[g], one.border, one.border_list);
-      one.border.accumulates = bool(one.inner_list.data);
+      list(plan.inner[g], one.inner, one.inner_list, on_gpu ? &on_gpu->inner : nullptr);
+      list(plan.border[g], one.border, one.border_list, on_gpu ? &on_gpu->border : nullptr);
+      one.border.accumulates = plan.inner[g].has_value();
       if (how.form == pair_form::mutual)
         one.halo = data_of<T>(n_out() * std::max<index_type>(1, plan.inner[g]->halo_size));
     }

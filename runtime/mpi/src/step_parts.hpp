@@ -5,6 +5,8 @@
 #include "row_copies.hpp"
 
 #include "any_step.hpp"
+#include "cuda/part_lists.hpp"
+#include "on_device.hpp"
 #include "p2p_codelet.hpp"
 #include "reorder.hpp"
 #include "task.hpp"
@@ -64,7 +66,9 @@ namespace nearfield::starpu_mpi::detail
     executor* threads;             ///< of the tree, or null
     std::optional<int> gpu;        ///< that has positions and
     index_type const* caller_rows; ///< for each own target the caller's index, or no_row
-    rank_leaves leaves;
+    rank_leaves leaves;            ///< without lists:
+    std::function<interaction_list()> lists;
+    std::function<std::optional<gpu_lists>(pair_form)> lists_on_gpu;
     points_view<T> targets, sources; ///< the same, if there is one set
   };
 
@@ -80,6 +84,21 @@ namespace nearfield::starpu_mpi::detail
     static index_type const* caller_rows(distributed_tree<T, Dim> const& tree)
     {
       return tree.caller_rows();
+    }
+    template <class T, int Dim>
+    static std::optional<gpu_lists> lists_on_gpu(distributed_tree<T, Dim> const& tree,
+                                                 pair_form form)
+    {
+      auto const made = tree.lists_on_gpu(form);
+      if (!made) return {};
+      nearfield::detail::on_device const here(*tree.gpu());
+      cuda_backend const where{made->inner.leaves.stream};
+      bool const is_mutual = form == pair_form::mutual;
+      gpu_lists lists{
+          made, is_mutual ? cuda_list::mutual(where, made->inner) : cuda_list(where, made->inner),
+          cuda_list(where, made->border), made->inner.pairs, made->border.pairs};
+      synchronize(where.stream); // tasks are in other streams
+      return lists;
     }
   };
 
@@ -103,9 +122,15 @@ namespace nearfield::starpu_mpi::detail
             tree.threads(),
             tree.gpu(),
             tree_access::caller_rows(tree),
-            {tree.known_leaves(), tree.known_sources(), tree.first_leaf(),
-             tree.first_leaf() + tree.size(), tree.interactions(), tree.layers(),
+            {tree.known_leaves(),
+             tree.known_sources(),
+             tree.first_leaf(),
+             tree.first_leaf() + tree.size(),
+             {},
+             tree.layers(),
              tree.has_one_set()},
+            [&tree] { return tree.interactions(); },
+            [&tree](pair_form form) { return tree_access::lists_on_gpu(tree, form); },
             points(
                 tree_access::way(tree, false), [&tree] { static_cast<void>(tree.way()); },
                 [&tree] { return columns(tree.positions()); },
@@ -240,6 +265,7 @@ namespace nearfield::starpu_mpi::detail
     bool collects_on_gpu; ///< positions, which are there
     starpu::detail::column_list<T const> target_positions, source_positions; ///< own ones
     int rank = 0;
+    std::optional<gpu_lists> on_gpu; ///< instead of lists of groups
     rank_plan plan;
     // tasks know addresses of their members
     std::deque<step_group<T>> groups;
@@ -249,6 +275,8 @@ namespace nearfield::starpu_mpi::detail
     std::deque<caller_piece<T>> pieces;
 
   private:
+    /// Sets the plan.
+    void make_plan(tree_view<T> const& tree, rank_choice const& how, group_options const& options);
     void make_groups(rank_choice const& how);
     /// Values that last as long as this object.
     template <class V>

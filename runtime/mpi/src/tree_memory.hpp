@@ -64,6 +64,10 @@ namespace nearfield::starpu_mpi::detail
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
     price cost;                      ///< of an interaction on this rank
     std::deque<travelling_points<T, Dim>> sets; ///< one, or targets and sources
+    bool has_leaves_on_gpu = false;
+    /// where a GPU has the lists: what the host makes them of, when somebody asks
+    page_vector<std::uint64_t> leaf_keys;
+    page_vector<std::uint8_t> leaf_levels;
 
     [[nodiscard]] executor& threads() { return sets[0].threads(); }
 
@@ -108,8 +112,19 @@ namespace nearfield::starpu_mpi::detail
             for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
             own = leaves(of, range_of(all, parts.cuts));
           });
+      auto const meet = [&](part_leaves<Dim> const& known)
+      {
+        std::optional<met_leaves> met;
+        auto& points = sets.front();
+        auto const on_gpu = [&]
+        {
+          met = points.gpu->meet(known, of.period);
+        };
+        if (has_leaves_on_gpu && !points.on_gpu(on_gpu)) met.reset();
+        return met;
+      };
       return learn_layer<Dim>(all, threads(), own, of.has_one_set, parts.cuts, of.layout.level,
-                              of.period);
+                              of.period, meet);
     }
 
     /// of own points
@@ -122,7 +137,8 @@ namespace nearfield::starpu_mpi::detail
         made = points.gpu->leaves(of.max_leaf_size, owned);
         made.source_offsets = made.target_offsets;
       };
-      if (of.has_one_set && points.on_gpu(on_gpu)) return made;
+      has_leaves_on_gpu = of.has_one_set && points.on_gpu(on_gpu);
+      if (has_leaves_on_gpu) return made;
       key_sets keys;
       for (auto& each : sets) keys.push_back(each.own_keys());
       return leaves_of<Dim>(threads(), keys, of, owned);
@@ -139,8 +155,12 @@ namespace nearfield::starpu_mpi::detail
     };
 
     template <class Parts>
-    static void adopt(ranks const& all, known_leaves<Dim>&& known, Parts& parts)
+    void adopt(ranks const& all, known_leaves<Dim>&& known, Parts& parts)
     {
+      parts.has_lists_on_gpu = known.met.has_value();
+      parts.has_lists = !parts.has_lists_on_gpu;
+      leaf_keys = std::move(known.leaves.keys);
+      leaf_levels = std::move(known.leaves.levels);
       parts.first_leaf = known.first;
       parts.last_leaf = known.last;
       parts.cells = std::move(known.leaves.cells);
@@ -148,8 +168,20 @@ namespace nearfield::starpu_mpi::detail
       parts.sets.front().offsets = std::move(known.leaves.target_offsets); // of one set the same
       parts.layers = std::move(known.layers);
       parts.lists = std::move(known.lists.full);
-      parts.interaction_count = known.lists.pairs;
+      parts.interaction_count = known.pairs();
       parts.total_leaves = all.sum_of(known.last - known.first);
+    }
+
+    /// The lists, of a tree that has none on the host.
+    template <class Parts>
+    interaction_table lists(Parts const& parts)
+    {
+      known_leaves<Dim> known;
+      known.leaves = {parts.cells, leaf_levels, leaf_keys, parts.sets.front().offsets,
+                      parts.sets.back().offsets};
+      known.first = parts.first_leaf;
+      known.last = parts.last_leaf;
+      return std::move(lists_of(threads(), known, sets.front().layout.level, parts.period).full);
     }
   };
 }

@@ -227,12 +227,13 @@ namespace nearfield::detail
 
   template <int Dim>
   leaf_set<Dim> device_tree<Dim>::leaves_of(device_array<std::uint64_t>&& keys,
-                                            curve_range const& owned, staging& bus, executor& on)
+                                            curve_range const& owned, staging& bus, executor& on,
+                                            tree_tables<Dim>& tables)
   {
     leaf_set<Dim> leaves;
     std::size_t const n_points = keys.size();
+    tables = {};
     if (n_points == 0) return leaves;
-    tree_tables<Dim> tables;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
     device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
     sets sorted;

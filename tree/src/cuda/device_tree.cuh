@@ -116,9 +116,11 @@ namespace nearfield::detail
     void finish();
     void reserve(double factor);
 
-    /// The leaves of one set of sorted points of a part of a tree, on the host; this object keeps nothing of them.
+    /// The leaves of one set of sorted points of a part of a tree, on the host and in `tables`; this object keeps
+    /// nothing of them.
     [[nodiscard]] leaf_set<Dim> leaves_of(device_array<std::uint64_t>&& keys,
-                                          curve_range const& owned, staging& bus, executor& on);
+                                          curve_range const& owned, staging& bus, executor& on,
+                                          tree_tables<Dim>& tables);
 
     [[nodiscard]] cuda_stream stream() const { return stream_; }
     [[nodiscard]] tree_options<Dim> const& options() const { return options_; }

@@ -2,6 +2,7 @@
 
 #include "bounds.cuh"
 #include "device_tree.cuh"
+#include "gpu_part.cuh"
 #include "gpu_points.hpp"
 #include "launch.cuh"
 #include "on_device.hpp"
@@ -97,6 +98,7 @@ namespace nearfield::detail
       on_device const here(number_);
       drop();
       united_ = {};
+      part_ = {};
       cudaStreamDestroy(stream_);
       static_cast<void>(cudaGetLastError());
     }
@@ -231,14 +233,30 @@ namespace nearfield::detail
       else
         options.level = layout_.level;
       return device_tree<Dim>(stream_, options)
-          .leaves_of(std::move(united_keys_), owned, *bus_, on_);
+          .leaves_of(std::move(united_keys_), owned, *bus_, on_, own_leaves_);
+    }
+
+    met_leaves meet(part_leaves<Dim> const& known, std::array<double, Dim> const& period)
+    {
+      on_device const here(number_);
+      return part_.meet(known, own_leaves_, layout_, period, stream_, *bus_, on_);
+    }
+
+    [[nodiscard]] part_lists<Dim> lists(pair_form form) const
+    {
+      on_device const here(number_);
+      return part_.lists(form, {united_.indices.data(), united_.indices.size()});
     }
 
     void release(bool keeps_united) noexcept
     {
       on_device const here(number_);
       drop();
-      if (!keeps_united) united_ = {};
+      if (!keeps_united)
+      {
+        united_ = {};
+        part_ = {};
+      }
       try
       {
         // others may want it, such as StarPU, which leaves a tenth of the GPU to us
@@ -279,6 +297,7 @@ namespace nearfield::detail
       keys_ = {};
       order_ = {};
       united_keys_ = {};
+      own_leaves_ = {};
     }
 
     static device_points<T, Dim> view(columns const& x)
@@ -379,6 +398,8 @@ namespace nearfield::detail
     device_array<index_type> order_;
     rows_taken united_;
     device_array<std::uint64_t> united_keys_;
+    tree_tables<Dim> own_leaves_;
+    gpu_part<Dim> part_;
   };
 
   template <class T, int Dim>
@@ -447,6 +468,17 @@ namespace nearfield::detail
   leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned)
   {
     return device_->leaves(max_leaf_size, owned);
+  }
+  template <class T, int Dim>
+  met_leaves gpu_points<T, Dim>::meet(part_leaves<Dim> const& known,
+                                      std::array<double, Dim> const& period)
+  {
+    return device_->meet(known, period);
+  }
+  template <class T, int Dim>
+  part_lists<Dim> gpu_points<T, Dim>::lists(pair_form form) const
+  {
+    return device_->lists(form);
   }
   template <class T, int Dim>
   void gpu_points<T, Dim>::release(bool keeps_united) noexcept

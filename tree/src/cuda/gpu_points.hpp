@@ -3,6 +3,7 @@
 #include "../column_bounds.hpp"
 #include "../keys.hpp"
 #include "../leaves.hpp"
+#include "part_lists.hpp"
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
@@ -22,7 +23,7 @@ namespace nearfield::detail
   /// other processes and some come from there, and the rest gets leaves. To the bit what write_keys(), sort_keys(),
   /// merge_keys(), a gather and adaptive_leaves() or uniform_leaves() make on the host.
   ///
-  /// Called in the order of declaration; unite() may be repeated. There are fewer than 2^31 points. All functions throw
+  /// Called in the order of declaration; unite() and meet() may be repeated. There are fewer than 2^31 points. All functions throw
   /// nearfield::error, of kind out_of_memory where the device has too little.
   template <class T, int Dim>
   class NEARFIELD_API gpu_points
@@ -63,7 +64,14 @@ namespace nearfield::detail
     /// unite().
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned);
 
-    /// Frees all memory, but for a little for the next points and, if they are to stay, that of united ones.
+    /// What these leaves meet: of `known` they are the own chunk, and have a point at least. Until lists() the device
+    /// keeps it.
+    met_leaves meet(part_leaves<Dim> const& known, std::array<double, Dim> const& period);
+    /// The lists of the leaves that met last. They use memory of this object, until it meets others.
+    [[nodiscard]] part_lists<Dim> lists(pair_form form) const;
+
+    /// Frees all memory, but for a little for the next points and, if they are to stay, that of united ones and of what
+    /// their leaves meet.
     void release(bool keeps_united) noexcept;
 
   private:

@@ -68,6 +68,16 @@ namespace nearfield::detail
     return {};
   }
   template <class T, int Dim>
+  met_leaves gpu_points<T, Dim>::meet(part_leaves<Dim> const&, std::array<double, Dim> const&)
+  {
+    return {};
+  }
+  template <class T, int Dim>
+  part_lists<Dim> gpu_points<T, Dim>::lists(pair_form) const
+  {
+    return {};
+  }
+  template <class T, int Dim>
   void gpu_points<T, Dim>::release(bool) noexcept
   {}
 }

@@ -17,6 +17,12 @@
 #include <span>
 #include <vector>
 
+namespace nearfield::detail
+{
+  template <int Dim>
+  struct part_lists; // of tree/src/cuda
+}
+
 /// \namespace nearfield::starpu_mpi
 /// Points, trees and near fields over the ranks of an MPI communicator.
 
@@ -80,7 +86,8 @@ namespace nearfield::starpu_mpi
   /// each keeps for the others grows with the number of ranks, not with its square.
   ///
   /// If a GPU made the tree, the first call of positions(), numbers(), way() and their forms for sources copies from
-  /// there. Do not call them from two threads at once, nor while a step is made or told of new positions.
+  /// there, and that of interactions() makes lists. Do not call them from two threads at once, nor while a step is made
+  /// or told of new positions.
   ///
   /// *Known* leaves and their points are in the order of the curve, with the own ones in the middle. Of two sets, what
   /// is said of points is of the targets, unless sources are named; of one set, sources are the points.
@@ -160,7 +167,7 @@ namespace nearfield::starpu_mpi
     /// The place and level of known leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
     /// For each own leaf, the known sources of the leaves that it meets, as tree::interactions().
-    [[nodiscard]] interaction_list interactions() const { return parts_.lists.view(parts_.shifts); }
+    [[nodiscard]] interaction_list interactions() const;
     /// The other ranks that have leaves among the known ones, ascending.
     [[nodiscard]] std::span<rank_layer const> layers() const { return parts_.layers; }
 
@@ -249,7 +256,9 @@ namespace nearfield::starpu_mpi
       index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;
       mutable std::vector<own_points> sets; ///< one, or targets and sources; complete() fills them
-      interaction_table lists;
+      mutable interaction_table lists;
+      mutable bool has_lists = true;
+      bool has_lists_on_gpu = false;
       std::array<double, Dim> period{};
       std::vector<std::array<double, 3>> shifts; ///< of the lists
       std::vector<rank_layer> layers;
@@ -269,6 +278,9 @@ namespace nearfield::starpu_mpi
     own_points const& sources() const { return parts_.sets.back(); }
     [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;
     [[nodiscard]] soa<T const, Dim> on_gpu(std::size_t set) const;
+    /// Of tasks of gpu(), in its memory until the next rebuild(); null if it has none.
+    [[nodiscard]] std::shared_ptr<nearfield::detail::part_lists<Dim> const>
+    lists_on_gpu(pair_form form) const;
     /// Of the caller's columns, for each own point, in the memory of gpu().
     [[nodiscard]] index_type const* caller_rows() const;
     own_points const& complete(std::size_t set) const;

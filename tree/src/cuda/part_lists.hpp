@@ -1,0 +1,72 @@
+#pragma once
+
+#include "../leaves.hpp"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
+#include <nearfield/cuda/device_array.hpp>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+/// \file
+/// A part of a tree of one set of points, whose other parts are in other processes: the lists of its leaves on a GPU.
+
+namespace nearfield::detail
+{
+  /// The leaves of a part and those of others that touch it, in the order of their keys.
+  template <int Dim>
+  struct part_leaves
+  {
+    leaf_set<Dim> const& leaves;
+    /// The first leaf of each chunk, and the end: a chunk has the leaves of one process.
+    std::span<index_type const> chunks;
+    std::size_t own; ///< the chunk of the part
+
+    [[nodiscard]] index_type first() const { return chunks[own]; }
+    [[nodiscard]] index_type last() const { return chunks[own + 1]; }
+  };
+
+  /// The most chunks: there is a bit for each.
+  inline constexpr std::size_t most_chunks_of_a_part = 32;
+
+  /// What the leaves of a part meet.
+  struct met_leaves
+  {
+    page_vector<std::uint64_t> sources; ///< of each: how many points its neighbours and itself have
+    page_vector<std::uint32_t>
+        chunks; ///< of each: bit c if it meets leaves of chunk c, another one
+    page_vector<std::uint8_t>
+        is_met; ///< of each known leaf: 1 for those of other chunks that the part meets
+    std::uint64_t pairs = 0; ///< of two different points
+  };
+
+  /// Leaves of the part with what they meet of its own points, or of others, in device memory. Of ranges, set 0 is the
+  /// part's own points, and sets 1, 2, ... the other chunks in their order; they count points from the first one of
+  /// their set. A leaf that has nothing to do here has no ranges, and no points of its own.
+  template <int Dim>
+  struct part_list
+  {
+    static constexpr int dim = Dim;
+    double pairs = 0; ///< ordered ones
+    device_leaves leaves;
+    device_array<source_range> own, ranges;
+    device_array<index_type> offsets;
+
+    [[nodiscard]] device_leaves on_device() const { return leaves; }
+  };
+
+  /// The pairs of points that a part computes, each list in a launch of its own.
+  ///
+  /// * mutual: `inner` is the half list of the part's own leaves, `border` what they meet of other chunks
+  /// * one_sided: `border` has the leaves that meet some of other chunks with all that they meet, in its order, and
+  ///   `inner` all other leaves
+  template <int Dim>
+  struct part_lists
+  {
+    part_list<Dim> inner, border;
+  };
+}
