@@ -1,5 +1,6 @@
 #include "staging.hpp"
 
+#include "on_device.hpp"
 #include "pinned.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -157,16 +158,25 @@ namespace nearfield::detail
         std::size_t const at = n_dealt++;
         return at < parts.size() ? &parts[at] : nullptr;
       };
-      auto const n = static_cast<int>(std::min(
-          {all_.size(), parts.size(), static_cast<std::size_t>(std::max(1, on.workers()))}));
+      auto const one = [&](int i)
+      {
+        check_cuda(cudaSetDevice(device_), "cudaSetDevice"); // it belongs to the thread
+        f(*all_[static_cast<std::size_t>(i)], next);
+      };
+      // a thread takes longer to start than to copy a piece
+      std::size_t bytes = 0;
+      for (part const& each : parts) bytes += each.bytes();
+      auto const n = static_cast<int>(
+          std::min({all_.size(), 1 + bytes / piece_bytes, static_cast<std::size_t>(on.workers())}));
       try
       {
-        on.run(n,
-               [&](int i)
-               {
-                 check_cuda(cudaSetDevice(device_), "cudaSetDevice"); // it belongs to the thread
-                 f(*all_[static_cast<std::size_t>(i)], next);
-               });
+        if (n > 1)
+          on.run(n, one);
+        else
+        {
+          on_device const here(device_);
+          one(0);
+        }
       }
       catch (...)
       {

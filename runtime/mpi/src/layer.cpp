@@ -148,18 +148,21 @@ namespace nearfield::starpu_mpi::detail
       std::vector<int> found_;
     };
 
-    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs.
+    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs. Of a border that is known, only
+    /// the leaves there are looked at.
     template <int Dim>
     by_rank<leaf_record>
     exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,
                     std::span<std::uint64_t const> cuts, int key_level,
-                    std::type_identity_t<std::array<double, Dim>> const& period)
+                    std::type_identity_t<std::array<double, Dim>> const& period,
+                    std::vector<index_type> const* border)
     {
       std::vector<std::pair<int, leaf_record>> records;
       all.attempt(
           [&]
           {
-            loop_parts const loop = cut(on, own.size());
+            loop_parts const loop =
+                cut(on, border ? border->size() : own.size(), border ? 64 : 1024);
             std::vector<std::vector<std::pair<int, leaf_record>>> found(
                 static_cast<std::size_t>(loop.parts));
             for_each_part(
@@ -167,13 +170,16 @@ namespace nearfield::starpu_mpi::detail
                 [&](int part, std::size_t begin, std::size_t end)
                 {
                   touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
-                  for (std::size_t b = begin; b < end; ++b)
+                  for (std::size_t i = begin; i < end; ++i)
+                  {
+                    std::size_t const b = border ? (*border)[i] : i;
                     for (int const rank : touched.of(own.cells[b]))
                       found[static_cast<std::size_t>(part)].push_back(
                           {rank,
                            {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
                             own.source_offsets[b + 1] - own.source_offsets[b],
                             static_cast<std::uint32_t>(own.cells[b].level)}});
+                  }
                 });
             for (auto const& of_part : found)
               records.insert(records.end(), of_part.begin(), of_part.end());
@@ -238,6 +244,12 @@ namespace nearfield::starpu_mpi::detail
                             by_rank<leaf_record> const& told, int key_level)
     {
       known_leaves<Dim> known;
+      std::size_t const n = own.size() + told.values.size();
+      known.leaves.cells.reserve(n);
+      known.leaves.levels.reserve(n);
+      known.leaves.keys.reserve(n);
+      known.leaves.target_offsets.reserve(n + 1);
+      known.leaves.source_offsets.reserve(n + 1);
       for (int rank = 0; rank < all.size(); ++rank)
       {
         index_type const first = known.leaves.size();
@@ -317,8 +329,10 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// The same for each layer, of leaves that a GPU found.
-    std::vector<touching_leaves>
-    found_touching(met_leaves const& met, std::span<rank_layer const> layers, index_type first_own)
+    std::vector<touching_leaves> found_touching(met_leaves const& met,
+                                                std::span<index_type const> border,
+                                                std::span<rank_layer const> layers,
+                                                index_type first_own)
     {
       auto const own_chunk = static_cast<std::size_t>(std::ranges::count_if(
           layers, [&](rank_layer const& layer) { return layer.first_leaf < first_own; }));
@@ -326,11 +340,11 @@ namespace nearfield::starpu_mpi::detail
       for (std::size_t l = 0; l < layers.size(); ++l)
         for (index_type b = layers[l].first_leaf; b < layers[l].last_leaf; ++b)
           if (met.is_met[b]) found[l].foreign.push_back(b);
-      for (std::size_t b = 0; b < met.chunks.size(); ++b)
-        for (std::uint32_t left = met.chunks[b]; left != 0; left &= left - 1)
+      for (std::size_t i = 0; i < met.chunks.size(); ++i)
+        for (std::uint32_t left = met.chunks[i]; left != 0; left &= left - 1)
         {
           auto const chunk = static_cast<std::size_t>(std::countr_zero(left));
-          found[chunk < own_chunk ? chunk : chunk - 1].own.push_back(static_cast<index_type>(b));
+          found[chunk < own_chunk ? chunk : chunk - 1].own.push_back(border[i]);
         }
       return found;
     }
@@ -338,16 +352,15 @@ namespace nearfield::starpu_mpi::detail
     /// What the leaves of this rank meet, where a GPU finds it.
     template <int Dim>
     std::optional<met_leaves> meet_others(known_leaves<Dim> const& known,
-                                          leaf_meeting<Dim> const& meet)
+                                          gpu_of_leaves<Dim> const& gpu)
     {
-      if (!meet || known.first == known.last || known.layers.size() >= most_chunks_of_a_part)
-        return {};
+      if (known.first == known.last || known.layers.size() >= most_chunks_of_a_part) return {};
       std::vector<index_type> chunks;
       for (rank_layer const& layer : known.layers) chunks.push_back(layer.first_leaf);
       auto const own = std::ranges::lower_bound(chunks, known.first) - chunks.begin();
       chunks.insert(chunks.begin() + own, known.first);
       chunks.push_back(known.leaves.size());
-      return meet({known.leaves, chunks, static_cast<std::size_t>(own)});
+      return gpu.meet({known.leaves, chunks, static_cast<std::size_t>(own)});
     }
   }
 
@@ -380,25 +393,21 @@ namespace nearfield::starpu_mpi::detail
                                 bool has_one_set, std::span<std::uint64_t const> cuts,
                                 int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period,
-                                leaf_meeting<Dim> const& meet)
+                                gpu_of_leaves<Dim> const* gpu)
   {
-    by_rank<leaf_record> const told = exchange_leaves(all, on, own, cuts, key_level, period);
+    by_rank<leaf_record> const told =
+        exchange_leaves(all, on, own, cuts, key_level, period, gpu ? &gpu->border : nullptr);
     known_leaves<Dim> known;
-    auto const know = [&](by_rank<leaf_record> const& records)
-    {
-      known = unite(all, on, own, records, key_level);
-      known.has_one_set = has_one_set;
-      known.met = meet_others(known, meet);
-    };
     all.attempt(
         [&]
         {
-          know(told);
+          known = unite(all, on, own, told, key_level);
+          auto met = gpu ? meet_others(known, *gpu) : std::nullopt;
           // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
           std::vector<touching_leaves> found;
-          if (known.met)
-            found = found_touching(*known.met, known.layers, known.first);
+          if (met)
+            found = found_touching(*met, gpu->border, known.layers, known.first);
           else
           {
             std::vector<index_type> each(
@@ -420,8 +429,11 @@ namespace nearfield::starpu_mpi::detail
           }
           std::partial_sum(touching.offsets.begin(), touching.offsets.end(),
                            touching.offsets.begin());
-          if (touching.values.size() < told.values.size()) know(touching);
+          if (touching.values.size() < told.values.size())
+            known = unite(all, on, own, touching, key_level);
           for (std::size_t i = 0; i < sent.size(); ++i) known.layers[i].sent = std::move(sent[i]);
+          known.has_one_set = has_one_set;
+          known.met = std::move(met);
           if (!known.met) known.lists = lists_of(on, known, key_level, period);
         });
     return known;
@@ -432,7 +444,7 @@ namespace nearfield::starpu_mpi::detail
                               std::array<double, Dim> const&);                                     \
   template known_leaves<Dim> learn_layer(                                                          \
       ranks const&, executor&, leaf_set<Dim> const&, bool, std::span<std::uint64_t const>, int,    \
-      std::array<double, Dim> const&, leaf_meeting<Dim> const&);
+      std::array<double, Dim> const&, gpu_of_leaves<Dim> const*);
   NEARFIELD_INSTANTIATE(2)
   NEARFIELD_INSTANTIATE(3)
 #undef NEARFIELD_INSTANTIATE

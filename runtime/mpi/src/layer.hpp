@@ -44,10 +44,16 @@ namespace nearfield::starpu_mpi::detail
     }
   };
 
-  /// Finds on a GPU what leaves of a rank meet, if that can.
+  /// The GPU that made the leaves of a rank.
   template <int Dim>
-  using leaf_meeting = std::function<std::optional<nearfield::detail::met_leaves>(
-      nearfield::detail::part_leaves<Dim> const& known)>;
+  struct gpu_of_leaves
+  {
+    std::vector<index_type> border; ///< those that touch boxes outside the rank's range, ascending
+    /// what they meet, if the GPU can find it
+    std::function<std::optional<nearfield::detail::met_leaves>(
+        nearfield::detail::part_leaves<Dim> const& known)>
+        meet;
+  };
 
   /// The lists of the leaves of this rank.
   template <int Dim>
@@ -55,12 +61,12 @@ namespace nearfield::starpu_mpi::detail
   lists_of(executor& on, known_leaves<Dim> const& known, int key_level,
            std::type_identity_t<std::array<double, Dim>> const& period);
 
-  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists, on a GPU where `meet` can.
-  /// Collective.
+  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists, on the GPU of the leaves if there
+  /// is one and it can. Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
                                 nearfield::detail::leaf_set<Dim> const& own, bool has_one_set,
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period,
-                                leaf_meeting<Dim> const& meet = {});
+                                gpu_of_leaves<Dim> const* gpu = nullptr);
 }

@@ -240,10 +240,16 @@ namespace nearfield::starpu_mpi::detail
     step_layer<T>& one = layers.emplace_back();
     one.rank = from.rank;
     boxes const& known = leaves.sources;
+    std::size_t n_sent = 0;
+    for (index_type const b : from.sent) n_sent += known.count(leaves.first + b);
+    one.sent.resize(n_sent);
+    auto to = one.sent.begin();
     for (index_type const b : from.sent)
-      for (index_type i = known.begin(leaves.first + b); i < known.end(leaves.first + b); ++i)
-        one.sent.push_back(i - known.begin(leaves.first));
-    std::size_t const n_sent = one.sent.size();
+    {
+      auto const end = to + known.count(leaves.first + b);
+      std::iota(to, end, known.begin(leaves.first + b) - known.begin(leaves.first));
+      to = end;
+    }
     std::size_t const n = known.offsets[from.last_leaf] - known.offsets[from.first_leaf];
     check_message(one.rank, std::max(n_x(), n_q()), std::max(n_sent, n), sizeof(T));
     one.sent_list = list_of(one.sent);

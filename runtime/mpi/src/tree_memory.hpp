@@ -65,6 +65,7 @@ namespace nearfield::starpu_mpi::detail
     price cost;                      ///< of an interaction on this rank
     std::deque<travelling_points<T, Dim>> sets; ///< one, or targets and sources
     bool has_leaves_on_gpu = false;
+    gpu_of_leaves<Dim> leaves_on_gpu;
     /// where a GPU has the lists: what the host makes them of, when somebody asks
     page_vector<std::uint64_t> leaf_keys;
     page_vector<std::uint8_t> leaf_levels;
@@ -112,19 +113,17 @@ namespace nearfield::starpu_mpi::detail
             for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
             own = leaves(of, range_of(all, parts.cuts));
           });
-      auto const meet = [&](part_leaves<Dim> const& known)
+      leaves_on_gpu.meet = [&points = sets.front()](part_leaves<Dim> const& known)
       {
         std::optional<met_leaves> met;
-        auto& points = sets.front();
-        auto const on_gpu = [&]
+        auto const meet = [&]
         {
-          met = points.gpu->meet(known, of.period);
+          met = points.gpu->meet(known);
         };
-        if (has_leaves_on_gpu && !points.on_gpu(on_gpu)) met.reset();
-        return met;
+        return points.on_gpu(meet) ? std::move(met) : std::nullopt;
       };
       return learn_layer<Dim>(all, threads(), own, of.has_one_set, parts.cuts, of.layout.level,
-                              of.period, meet);
+                              of.period, has_leaves_on_gpu ? &leaves_on_gpu : nullptr);
     }
 
     /// of own points
@@ -134,7 +133,7 @@ namespace nearfield::starpu_mpi::detail
       auto& points = sets.front();
       auto const on_gpu = [&]
       {
-        made = points.gpu->leaves(of.max_leaf_size, owned);
+        made = points.gpu->leaves(of.max_leaf_size, owned, of.period, leaves_on_gpu.border);
         made.source_offsets = made.target_offsets;
       };
       has_leaves_on_gpu = of.has_one_set && points.on_gpu(on_gpu);

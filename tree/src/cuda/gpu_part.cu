@@ -8,7 +8,11 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
 #include <algorithm>
+#include <functional>
 #include <limits>
 
 namespace nearfield::detail
@@ -17,11 +21,47 @@ namespace nearfield::detail
   {
     constexpr char const* what = "gpu_part";
 
+    /// Whether leaf b touches boxes whose keys are not in [begin, end).
+    template <int Dim>
+    struct is_at_border
+    {
+      leaf_cell<Dim> const* cells;
+      std::uint64_t begin, end;
+      int key_level;
+      bool wraps[Dim];
+
+      __device__ bool operator()(std::uint32_t b) const
+      {
+        leaf_cell<Dim> const cell = cells[b];
+        std::uint32_t const last = (1u << cell.level) - 1;
+        std::array<std::uint32_t, Dim> low, high;
+        for (int d = 0; d < Dim; ++d)
+        {
+          std::uint32_t const at = cell.index[d];
+          if (wraps[d] && (at == 0 || at == last)) return true;
+          low[d] = at == 0 ? 0 : at - 1;
+          high[d] = min(at + 1, last);
+        }
+        // keys ascend along each axis
+        int const shift = Dim * (key_level - cell.level);
+        return encode<leaf_order::morton, Dim>(low, cell.level) << shift < begin ||
+               (encode<leaf_order::morton, Dim>(high, cell.level) + 1) << shift > end;
+      }
+    };
+
+    __global__ void take_values(std::uint32_t const* from, index_type const* places,
+                                std::uint32_t n, std::uint32_t* to)
+    {
+      std::uint32_t const i = thread_index();
+      if (i < n) to[i] = from[places[i]];
+    }
+
     /// Known leaves by chunk.
     struct chunk_view
     {
       std::uint32_t first[most_chunks_of_a_part + 1]; ///< the first leaves, then the end
-      int n, own;
+      std::uint16_t set[most_chunks_of_a_part];       ///< of ranges
+      int own;
 
       [[nodiscard]] __device__ bool is_own(std::uint32_t leaf) const
       {
@@ -82,6 +122,26 @@ namespace nearfield::detail
       index_type const first = sources[chunks.first[chunks.own]],
                        last = sources[chunks.first[chunks.own + 1]];
       targets[b] = min(max(sources[b], first), last) - first;
+    }
+
+    /// The points of a known leaf, if it is own or met.
+    struct points_left
+    {
+      index_type const* sources;
+      std::uint8_t const* is_met;
+      std::uint32_t first, last, n; ///< own leaves; known ones
+
+      __device__ std::uint64_t operator()(std::uint32_t b) const
+      {
+        if (b >= n || (!is_met[b] && (b < first || b >= last))) return 0;
+        return sources[b + 1] - sources[b];
+      }
+    };
+
+    __global__ void narrow(std::uint64_t const* from, std::uint32_t n, index_type* to)
+    {
+      std::uint32_t const i = thread_index();
+      if (i < n) to[i] = static_cast<index_type>(from[i]);
     }
 
     /// A warp for each leaf of the part. chunks_met: null if there is one chunk.
@@ -241,9 +301,7 @@ namespace nearfield::detail
           if (begins)
           {
             to.ranges[r].begin = sources[leaf] - base;
-            to.ranges[r].set = static_cast<std::uint16_t>(chunk == chunks.own  ? 0
-                                                          : chunk < chunks.own ? chunk + 1
-                                                                               : chunk);
+            to.ranges[r].set = chunks.set[chunk];
             to.ranges[r].shift = all.leaves.shift_in(row[i]);
           }
           if (i + 1 == n || !all.has(of_border, b, row[i + 1]) ||
@@ -259,11 +317,12 @@ namespace nearfield::detail
       return blocks_for(warps * 32, block_threads);
     }
 
-    chunk_view view_of(std::span<index_type const> chunks, std::size_t own)
+    chunk_view view_of(std::span<index_type const> chunks, std::span<std::uint16_t const> sets,
+                       std::size_t own)
     {
       chunk_view view{};
       std::ranges::copy(chunks, view.first);
-      view.n = static_cast<int>(chunks.size()) - 1;
+      std::ranges::copy(sets, view.set);
       view.own = static_cast<int>(own);
       return view;
     }
@@ -280,13 +339,42 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  met_leaves gpu_part<Dim>::meet(part_leaves<Dim> const& known, tree_tables<Dim> const& own,
-                                 key_layout const& layout, std::array<double, Dim> const& period,
-                                 cuda_stream stream, staging& bus, executor& on)
+  std::vector<index_type>
+  gpu_part<Dim>::find_border(tree_tables<Dim> const& own, std::size_t n, key_layout const& layout,
+                             curve_range const& owned, std::array<double, Dim> const& period,
+                             cuda_stream stream)
   {
     stream_ = stream;
     layout_ = layout;
     period_ = period;
+    border_ = {};
+    n_border_ = 0;
+    if (n == 0) return {};
+    is_at_border<Dim> wanted{own.cells.data(), owned.begin, owned.end, layout.level, {}};
+    for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period[d] > 0;
+    border_ = device_array<index_type>(n, stream, what);
+    device_array<std::uint32_t> count(1, stream, what);
+    auto const all = thrust::make_counting_iterator(std::uint32_t(0));
+    with_scratch(stream, what,
+                 [&](void* scratch, std::size_t& bytes)
+                 {
+                   return cub::DeviceSelect::If(scratch, bytes, all, border_.data(), count.data(),
+                                                static_cast<std::int64_t>(n), wanted, stream);
+                 });
+    std::uint32_t found = 0;
+    count.copy_to(std::span(&found, 1));
+    std::vector<index_type> border(n_border_ = found);
+    if (found > 0) device_copy(border.data(), border_.data(), found * sizeof(index_type), stream);
+    return border;
+  }
+
+  template <int Dim>
+  met_leaves gpu_part<Dim>::meet(part_leaves<Dim> const& known, tree_tables<Dim> const& own,
+                                 staging& bus, executor& on)
+  {
+    auto const& period = period_;
+    key_layout const& layout = layout_;
+    cuda_stream const stream = stream_;
     chunks_.assign(known.chunks.begin(), known.chunks.end());
     own_ = known.own;
     std::uint32_t const n = n_known_ = known.leaves.size(), first = known.first(),
@@ -305,21 +393,24 @@ namespace nearfield::detail
     auto const& leaves = known.leaves;
     std::vector<staged_column> columns{
         column_from(leaves.source_offsets.data(), sources_.data(), n + std::size_t(1))};
-    for (auto const [begin, end] : {std::pair(index_type(0), first), std::pair(last, n)})
+    auto const add = [&](index_type begin, index_type end)
     {
-      if (begin == end) continue;
+      if (begin == end) return;
       columns.push_back(column_from(leaves.keys.data() + begin, keys_.data() + begin, end - begin));
       columns.push_back(
           column_from(leaves.cells.data() + begin, cells_.data() + begin, end - begin));
-    }
+    };
+    add(0, first);
+    add(last, n);
     bus.upload(on, columns, stream);
-    chunk_view const chunks = view_of(chunks_, own_);
+    chunk_view const chunks = view_of(chunks_, {}, own_);
     take_targets<<<blocks_for(n + std::size_t(1), block_threads), block_threads, 0, stream>>>(
         n, sources_.data(), chunks, targets_.data());
     check_cuda(cudaGetLastError(), "gpu_part: take_targets");
 
-    list_report const start{.leaves = n};
-    report_ = device_array<list_report>(std::span(&start, 1), stream);
+    list_report start{};
+    start.leaves = n;
+    report_ = device_array<list_report>(std::span<list_report const>(&start, 1), stream);
     leaf_view<Dim> const view{keys_.data(), cells_.data(),  targets_.data(), sources_.data(), n,
                               layout,       report_.data(), period};
     device_array<std::uint32_t> lengths(2 * (n + std::size_t(1)), stream, what);
@@ -362,17 +453,38 @@ namespace nearfield::detail
     met_leaves met;
     met.sources.resize(n_own);
     columns = {column_to(met.sources.data(), n_sources, n_own)};
+    device_array<std::uint32_t> of_border(n_border_, stream, what);
     if (known.chunks.size() > 2)
     {
-      met.chunks.resize(n_own);
       met.is_met.resize(n);
-      columns.push_back(column_to(met.chunks.data(), chunks_met_, n_own));
       columns.push_back(column_to(met.is_met.data(), is_met, n));
+      // points of others are counted without those that none of the part meets
+      device_array<std::uint64_t> before(n + std::size_t(1), stream, what);
+      exclusive_sum(points_left{sources_.data(), is_met.data(), first, last, n}, before.data(),
+                    n + 1, stream, what);
+      narrow<<<blocks_for(n + std::size_t(1), block_threads), block_threads, 0, stream>>>(
+          before.data(), n + 1, sources_.data());
+      check_cuda(cudaGetLastError(), "gpu_part: narrow");
+    }
+    if (known.chunks.size() > 2 && n_border_ > 0)
+    {
+      met.chunks.resize(n_border_);
+      take_values<<<blocks_for(n_border_, block_threads), block_threads, 0, stream>>>(
+          chunks_met_.data(), border_.data(), static_cast<std::uint32_t>(n_border_),
+          of_border.data());
+      check_cuda(cudaGetLastError(), "gpu_part: take_values");
+      columns.push_back(column_to(met.chunks.data(), of_border, n_border_));
     }
     bus.download(on, columns, stream);
     unsigned long long total = 0;
     device_copy(&total, pairs.data(), sizeof total, stream);
     met.pairs = total;
+    sets_.assign(known.chunks.size() - 1, 0);
+    std::uint16_t n_sets = 1;
+    for (std::size_t c = 0; c < sets_.size(); ++c)
+      if (c != own_ && std::any_of(met.is_met.begin() + chunks_[c],
+                                   met.is_met.begin() + chunks_[c + 1], std::identity()))
+        sets_[c] = n_sets++;
     return met;
   }
 
@@ -382,7 +494,7 @@ namespace nearfield::detail
     index_type const n_own = chunks_[own_ + 1] - chunks_[own_];
     row_view<Dim> const all{{keys_.data(), cells_.data(), targets_.data(), sources_.data(),
                              n_known_, layout_, const_cast<list_report*>(report_.data()), period_},
-                            view_of(chunks_, own_),
+                            view_of(chunks_, sets_, own_),
                             offsets_.data(),
                             rows_.data(),
                             chunks_met_.data(),
@@ -417,13 +529,11 @@ namespace nearfield::detail
       check_cuda(cudaGetLastError(), "gpu_part: write_part");
       list_view const view{targets_.data() + chunks_[own_], list.own.data(), list.offsets.data(),
                            list.ranges.data(), shifts_.data()};
-      list.leaves = {.full = view,
-                     .half = view,
-                     .n_leaves = n_own_.data(),
-                     .most_leaves = n_own,
-                     .target_order = order,
-                     .source_order = order,
-                     .stream = stream_};
+      list.leaves.full = list.leaves.half = view;
+      list.leaves.n_leaves = n_own_.data();
+      list.leaves.most_leaves = n_own;
+      list.leaves.target_order = list.leaves.source_order = order;
+      list.leaves.stream = stream_;
       std::copy_n(host.leaves_of_size[of_border], 32, list.leaves.leaves_of_size.emplace().begin());
     }
     synchronize(stream_);

@@ -9,7 +9,10 @@
 #include <nearfield/cuda/device_array.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -18,10 +21,14 @@ namespace nearfield::detail
   class gpu_part
   {
   public:
-    /// `own` has the keys and cells of the part's leaves. Copies over `bus`, and waits for the stream.
-    met_leaves meet(part_leaves<Dim> const& known, tree_tables<Dim> const& own,
-                    key_layout const& layout, std::array<double, Dim> const& period,
-                    cuda_stream stream, staging& bus, executor& on);
+    /// The leaves of the part, n of them, that touch boxes outside the owned range, ascending. Waits for the stream.
+    std::vector<index_type> find_border(tree_tables<Dim> const& own, std::size_t n,
+                                        key_layout const& layout, curve_range const& owned,
+                                        std::array<double, Dim> const& period, cuda_stream stream);
+
+    /// After find_border(). Copies over `bus`, and waits for the stream.
+    met_leaves meet(part_leaves<Dim> const& known, tree_tables<Dim> const& own, staging& bus,
+                    executor& on);
 
     /// Of what was met last, which must outlive them. `order` is that of the part's points.
     [[nodiscard]] part_lists<Dim> lists(pair_form form, std::span<index_type const> order) const;
@@ -30,7 +37,10 @@ namespace nearfield::detail
     cuda_stream stream_ = nullptr;
     key_layout layout_;
     std::array<double, Dim> period_{};
+    device_array<index_type> border_;
+    std::size_t n_border_ = 0;
     std::vector<index_type> chunks_;
+    std::vector<std::uint16_t> sets_; ///< of the chunks
     std::size_t own_ = 0;
     std::uint32_t n_known_ = 0;
     device_array<std::uint64_t> keys_;

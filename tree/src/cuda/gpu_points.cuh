@@ -64,20 +64,60 @@ namespace nearfield::detail
     }
   };
 
-  /// Position p takes row rows[p]; null: row p.
+  /// Position p takes row p.
   template <class T, int Dim>
-  __global__ void take_rows(united_rows<T, Dim> from, index_type const* rows, std::uint32_t n,
-                            std::array<T*, Dim> x, index_type* indices)
+  __global__ void take_rows(united_rows<T, Dim> from, std::uint32_t n, std::array<T*, Dim> x,
+                            index_type* indices)
   {
     std::uint32_t const p = thread_index();
-    if (p < n) from.take(rows ? rows[p] : p, p, x, indices);
+    if (p < n) from.take(p, p, x, indices);
   }
 
-  static __global__ void take_values(index_type const* from, index_type const* places,
-                                     std::uint32_t n, index_type* to)
+  /// Where sorted others come to lie: places[k] of the k-th, which is order[k] of them. The first n_before of them come
+  /// before own points with equal keys, the rest after. rows[k]: its number, if own points are counted between them.
+  static __global__ void find_places_of_others(std::uint64_t const* own_keys, std::uint32_t n_own,
+                                               std::uint64_t const* keys, index_type const* order,
+                                               std::uint32_t n, std::uint32_t n_before,
+                                               index_type* places, index_type* rows)
   {
-    std::uint32_t const i = thread_index();
-    if (i < n) to[i] = from[places[i]];
+    std::uint32_t const k = thread_index();
+    if (k >= n) return;
+    bool const is_before = order[k] < n_before;
+    // keys have fewer than 64 bits
+    places[k] = k + lower_bound(own_keys, n_own, keys[k] + !is_before);
+    rows[k] = order[k] + (is_before ? 0 : n_own);
+  }
+
+  /// Own points, whose keys these are, and n others at `places`, in one order.
+  template <class T, int Dim>
+  __global__ void __launch_bounds__(block_threads)
+      merge_rows(united_rows<T, Dim> const from, std::uint64_t const* own_keys,
+                 std::uint64_t const* other_keys, index_type const* places, index_type const* rows,
+                 std::uint32_t n, std::array<T*, Dim> const x, index_type* indices,
+                 std::uint64_t* keys)
+  {
+    // others before the block, and before its end
+    __shared__ std::uint32_t before[2];
+    auto const others_before = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t position)
+    {
+      while (begin < end)
+      {
+        std::uint32_t const half = begin + (end - begin) / 2;
+        bool const below = places[half] < position;
+        begin = below ? half + 1 : begin;
+        end = below ? end : half;
+      }
+      return begin;
+    };
+    if (threadIdx.x < 2)
+      before[threadIdx.x] = others_before(0, n, (blockIdx.x + threadIdx.x) * block_threads);
+    __syncthreads();
+    std::uint32_t const p = thread_index();
+    if (p >= from.n + n) return;
+    std::uint32_t const k = others_before(before[0], before[1], p);
+    bool const is_other = k < n && places[k] == p;
+    keys[p] = is_other ? other_keys[k] : own_keys[p - k];
+    from.take(is_other ? rows[k] : from.n_before + p - k, p, x, indices);
   }
 
   template <class T, int Dim>
@@ -158,7 +198,7 @@ namespace nearfield::detail
                                      .order = order_.data(),
                                      .first = static_cast<std::uint32_t>(first),
                                      .n = static_cast<std::uint32_t>(x.size())},
-                                    nullptr, x.size());
+                                    x.size());
       std::vector<staged_column> staged{column_to(index, taken.indices)};
       for (int d = 0; d < Dim; ++d) staged.push_back(column_to(x[d], taken.x[d]));
       download(staged);
@@ -172,8 +212,6 @@ namespace nearfield::detail
       united_ = {};
       united_keys_ = device_array<std::uint64_t>(n_all, stream_, what);
       if (n_all == 0) return;
-      device_copy_inside(united_keys_.data() + n_before, keys_.data() + first,
-                         n * sizeof(std::uint64_t), stream_);
       columns const other = upload(others);
       united_rows<T, Dim> const from{.own = view(x_),
                                      .others = view(other),
@@ -183,23 +221,26 @@ namespace nearfield::detail
                                      .n_before = static_cast<std::uint32_t>(n_before)};
       if (n_others == 0)
       {
-        united_ = take(from, nullptr, n);
-        return synchronize(stream_);
+        device_copy_inside(united_keys_.data(), keys_.data() + first, n * sizeof(std::uint64_t),
+                           stream_);
+        united_ = take(from, n);
+        return;
       }
-      device_points<T, Dim> before = from.others, after = from.others;
-      before.n = from.n_before;
-      after.n -= from.n_before;
-      for (int d = 0; d < Dim; ++d) after.x[d] += n_before;
-      write_keys(before, united_keys_.data());
-      write_keys(after, united_keys_.data() + n_before + n);
-      device_array<index_type> row_at(n_all, stream_, what), place_of(n_others, stream_, what),
+      device_array<std::uint64_t> other_keys(n_others, stream_, what);
+      device_array<index_type> order(n_others, stream_, what), place_of(n_others, stream_, what),
           row_of(n_others, stream_, what);
-      sort_rows(united_keys_, row_at);
-      united_ = take(from, row_at.data(), n_all);
-      select_outside(row_at, from.n_before, from.n, place_of, what);
-      take_values<<<blocks(n_others), block_threads, 0, stream_>>>(
-          row_at.data(), place_of.data(), static_cast<std::uint32_t>(n_others), row_of.data());
-      check_cuda(cudaGetLastError(), "gpu_points: take_values");
+      write_keys(from.others, other_keys.data());
+      sort_rows(other_keys, order);
+      std::uint64_t const* const own_keys = keys_.data() + first;
+      find_places_of_others<<<blocks(n_others), block_threads, 0, stream_>>>(
+          own_keys, from.n, other_keys.data(), order.data(), from.others.n, from.n_before,
+          place_of.data(), row_of.data());
+      check_cuda(cudaGetLastError(), "gpu_points: find_places_of_others");
+      united_ = room_for(n_all);
+      merge_rows<T, Dim><<<blocks(n_all), block_threads, 0, stream_>>>(
+          from, own_keys, other_keys.data(), place_of.data(), row_of.data(), from.others.n,
+          pointers(united_.x), united_.indices.data(), united_keys_.data());
+      check_cuda(cudaGetLastError(), "gpu_points: merge_rows");
       download({column_to(places, place_of, n_others), column_to(rows, row_of, n_others)});
     }
 
@@ -224,7 +265,8 @@ namespace nearfield::detail
     }
     [[nodiscard]] index_type const* indices() const { return united_.indices.data(); }
 
-    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned)
+    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned,
+                         std::array<double, Dim> const& period, std::vector<index_type>& border)
     {
       on_device const here(number_);
       tree_options<Dim> options{.order = leaf_order::morton};
@@ -232,14 +274,16 @@ namespace nearfield::detail
         options.max_leaf_size = static_cast<int>(max_leaf_size);
       else
         options.level = layout_.level;
-      return device_tree<Dim>(stream_, options)
-          .leaves_of(std::move(united_keys_), owned, *bus_, on_, own_leaves_);
+      auto made = device_tree<Dim>(stream_, options)
+                      .leaves_of(std::move(united_keys_), owned, *bus_, on_, own_leaves_);
+      border = part_.find_border(own_leaves_, made.size(), layout_, owned, period, stream_);
+      return made;
     }
 
-    met_leaves meet(part_leaves<Dim> const& known, std::array<double, Dim> const& period)
+    met_leaves meet(part_leaves<Dim> const& known)
     {
       on_device const here(number_);
-      return part_.meet(known, own_leaves_, layout_, period, stream_, *bus_, on_);
+      return part_.meet(known, own_leaves_, *bus_, on_);
     }
 
     [[nodiscard]] part_lists<Dim> lists(pair_form form) const
@@ -370,18 +414,25 @@ namespace nearfield::detail
       if (layout_.level > 0) sort_by_key(keys, rows, Dim * layout_.level, what);
     }
 
-    [[nodiscard]] rows_taken take(united_rows<T, Dim> const& from, index_type const* rows,
-                                  std::size_t n)
+    [[nodiscard]] rows_taken room_for(std::size_t n)
     {
-      rows_taken taken{{}, device_array<index_type>(n, stream_, what)};
+      rows_taken room{{}, device_array<index_type>(n, stream_, what)};
+      for (auto& column : room.x) column = device_array<T>(n, stream_, what);
+      return room;
+    }
+    static std::array<T*, Dim> pointers(columns& x)
+    {
       std::array<T*, Dim> to;
-      for (int d = 0; d < Dim; ++d)
-      {
-        taken.x[d] = device_array<T>(n, stream_, what);
-        to[d] = taken.x[d].data();
-      }
+      for (int d = 0; d < Dim; ++d) to[d] = x[d].data();
+      return to;
+    }
+
+    /// The first n rows.
+    [[nodiscard]] rows_taken take(united_rows<T, Dim> const& from, std::size_t n)
+    {
+      rows_taken taken = room_for(n);
       take_rows<T, Dim><<<blocks(n), block_threads, 0, stream_>>>(
-          from, rows, static_cast<std::uint32_t>(n), to, taken.indices.data());
+          from, static_cast<std::uint32_t>(n), pointers(taken.x), taken.indices.data());
       check_cuda(cudaGetLastError(), "gpu_points: take_rows");
       return taken;
     }
@@ -465,15 +516,16 @@ namespace nearfield::detail
     return device_->indices();
   }
   template <class T, int Dim>
-  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned)
+  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned,
+                                           std::array<double, Dim> const& period,
+                                           std::vector<index_type>& border)
   {
-    return device_->leaves(max_leaf_size, owned);
+    return device_->leaves(max_leaf_size, owned, period, border);
   }
   template <class T, int Dim>
-  met_leaves gpu_points<T, Dim>::meet(part_leaves<Dim> const& known,
-                                      std::array<double, Dim> const& period)
+  met_leaves gpu_points<T, Dim>::meet(part_leaves<Dim> const& known)
   {
-    return device_->meet(known, period);
+    return device_->meet(known);
   }
   template <class T, int Dim>
   part_lists<Dim> gpu_points<T, Dim>::lists(pair_form form) const

@@ -61,12 +61,12 @@ namespace nearfield::detail
     [[nodiscard]] std::array<T const*, Dim> united() const;
     [[nodiscard]] index_type const* indices() const;
     /// Their leaves: adaptive ones with at most max_leaf_size points, or with 0 those of the keys' level. Once for each
-    /// unite().
-    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned);
+    /// unite(). border: those, ascending, that touch boxes outside the owned range.
+    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned,
+                         std::array<double, Dim> const& period, std::vector<index_type>& border);
 
-    /// What these leaves meet: of `known` they are the own chunk, and have a point at least. Until lists() the device
-    /// keeps it.
-    met_leaves meet(part_leaves<Dim> const& known, std::array<double, Dim> const& period);
+    /// What these leaves meet: of `known` they are the own chunk, and have a point at least.
+    met_leaves meet(part_leaves<Dim> const& known);
     /// The lists of the leaves that met last. They use memory of this object, until it meets others.
     [[nodiscard]] part_lists<Dim> lists(pair_form form) const;
 

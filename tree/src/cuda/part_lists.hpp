@@ -36,17 +36,19 @@ namespace nearfield::detail
   /// What the leaves of a part meet.
   struct met_leaves
   {
-    page_vector<std::uint64_t> sources; ///< of each: how many points its neighbours and itself have
-    page_vector<std::uint32_t>
-        chunks; ///< of each: bit c if it meets leaves of chunk c, another one
-    page_vector<std::uint8_t>
-        is_met; ///< of each known leaf: 1 for those of other chunks that the part meets
+    /// of each: how many points its neighbours and itself have
+    page_vector<std::uint64_t> sources;
+    /// of each at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, another one
+    page_vector<std::uint32_t> chunks;
+    /// of each known leaf: 1 for those of other chunks that the part meets
+    page_vector<std::uint8_t> is_met;
     std::uint64_t pairs = 0; ///< of two different points
   };
 
   /// Leaves of the part with what they meet of its own points, or of others, in device memory. Of ranges, set 0 is the
-  /// part's own points, and sets 1, 2, ... the other chunks in their order; they count points from the first one of
-  /// their set. A leaf that has nothing to do here has no ranges, and no points of its own.
+  /// part's own points, and sets 1, 2, ... those of the other chunks that it meets, in their order, without leaves that it
+  /// does not meet; ranges count from the first point of their set. A leaf that has nothing to do here has no ranges, and
+  /// no points of its own.
   template <int Dim>
   struct part_list
   {

@@ -71,14 +71,6 @@ namespace nearfield::detail
         return (p - lower_bound(keys, n, key - key % group)) % item_points == 0;
       }
     };
-
-    struct is_outside
-    {
-      std::uint32_t const* values;
-      std::uint32_t first, n_inside;
-
-      __device__ bool operator()(std::uint32_t p) const { return values[p] - first >= n_inside; }
-    };
   }
 
   void scan_cells(std::uint32_t const* counts, cell_table const& to, std::size_t cells,
@@ -131,22 +123,6 @@ namespace nearfield::detail
                  {
                    return cub::DeviceSelect::If(scratch, bytes, all, places, count,
                                                 static_cast<std::int64_t>(n), is_first, stream);
-                 });
-  }
-
-  void select_outside(device_array<std::uint32_t> const& values, std::uint32_t first,
-                      std::uint32_t n_inside, device_array<std::uint32_t>& places, char const* what)
-  {
-    cuda_stream const stream = values.stream();
-    auto const all = thrust::make_counting_iterator(std::uint32_t(0));
-    is_outside const is_wanted{values.data(), first, n_inside};
-    device_array<std::uint32_t> count(1, stream, what);
-    with_scratch(stream, what,
-                 [&](void* scratch, std::size_t& bytes)
-                 {
-                   return cub::DeviceSelect::If(scratch, bytes, all, places.data(), count.data(),
-                                                static_cast<std::int64_t>(values.size()), is_wanted,
-                                                stream);
                  });
   }
 }

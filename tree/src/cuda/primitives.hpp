@@ -35,9 +35,4 @@ namespace nearfield::detail
   /// number to *count (device memory).
   void select_items(std::uint64_t const* keys, std::uint32_t* places, std::uint32_t* count,
                     std::size_t n, std::uint32_t group, cuda_stream stream);
-
-  /// Writes the places of values outside [first, first + n_inside), ascending; there are n - n_inside.
-  void select_outside(device_array<std::uint32_t> const& values, std::uint32_t first,
-                      std::uint32_t n_inside, device_array<std::uint32_t>& places,
-                      char const* what);
 }
