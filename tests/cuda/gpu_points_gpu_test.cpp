@@ -154,7 +154,8 @@ namespace nearfield::test
       // a part of a curve that goes on at both ends
       this_thread here;
       curve_range const owned{expected.keys.front(), expected.keys.back() + 1};
-      auto const found = gpu.leaves(max_leaf_size, owned);
+      std::vector<index_type> border;
+      auto const found = gpu.leaves(max_leaf_size, owned, {}, border);
       auto const leaves =
           max_leaf_size > 0
               ? adaptive_leaves<Dim>(here, expected.keys, {}, layout.level, max_leaf_size, owned)
