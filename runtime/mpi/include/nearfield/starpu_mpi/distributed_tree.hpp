@@ -49,9 +49,10 @@ namespace nearfield::starpu_mpi
     double imbalance = 0.1;
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
-    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves. Threads do it without
-    /// one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and 72), for each set. The
-    /// tree is the same to the bit. Of each own point 16 bytes (28; 12 and 20) stay there, for steps on that device.
+    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves and, of one set, lists.
+    /// Threads do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and
+    /// 72), for each set, and for lists up to 500 bytes a leaf. The tree is the same to the bit. Of each own point 16 bytes
+    /// (28; 12 and 20) stay there, and of each leaf those of lists, for steps on that device.
     /// Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
