@@ -207,6 +207,13 @@ namespace nearfield::test
         for (int const level : {0, 3, max_level<Dim>})
           expect_sorted<T, Dim>(gpu, x.view(), axes_around<Dim>(), {leaf_order::morton, level});
       }
+    }
+
+    template <class T, int Dim>
+    void expect_united_of_sizes(bool of_many)
+    {
+      app::threads on(3);
+      gpu_points<T, Dim> gpu(0, on);
       auto const unite =
           [&](std::size_t n, std::size_t n_others, std::size_t n_before, int level, index_type size)
       {
@@ -222,7 +229,7 @@ namespace nearfield::test
             unite(n, n_others, n_before, max_level<Dim>, 40);
             unite(n, n_others, n_before, 3, 0);
           }
-      unite(400'003, 3000, 1000, max_level<Dim>, 40);
+      if (of_many) unite(400'003, 3000, 1000, max_level<Dim>, 40);
     }
   }
 
@@ -230,6 +237,15 @@ namespace nearfield::test
   {
     expect_same_of_all_sizes<TypeParam, 2>();
     expect_same_of_all_sizes<TypeParam, 3>();
+  }
+
+  TYPED_TEST(points_on_gpu, unite_with_a_few_others)
+  {
+    expect_united_of_sizes<TypeParam, 2>(false);
+  }
+  TYPED_TEST(points_on_gpu, unite_with_others_in_many_places)
+  {
+    expect_united_of_sizes<TypeParam, 3>(true);
   }
 
   TYPED_TEST(points_on_gpu, may_be_strided)
