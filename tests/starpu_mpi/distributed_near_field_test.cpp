@@ -4,6 +4,7 @@
 #include "tree/periodic_cases.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/cuda/device_array.hpp>
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
 
@@ -13,6 +14,7 @@
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 namespace
@@ -182,6 +184,25 @@ namespace
       }
     }
   }
+
+  class no_memory final : public device_memory
+  {
+  public:
+    void* allocate(std::size_t, cuda_stream) override { return nullptr; }
+    void deallocate(void*, std::size_t, cuda_stream) noexcept override {}
+  };
+
+  TEST(distributed_near_field, takes_lists_of_the_host_if_the_gpu_has_no_memory_for_them)
+  {
+    // an allocator is for the current device, which StarPU makes another one if it has several
+    if (runtime_of_rank().n_gpus() != 1) GTEST_SKIP() << "no GPU, or several";
+    problem<one_over_r<>, double> of(cloud::plummer, 3000, owners::even, {.max_leaf_size = 20});
+    set_device_memory(std::make_shared<no_memory>());
+    expect_one_rank(of, pair_form::mutual, automatic);
+    set_device_memory(nullptr);
+    expect_one_rank(of, pair_form::mutual, automatic);
+  }
+
   TEST(distributed_near_field, takes_strided_columns)
   {
     problem<one_over_r<>, double> of(cloud::uniform, 500, owners::random, {.level = 2});

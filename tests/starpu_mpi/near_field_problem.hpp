@@ -198,18 +198,22 @@ namespace nearfield::test
   template <class K, class T>
   void expect_one_rank(problem<K, T>& of, pair_form form, int leaves_per_group = 7)
   {
-    starpu_mpi::near_field step{runtime_of_rank(),
-                                of.tree,
-                                K{},
-                                of.inputs(),
-                                of.outputs(),
-                                {.form = form, .groups = {.leaves_per_group = leaves_per_group}}};
-    step.submit();
-    step.wait();
+    std::vector<int> sizes{leaves_per_group};
+    if (on_gpus()) sizes.push_back(automatic); // one group, of lists that the GPU has made
     of.compute_expected();
-    EXPECT_EQ(step.form(), form);
-    expect_place(step);
-    of.expect_results(form == pair_form::one_sided ? bits<T>() : rounding_of(T()));
+    for (int const size : sizes)
+    {
+      SCOPED_TRACE(testing::Message() << size << " leaves per group");
+      for (auto& column : of.out) std::ranges::fill(column, T(99));
+      starpu_mpi::near_field step{
+          runtime_of_rank(), of.tree,      K{},
+          of.inputs(),       of.outputs(), {.form = form, .groups = {.leaves_per_group = size}}};
+      step.submit();
+      step.wait();
+      EXPECT_EQ(step.form(), form);
+      expect_place(step);
+      of.expect_results(form == pair_form::one_sided ? bits<T>() : rounding_of(T()));
+    }
   }
 
   /// Where ranks have no core each, StarPU's threads take the time of each other: fewer steps then.

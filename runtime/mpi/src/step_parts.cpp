@@ -135,8 +135,15 @@ namespace nearfield::starpu_mpi::detail
                .out = double(n_out()) * value},
               smallest_gpu_memory()};
     bool const is_one_group = options.leaves_per_group == automatic && options.groups_per_gpu <= 1;
-    if (collects_on_gpu && is_one_group && fits_one_group(tree.leaves, gpus))
-      on_gpu = tree.lists_on_gpu(how.form);
+    try
+    {
+      if (collects_on_gpu && is_one_group && fits_one_group(tree.leaves, gpus))
+        on_gpu = tree.lists_on_gpu(how.form);
+    }
+    catch (error const& e)
+    {
+      if (e.kind() != error_kind::out_of_memory) throw;
+    }
     if (on_gpu)
     {
       plan = plan_one_group(tree.leaves, how.form, *on_gpu);
