@@ -30,7 +30,8 @@ declare -A sanitized=(
   [memcheck starpu_near_field_gpu_test]='-starpu_shared_step*'
   [memcheck cuda_search_test]='-*large_lists*:*repeats_to_the_bit*'
   [racecheck cuda_lists_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*:cuda_list.*'
-  [racecheck cuda_staging_gpu_test]='points_on_gpu/1.unite_with_a_few*:points_on_gpu/0.*strided*:lists_of_a_part.*2d:pieces/0.*'
+  [racecheck cuda_staging_gpu_test]='points_on_gpu/1.unite_with_a_few*:points_on_gpu/0.*strided*:lists_of_a_part.*2d'\
+':pieces/0.*'
   [racecheck cuda_tree_gpu_test]='cuda_tree_of/float3d.a_leaf_may*:cuda_tree_of/double2d.coordinates*:*/float3d.a_rebuilt*'
   [racecheck near_field_gpu_test]='*gaussian_3d_f64*'
   [racecheck p2p_gpu_test]='*val_grad_one_over_r_3d_f32*:*gaussian_3d_f64*'\

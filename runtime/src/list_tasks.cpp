@@ -25,10 +25,10 @@ namespace nearfield::starpu::detail
       task_head const& head = *argument.head;
       bool const has_halo = form == pair_form::mutual;
       void** next = buffers;
-      void const* const list = argument.list_on_gpu
-                                   ? nullptr
-                                   : reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(*next++));
-      list_data<T> data{k, head, {head, list}, argument.n_rhs};
+      nearfield::detail::task_list_view list;
+      if (!argument.list_on_gpu)
+        list = {head, reinterpret_cast<void const*>(STARPU_VECTOR_GET_PTR(*next++))};
+      list_data<T> data{k, head, list, argument.n_rhs};
       data.out = {*next++, data.n_rhs * k.n_out};
       if (has_halo) data.halo = {*next++, data.n_rhs * k.n_out};
       for (index_type b = 0; b < std::max(head.n_sources, head.target_buffer + 1); ++b)

@@ -45,9 +45,10 @@ namespace nearfield::detail
   /// Pointers to the parts of a packed list. Only addresses are computed, so it may be in any memory.
   struct task_list_view : list_view
   {
+    task_list_view() = default;
     task_list_view(task_head const& head, void const* packed);
 
-    source_set const* sets;
-    cuda_item const* items;
+    source_set const* sets = nullptr;
+    cuda_item const* items = nullptr;
   };
 }

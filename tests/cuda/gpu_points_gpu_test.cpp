@@ -155,7 +155,7 @@ namespace nearfield::test
       this_thread here;
       curve_range const owned{expected.keys.front(), expected.keys.back() + 1};
       std::vector<index_type> border;
-      auto const found = gpu.leaves(max_leaf_size, owned, {}, border);
+      auto const found = gpu.leaves(max_leaf_size, owned, border);
       auto const leaves =
           max_leaf_size > 0
               ? adaptive_leaves<Dim>(here, expected.keys, {}, layout.level, max_leaf_size, owned)

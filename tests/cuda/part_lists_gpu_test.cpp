@@ -277,11 +277,13 @@ namespace nearfield::test
       gpu.unite(0, part.size(), strided<T const, Dim>(), 0, nullptr, nullptr);
       index_type const n = tree.last() - tree.first();
       std::vector<index_type> border;
-      auto const own = gpu.leaves(tree.max_leaf_size, tree.owned(), tree.period, border);
+      auto const own = gpu.leaves(tree.max_leaf_size, tree.owned(), border);
       ASSERT_EQ(own.size(), n);
       EXPECT_TRUE(
           std::equal(own.cells.begin(), own.cells.end(), tree.leaves.cells.begin() + tree.first()));
-      auto const met = gpu.meet({tree.leaves, tree.chunks, tree.own});
+      auto const found = gpu.meet({tree.leaves, tree.chunks, tree.own});
+      ASSERT_TRUE(found);
+      met_leaves const& met = *found;
       std::uint64_t pairs = 0;
       auto at = border.begin();
       for (index_type b = 0; b < n; ++b)
@@ -329,8 +331,8 @@ namespace nearfield::test
           options.period[d] = 1;
           for (T& at : x.columns[d]) at = std::clamp<T>(at, 0, T(0.999));
         }
-        cut_tree<T, Dim> tree(x, options, 1 + random.below(8), random);
-        expect_lists<T, Dim>(gpu, tree);
+        std::size_t const n_chunks = seed % 7 == 0 ? most_chunks_of_a_part : 1 + random.below(8);
+        expect_lists<T, Dim>(gpu, cut_tree<T, Dim>(x, options, n_chunks, random));
       }
     }
   }
@@ -342,6 +344,21 @@ namespace nearfield::test
   TEST(lists_of_a_part, are_those_of_the_host_in_2d)
   {
     expect_lists_of_many_parts<double, 2>();
+  }
+
+  TEST(lists_of_a_part, may_meet_none_of_others)
+  {
+    this_thread on;
+    gpu_points<float, 2> gpu(0, on);
+    auto x = make_points<float, 2>(cloud::uniform, 500, 1);
+    for (float& at : x.columns[0]) at = at < 0.5f ? at / 8 : 1 - at / 8; // a gap
+    random_numbers random(1);
+    cut_tree<float, 2> tree(x, {.level = 4}, 1, random);
+    auto const right = std::ranges::find_if(tree.leaves.cells, [](leaf_cell<2> const& cell)
+                                            { return cell.index[0] >= 8; });
+    tree.chunks = {0, static_cast<index_type>(right - tree.leaves.cells.begin()),
+                   tree.leaves.size()};
+    for (tree.own = 0; tree.own < 2; ++tree.own) expect_lists<float, 2>(gpu, tree);
   }
 
   TEST(lists_of_a_part, may_have_one_leaf_that_meets_images_of_itself)

@@ -197,9 +197,11 @@ namespace
     // an allocator is for the current device, which StarPU makes another one if it has several
     if (runtime_of_rank().n_gpus() != 1) GTEST_SKIP() << "no GPU, or several";
     problem<one_over_r<>, double> of(cloud::plummer, 3000, owners::even, {.max_leaf_size = 20});
-    set_device_memory(std::make_shared<no_memory>());
-    expect_one_rank(of, pair_form::mutual, automatic);
-    set_device_memory(nullptr);
+    {
+      set_device_memory(std::make_shared<no_memory>());
+      std::shared_ptr<void> const as_before(nullptr, [](void*) { set_device_memory(nullptr); });
+      expect_one_rank(of, pair_form::mutual, automatic);
+    }
     expect_one_rank(of, pair_form::mutual, automatic);
   }
 

@@ -38,6 +38,17 @@ namespace
     }
     EXPECT_TRUE(std::ranges::equal(found.known_leaves().offsets, expected.known_leaves().offsets));
     expect_same_list(found.interactions(), expected.interactions());
+    EXPECT_EQ(found.interaction_count(), expected.interaction_count());
+    EXPECT_EQ(found.total_leaves(), expected.total_leaves());
+    ASSERT_EQ(found.layers().size(), expected.layers().size());
+    for (std::size_t l = 0; l < found.layers().size(); ++l)
+    {
+      auto const &a = found.layers()[l], &b = expected.layers()[l];
+      EXPECT_EQ(a.rank, b.rank);
+      EXPECT_EQ(a.first_leaf, b.first_leaf);
+      EXPECT_EQ(a.last_leaf, b.last_leaf);
+      EXPECT_EQ(a.sent, b.sent);
+    }
     EXPECT_TRUE(found.way().sent == expected.way().sent);
     EXPECT_TRUE(found.way().received == expected.way().received);
   }
@@ -54,9 +65,13 @@ namespace
                                     {.gpu = runtime_of_rank().first_gpu()});
     expect_same(by_gpu, by_threads);
     for (auto& column : x.columns) std::ranges::reverse(column);
-    by_threads.rebuild(here);
-    by_gpu.rebuild(here);
-    expect_same(by_gpu, by_threads);
+    // the second time with new cuts, where several ranks have points
+    for (double const seconds : {0., 1. + 2. * static_cast<double>(rank)})
+    {
+      by_threads.rebuild(here, seconds);
+      by_gpu.rebuild(here, seconds);
+      expect_same(by_gpu, by_threads);
+    }
   }
 
   template <class T, int Dim>

@@ -23,6 +23,16 @@ namespace nearfield::detail
     std::function<void(void* piece, std::size_t first, std::size_t n)> host;
   };
 
+  /// The n values of a column in device memory, to upload from host memory.
+  template <class V>
+  staged_column column_from(V const* from, V* to, std::size_t n)
+  {
+    return {to, n, sizeof(V),
+            [from](void* piece, std::size_t first, std::size_t some)
+            {
+              std::copy_n(from + first, some, static_cast<V*>(piece));
+            }};
+  }
   /// The first n values of a column, to download to host memory.
   template <class V>
   staged_column column_to(V* to, device_array<V> const& from, std::size_t n)

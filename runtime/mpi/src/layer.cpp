@@ -148,8 +148,8 @@ namespace nearfield::starpu_mpi::detail
       std::vector<int> found_;
     };
 
-    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs. Of a border that is known, only
-    /// the leaves there are looked at.
+    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs. If the border is known, only its
+    /// leaves are looked at.
     template <int Dim>
     by_rank<leaf_record>
     exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,

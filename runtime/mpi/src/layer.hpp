@@ -61,8 +61,8 @@ namespace nearfield::starpu_mpi::detail
   lists_of(executor& on, known_leaves<Dim> const& known, int key_level,
            std::type_identity_t<std::array<double, Dim>> const& period);
 
-  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists, on the GPU of the leaves if there
-  /// is one and it can. Collective.
+  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists: on the GPU of the leaves, if
+  /// there is one and it can. Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
                                 nearfield::detail::leaf_set<Dim> const& own, bool has_one_set,

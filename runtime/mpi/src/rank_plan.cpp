@@ -248,7 +248,8 @@ namespace nearfield::starpu_mpi::detail
            fits((source_x + source_q) * n_known + out * n_own, gpus.memory);
   }
 
-  rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, gpu_lists const& lists)
+  rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, double inner_pairs,
+                           double border_pairs)
   {
     rank_plan plan;
     auto const& offsets = leaves.sources.offsets;
@@ -271,9 +272,9 @@ namespace nearfield::starpu_mpi::detail
       part->interactions = pairs;
     };
     // outputs are written in any case
-    bool const needs_inner = form == pair_form::mutual || lists.border_pairs == 0;
-    add(needs_inner ? std::max(1., lists.inner_pairs) : lists.inner_pairs, 0, plan.inner);
-    add(lists.border_pairs, leaves.layers.size(), plan.border);
+    bool const needs_inner = form == pair_form::mutual || border_pairs == 0;
+    add(needs_inner ? std::max(1., inner_pairs) : inner_pairs, 0, plan.inner);
+    add(border_pairs, leaves.layers.size(), plan.border);
     return plan;
   }
 

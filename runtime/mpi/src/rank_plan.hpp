@@ -63,8 +63,9 @@ namespace nearfield::starpu_mpi::detail
 
   /// Whether a plan with one group for all of them, one GPU's, can run.
   bool fits_one_group(rank_leaves const& leaves, rank_gpus const& gpus);
-  /// That plan, without lists.
-  rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, gpu_lists const& lists);
+  /// That plan, without lists, which have so many pairs.
+  rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, double inner_pairs,
+                           double border_pairs);
 
   /// Null: a plan for CPU workers. For GPUs, groups are larger or smaller than the options say where their tasks could
   /// not run; throws nearfield::error if none could. Groups are planned by `on`, or here.

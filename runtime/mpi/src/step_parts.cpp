@@ -134,7 +134,8 @@ namespace nearfield::starpu_mpi::detail
                .target_x = has_one_set ? 0 : double(n_x()) * value,
                .out = double(n_out()) * value},
               smallest_gpu_memory()};
-    bool const is_one_group = options.leaves_per_group == automatic && options.groups_per_gpu <= 1;
+    bool const is_one_group = options.leaves_per_group == automatic &&
+                              (options.groups_per_gpu == 0 || options.groups_per_gpu == 1);
     try
     {
       if (collects_on_gpu && is_one_group && fits_one_group(tree.leaves, gpus))
@@ -146,7 +147,7 @@ namespace nearfield::starpu_mpi::detail
     }
     if (on_gpu)
     {
-      plan = plan_one_group(tree.leaves, how.form, *on_gpu);
+      plan = plan_one_group(tree.leaves, how.form, on_gpu->inner_pairs, on_gpu->border_pairs);
       return;
     }
     rank_leaves leaves = tree.leaves;

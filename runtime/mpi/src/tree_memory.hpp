@@ -64,8 +64,7 @@ namespace nearfield::starpu_mpi::detail
     std::vector<std::uint64_t> cuts; ///< before they moved to the leaves that they are in
     price cost;                      ///< of an interaction on this rank
     std::deque<travelling_points<T, Dim>> sets; ///< one, or targets and sources
-    bool has_leaves_on_gpu = false;
-    gpu_of_leaves<Dim> leaves_on_gpu;
+    std::optional<gpu_of_leaves<Dim>> leaves_on_gpu;
     /// where a GPU has the lists: what the host makes them of, when somebody asks
     page_vector<std::uint64_t> leaf_keys;
     page_vector<std::uint8_t> leaf_levels;
@@ -113,17 +112,8 @@ namespace nearfield::starpu_mpi::detail
             for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
             own = leaves(of, range_of(all, parts.cuts));
           });
-      leaves_on_gpu.meet = [&points = sets.front()](part_leaves<Dim> const& known)
-      {
-        std::optional<met_leaves> met;
-        auto const meet = [&]
-        {
-          met = points.gpu->meet(known);
-        };
-        return points.on_gpu(meet) ? std::move(met) : std::nullopt;
-      };
       return learn_layer<Dim>(all, threads(), own, of.has_one_set, parts.cuts, of.layout.level,
-                              of.period, has_leaves_on_gpu ? &leaves_on_gpu : nullptr);
+                              of.period, leaves_on_gpu ? &*leaves_on_gpu : nullptr);
     }
 
     /// of own points
@@ -131,13 +121,21 @@ namespace nearfield::starpu_mpi::detail
     {
       leaf_set<Dim> made;
       auto& points = sets.front();
+      std::vector<index_type> border;
       auto const on_gpu = [&]
       {
-        made = points.gpu->leaves(of.max_leaf_size, owned, of.period, leaves_on_gpu.border);
+        made = points.gpu->leaves(of.max_leaf_size, owned, border);
         made.source_offsets = made.target_offsets;
       };
-      has_leaves_on_gpu = of.has_one_set && points.on_gpu(on_gpu);
-      if (has_leaves_on_gpu) return made;
+      leaves_on_gpu.reset();
+      if (of.has_one_set && points.on_gpu(on_gpu))
+      {
+        leaves_on_gpu = {std::move(border), [&gpu = *points.gpu](auto const& known)
+                         {
+                           return gpu.meet(known);
+                         }};
+        return made;
+      }
       key_sets keys;
       for (auto& each : sets) keys.push_back(each.own_keys());
       return leaves_of<Dim>(threads(), keys, of, owned);
@@ -158,8 +156,11 @@ namespace nearfield::starpu_mpi::detail
     {
       parts.has_lists_on_gpu = known.met.has_value();
       parts.has_lists = !parts.has_lists_on_gpu;
-      leaf_keys = std::move(known.leaves.keys);
-      leaf_levels = std::move(known.leaves.levels);
+      if (known.met)
+      {
+        leaf_keys = std::move(known.leaves.keys);
+        leaf_levels = std::move(known.leaves.levels);
+      }
       parts.first_leaf = known.first;
       parts.last_leaf = known.last;
       parts.cells = std::move(known.leaves.cells);

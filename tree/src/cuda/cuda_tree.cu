@@ -62,11 +62,6 @@ namespace nearfield::detail
                     " leaves in a periodic box on a GPU, expected fewer than " +
                     std::to_string(most) + "; use a larger max_leaf_size or a lower level");
     }
-
-    unsigned blocks_of_warps(std::size_t warps)
-    {
-      return blocks_for(warps * 32, block_threads);
-    }
   }
 
   template <int Dim>
@@ -286,34 +281,13 @@ namespace nearfield::detail
                                 layout_of_valid(options_),
                                 &to.report.data()->lists,
                                 options_.period};
-    // lengths of rows, then what is filled of them
-    device_array<std::uint32_t> lengths(2 * (n + 1), stream_, what);
-    device_clear(lengths.data(), 2 * (n + 1) * sizeof(std::uint32_t), stream_);
-    device_array<std::uint32_t> found(n * cells_around<Dim>, stream_, what);
-    unsigned const blocks = blocks_for(n * lanes_of_leaf<Dim>, block_threads);
-    find_neighbours<Dim>
-        <<<blocks, block_threads, 0, stream_>>>(leaves, found.data(), lengths.data());
-    check_cuda(cudaGetLastError(), "build_tree: find_neighbours");
     device_array<std::uint64_t> sums(3 * (n + 1), stream_, what);
     std::uint64_t *const offsets = sums.data(), *const counts = offsets + n + 1,
                          *const before = counts + n + 1;
-    exclusive_sum(column_load<std::uint32_t>{lengths.data()}, offsets,
-                  static_cast<std::uint32_t>(n + 1), stream_, what);
-    device_array<index_type> rows(capacity.neighbours, stream_, what);
-    fill_rows<Dim><<<blocks, block_threads, 0, stream_>>>(
-        leaves, found.data(), offsets, lengths.data() + n + 1, capacity.neighbours, rows.data());
-    check_cuda(cudaGetLastError(), "build_tree: fill_rows");
-    end_stage("neighbours", stream_);
+    auto const rows =
+        make_rows(leaves, offsets, stream_, what, [&] { return capacity.neighbours; });
 
-    // `found` has served: the long rows
     unsigned const warps = blocks_of_warps(n);
-    sort_short_rows<Dim><<<warps, block_threads, 0, stream_>>>(leaves, offsets, capacity.neighbours,
-                                                               rows.data(), found.data());
-    sort_long_rows<<<multiprocessors(), 1024, 0, stream_>>>(leaves.report, found.data(), offsets,
-                                                            rows.data());
-    check_cuda(cudaGetLastError(), "build_tree: sort_long_rows");
-    end_stage("rows", stream_);
-
     device_clear(counts, (n + 1) * sizeof(std::uint64_t), stream_);
     count_ranges<Dim><<<warps, block_threads, 0, stream_>>>(leaves, offsets, capacity.neighbours,
                                                             rows.data(), counts);

@@ -312,11 +312,6 @@ namespace nearfield::detail
       }
     }
 
-    unsigned blocks_of_warps(std::size_t warps)
-    {
-      return blocks_for(warps * 32, block_threads);
-    }
-
     chunk_view view_of(std::span<index_type const> chunks, std::span<std::uint16_t const> sets,
                        std::size_t own)
     {
@@ -326,32 +321,15 @@ namespace nearfield::detail
       view.own = static_cast<int>(own);
       return view;
     }
-
-    template <class V>
-    staged_column column_from(V const* from, V* to, std::size_t n)
-    {
-      return {to, n, sizeof(V),
-              [from](void* piece, std::size_t first, std::size_t some)
-              {
-                std::copy_n(from + first, some, static_cast<V*>(piece));
-              }};
-    }
   }
 
   template <int Dim>
-  std::vector<index_type>
-  gpu_part<Dim>::find_border(tree_tables<Dim> const& own, std::size_t n, key_layout const& layout,
-                             curve_range const& owned, std::array<double, Dim> const& period,
-                             cuda_stream stream)
+  std::vector<index_type> gpu_part<Dim>::find_border(tree_tables<Dim> const& own, std::size_t n,
+                                                     curve_range const& owned)
   {
-    stream_ = stream;
-    layout_ = layout;
-    period_ = period;
-    border_ = {};
-    n_border_ = 0;
-    if (n == 0) return {};
-    is_at_border<Dim> wanted{own.cells.data(), owned.begin, owned.end, layout.level, {}};
-    for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period[d] > 0;
+    cuda_stream const stream = stream_.get();
+    is_at_border<Dim> wanted{own.cells.data(), owned.begin, owned.end, layout_.level, {}};
+    for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period_[d] > 0;
     border_ = device_array<index_type>(n, stream, what);
     device_array<std::uint32_t> count(1, stream, what);
     auto const all = thrust::make_counting_iterator(std::uint32_t(0));
@@ -372,69 +350,67 @@ namespace nearfield::detail
   met_leaves gpu_part<Dim>::meet(part_leaves<Dim> const& known, tree_tables<Dim> const& own,
                                  staging& bus, executor& on)
   {
-    auto const& period = period_;
-    key_layout const& layout = layout_;
-    cuda_stream const stream = stream_;
+    cuda_stream const stream = stream_.get();
     chunks_.assign(known.chunks.begin(), known.chunks.end());
     own_ = known.own;
-    std::uint32_t const n = n_known_ = known.leaves.size(), first = known.first(),
-                        last = known.last(), n_own = last - first;
-    if (any_period(period) && n >= 1u << (32 - bits_of_shift))
+    leaf_set<Dim> const& leaves = known.leaves;
+    std::uint32_t const n = leaves.size(), first = known.first(), last = known.last(),
+                        n_own = last - first;
+    std::size_t const n_offsets = n + std::size_t(1);
+    if (any_period(period_) && n >= 1u << (32 - bits_of_shift))
       throw error("gpu_part: too many leaves in a periodic box", error_kind::out_of_memory);
 
-    keys_ = device_array<std::uint64_t>(n, stream, what);
-    cells_ = device_array<leaf_cell<Dim>>(n, stream, what);
-    sources_ = device_array<index_type>(n + std::size_t(1), stream, what);
-    targets_ = device_array<index_type>(n + std::size_t(1), stream, what);
-    device_copy_inside(keys_.data() + first, own.keys.data(), n_own * sizeof(std::uint64_t),
+    device_array<std::uint64_t> keys(n, stream, what);
+    device_array<leaf_cell<Dim>> cells(n, stream, what);
+    sources_ = device_array<index_type>(n_offsets, stream, what);
+    targets_ = device_array<index_type>(n_offsets, stream, what);
+    device_copy_inside(keys.data() + first, own.keys.data(), n_own * sizeof(std::uint64_t), stream);
+    device_copy_inside(cells.data() + first, own.cells.data(), n_own * sizeof(leaf_cell<Dim>),
                        stream);
-    device_copy_inside(cells_.data() + first, own.cells.data(), n_own * sizeof(leaf_cell<Dim>),
-                       stream);
-    auto const& leaves = known.leaves;
     std::vector<staged_column> columns{
-        column_from(leaves.source_offsets.data(), sources_.data(), n + std::size_t(1))};
+        column_from(leaves.source_offsets.data(), sources_.data(), n_offsets)};
     auto const add = [&](index_type begin, index_type end)
     {
       if (begin == end) return;
-      columns.push_back(column_from(leaves.keys.data() + begin, keys_.data() + begin, end - begin));
+      columns.push_back(column_from(leaves.keys.data() + begin, keys.data() + begin, end - begin));
       columns.push_back(
-          column_from(leaves.cells.data() + begin, cells_.data() + begin, end - begin));
+          column_from(leaves.cells.data() + begin, cells.data() + begin, end - begin));
     };
     add(0, first);
     add(last, n);
     bus.upload(on, columns, stream);
     chunk_view const chunks = view_of(chunks_, {}, own_);
-    take_targets<<<blocks_for(n + std::size_t(1), block_threads), block_threads, 0, stream>>>(
+    take_targets<<<blocks_for(n_offsets, block_threads), block_threads, 0, stream>>>(
         n, sources_.data(), chunks, targets_.data());
     check_cuda(cudaGetLastError(), "gpu_part: take_targets");
 
     list_report start{};
     start.leaves = n;
-    report_ = device_array<list_report>(std::span<list_report const>(&start, 1), stream);
-    leaf_view<Dim> const view{keys_.data(), cells_.data(),  targets_.data(), sources_.data(), n,
-                              layout,       report_.data(), period};
-    device_array<std::uint32_t> lengths(2 * (n + std::size_t(1)), stream, what);
-    device_clear(lengths.data(), lengths.size() * sizeof(std::uint32_t), stream);
-    device_array<std::uint32_t> found(n * std::size_t(cells_around<Dim>), stream, what);
-    unsigned const blocks = blocks_for(n * std::size_t(lanes_of_leaf<Dim>), block_threads);
-    find_neighbours<Dim><<<blocks, block_threads, 0, stream>>>(view, found.data(), lengths.data());
-    check_cuda(cudaGetLastError(), "gpu_part: find_neighbours");
-    offsets_ = device_array<std::uint64_t>(n + std::size_t(1), stream, what);
-    exclusive_sum(column_load<std::uint32_t>{lengths.data()}, offsets_.data(), n + 1, stream, what);
-    std::uint64_t n_met = 0;
-    device_copy(&n_met, offsets_.data() + n, sizeof n_met, stream);
-    if (n_met > std::numeric_limits<index_type>::max())
-      throw error("gpu_part: too many neighbours", error_kind::out_of_memory);
-    rows_ = device_array<index_type>(n_met + 1, stream, what);
-    fill_rows<Dim><<<blocks, block_threads, 0, stream>>>(
-        view, found.data(), offsets_.data(), lengths.data() + n + 1, n_met, rows_.data());
-    check_cuda(cudaGetLastError(), "gpu_part: fill_rows");
-    sort_short_rows<Dim><<<blocks_of_warps(n), block_threads, 0, stream>>>(
-        view, offsets_.data(), n_met, rows_.data(), found.data());
-    sort_long_rows<<<multiprocessors(), 1024, 0, stream>>>(report_.data(), found.data(),
-                                                           offsets_.data(), rows_.data());
-    check_cuda(cudaGetLastError(), "gpu_part: sort_long_rows");
+    device_array<list_report> report(std::span<list_report const>(&start, 1), stream);
+    leaf_view<Dim> const view{keys.data(), cells.data(), targets_.data(), sources_.data(),
+                              n,           layout_,      report.data(),   period_};
+    offsets_ = device_array<std::uint64_t>(n_offsets, stream, what);
+    auto const room = [&]
+    {
+      std::uint64_t n_met = 0;
+      device_copy(&n_met, offsets_.data() + n, sizeof n_met, stream);
+      if (n_met >= std::numeric_limits<index_type>::max())
+        throw error("gpu_part: too many neighbours", error_kind::out_of_memory);
+      return n_met + 1;
+    };
+    rows_ = make_rows(view, offsets_.data(), stream, what, room);
+    n_own_ = device_array<index_type>(std::span<index_type const>(&n_own, 1), stream);
+    auto const shifts = shifts_of(period_);
+    if (!shifts.empty()) shifts_ = device_array<std::array<double, 3>>(std::span(shifts), stream);
+    return look_at(view, known, bus, on);
+  }
 
+  template <int Dim>
+  met_leaves gpu_part<Dim>::look_at(leaf_view<Dim> const& view, part_leaves<Dim> const& known,
+                                    staging& bus, executor& on)
+  {
+    cuda_stream const stream = stream_.get();
+    std::uint32_t const n = view.capacity, n_own = known.last() - known.first();
     device_array<std::uint64_t> n_sources(n_own, stream, what);
     device_array<std::uint8_t> is_met(n, stream, what);
     device_array<unsigned long long> pairs(1, stream, what);
@@ -442,31 +418,29 @@ namespace nearfield::detail
     device_clear(is_met.data(), n, stream);
     device_clear(pairs.data(), sizeof(unsigned long long), stream);
     look_at_rows<Dim><<<blocks_of_warps(n_own), block_threads, 0, stream>>>(
-        {view, chunks, offsets_.data(), rows_.data(), nullptr, false}, n_sources.data(),
-        chunks_met_.data(), is_met.data(), pairs.data());
+        {view, view_of(chunks_, {}, own_), offsets_.data(), rows_.data(), nullptr, false},
+        n_sources.data(), chunks_met_.data(), is_met.data(), pairs.data());
     check_cuda(cudaGetLastError(), "gpu_part: look_at_rows");
-    n_own_ = device_array<index_type>(std::span<index_type const>(&n_own, 1), stream);
-    auto const shifts = shifts_of(period);
-    shifts_ = {};
-    if (!shifts.empty()) shifts_ = device_array<std::array<double, 3>>(std::span(shifts), stream);
 
     met_leaves met;
     met.sources.resize(n_own);
-    columns = {column_to(met.sources.data(), n_sources, n_own)};
+    std::vector<staged_column> columns{column_to(met.sources.data(), n_sources, n_own)};
     device_array<std::uint32_t> of_border(n_border_, stream, what);
-    if (known.chunks.size() > 2)
+    bool const has_others = chunks_.size() > 2;
+    if (has_others)
     {
       met.is_met.resize(n);
       columns.push_back(column_to(met.is_met.data(), is_met, n));
       // points of others are counted without those that none of the part meets
-      device_array<std::uint64_t> before(n + std::size_t(1), stream, what);
-      exclusive_sum(points_left{sources_.data(), is_met.data(), first, last, n}, before.data(),
-                    n + 1, stream, what);
-      narrow<<<blocks_for(n + std::size_t(1), block_threads), block_threads, 0, stream>>>(
+      std::size_t const n_offsets = n + std::size_t(1);
+      device_array<std::uint64_t> before(n_offsets, stream, what);
+      exclusive_sum(points_left{sources_.data(), is_met.data(), known.first(), known.last(), n},
+                    before.data(), n + 1, stream, what);
+      narrow<<<blocks_for(n_offsets, block_threads), block_threads, 0, stream>>>(
           before.data(), n + 1, sources_.data());
       check_cuda(cudaGetLastError(), "gpu_part: narrow");
     }
-    if (known.chunks.size() > 2 && n_border_ > 0)
+    if (has_others && n_border_ > 0)
     {
       met.chunks.resize(n_border_);
       take_values<<<blocks_for(n_border_, block_threads), block_threads, 0, stream>>>(
@@ -479,7 +453,7 @@ namespace nearfield::detail
     unsigned long long total = 0;
     device_copy(&total, pairs.data(), sizeof total, stream);
     met.pairs = total;
-    sets_.assign(known.chunks.size() - 1, 0);
+    sets_.assign(chunks_.size() - 1, 0);
     std::uint16_t n_sets = 1;
     for (std::size_t c = 0; c < sets_.size(); ++c)
       if (c != own_ && std::any_of(met.is_met.begin() + chunks_[c],
@@ -491,39 +465,43 @@ namespace nearfield::detail
   template <int Dim>
   part_lists<Dim> gpu_part<Dim>::lists(pair_form form, std::span<index_type const> order) const
   {
+    cuda_stream const stream = stream_.get();
     index_type const n_own = chunks_[own_ + 1] - chunks_[own_];
-    row_view<Dim> const all{{keys_.data(), cells_.data(), targets_.data(), sources_.data(),
-                             n_known_, layout_, const_cast<list_report*>(report_.data()), period_},
+    // rows are there: nobody looks for leaves
+    leaf_view<Dim> const leaves{nullptr,        nullptr, targets_.data(), sources_.data(),
+                                chunks_.back(), layout_, nullptr,         period_};
+    row_view<Dim> const all{leaves,
                             view_of(chunks_, sets_, own_),
                             offsets_.data(),
                             rows_.data(),
                             chunks_met_.data(),
                             form == pair_form::mutual};
     std::size_t const n_offsets = n_own + std::size_t(1);
-    device_array<std::uint64_t> counts(n_offsets, stream_, what), before(n_offsets, stream_, what);
-    device_array<part_counts> found(1, stream_, what);
-    device_clear(counts.data(), n_offsets * sizeof(std::uint64_t), stream_);
-    device_clear(found.data(), sizeof(part_counts), stream_);
+    device_array<std::uint64_t> counts(n_offsets, stream, what), before(n_offsets, stream, what);
+    device_array<part_counts> found(1, stream, what);
+    device_clear(counts.data(), n_offsets * sizeof(std::uint64_t), stream);
+    device_clear(found.data(), sizeof(part_counts), stream);
     count_part<Dim>
-        <<<blocks_of_warps(n_own), block_threads, 0, stream_>>>(all, counts.data(), found.data());
+        <<<blocks_of_warps(n_own), block_threads, 0, stream>>>(all, counts.data(), found.data());
     check_cuda(cudaGetLastError(), "gpu_part: count_part");
     exclusive_sum(column_load<std::uint64_t>{counts.data()}, before.data(),
-                  static_cast<std::uint32_t>(n_offsets), stream_, what);
+                  static_cast<std::uint32_t>(n_offsets), stream, what);
     part_counts host;
     std::uint64_t n_ranges = 0;
     found.copy_to(std::span(&host, 1));
-    device_copy(&n_ranges, before.data() + n_own, sizeof n_ranges, stream_);
+    device_copy(&n_ranges, before.data() + n_own, sizeof n_ranges, stream);
 
     part_lists<Dim> made;
+    made.stream = stream_;
     for (int of_border = 0; of_border < 2; ++of_border)
     {
       auto& list = of_border ? made.border : made.inner;
       list.pairs = static_cast<double>(host.pairs[of_border]);
-      list.own = device_array<source_range>(n_own, stream_, what);
-      list.offsets = device_array<index_type>(n_offsets, stream_, what);
+      list.own = device_array<source_range>(n_own, stream, what);
+      list.offsets = device_array<index_type>(n_offsets, stream, what);
       list.ranges = device_array<source_range>(
-          (of_border ? n_ranges & ~std::uint32_t(0) : n_ranges >> 32) + 1, stream_, what);
-      write_part<Dim><<<blocks_of_warps(n_offsets), block_threads, 0, stream_>>>(
+          (of_border ? n_ranges & ~std::uint32_t(0) : n_ranges >> 32) + 1, stream, what);
+      write_part<Dim><<<blocks_of_warps(n_offsets), block_threads, 0, stream>>>(
           all, before.data(), of_border != 0,
           {list.offsets.data(), list.own.data(), list.ranges.data()});
       check_cuda(cudaGetLastError(), "gpu_part: write_part");
@@ -533,10 +511,10 @@ namespace nearfield::detail
       list.leaves.n_leaves = n_own_.data();
       list.leaves.most_leaves = n_own;
       list.leaves.target_order = list.leaves.source_order = order;
-      list.leaves.stream = stream_;
+      list.leaves.stream = stream;
       std::copy_n(host.leaves_of_size[of_border], 32, list.leaves.leaves_of_size.emplace().begin());
     }
-    synchronize(stream_);
+    synchronize(stream);
     return made;
   }
 

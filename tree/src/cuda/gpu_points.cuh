@@ -130,6 +130,12 @@ namespace nearfield::detail
       bus_.emplace(on.workers());
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
                  "gpu_points: cudaStreamCreate");
+      auto const destroy = [](cudaStream_t stream)
+      {
+        cudaStreamDestroy(stream);
+        static_cast<void>(cudaGetLastError());
+      };
+      stream_of_lists_.reset(stream_, destroy);
     }
     device(device const&) = delete;
     device& operator=(device const&) = delete;
@@ -138,9 +144,7 @@ namespace nearfield::detail
       on_device const here(number_);
       drop();
       united_ = {};
-      part_ = {};
-      cudaStreamDestroy(stream_);
-      static_cast<void>(cudaGetLastError());
+      part_.reset();
     }
 
     std::optional<point_bounds<T, Dim>> load(strided<T const, Dim> const& points,
@@ -148,6 +152,7 @@ namespace nearfield::detail
     {
       on_device const here(number_);
       drop();
+      period_ = period;
       // before anything crosses the bus
       if (points.size() * (2 * Dim * sizeof(T) + 40) > free_gpu_memory())
         throw error("gpu_points: too little device memory for " + std::to_string(points.size()) +
@@ -160,6 +165,7 @@ namespace nearfield::detail
     void sort(std::array<key_axis, Dim> const& axes, key_layout const& layout)
     {
       on_device const here(number_);
+      part_.reset(); // of the points before, which may not be refused any more
       axes_ = device_axes<Dim>(axes);
       layout_ = layout;
       std::size_t const n = x_[0].size();
@@ -266,7 +272,7 @@ namespace nearfield::detail
     [[nodiscard]] index_type const* indices() const { return united_.indices.data(); }
 
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned,
-                         std::array<double, Dim> const& period, std::vector<index_type>& border)
+                         std::vector<index_type>& border)
     {
       on_device const here(number_);
       tree_options<Dim> options{.order = leaf_order::morton};
@@ -276,21 +282,25 @@ namespace nearfield::detail
         options.level = layout_.level;
       auto made = device_tree<Dim>(stream_, options)
                       .leaves_of(std::move(united_keys_), owned, *bus_, on_, own_leaves_);
-      border = part_.find_border(own_leaves_, made.size(), layout_, owned, period, stream_);
+      border.clear();
+      part_.emplace(stream_of_lists_, layout_, period_);
+      if (made.size() > 0) border = part_->find_border(own_leaves_, made.size(), owned);
       return made;
     }
 
     met_leaves meet(part_leaves<Dim> const& known)
     {
       on_device const here(number_);
-      return part_.meet(known, own_leaves_, *bus_, on_);
+      return part_->meet(known, own_leaves_, *bus_, on_);
     }
 
     [[nodiscard]] part_lists<Dim> lists(pair_form form) const
     {
       on_device const here(number_);
-      return part_.lists(form, {united_.indices.data(), united_.indices.size()});
+      return part_->lists(form, {united_.indices.data(), united_.indices.size()});
     }
+
+    void forget_lists() noexcept { part_.reset(); }
 
     void release(bool keeps_united) noexcept
     {
@@ -299,7 +309,7 @@ namespace nearfield::detail
       if (!keeps_united)
       {
         united_ = {};
-        part_ = {};
+        part_.reset();
       }
       try
       {
@@ -442,6 +452,8 @@ namespace nearfield::detail
     int number_;
     std::optional<staging> bus_;
     cudaStream_t stream_ = nullptr;
+    std::shared_ptr<CUstream_st> stream_of_lists_; ///< the same, which lists may outlive
+    std::array<double, Dim> period_{};
     device_axes<Dim> axes_;
     key_layout layout_;
     columns x_; ///< as the caller has them
@@ -450,7 +462,7 @@ namespace nearfield::detail
     rows_taken united_;
     device_array<std::uint64_t> united_keys_;
     tree_tables<Dim> own_leaves_;
-    gpu_part<Dim> part_;
+    std::optional<gpu_part<Dim>> part_; ///< of own leaves
   };
 
   template <class T, int Dim>
@@ -517,15 +529,23 @@ namespace nearfield::detail
   }
   template <class T, int Dim>
   leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned,
-                                           std::array<double, Dim> const& period,
                                            std::vector<index_type>& border)
   {
-    return device_->leaves(max_leaf_size, owned, period, border);
+    return device_->leaves(max_leaf_size, owned, border);
   }
   template <class T, int Dim>
-  met_leaves gpu_points<T, Dim>::meet(part_leaves<Dim> const& known)
+  std::optional<met_leaves> gpu_points<T, Dim>::meet(part_leaves<Dim> const& known)
   {
-    return device_->meet(known);
+    try
+    {
+      return device_->meet(known);
+    }
+    catch (error const& e)
+    {
+      device_->forget_lists();
+      if (e.kind() != error_kind::out_of_memory) throw;
+      return {};
+    }
   }
   template <class T, int Dim>
   part_lists<Dim> gpu_points<T, Dim>::lists(pair_form form) const

@@ -23,8 +23,8 @@ namespace nearfield::detail
   /// other processes and some come from there, and the rest gets leaves. To the bit what write_keys(), sort_keys(),
   /// merge_keys(), a gather and adaptive_leaves() or uniform_leaves() make on the host.
   ///
-  /// Called in the order of declaration; unite() and meet() may be repeated. There are fewer than 2^31 points. All functions throw
-  /// nearfield::error, of kind out_of_memory where the device has too little.
+  /// Called in the order of declaration; unite() and what follows it may be repeated. There are fewer than 2^31 points.
+  /// All functions throw nearfield::error, of kind out_of_memory where the device has too little.
   template <class T, int Dim>
   class NEARFIELD_API gpu_points
   {
@@ -61,12 +61,13 @@ namespace nearfield::detail
     [[nodiscard]] std::array<T const*, Dim> united() const;
     [[nodiscard]] index_type const* indices() const;
     /// Their leaves: adaptive ones with at most max_leaf_size points, or with 0 those of the keys' level. Once for each
-    /// unite(). border: those, ascending, that touch boxes outside the owned range.
+    /// unite(). border: those, ascending, that may touch boxes outside the owned range.
     leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned,
-                         std::array<double, Dim> const& period, std::vector<index_type>& border);
+                         std::vector<index_type>& border);
 
-    /// What these leaves meet: of `known` they are the own chunk, and have a point at least.
-    met_leaves meet(part_leaves<Dim> const& known);
+    /// What these leaves meet: of `known` they are the own chunk, and have a point at least. None where the device has
+    /// too little memory.
+    std::optional<met_leaves> meet(part_leaves<Dim> const& known);
     /// The lists of the leaves that met last. They use memory of this object, until it meets others.
     [[nodiscard]] part_lists<Dim> lists(pair_form form) const;
 

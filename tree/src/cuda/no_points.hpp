@@ -63,13 +63,12 @@ namespace nearfield::detail
     return nullptr;
   }
   template <class T, int Dim>
-  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type, curve_range const&,
-                                           std::array<double, Dim> const&, std::vector<index_type>&)
+  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type, curve_range const&, std::vector<index_type>&)
   {
     return {};
   }
   template <class T, int Dim>
-  met_leaves gpu_points<T, Dim>::meet(part_leaves<Dim> const&)
+  std::optional<met_leaves> gpu_points<T, Dim>::meet(part_leaves<Dim> const&)
   {
     return {};
   }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -33,12 +34,12 @@ namespace nearfield::detail
   /// The most chunks: there is a bit for each.
   inline constexpr std::size_t most_chunks_of_a_part = 32;
 
-  /// What the leaves of a part meet.
+  /// What the leaves of a part meet. If the part is the only chunk, the two columns about others are empty.
   struct met_leaves
   {
     /// of each: how many points its neighbours and itself have
     page_vector<std::uint64_t> sources;
-    /// of each at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, another one
+    /// of each at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, never the own one
     page_vector<std::uint32_t> chunks;
     /// of each known leaf: 1 for those of other chunks that the part meets
     page_vector<std::uint8_t> is_met;
@@ -46,9 +47,9 @@ namespace nearfield::detail
   };
 
   /// Leaves of the part with what they meet of its own points, or of others, in device memory. Of ranges, set 0 is the
-  /// part's own points, and sets 1, 2, ... those of the other chunks that it meets, in their order, without leaves that it
-  /// does not meet; ranges count from the first point of their set. A leaf that has nothing to do here has no ranges, and
-  /// no points of its own.
+  /// part's own points, and sets 1, 2, ... are those of the other chunks that it meets, in their order; leaves that it
+  /// does not meet are left out. Ranges count from the first point of their set. A leaf that has nothing to do here has
+  /// no ranges, and no points of its own.
   template <int Dim>
   struct part_list
   {
@@ -69,6 +70,7 @@ namespace nearfield::detail
   template <int Dim>
   struct part_lists
   {
+    std::shared_ptr<CUstream_st> stream; ///< in which the lists free their memory
     part_list<Dim> inner, border;
   };
 }

@@ -4,6 +4,8 @@
 #include "../keys.hpp"
 #include "device_tree.cuh"
 #include "launch.cuh"
+#include "scratch.cuh"
+#include "trace.hpp"
 
 #include <cstdint>
 
@@ -256,6 +258,45 @@ namespace nearfield::detail
           __syncthreads();
         }
     }
+  }
+
+  inline unsigned blocks_of_warps(std::size_t warps)
+  {
+    return blocks_for(warps * 32, block_threads);
+  }
+
+  /// The rows of as many leaves as the view has room for, and their offsets, one more. room(): the most elements that
+  /// the rows get, asked for when the offsets are in the stream.
+  template <int Dim, class Room>
+  device_array<index_type> make_rows(leaf_view<Dim> const& leaves, std::uint64_t* offsets,
+                                     cuda_stream stream, char const* what, Room const& room)
+  {
+    std::size_t const n = leaves.capacity;
+    // lengths of rows, then what is filled of them
+    device_array<std::uint32_t> lengths(2 * (n + 1), stream, what);
+    device_clear(lengths.data(), 2 * (n + 1) * sizeof(std::uint32_t), stream);
+    device_array<std::uint32_t> found(n * cells_around<Dim>, stream, what);
+    unsigned const blocks = blocks_for(n * lanes_of_leaf<Dim>, block_threads);
+    find_neighbours<Dim>
+        <<<blocks, block_threads, 0, stream>>>(leaves, found.data(), lengths.data());
+    check_cuda(cudaGetLastError(), what);
+    exclusive_sum(column_load<std::uint32_t>{lengths.data()}, offsets,
+                  static_cast<std::uint32_t>(n + 1), stream, what);
+    std::uint64_t const capacity = room();
+    device_array<index_type> rows(capacity, stream, what);
+    fill_rows<Dim><<<blocks, block_threads, 0, stream>>>(
+        leaves, found.data(), offsets, lengths.data() + n + 1, capacity, rows.data());
+    check_cuda(cudaGetLastError(), what);
+    end_stage("neighbours", stream);
+
+    // `found` has served: the long rows
+    sort_short_rows<Dim><<<blocks_of_warps(n), block_threads, 0, stream>>>(
+        leaves, offsets, capacity, rows.data(), found.data());
+    sort_long_rows<<<multiprocessors(), 1024, 0, stream>>>(leaves.report, found.data(), offsets,
+                                                           rows.data());
+    check_cuda(cudaGetLastError(), what);
+    end_stage("rows", stream);
+    return rows;
   }
 
   /// Whether element i of a row begins a range: its sources do not follow those of the element before it, or are in

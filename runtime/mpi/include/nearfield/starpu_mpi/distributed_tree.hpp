@@ -49,11 +49,11 @@ namespace nearfield::starpu_mpi
     double imbalance = 0.1;
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
-    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves and, of one set, lists.
-    /// Threads do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in 2D 56 and
-    /// 72), for each set, and for lists up to 500 bytes a leaf. The tree is the same to the bit. Of each own point 16 bytes
-    /// (28; 12 and 20) stay there, and of each leaf those of lists, for steps on that device.
-    /// Throws nearfield::error for a device that does not exist.
+    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves and, of one set,
+    /// lists. Threads do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in
+    /// 2D 56 and 72), for each set, and for lists some 300 bytes a leaf. The tree is the same to the bit. Of each own
+    /// point 16 bytes (28; 12 and 20) stay there, and 150 of each leaf, for steps on that device, each of which takes
+    /// some 300 bytes a leaf more. Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 
@@ -168,6 +168,8 @@ namespace nearfield::starpu_mpi
     /// The place and level of known leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
     /// For each own leaf, the known sources of the leaves that it meets, as tree::interactions().
+    /// Of a tree whose lists a GPU has made, the first call makes them on the host, and may throw what the constructor
+    /// throws, on this rank alone.
     [[nodiscard]] interaction_list interactions() const;
     /// The other ranks that have leaves among the known ones, ascending.
     [[nodiscard]] std::span<rank_layer const> layers() const { return parts_.layers; }
@@ -279,7 +281,7 @@ namespace nearfield::starpu_mpi
     own_points const& sources() const { return parts_.sets.back(); }
     [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;
     [[nodiscard]] soa<T const, Dim> on_gpu(std::size_t set) const;
-    /// Of tasks of gpu(), in its memory until the next rebuild(); null if it has none.
+    /// The lists for tasks on gpu(), in its memory, valid until the next rebuild(). Null if the GPU has made none.
     [[nodiscard]] std::shared_ptr<nearfield::detail::part_lists<Dim> const>
     lists_on_gpu(pair_form form) const;
     /// Of the caller's columns, for each own point, in the memory of gpu().

@@ -30,7 +30,7 @@ namespace nearfield::starpu_mpi
     /// Automatic: the GPUs of this rank's runtime where it has some and K has CUDA kernels, unless its leaves do not
     /// fit; else simd. Ranks need not agree. See share_gpus().
     nearfield::backend backend = nearfield::backend::automatic;
-    /// the sizes of groups; one, by default, of a rank whose GPU has made the lists of its leaves
+    /// the sizes of groups; by default one group on a rank whose GPU has made the lists
     group_options groups = {};
     /// when results go to the caller's columns, on this rank and from it to others: the same on all ranks
     starpu::delivery_choice delivery = starpu::delivery_choice::every_step;
