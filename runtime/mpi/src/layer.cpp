@@ -165,22 +165,23 @@ namespace nearfield::starpu_mpi::detail
                 cut(on, border ? border->size() : own.size(), border ? 64 : 1024);
             std::vector<std::vector<std::pair<int, leaf_record>>> found(
                 static_cast<std::size_t>(loop.parts));
-            for_each_part(
-                on, loop,
-                [&](int part, std::size_t begin, std::size_t end)
-                {
-                  touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
-                  for (std::size_t i = begin; i < end; ++i)
-                  {
-                    std::size_t const b = border ? (*border)[i] : i;
-                    for (int const rank : touched.of(own.cells[b]))
-                      found[static_cast<std::size_t>(part)].push_back(
-                          {rank,
-                           {own.keys[b], own.target_offsets[b + 1] - own.target_offsets[b],
-                            own.source_offsets[b + 1] - own.source_offsets[b],
-                            static_cast<std::uint32_t>(own.cells[b].level)}});
-                  }
-                });
+            for_each_part(on, loop,
+                          [&](int part, std::size_t begin, std::size_t end)
+                          {
+                            touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
+                            std::vector<std::pair<int, leaf_record>> mine;
+                            for (std::size_t i = begin; i < end; ++i)
+                            {
+                              std::size_t const b = border ? (*border)[i] : i;
+                              for (int const rank : touched.of(own.cells[b]))
+                                mine.push_back({rank,
+                                                {own.keys[b],
+                                                 own.target_offsets[b + 1] - own.target_offsets[b],
+                                                 own.source_offsets[b + 1] - own.source_offsets[b],
+                                                 static_cast<std::uint32_t>(own.cells[b].level)}});
+                            }
+                            found[static_cast<std::size_t>(part)] = std::move(mine);
+                          });
             for (auto const& of_part : found)
               records.insert(records.end(), of_part.begin(), of_part.end());
           });
