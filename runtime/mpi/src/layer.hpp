@@ -2,9 +2,9 @@
 
 #include "collective.hpp"
 
-#include "cuda/part_lists.hpp"
 #include "interaction_lists.hpp"
 #include "leaves.hpp"
+#include "part_lists.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/executor.hpp>

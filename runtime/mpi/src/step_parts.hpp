@@ -5,9 +5,9 @@
 #include "row_copies.hpp"
 
 #include "any_step.hpp"
-#include "cuda/part_lists.hpp"
 #include "on_device.hpp"
 #include "p2p_codelet.hpp"
+#include "part_lists.hpp"
 #include "reorder.hpp"
 #include "task.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "../keys.hpp"
+#include "../part_lists.hpp"
 #include "device_tree.cuh"
-#include "part_lists.hpp"
 #include "staging.hpp"
 
 #include <nearfield/core/executor.hpp>

@@ -3,7 +3,7 @@
 #include "../column_bounds.hpp"
 #include "../keys.hpp"
 #include "../leaves.hpp"
-#include "part_lists.hpp"
+#include "../part_lists.hpp"
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>

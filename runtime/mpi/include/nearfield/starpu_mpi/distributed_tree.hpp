@@ -20,7 +20,7 @@
 namespace nearfield::detail
 {
   template <int Dim>
-  struct part_lists; // of tree/src/cuda
+  struct part_lists; // of tree/src
 }
 
 /// \namespace nearfield::starpu_mpi

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "../leaves.hpp"
+#include "leaves.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/config.hpp>
