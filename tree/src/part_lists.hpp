@@ -23,7 +23,7 @@ namespace nearfield::detail
   struct part_leaves
   {
     leaf_set<Dim> const& leaves;
-    /// The first leaf of each chunk, and the end: a chunk has the leaves of one process.
+    /// A chunk is the leaves of one process. The first leaf of each chunk, and the end.
     std::span<index_type const> chunks;
     std::size_t own; ///< the chunk of the part
 
@@ -31,17 +31,17 @@ namespace nearfield::detail
     [[nodiscard]] index_type last() const { return chunks[own + 1]; }
   };
 
-  /// The most chunks: there is a bit for each.
+  /// The most chunks: met_leaves::chunks has a bit for each.
   inline constexpr std::size_t most_chunks_of_a_part = 32;
 
   /// What the leaves of a part meet. If the part is the only chunk, the two columns about others are empty.
   struct met_leaves
   {
-    /// of each: how many points its neighbours and itself have
+    /// for each own leaf, the number of points in it and in those that it meets
     page_vector<std::uint64_t> sources;
-    /// of each at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, never the own one
+    /// for each own leaf at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, another one
     page_vector<std::uint32_t> chunks;
-    /// of each known leaf: 1 for those of other chunks that the part meets
+    /// for each known leaf: 1 if it is of another chunk and an own one meets it
     page_vector<std::uint8_t> is_met;
     std::uint64_t pairs = 0; ///< of two different points
   };
@@ -54,7 +54,7 @@ namespace nearfield::detail
   struct part_list
   {
     static constexpr int dim = Dim;
-    double pairs = 0; ///< ordered ones
+    double pairs = 0; ///< ordered pairs of points
     device_leaves leaves;
     device_array<source_range> own, ranges;
     device_array<index_type> offsets;

@@ -24,7 +24,7 @@ namespace nearfield::detail
   /// merge_keys(), a gather and adaptive_leaves() or uniform_leaves() make on the host.
   ///
   /// Called in the order of declaration; unite() and what follows it may be repeated. There are fewer than 2^31 points.
-  /// All functions throw nearfield::error, of kind out_of_memory where the device has too little.
+  /// All functions but meet() throw nearfield::error of kind out_of_memory where the device has too little.
   template <class T, int Dim>
   class NEARFIELD_API gpu_points
   {

@@ -49,11 +49,11 @@ namespace nearfield::starpu_mpi
     double imbalance = 0.1;
     /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
     executor* threads = nullptr;
-    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and makes leaves and, of one set,
+    /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and, of one set, makes leaves and
     /// lists. Threads do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in
-    /// 2D 56 and 72), for each set, and for lists some 300 bytes a leaf. The tree is the same to the bit. Of each own
-    /// point 16 bytes (28; 12 and 20) stay there, and 150 of each leaf, for steps on that device, each of which takes
-    /// some 300 bytes a leaf more. Throws nearfield::error for a device that does not exist.
+    /// 2D 56 and 72), for each set, and some 300 bytes a leaf for lists. The tree is the same to the bit. For steps on
+    /// that device 16 bytes of each own point stay there (28 in f64; in 2D 12 and 20), and 150 of each leaf; each step
+    /// takes some 300 bytes a leaf more. Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 

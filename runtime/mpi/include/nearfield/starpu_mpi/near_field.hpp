@@ -24,13 +24,14 @@ namespace nearfield::starpu_mpi
     bool accumulate = false;
     /// Automatic: mutual inside a rank, if K has a mutual form and there is one set of points; on GPUs only where that
     /// is faster, as in a step of one process. Between ranks every pair is computed on both. Mutual results depend on
-    /// groups and ranks by rounding; those of form one_sided have the bits of one rank, as long as ranks with GPUs and
-    /// without do not mix.
+    /// groups and ranks by rounding; those of form one_sided have the bits of one rank where all ranks compute on CPU
+    /// workers, and on a GPU they differ by rounding.
     pair_form form = pair_form::automatic;
     /// Automatic: the GPUs of this rank's runtime where it has some and K has CUDA kernels, unless its leaves do not
     /// fit; else simd. Ranks need not agree. See share_gpus().
     nearfield::backend backend = nearfield::backend::automatic;
-    /// the sizes of groups; by default one group on a rank whose GPU has made the lists
+    /// the sizes of groups; by default one group where the rank's only GPU has made the lists and they fit, with at most
+    /// 23 other ranks
     group_options groups = {};
     /// when results go to the caller's columns, on this rank and from it to others: the same on all ranks
     starpu::delivery_choice delivery = starpu::delivery_choice::every_step;
