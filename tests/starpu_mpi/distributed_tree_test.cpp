@@ -136,40 +136,6 @@ namespace
     }
   }
 
-  /// To the bit, as far as it does not depend on where the points come from.
-  template <class T, int Dim>
-  void expect_equal_parts(distributed_tree<T, Dim> const& one,
-                          distributed_tree<T, Dim> const& other)
-  {
-    auto const is_same = [](auto const& a, auto const& b)
-    {
-      return std::ranges::equal(a, b);
-    };
-    ASSERT_EQ(one.size(), other.size());
-    EXPECT_EQ(one.root(), other.root());
-    EXPECT_EQ(one.first_leaf(), other.first_leaf());
-    EXPECT_EQ(one.interaction_count(), other.interaction_count());
-    EXPECT_EQ(one.total_leaves(), other.total_leaves());
-    ASSERT_TRUE(is_same(one.known_leaves().offsets, other.known_leaves().offsets));
-    for (index_type b = 0; b < one.known_leaves().size(); ++b)
-      EXPECT_EQ(one.cell(b), other.cell(b));
-    EXPECT_TRUE(is_same(one.interactions().own, other.interactions().own));
-    EXPECT_TRUE(is_same(one.interactions().offsets, other.interactions().offsets));
-    EXPECT_TRUE(is_same(one.interactions().ranges, other.interactions().ranges));
-    for (int d = 0; d < Dim; ++d)
-      for (index_type i = 0; i < one.n_points(); ++i)
-        ASSERT_EQ(one.positions()[d][i], other.positions()[d][i]);
-    ASSERT_EQ(one.layers().size(), other.layers().size());
-    for (std::size_t l = 0; l < one.layers().size(); ++l)
-    {
-      auto const &a = one.layers()[l], &b = other.layers()[l];
-      EXPECT_EQ(a.rank, b.rank);
-      EXPECT_EQ(a.first_leaf, b.first_leaf);
-      EXPECT_EQ(a.last_leaf, b.last_leaf);
-      EXPECT_EQ(a.sent, b.sent);
-    }
-  }
-
   constexpr double never = std::numeric_limits<double>::infinity();
 
   /// Points drift over the cuts, fall into one corner, and return.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "clouds.hpp"
+#include "tree/same_tree.hpp"
 
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/tree/build_tree.hpp>
@@ -192,5 +193,38 @@ namespace nearfield::test
     EXPECT_EQ(std::ranges::count(times, 1), static_cast<std::ptrdiff_t>(n));
     EXPECT_EQ(std::ranges::count(own, 1), static_cast<std::ptrdiff_t>(n_own));
     EXPECT_EQ(way.received_offsets.back(), n_own);
+  }
+
+  /// Two trees over ranks are equal to the bit, as far as that does not depend on where the points come from.
+  template <class T, int Dim>
+  void expect_equal_parts(starpu_mpi::distributed_tree<T, Dim> const& one,
+                          starpu_mpi::distributed_tree<T, Dim> const& other)
+  {
+    ASSERT_EQ(one.size(), other.size());
+    EXPECT_EQ(one.root(), other.root());
+    EXPECT_EQ(one.first_leaf(), other.first_leaf());
+    EXPECT_EQ(one.interaction_count(), other.interaction_count());
+    EXPECT_EQ(one.total_leaves(), other.total_leaves());
+    ASSERT_TRUE(std::ranges::equal(one.known_leaves().offsets, other.known_leaves().offsets));
+    ASSERT_TRUE(std::ranges::equal(one.known_sources().offsets, other.known_sources().offsets));
+    for (index_type b = 0; b < one.known_leaves().size(); ++b)
+      EXPECT_EQ(one.cell(b), other.cell(b));
+    expect_same_list(one.interactions(), other.interactions());
+    for (int d = 0; d < Dim; ++d)
+    {
+      EXPECT_TRUE(std::equal(one.positions()[d], one.positions()[d] + one.n_points(),
+                             other.positions()[d]));
+      EXPECT_TRUE(std::equal(one.source_positions()[d], one.source_positions()[d] + one.n_sources(),
+                             other.source_positions()[d]));
+    }
+    ASSERT_EQ(one.layers().size(), other.layers().size());
+    for (std::size_t l = 0; l < one.layers().size(); ++l)
+    {
+      auto const &a = one.layers()[l], &b = other.layers()[l];
+      EXPECT_EQ(a.rank, b.rank);
+      EXPECT_EQ(a.first_leaf, b.first_leaf);
+      EXPECT_EQ(a.last_leaf, b.last_leaf);
+      EXPECT_EQ(a.sent, b.sent);
+    }
   }
 }

@@ -1,10 +1,10 @@
 // A tree over ranks that a GPU made is that of threads to the bit.
 
 #include "clouds.hpp"
+#include "part_of_a_tree.hpp"
 #include "runtime_of_rank.hpp"
 
 #include "tree/periodic_cases.hpp"
-#include "tree/same_tree.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
@@ -28,27 +28,7 @@ namespace
     EXPECT_TRUE(std::ranges::equal(found.cuts(), expected.cuts()));
     EXPECT_TRUE(std::ranges::equal(found.numbers(), expected.numbers()));
     EXPECT_TRUE(std::ranges::equal(found.source_numbers(), expected.source_numbers()));
-    for (int d = 0; d < Dim; ++d)
-    {
-      EXPECT_TRUE(std::equal(found.positions()[d], found.positions()[d] + found.n_points(),
-                             expected.positions()[d]));
-      EXPECT_TRUE(std::equal(found.source_positions()[d],
-                             found.source_positions()[d] + found.n_sources(),
-                             expected.source_positions()[d]));
-    }
-    EXPECT_TRUE(std::ranges::equal(found.known_leaves().offsets, expected.known_leaves().offsets));
-    expect_same_list(found.interactions(), expected.interactions());
-    EXPECT_EQ(found.interaction_count(), expected.interaction_count());
-    EXPECT_EQ(found.total_leaves(), expected.total_leaves());
-    ASSERT_EQ(found.layers().size(), expected.layers().size());
-    for (std::size_t l = 0; l < found.layers().size(); ++l)
-    {
-      auto const &a = found.layers()[l], &b = expected.layers()[l];
-      EXPECT_EQ(a.rank, b.rank);
-      EXPECT_EQ(a.first_leaf, b.first_leaf);
-      EXPECT_EQ(a.last_leaf, b.last_leaf);
-      EXPECT_EQ(a.sent, b.sent);
-    }
+    expect_equal_parts(found, expected);
     EXPECT_TRUE(found.way().sent == expected.way().sent);
     EXPECT_TRUE(found.way().received == expected.way().received);
   }
