@@ -1,0 +1,92 @@
+#pragma once
+
+#include "launch.cuh"
+#include "points.cuh"
+#include "starts.cuh"
+
+#include <nearfield/core/boxes.hpp>
+#include <nearfield/cuda/permutation.hpp>
+
+#include <array>
+#include <cstdint>
+
+/// \file
+/// Sorted points of a GPU and others that arrive, in one order.
+
+namespace nearfield::detail
+{
+  /// Sorted points [first, first + n) and others, the first n_before of which come before them: row i of all.
+  template <class T, int Dim>
+  struct united_rows
+  {
+    device_points<T, Dim> own, others{};
+    index_type const* order; ///< of own points
+    std::uint32_t first, n, n_before = 0;
+
+    /// Writes its coordinates and its index to position p.
+    __device__ void take(std::uint32_t i, std::uint32_t p, std::array<T*, Dim> const& x,
+                         index_type* indices) const
+    {
+      bool const is_own = i - n_before < n; // and not below n_before
+      std::uint32_t const at = is_own ? order[first + i - n_before] : i < n_before ? i : i - n;
+      for (int d = 0; d < Dim; ++d) x[d][p] = (is_own ? own : others).x[d][at];
+      indices[p] = is_own ? at : no_row;
+    }
+  };
+
+  /// Position p takes row p.
+  template <class T, int Dim>
+  __global__ void take_rows(united_rows<T, Dim> from, std::uint32_t n, std::array<T*, Dim> x,
+                            index_type* indices)
+  {
+    std::uint32_t const p = thread_index();
+    if (p < n) from.take(p, p, x, indices);
+  }
+
+  /// Where sorted others come to lie: places[k] of the k-th, which is order[k] of them. The first n_before of them come
+  /// before own points with equal keys, the rest after. rows[k]: its number, if own points are counted between them.
+  static __global__ void find_places_of_others(std::uint64_t const* own_keys, std::uint32_t n_own,
+                                               std::uint64_t const* keys, index_type const* order,
+                                               std::uint32_t n, std::uint32_t n_before,
+                                               index_type* places, index_type* rows)
+  {
+    std::uint32_t const k = thread_index();
+    if (k >= n) return;
+    bool const is_before = order[k] < n_before;
+    // keys have fewer than 64 bits
+    places[k] = k + lower_bound(own_keys, n_own, keys[k] + !is_before);
+    rows[k] = order[k] + (is_before ? 0 : n_own);
+  }
+
+  /// Own points, whose keys these are, and n others at `places`, in one order.
+  template <class T, int Dim>
+  __global__ void __launch_bounds__(block_threads)
+      merge_rows(united_rows<T, Dim> const from, std::uint64_t const* own_keys,
+                 std::uint64_t const* other_keys, index_type const* places, index_type const* rows,
+                 std::uint32_t n, std::array<T*, Dim> const x, index_type* indices,
+                 std::uint64_t* keys)
+  {
+    // others before the block, and before its end
+    __shared__ std::uint32_t before[2];
+    auto const others_before = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t position)
+    {
+      while (begin < end)
+      {
+        std::uint32_t const half = begin + (end - begin) / 2;
+        bool const below = places[half] < position;
+        begin = below ? half + 1 : begin;
+        end = below ? end : half;
+      }
+      return begin;
+    };
+    if (threadIdx.x < 2)
+      before[threadIdx.x] = others_before(0, n, (blockIdx.x + threadIdx.x) * block_threads);
+    __syncthreads();
+    std::uint32_t const p = thread_index();
+    if (p >= from.n + n) return;
+    std::uint32_t const k = others_before(before[0], before[1], p);
+    bool const is_other = k < n && places[k] == p;
+    keys[p] = is_other ? other_keys[k] : own_keys[p - k];
+    from.take(is_other ? rows[k] : from.n_before + p - k, p, x, indices);
+  }
+}
