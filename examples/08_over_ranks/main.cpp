@@ -159,7 +159,10 @@ int main(int argc, char** argv)
       {
         std::size_t const n = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : 300;
         int const n_steps = argc > 2 ? std::atoi(argv[2]) : 20;
-        if (starpu_init(nullptr) != 0) throw nf::error("StarPU did not start; see its message");
+        starpu_conf conf;
+        starpu_conf_init(&conf);
+        conf.sched_policy = nf::starpu::yielding_policy(); // here ranks share cores
+        if (starpu_init(&conf) != 0) throw nf::error("StarPU did not start; see its message");
         starpu_mpi_init_comm(&argc, &argv, 0, ranks);
         bool const is_good = fly_apart(ranks, n, n_steps);
         starpu_mpi_shutdown();

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
+#include <thread>
 
 namespace nearfield::starpu
 {
@@ -89,6 +90,7 @@ namespace nearfield::starpu
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
+      conf.sched_policy = scheduler.empty() ? yielding_policy() : yielding_policy(scheduler);
       detail::home const measurements;
       detail::make_swap();
       detail::check_threads(n_threads(conf, n_gpus));
@@ -224,13 +226,24 @@ namespace nearfield::starpu
     monitor::of_process().rethrow();
   }
 
-  sleeping_workers::sleeping_workers()
+  starpu_sched_policy* yielding_policy(std::string const& name)
   {
-    starpu_pause();
-  }
-  sleeping_workers::~sleeping_workers()
-  {
-    starpu_resume();
+    static starpu_sched_policy policy;
+    static starpu_task* (*pop)(unsigned) = nullptr;
+    for (auto** known = starpu_sched_get_predefined_policies(); known && *known; ++known)
+    {
+      if ((*known)->policy_name != name) continue;
+      policy = **known;
+      pop = policy.pop_task;
+      policy.pop_task = [](unsigned context)
+      {
+        starpu_task* const task = pop(context);
+        if (!task) std::this_thread::yield();
+        return task;
+      };
+      return &policy;
+    }
+    return nullptr;
   }
 
   std::string version()

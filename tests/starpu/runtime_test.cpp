@@ -178,27 +178,33 @@ namespace
     starpu_shutdown();
   }
 
-  TEST(starpu_runtime, sleeping_workers_start_tasks_when_they_wake)
+  /// What StarPU runs with.
+  starpu_sched_policy const& running_policy()
   {
-    starpu::runtime const starpu({.workers = 1, .gpus = 0});
-    static std::atomic<int> ran;
-    ran = 0;
-    starpu_codelet codelet;
-    starpu_codelet_init(&codelet);
-    codelet.cpu_funcs[0] = [](void**, void*)
+    return *starpu_sched_ctx_get_sched_policy(0);
+  }
+
+  TEST(starpu_runtime, its_workers_yield_under_the_policy_that_starpu_would_take)
+  {
+    std::string taken;
     {
-      ++ran;
-    };
-    {
-      starpu::sleeping_workers const asleep;
-      starpu_task* const task = starpu_task_create();
-      task->cl = &codelet;
-      ASSERT_EQ(starpu_task_submit(task), 0);
-      usleep(20'000);
-      EXPECT_EQ(ran, 0);
+      starpu_conf conf;
+      starpu::check(starpu_conf_init(&conf), "starpu_conf_init");
+      conf.ncpus = 1;
+      starpu::check(starpu_init(&conf), "starpu_init");
+      taken = running_policy().policy_name;
+      EXPECT_NE(running_policy().pop_task, starpu::yielding_policy(taken)->pop_task);
+      starpu_shutdown();
     }
-    starpu_task_wait_for_all();
-    EXPECT_EQ(ran, 1);
+    {
+      runtime const automatic({.workers = 1});
+      EXPECT_EQ(running_policy().policy_name, taken);
+      EXPECT_EQ(running_policy().pop_task, starpu::yielding_policy()->pop_task);
+    }
+    runtime const eager({.workers = 1, .scheduler = "eager"});
+    EXPECT_STREQ(running_policy().policy_name, "eager");
+    EXPECT_EQ(running_policy().pop_task, starpu::yielding_policy("eager")->pop_task);
+    EXPECT_EQ(starpu::yielding_policy("fastest"), nullptr);
   }
 
   TEST(starpu_runtime, takes_the_scheduler_and_the_workers_that_are_stated)

@@ -46,12 +46,6 @@ namespace nearfield::app
     {
       return workers_->workers() > 1 ? workers_.get() : nullptr;
     }
-    /// For while a tree is made. A rank with one core would wait for others while its worker, which looks for tasks, has
-    /// the core.
-    [[nodiscard]] std::unique_ptr<starpu::sleeping_workers> sleep_of_worker() const
-    {
-      return threads_of_tree() ? nullptr : std::make_unique<starpu::sleeping_workers>();
-    }
 
   private:
     std::optional<session> running_;
@@ -87,7 +81,6 @@ namespace nearfield::app
       all_.attempt(
           [&]
           {
-            auto const sleep = runtime_.sleep_of_worker();
             starpu_mpi::distribution_options const how{
                 .threads = runtime_.threads_of_tree(),
                 .gpu = runtime_.running().runtime().first_gpu()};
@@ -130,11 +123,7 @@ namespace nearfield::app
             for (std::size_t d = 0; d < Dim; ++d) x[d] = now->columns[d].data();
           });
       all_.attempt(
-          [&]
-          {
-            auto const sleep = runtime_.sleep_of_worker();
-            tree_->rebuild(soa<T const, Dim>(x, points.points.size()), step_->seconds());
-          });
+          [&] { tree_->rebuild(soa<T const, Dim>(x, points.points.size()), step_->seconds()); });
       tree_seconds_ = seconds_since(begin);
       all_.attempt([&] { step_->positions_changed(); });
     }

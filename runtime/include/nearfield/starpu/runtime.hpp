@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+struct starpu_sched_policy;
+
 /// \namespace nearfield::starpu
 /// Near fields, P2P and radius searches as StarPU tasks.
 
@@ -18,6 +20,7 @@ namespace nearfield::starpu
   /// differ from StarPU's: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a single launch
   /// drains before the next one fills it), and one core is left free for each GPU and one for the main
   /// thread (with a worker on every core, downloads wait) unless STARPU_NCPU or STARPU_RESERVE_NCPU is set.
+  /// Workers that find no task leave their core to other threads (yielding_policy()).
   struct runtime_options
   {
     /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for
@@ -102,16 +105,15 @@ namespace nearfield::starpu
     runtime starpu_;
   };
 
-  /// While it lives, StarPU's workers start no tasks and leave their cores to others (starpu_pause). To be used where
-  /// nobody waits for a task meanwhile, such as another rank.
-  class NEARFIELD_API sleeping_workers
-  {
-  public:
-    sleeping_workers();
-    sleeping_workers(sleeping_workers const&) = delete;
-    sleeping_workers& operator=(sleeping_workers const&) = delete;
-    ~sleeping_workers();
-  };
+  /// StarPU's scheduling policy of this name, or its default: but a worker that finds no task lets other threads have
+  /// its core. StarPU's own workers keep the core while they look for tasks, which takes time where threads share it
+  /// and tasks wait for those threads: for messages of other ranks, for more tasks, for other workers. A core that
+  /// nobody else wants loses nothing. A runtime that starts StarPU takes it; a program that does gives it to starpu_init:
+  ///
+  ///     conf.sched_policy = nearfield::starpu::yielding_policy();
+  ///
+  /// Null if StarPU has no policy of this name. One StarPU at a time can use what the last call gave.
+  NEARFIELD_API starpu_sched_policy* yielding_policy(std::string const& name = "lws");
 
   /// The version of the StarPU library in use, such as "1.3.10".
   NEARFIELD_API std::string version();
