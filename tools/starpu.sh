@@ -16,7 +16,7 @@ fi
 version=1.4.10
 archive=starpu_$version+dfsg.orig.tar.gz
 sha256=6b3bb9ec0d79f937882148b2da09ae6cb0ad4d1e83a104be45723dd70eba99c3
-patch=$root/tools/starpu-$version-cuda13.patch
+patch=$root/tools/starpu-$version.patch
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/nearfield
 
 fail()
@@ -26,7 +26,7 @@ fail()
 }
 
 what="StarPU $version"
-own_name=starpu-$version
+own_name=starpu-$version-$(sha256sum "$patch" | cut -c 1-8) # built anew when the patch changes
 if [ "$kind" = starpu-cuda ]; then
   nvcc=${CUDACXX:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
   [ -x "$nvcc" ] || fail "no nvcc in PATH, CUDACXX or /usr/local/cuda/bin: install NVIDIA's CUDA toolkit, or set CUDACXX"
