@@ -39,6 +39,7 @@ namespace
     std::uint64_t seed = 1;
     double cutoff = 0.1;
     std::array<T, Dim> period{};
+    std::array<int, Dim> cells_per_cutoff{}; ///< over ranks
 
     [[nodiscard]] distributed_cells<T, Dim> distribute() const
     {
@@ -47,7 +48,7 @@ namespace
       return {MPI_COMM_WORLD,
               slice(all, first[rank], first[rank + 1]),
               cutoff,
-              {.period = period, .first_number = far_number}};
+              {.period = period, .cells_per_cutoff = cells_per_cutoff, .first_number = far_number}};
     }
     [[nodiscard]] cell_list<T, Dim> on_one_rank() const
     {
@@ -67,6 +68,7 @@ namespace
     made.cutoff = random.uniform(0.03, random.below(4) == 0 ? 0.5 : 0.15);
     for (int a = 0; a < Dim; ++a)
     {
+      made.cells_per_cutoff[a] = static_cast<int>(random.below(4));
       T const stretch = random.below(3) == 0 ? T(2.5) : T(1);
       // sometimes too short for a periodic grid
       bool const is_short = random.below(3) == 0;

@@ -65,6 +65,7 @@ namespace
           {2, "half", "many.csv", {"--periodic", "1,0,1"}},
           {3, "half", "many.npy", {"--columns", "x,_,y,_", "--dim", "2"}},
           {3, "full", "many.npy", {"--precision", "f32", "--backend", "scalar"}},
+          {2, "full", "many.npy", {"--cells-per-cutoff", "3"}},
           {2, "count", "many.csv", {"--workers", "1"}},
           {3, "count", "many.npy", {"--periodic", "1,1,1"}},
           {3, "table", "many.csv", {}},

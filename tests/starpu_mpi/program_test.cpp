@@ -305,10 +305,8 @@ namespace
       char const* message;
     };
     for (auto const& [options, message] :
-         {refused{{"run", "--gpus", "1"}, "--gpus: not available over ranks"},
-          {{"search", "--radius", "1", "--backend", "cuda"}, "--backend cuda: not available"},
-          {{"search", "--radius", "1", "--cells-per-cutoff", "2"},
-           "--cells-per-cutoff: not avail"}})
+         {refused{{"run", "--workers", "0"}, "--workers 0: not available over ranks"},
+          {{"search", "--radius", "1", "--backend", "cuda"}, "--backend cuda: not available"}})
     {
       auto arguments = options;
       arguments.push_back("in.csv");
@@ -318,8 +316,9 @@ namespace
           message);
     }
     expect_refusal(run_over(2, {"in.csv"}, "tune"), "tune: found 2 ranks");
-    if (nearfield::gpus().empty())
-      expect_refusal(run_over(2, {"in.csv", "--backend", "cuda"}), "--backend cuda: ");
+    if (!nearfield::gpus().empty()) return;
+    expect_refusal(run_over(2, {"in.csv", "--backend", "cuda"}), "--backend cuda: ");
+    expect_refusal(run_over(2, {"in.csv", "--gpus", "1"}), "--gpus: ");
   }
 
   /// The children of a process that run the program.

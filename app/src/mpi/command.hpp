@@ -19,7 +19,6 @@ namespace nearfield::app
   {
     if (is_given) throw error(option + ": not available over ranks of MPI; " + remedy);
   }
-  inline constexpr char const* alone = "leave it out, or run on one rank";
 
   /// Before StarPU starts: it would bind the first worker of each rank of a machine to the same core. Threads stay on
   /// the cores of their process.

@@ -27,8 +27,6 @@ namespace nearfield::app
   {
     void check_options(run_options const& options)
     {
-      refuse(options.step.gpus.value_or(0) > 0, "--gpus",
-             "ranks share the GPUs of a machine; leave it out, or give 0 for none");
       refuse(options.step.workers == 0, "--workers 0",
              "ranks compute as StarPU tasks; give 1 or more");
     }
@@ -46,7 +44,8 @@ namespace nearfield::app
     execution_options share_machine(ranks const& all, execution_options step)
     {
       bool const may_use_gpus = !is_of_cpu(step.backend) && step.gpus != 0;
-      if (may_use_gpus) starpu_mpi::share_gpus(MPI_COMM_WORLD);
+      if (may_use_gpus) starpu_mpi::share_gpus(MPI_COMM_WORLD, step.gpus);
+      if (step.gpus > 0) step.gpus = std::nullopt; // of this rank, what it was given
       leave_binding_to_the_launcher();
       if (step.workers || std::getenv("STARPU_NCPU")) return step;
       int const share = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN)) / all.on_this_machine();

@@ -110,6 +110,7 @@ namespace nearfield::app
       starpu_mpi::distributed_cells_options<T, Dim> grid;
       std::ranges::transform(options.periodic, grid.period.begin(),
                              [](double length) { return static_cast<T>(length); });
+      grid.cells_per_cutoff.fill(options.cells_per_cutoff);
       position_columns<T, Dim> x;
       std::optional<session> running;
       all.attempt(
@@ -207,7 +208,6 @@ namespace nearfield::app
   exit_status search_over_ranks(search_options const& asked)
   {
     refuse(asked.backend == backend::cuda, "--backend cuda", "give auto, simd or scalar");
-    refuse(asked.cells_per_cutoff > 0, "--cells-per-cutoff", alone);
     auto options = asked;
     if (options.backend == backend::automatic) options.backend = backend::simd;
     leave_binding_to_the_launcher();

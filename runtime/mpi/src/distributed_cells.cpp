@@ -176,7 +176,8 @@ namespace nearfield::starpu_mpi
             of_halo[a] = own[a] + n_points();
           }
           using view = soa<T const, Dim>;
-          cell_list_options<T, Dim> const of_list{.period = options.period};
+          cell_list_options<T, Dim> const of_list{.cells_per_cutoff = options.cells_per_cutoff,
+                                                  .period = options.period};
           parts_.own.emplace(view(own, n_points()), cutoff, of_list);
           parts_.border.emplace(view(of_border, border.size()),
                                 view(of_halo, arrived.values.size()), cutoff, of_list);

@@ -13,13 +13,13 @@
 
 namespace nearfield::starpu_mpi
 {
-  void share_gpus(MPI_Comm communicator)
+  void share_gpus(MPI_Comm communicator, std::optional<int> most)
   {
     std::vector<gpu> const found = gpus();
-    int const n = static_cast<int>(found.size());
+    int const there = static_cast<int>(found.size()), n = std::min(there, most.value_or(there));
     // those that see the same GPUs: a launcher may have given each rank its own
     std::string seen;
-    for (int device = 0; device < n; ++device) seen += nearfield::detail::identity_of(device);
+    for (int device = 0; device < there; ++device) seen += nearfield::detail::identity_of(device);
     auto const hash = std::hash<std::string>()(seen);
     MPI_Comm machine = MPI_COMM_NULL, sharing = MPI_COMM_NULL;
     MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
@@ -29,7 +29,7 @@ namespace nearfield::starpu_mpi
     MPI_Comm_size(sharing, &ranks);
     MPI_Comm_free(&sharing);
     MPI_Comm_free(&machine);
-    if (n == 0 || ranks == 1 || std::getenv("STARPU_WORKERS_CUDAID")) return;
+    if (n == 0 || (ranks == 1 && n == there) || std::getenv("STARPU_WORKERS_CUDAID")) return;
     auto const first_of = [&](int r)
     {
       return static_cast<int>(std::int64_t(r) * n / ranks);

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace nearfield::starpu_mpi
@@ -149,11 +150,11 @@ namespace nearfield::starpu_mpi
   extern template class near_field<float>;
   extern template class near_field<double>;
 
-  /// Divides the GPUs of each machine among the ranks on it, by StarPU's variables STARPU_WORKERS_CUDAID and
-  /// STARPU_NCUDA: call it before StarPU starts. With more ranks than GPUs, several share one, and its memory
-  /// (STARPU_LIMIT_CUDA_MEM). A rank's first GPU becomes the current device of the calling thread. Does nothing where
-  /// STARPU_WORKERS_CUDAID is set, or where a launcher shows each rank GPUs of its own. Collective.
-  NEARFIELD_API void share_gpus(MPI_Comm communicator);
+  /// Divides the GPUs of each machine, or the first `most` of them, among the ranks on it, by StarPU's variables
+  /// STARPU_WORKERS_CUDAID and STARPU_NCUDA: call it before StarPU starts. With more ranks than GPUs, several share one,
+  /// and its memory (STARPU_LIMIT_CUDA_MEM). A rank's first GPU becomes the current device of the calling thread. Does
+  /// nothing where STARPU_WORKERS_CUDAID is set, or where a launcher shows each rank GPUs of its own. Collective.
+  NEARFIELD_API void share_gpus(MPI_Comm communicator, std::optional<int> most = std::nullopt);
 
   /// Calls f, and if it throws ends all ranks of the communicator: the rank that failed prints one line, "program: rank
   /// 2: ..." with the message, to the standard error, and calls MPI_Abort(). An exception that all ranks have thrown is
