@@ -205,6 +205,24 @@ namespace
     expect_one_rank(of, pair_form::mutual, automatic);
   }
 
+  TEST(distributed_near_field, computes_one_group_on_a_gpu_however_many_ranks_touch_it)
+  {
+    if (runtime_of_rank().n_gpus() != 1) GTEST_SKIP() << "no GPU, or several";
+    // of 28 ranks with two or three of these leaves each, most touch 24 others or more
+    problem<one_over_r<>, float> of(cloud::uniform, 5000, owners::even, {.level = 2});
+    of.compute_expected();
+    RecordProperty("touched", static_cast<int>(of.tree.layers().size()));
+    for (pair_form const form : {pair_form::mutual, pair_form::one_sided})
+    {
+      starpu_mpi::near_field step{runtime_of_rank(), of.tree,      one_over_r<>{},
+                                  of.inputs(),       of.outputs(), {.form = form}};
+      if (of.tree.gpu()) EXPECT_LE(step.n_tasks(), 2u);
+      step.submit();
+      step.wait();
+      of.expect_results(rounding_of(0.f));
+    }
+  }
+
   TEST(distributed_near_field, takes_strided_columns)
   {
     problem<one_over_r<>, double> of(cloud::uniform, 500, owners::random, {.level = 2});

@@ -32,7 +32,7 @@ namespace nearfield::detail
   };
 
   /// The most chunks: met_leaves::chunks has a bit for each.
-  inline constexpr std::size_t most_chunks_of_a_part = 32;
+  inline constexpr std::size_t most_chunks_of_a_part = 64;
 
   /// What the leaves of a part meet. If the part is the only chunk, the two columns about others are empty.
   struct met_leaves
@@ -40,16 +40,15 @@ namespace nearfield::detail
     /// for each own leaf, the number of points in it and in those that it meets
     page_vector<std::uint64_t> sources;
     /// for each own leaf at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, another one
-    page_vector<std::uint32_t> chunks;
+    page_vector<std::uint64_t> chunks;
     /// for each known leaf: 1 if it is of another chunk and an own one meets it
     page_vector<std::uint8_t> is_met;
     std::uint64_t pairs = 0; ///< of two different points
   };
 
   /// Leaves of the part with what they meet of its own points, or of others, in device memory. Of ranges, set 0 is the
-  /// part's own points, and sets 1, 2, ... are those of the other chunks that it meets, in their order; leaves that it
-  /// does not meet are left out. Ranges count from the first point of their set. A leaf that has nothing to do here has
-  /// no ranges, and no points of its own.
+  /// part's own points, and set 1 is those of the leaves of other chunks that it meets, in their order. Ranges count from
+  /// the first point of their set. A leaf that has nothing to do here has no ranges, and no points of its own.
   template <int Dim>
   struct part_list
   {

@@ -342,7 +342,7 @@ namespace nearfield::starpu_mpi::detail
         for (index_type b = layers[l].first_leaf; b < layers[l].last_leaf; ++b)
           if (met.is_met[b]) found[l].foreign.push_back(b);
       for (std::size_t i = 0; i < met.chunks.size(); ++i)
-        for (std::uint32_t left = met.chunks[i]; left != 0; left &= left - 1)
+        for (std::uint64_t left = met.chunks[i]; left != 0; left &= left - 1)
         {
           auto const chunk = static_cast<std::size_t>(std::countr_zero(left));
           found[chunk < own_chunk ? chunk : chunk - 1].own.push_back(border[i]);

@@ -232,6 +232,7 @@ namespace nearfield::starpu_mpi::detail
         send(one.x_sent, one.rank, positions_of_layer);
         receive(one.x, one.rank, positions_of_layer);
       }
+      submit_copies(parts->others.positions, parts->others.x);
       for (group& one : parts->groups)
       {
         submit_list(one.inner_list);
@@ -260,6 +261,7 @@ namespace nearfield::starpu_mpi::detail
         send(one.q_sent, one.rank, inputs_of_layer);
         receive(one.q, one.rank, inputs_of_layer);
       }
+      submit_copies(parts->others.inputs, parts->others.q);
     }
 
     void submit_p2p(starpu_codelet& codelet, nearfield::detail::group_plan const& of, group& to,

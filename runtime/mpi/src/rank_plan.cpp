@@ -7,6 +7,7 @@
 #include <nearfield/p2p/cuda_job.hpp>
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -244,8 +245,9 @@ namespace nearfield::starpu_mpi::detail
     auto const& offsets = leaves.sources.offsets;
     double const n_known = offsets.back(), n_own = offsets[leaves.last] - offsets[leaves.first];
     auto const& [source_x, source_q, target_x, out] = gpus.point;
-    return leaves.layers.size() < most_source_allocations && n_own < double(1u << 31) &&
-           fits((source_x + source_q) * n_known + out * n_own, gpus.memory);
+    // points of others arrive, and are joined
+    return n_own < double(1u << 31) &&
+           fits((source_x + source_q) * (2 * n_known - n_own) + out * n_own, gpus.memory);
   }
 
   rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, double inner_pairs,
@@ -255,26 +257,23 @@ namespace nearfield::starpu_mpi::detail
     auto const& offsets = leaves.sources.offsets;
     point_interval const own{0, offsets[leaves.last] - offsets[leaves.first]};
     plan.targets = plan.sources = {own};
-    plan.n_layers_before = static_cast<std::size_t>(std::ranges::count_if(
-        leaves.layers, [&](rank_layer const& layer) { return layer.first_leaf < leaves.first; }));
-    auto const add = [&](double pairs, std::size_t n_layers, auto& to)
+    auto const add = [&](double pairs, std::size_t n_chunks, auto& to)
     {
       auto& part = to.emplace_back();
       if (pairs == 0) return;
       part.emplace();
       part->targets = own;
       part->is_for_gpus = true;
-      part->source_chunks.push_back(plan.n_layers_before);
-      for (std::size_t layer = 0; layer < n_layers; ++layer)
-        part->source_chunks.push_back(layer + (layer >= plan.n_layers_before));
+      part->source_chunks.resize(n_chunks);
+      std::iota(part->source_chunks.begin(), part->source_chunks.end(), std::size_t(0));
       part->head.n_targets = own.size();
-      part->head.n_sources = static_cast<index_type>(part->source_chunks.size());
+      part->head.n_sources = static_cast<index_type>(n_chunks);
       part->interactions = pairs;
     };
     // outputs are written in any case
     bool const needs_inner = form == pair_form::mutual || border_pairs == 0;
-    add(needs_inner ? std::max(1., inner_pairs) : inner_pairs, 0, plan.inner);
-    add(border_pairs, leaves.layers.size(), plan.border);
+    add(needs_inner ? std::max(1., inner_pairs) : inner_pairs, 1, plan.inner);
+    add(border_pairs, 2, plan.border);
     return plan;
   }
 

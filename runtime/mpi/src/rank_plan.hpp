@@ -63,7 +63,7 @@ namespace nearfield::starpu_mpi::detail
 
   /// Whether a plan with one group for all of them, one GPU's, can run.
   bool fits_one_group(rank_leaves const& leaves, rank_gpus const& gpus);
-  /// That plan, without lists, which have so many pairs.
+  /// That plan, without lists, which have so many pairs. Its chunks are the rank's own points and those of all layers.
   rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, double inner_pairs,
                            double border_pairs);
 

@@ -27,6 +27,11 @@ namespace nearfield::starpu_mpi::detail
         for (row_copy const& copy : argument.copies)
         {
           columns const source(task.buffers[1 + copy.source], argument.n_columns);
+          if (copy.list == row_copy::no_list)
+          {
+            copy_all(task, copy, source, target, argument.n_columns);
+            continue;
+          }
           auto const* const list = reinterpret_cast<index_type const*>(
                                        STARPU_VECTOR_GET_PTR(task.buffers[1 + copy.list])) +
                                    copy.begin;
@@ -36,6 +41,17 @@ namespace nearfield::starpu_mpi::detail
             for (int c = 0; c < argument.n_columns; ++c)
               copy_column(argument.kind, copy, list, source[c], target[c]);
         }
+      }
+
+      static void copy_all(starpu::detail::running_task const& task, row_copy const& copy,
+                           columns const& source, columns const& target, int n_columns)
+      {
+        for (int c = 0; c < n_columns; ++c)
+          if (task.on == starpu::detail::implementation::cuda)
+            nearfield::detail::device_copy_inside(target[c] + copy.begin, source[c],
+                                                  copy.n * sizeof(T), task.stream);
+          else
+            std::copy_n(source[c], copy.n, target[c] + copy.begin);
       }
 
       static void copy_column(copy_kind kind, row_copy const& copy, index_type const* list,

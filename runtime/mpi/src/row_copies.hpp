@@ -18,9 +18,11 @@
 
 namespace nearfield::starpu_mpi::detail
 {
-  /// Rows [begin, begin + n) of one side, whose places on the other side are list[begin] - base and so on.
+  /// Rows [begin, begin + n) of one side, whose places on the other side are list[begin] - base and so on or, of rows that
+  /// are gathered without a list, 0, 1 ...
   struct row_copy
   {
+    static constexpr std::size_t no_list = ~std::size_t(0);
     std::size_t source, list; ///< buffers of the task, after the target
     index_type begin, n, base;
   };

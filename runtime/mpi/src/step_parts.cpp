@@ -98,6 +98,7 @@ namespace nearfield::starpu_mpi::detail
     make_groups(how);
     if (how.form == pair_form::mutual) make_halos();
     for (rank_layer const& other : tree.leaves.layers) make_layer(other, tree.leaves);
+    if (on_gpu) join_layers();
     std::size_t const n_points = tree.targets.sent.size(); // of the caller
     auto const me = static_cast<std::size_t>(rank);
     bool const takes =
@@ -163,6 +164,7 @@ namespace nearfield::starpu_mpi::detail
     std::size_t const before = plan.n_layers_before;
     if (chunk >= before && chunk < before + groups.size())
       return {groups[chunk - before].x, groups[chunk - before].q};
+    if (on_gpu) return {others.x, others.q};
     step_layer<T> const& from = layers[chunk < before ? chunk : chunk - groups.size()];
     return {from.x, from.q};
   }
@@ -276,6 +278,19 @@ namespace nearfield::starpu_mpi::detail
                    });
     finish(one.positions, n_x(), copy_kind::gather);
     finish(one.inputs, n_q(), copy_kind::gather);
+    if (!on_gpu || n == 0) return;
+    others.positions.append(one.x, others.n, n);
+    others.inputs.append(one.q, others.n, n);
+    others.n += n;
+  }
+
+  template <class T>
+  void step_parts<T>::join_layers()
+  {
+    others.x = data_of<T>(n_x() * others.n);
+    others.q = data_of<T>(n_q() * others.n);
+    finish(others.positions, n_x(), copy_kind::gather);
+    finish(others.inputs, n_q(), copy_kind::gather);
   }
 
   template <class T>
@@ -433,6 +448,8 @@ namespace nearfield::starpu_mpi::detail
       check(one.positions, one.x_sent);
       check(one.inputs, one.q_sent);
     }
+    check(others.positions, others.x);
+    check(others.inputs, others.q);
     for (step_peer<T> const& one : peers) check(one.to_caller, one.out_sent);
   }
 

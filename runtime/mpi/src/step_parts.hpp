@@ -156,6 +156,12 @@ namespace nearfield::starpu_mpi::detail
       rows.push_back({buffer(source), buffer(list), static_cast<index_type>(begin),
                       static_cast<index_type>(end - begin), base});
     }
+    /// All n rows of the source.
+    void append(starpu_data_handle_t source, std::size_t begin, std::size_t n)
+    {
+      rows.push_back({buffer(source), row_copy::no_list, static_cast<index_type>(begin),
+                      static_cast<index_type>(n), 0});
+    }
 
   private:
     std::size_t buffer(starpu_data_handle_t of)
@@ -218,6 +224,14 @@ namespace nearfield::starpu_mpi::detail
     handle sent_list, x_sent, q_sent, x, q; ///< none without points
   };
 
+  /// The points of all layers, of a rank with one group: its launch reads few sources, however many ranks are around it.
+  struct joined_layers
+  {
+    std::size_t n = 0; ///< points
+    copies positions, inputs;
+    handle x, q;
+  };
+
   /// A rank, maybe this one, that computes points of this rank's caller, or whose caller has points of this rank.
   template <class T>
   struct step_peer
@@ -270,6 +284,7 @@ namespace nearfield::starpu_mpi::detail
     // tasks know addresses of their members
     std::deque<step_group<T>> groups;
     std::deque<step_layer<T>> layers;
+    joined_layers others;
     std::deque<step_peer<T>> peers;
     // all points of this rank's caller, if its GPU takes them
     std::deque<caller_piece<T>> pieces;
@@ -283,6 +298,7 @@ namespace nearfield::starpu_mpi::detail
     step_list make_list(std::span<V const> values, backend where) const;
     void make_halos();
     void make_layer(rank_layer const& from, rank_leaves const& leaves);
+    void join_layers();
     void make_peer(int r, shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     /// Those of this rank's own points, in parts, so that several workers copy the caller's columns.
     void make_own_peers(shared_rows const& inputs, shared_rows const& outputs, bool accumulate);

@@ -11,7 +11,6 @@
 #include <thrust/iterator/counting_iterator.h>
 
 #include <algorithm>
-#include <functional>
 #include <limits>
 
 namespace nearfield::detail
@@ -20,12 +19,10 @@ namespace nearfield::detail
   {
     constexpr char const* what = "gpu_part";
 
-    chunk_view view_of(std::span<index_type const> chunks, std::span<std::uint16_t const> sets,
-                       std::size_t own)
+    chunk_view view_of(std::span<index_type const> chunks, std::size_t own)
     {
       chunk_view view{};
       std::ranges::copy(chunks, view.first);
-      std::ranges::copy(sets, view.set);
       view.own = static_cast<int>(own);
       return view;
     }
@@ -87,7 +84,7 @@ namespace nearfield::detail
     add(0, first);
     add(last, n);
     bus.upload(on, columns, stream);
-    chunk_view const chunks = view_of(chunks_, {}, own_);
+    chunk_view const chunks = view_of(chunks_, own_);
     take_targets<<<blocks_for(n_offsets, block_threads), block_threads, 0, stream>>>(
         n, sources_.data(), chunks, targets_.data());
     check_cuda(cudaGetLastError(), "gpu_part: take_targets");
@@ -122,18 +119,18 @@ namespace nearfield::detail
     device_array<std::uint64_t> n_sources(n_own, stream, what);
     device_array<std::uint8_t> is_met(n, stream, what);
     device_array<unsigned long long> pairs(1, stream, what);
-    chunks_met_ = device_array<std::uint32_t>(n_own, stream, what);
+    chunks_met_ = device_array<std::uint64_t>(n_own, stream, what);
     device_clear(is_met.data(), n, stream);
     device_clear(pairs.data(), sizeof(unsigned long long), stream);
     look_at_rows<Dim><<<blocks_of_warps(n_own), block_threads, 0, stream>>>(
-        {view, view_of(chunks_, {}, own_), offsets_.data(), rows_.data(), nullptr, false},
+        {view, view_of(chunks_, own_), offsets_.data(), rows_.data(), nullptr, false},
         n_sources.data(), chunks_met_.data(), is_met.data(), pairs.data());
     check_cuda(cudaGetLastError(), "gpu_part: look_at_rows");
 
     met_leaves met;
     met.sources.resize(n_own);
     std::vector<staged_column> columns{column_to(met.sources.data(), n_sources, n_own)};
-    device_array<std::uint32_t> of_border(n_border_, stream, what);
+    device_array<std::uint64_t> of_border(n_border_, stream, what);
     bool const has_others = chunks_.size() > 2;
     if (has_others)
     {
@@ -161,12 +158,6 @@ namespace nearfield::detail
     unsigned long long total = 0;
     device_copy(&total, pairs.data(), sizeof total, stream);
     met.pairs = total;
-    sets_.assign(chunks_.size() - 1, 0);
-    std::uint16_t n_sets = 1;
-    for (std::size_t c = 0; c < sets_.size(); ++c)
-      if (c != own_ && std::any_of(met.is_met.begin() + chunks_[c],
-                                   met.is_met.begin() + chunks_[c + 1], std::identity()))
-        sets_[c] = n_sets++;
     return met;
   }
 
@@ -178,12 +169,8 @@ namespace nearfield::detail
     // rows are there: nobody looks for leaves
     leaf_view<Dim> const leaves{nullptr,        nullptr, targets_.data(), sources_.data(),
                                 chunks_.back(), layout_, nullptr,         period_};
-    row_view<Dim> const all{leaves,
-                            view_of(chunks_, sets_, own_),
-                            offsets_.data(),
-                            rows_.data(),
-                            chunks_met_.data(),
-                            form == pair_form::mutual};
+    row_view<Dim> const all{leaves,       view_of(chunks_, own_), offsets_.data(),
+                            rows_.data(), chunks_met_.data(),     form == pair_form::mutual};
     std::size_t const n_offsets = n_own + std::size_t(1);
     device_array<std::uint64_t> counts(n_offsets, stream, what), before(n_offsets, stream, what);
     device_array<part_counts> found(1, stream, what);

@@ -54,13 +54,12 @@ namespace nearfield::detail
     std::size_t n_border_ = 0;
     // of known leaves
     std::vector<index_type> chunks_;
-    std::vector<std::uint16_t> sets_; ///< of the chunks
     std::size_t own_ = 0;
     device_array<index_type> targets_,
         sources_;                         ///< offsets; leaves of other chunks have no targets
     device_array<std::uint64_t> offsets_; ///< of rows
     device_array<index_type> rows_;
-    device_array<std::uint32_t> chunks_met_; ///< by own leaf, as met_leaves::chunks
+    device_array<std::uint64_t> chunks_met_; ///< by own leaf, as met_leaves::chunks
     device_array<index_type> n_own_;         ///< the number of own leaves
     device_array<std::array<double, 3>> shifts_;
   };

@@ -41,8 +41,8 @@ namespace nearfield::detail
     }
   };
 
-  static __global__ void take_values(std::uint32_t const* from, index_type const* places,
-                                     std::uint32_t n, std::uint32_t* to)
+  static __global__ void take_values(std::uint64_t const* from, index_type const* places,
+                                     std::uint32_t n, std::uint64_t* to)
   {
     std::uint32_t const i = thread_index();
     if (i < n) to[i] = from[places[i]];
@@ -52,7 +52,6 @@ namespace nearfield::detail
   struct chunk_view
   {
     std::uint32_t first[most_chunks_of_a_part + 1]; ///< the first leaves, then the end
-    std::uint16_t set[most_chunks_of_a_part];       ///< of ranges
     int own;
 
     [[nodiscard]] __device__ bool is_own(std::uint32_t leaf) const
@@ -76,7 +75,7 @@ namespace nearfield::detail
     chunk_view chunks;
     std::uint64_t const* offsets; ///< by known leaf
     index_type const* rows;
-    std::uint32_t const* chunks_met; ///< by own leaf
+    std::uint64_t const* chunks_met; ///< by own leaf
     bool is_mutual;
 
     [[nodiscard]] __device__ std::uint32_t count(std::uint32_t leaf) const
@@ -95,12 +94,25 @@ namespace nearfield::detail
       bool const is_own = chunks.is_own(leaves.leaf_of(element));
       return of_border ? !is_own : is_own && leaves.is_half(b, element);
     }
+    /// The points of a leaf in their set, 0 (own) or 1.
+    [[nodiscard]] __device__ source_range points(std::uint32_t leaf) const
+    {
+      index_type const first = leaves.sources[chunks.first[chunks.own]],
+                       last = leaves.sources[chunks.first[chunks.own + 1]];
+      bool const is_own = chunks.is_own(leaf);
+      index_type const before = is_own ? first : leaf < chunks.first[chunks.own] ? 0 : last - first;
+      return {leaves.sources[leaf] - before, leaves.sources[leaf + 1] - before,
+              static_cast<std::uint16_t>(!is_own), 0};
+    }
     /// Whether element i of a row, which the list has, begins a range.
     [[nodiscard]] __device__ bool begins(bool of_border, std::uint32_t b, index_type const* row,
                                          std::uint32_t i) const
     {
-      return begins_range(leaves, row, i) || !has(of_border, b, row[i - 1]) ||
-             chunks.of(leaves.leaf_of(row[i - 1])) != chunks.of(leaves.leaf_of(row[i]));
+      if (i == 0 || !has(of_border, b, row[i - 1])) return true;
+      source_range const before = points(leaves.leaf_of(row[i - 1])),
+                         here = points(leaves.leaf_of(row[i]));
+      return before.set != here.set || before.end != here.begin ||
+             leaves.shift_in(row[i - 1] ^ row[i]) != 0;
     }
   };
 
@@ -138,7 +150,7 @@ namespace nearfield::detail
   /// A warp for each leaf of the part. chunks_met: null if there is one chunk.
   template <int Dim>
   __global__ void __launch_bounds__(block_threads)
-      look_at_rows(row_view<Dim> const all, std::uint64_t* n_sources, std::uint32_t* chunks_met,
+      look_at_rows(row_view<Dim> const all, std::uint64_t* n_sources, std::uint64_t* chunks_met,
                    std::uint8_t* is_met, unsigned long long* pairs)
   {
     __shared__ unsigned long long of_warp[block_threads / 32];
@@ -150,17 +162,20 @@ namespace nearfield::detail
       std::uint32_t const b = all.chunks.first[all.chunks.own] + own;
       index_type const* const row = all.rows + all.offsets[b];
       auto const n = static_cast<std::uint32_t>(all.offsets[b + 1] - all.offsets[b]);
-      std::uint32_t chunks = 0;
+      unsigned long long chunks = 0;
       for (std::uint32_t i = lane; i < n; i += 32)
       {
         std::uint32_t const c = all.leaves.leaf_of(row[i]);
         sources += all.count(c);
         if (all.chunks.is_own(c)) continue;
-        chunks |= 1u << all.chunks.of(c);
+        chunks |= 1ull << all.chunks.of(c);
         is_met[c] = 1;
       }
-      chunks = __reduce_or_sync(all_lanes, chunks);
-      for (int s = 16; s > 0; s /= 2) sources += __shfl_xor_sync(all_lanes, sources, s);
+      for (int s = 16; s > 0; s /= 2)
+      {
+        sources += __shfl_xor_sync(all_lanes, sources, s);
+        chunks |= __shfl_xor_sync(all_lanes, chunks, s);
+      }
       std::uint32_t const n_targets = all.count(b);
       sources += n_targets;
       met = n_targets * (sources - 1);
@@ -264,15 +279,11 @@ namespace nearfield::detail
     if (lane == 0) to.offsets[own] = at;
     if (own == n_own) return;
 
-    chunk_view const& chunks = all.chunks;
-    index_type const* const sources = all.leaves.sources;
-    std::uint32_t const b = chunks.first[chunks.own] + own;
+    std::uint32_t const b = all.chunks.first[all.chunks.own] + own;
     if (lane == 0)
     {
       bool const has_own = all.has_whole(of_border, own) || (all.is_mutual && !of_border);
-      index_type const first = sources[chunks.first[chunks.own]];
-      to.own[own] = has_own ? source_range{sources[b] - first, sources[b + 1] - first, 0, 0}
-                            : source_range{0, 0, 0, 0};
+      to.own[own] = has_own ? all.points(b) : source_range{0, 0, 0, 0};
     }
     index_type const* const row = all.rows + all.offsets[b];
     auto const n = static_cast<std::uint32_t>(all.offsets[b + 1] - all.offsets[b]);
@@ -285,18 +296,16 @@ namespace nearfield::detail
       if (is_there)
       {
         std::uint32_t const r = at + first + __popc(beginnings & (~0u >> (31 - lane))) - 1;
-        std::uint32_t const leaf = all.leaves.leaf_of(row[i]);
-        int const chunk = chunks.of(leaf);
-        index_type const base = sources[chunks.first[chunk]];
+        source_range const points = all.points(all.leaves.leaf_of(row[i]));
         if (begins)
         {
-          to.ranges[r].begin = sources[leaf] - base;
-          to.ranges[r].set = chunks.set[chunk];
+          to.ranges[r].begin = points.begin;
+          to.ranges[r].set = points.set;
           to.ranges[r].shift = all.leaves.shift_in(row[i]);
         }
         if (i + 1 == n || !all.has(of_border, b, row[i + 1]) ||
             all.begins(of_border, b, row, i + 1))
-          to.ranges[r].end = sources[leaf + 1] - base;
+          to.ranges[r].end = points.end;
       }
       first += __popc(beginnings);
     }
