@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 
 namespace
@@ -59,5 +60,48 @@ namespace
                        [](float& to, float part) { to += part; }, which};
       EXPECT_EQ(radius_search(starpu, cells, sum), radius_search(simd, cells, sum));
     }
+  }
+
+  template <class T, int Dim>
+  void expect_the_lists_of_a_cpu(std::array<T, Dim> const& period)
+  {
+    auto const rank = static_cast<std::uint64_t>(rank_of_world());
+    auto const mine = make_points<T, Dim>(cloud::uniform, rank == 1 ? 0 : 2500, 1 + rank);
+    starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), 0.08,
+                                              {.period = period});
+    for (pairs const which : {pairs::half, pairs::full})
+    {
+      for (bool const sorted : {false, true})
+      {
+        to_coo const pairs_in{which, sorted, true, true};
+        auto const list = radius_search(cuda, cells, pairs_in);
+        auto const expected_list = radius_search(simd, cells, pairs_in);
+        expect_equal(list.i, expected_list.i, "COO i");
+        expect_equal(list.j, expected_list.j, "COO j");
+        expect_equal(list.r2, expected_list.r2, "COO r2");
+        expect_equal(list.displacements[1], expected_list.displacements[1], "COO y");
+        to_csr const rows_in{which, sorted, true, true};
+        auto const rows = radius_search(cuda, cells, rows_in);
+        auto const expected_rows = radius_search(simd, cells, rows_in);
+        expect_equal(rows.offsets, expected_rows.offsets, "CSR offsets");
+        expect_equal(rows.columns, expected_rows.columns, "CSR columns");
+        expect_equal(rows.r2, expected_rows.r2, "CSR r2");
+      }
+      auto const counts = radius_search(cuda, cells, count_pairs{which, true});
+      auto const expected_counts = radius_search(simd, cells, count_pairs{which, true});
+      EXPECT_GT(cells.sum_over_ranks(counts.total), 0u);
+      EXPECT_EQ(counts.total, expected_counts.total);
+      expect_equal(counts.per_point, expected_counts.per_point, "counts");
+      EXPECT_THROW((void)radius_search(cuda, cells, to_coo{.which = which, .max_bytes = 3}), error)
+          << counts.total;
+    }
+  }
+
+  TEST(distributed_search_on_a_gpu, finds_the_lists_of_a_cpu)
+  {
+    if (runtime_of_rank().n_gpus() == 0) GTEST_SKIP() << "no GPU";
+    expect_the_lists_of_a_cpu<float, 3>({1, 0, 1});
+    expect_the_lists_of_a_cpu<double, 3>({});
+    expect_the_lists_of_a_cpu<double, 2>({0, 1});
   }
 }

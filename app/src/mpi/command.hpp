@@ -14,12 +14,6 @@
 
 namespace nearfield::app
 {
-  /// Throws nearfield::error for an option that is not for several ranks.
-  inline void refuse(bool is_given, std::string const& option, std::string const& remedy)
-  {
-    if (is_given) throw error(option + ": not available over ranks of MPI; " + remedy);
-  }
-
   /// Before StarPU starts: it would bind the first worker of each rank of a machine to the same core. Threads stay on
   /// the cores of their process.
   inline void leave_binding_to_the_launcher()

@@ -27,8 +27,10 @@ namespace nearfield::app
   {
     void check_options(run_options const& options)
     {
-      refuse(options.step.workers == 0, "--workers 0",
-             "ranks compute as StarPU tasks; give 1 or more");
+      if (options.step.workers == 0)
+        throw error(
+            "--workers 0: not available over ranks of MPI, which compute as StarPU tasks; give "
+            "1 or more");
     }
 
     // Of this rank, by share_gpus() or by whoever has set StarPU's variable.

@@ -5,6 +5,7 @@
 #include "search_result.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/starpu_mpi/near_field.hpp>
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
 #include <algorithm>
@@ -131,6 +132,7 @@ namespace nearfield::app
       auto const search = [&](auto const& what)
       {
         if (running) return starpu_mpi::radius_search(running->runtime(), *cells, what);
+        if (options.backend == backend::cuda) return starpu_mpi::radius_search(cuda, *cells, what);
         return options.backend == backend::scalar ? starpu_mpi::radius_search(scalar, *cells, what)
                                                   : starpu_mpi::radius_search(simd, *cells, what);
       };
@@ -179,6 +181,7 @@ namespace nearfield::app
       auto early = options; // the first rank alone writes
       if (!all.is_first()) early.output = early.json = std::nullopt;
       all.attempt([&] { check_early(early); });
+      if (options.backend == backend::cuda) starpu_mpi::share_gpus(MPI_COMM_WORLD);
       auto const start = std::chrono::steady_clock::now();
       auto const mine =
           read_part(all, [&](file_part const& part) { return read_positions(options, part); });
@@ -207,7 +210,6 @@ namespace nearfield::app
 
   exit_status search_over_ranks(search_options const& asked)
   {
-    refuse(asked.backend == backend::cuda, "--backend cuda", "give auto, simd or scalar");
     auto options = asked;
     if (options.backend == backend::automatic) options.backend = backend::simd;
     leave_binding_to_the_launcher();

@@ -99,6 +99,7 @@ namespace nearfield::starpu_mpi
     ranks const all(communicator);
     lattice<T, Dim> const cells(agree_on_grid(all, points, static_cast<T>(cutoff), options.period));
     parts_.communicator = communicator;
+    parts_.options = options;
     parts_.grid = cells.grid;
     parts_.total_points = all.sum_of(points.size());
     std::uint64_t const first =

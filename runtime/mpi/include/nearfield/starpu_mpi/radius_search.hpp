@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/starpu/runtime.hpp>
@@ -77,6 +78,8 @@ namespace nearfield::starpu_mpi
     distributed_cells(MPI_Comm communicator, strided<T const, Dim> const& points, double cutoff,
                       options_type const& options = {});
 
+    /// What was asked for.
+    [[nodiscard]] options_type const& options() const { return parts_.options; }
     /// The grid of the cells of all points.
     [[nodiscard]] cell_grid<T, Dim> const& grid() const { return parts_.grid; }
     /// The keys at which the ranges of ranks begin, and the end of the last. The key of a cell has the bits of its
@@ -125,6 +128,7 @@ namespace nearfield::starpu_mpi
     struct parts
     {
       MPI_Comm communicator = MPI_COMM_NULL;
+      options_type options;
       cell_grid<T, Dim> grid;
       std::vector<std::uint64_t> cuts;
       journey to_own, to_halo;       // points of the caller, and own points
@@ -165,6 +169,23 @@ namespace nearfield::starpu_mpi::detail
     return starpu::radius_search(where, what...);
   }
 
+  /// Searches own().
+  template <class Where, class T, int Dim, class What>
+  auto search_own(Where const& where, distributed_cells<T, Dim> const& cells, What const& what)
+  {
+    return search(where, cells.own(), what);
+  }
+  /// The same pairs, in this order, on the current device.
+  template <class T, int Dim>
+  NEARFIELD_API pair_counts search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
+                                       count_pairs const& what);
+  template <class T, int Dim>
+  NEARFIELD_API coo<T, Dim> search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
+                                       to_coo const& what);
+  template <class T, int Dim>
+  NEARFIELD_API csr<T, Dim> search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
+                                       to_csr const& what);
+
   /// Of the pairs of border(), leaves those that belong to this rank; indices become those of known points.
   template <class T, int Dim>
   NEARFIELD_API void keep_own_pairs(distributed_cells<T, Dim> const& cells, pairs which,
@@ -181,14 +202,17 @@ namespace nearfield::starpu_mpi::detail
   NEARFIELD_API coo<T, Dim> sorted_pairs(distributed_cells<T, Dim> const& cells, pairs which,
                                          csr<T, Dim> const& rows);
 
-  /// The pairs of this rank with the halo.
+  /// The pairs of this rank with the halo, which are few: a CPU finds them.
   template <class Where, class T, int Dim>
   coo<T, Dim> border_pairs(Where const& where, distributed_cells<T, Dim> const& cells, pairs which,
                            bool distances, bool displacements)
   {
-    coo<T, Dim> list = search(
-        where, cells.border(),
-        to_coo{.which = pairs::full, .distances = distances, .displacements = displacements});
+    to_coo const what{.which = pairs::full, .distances = distances, .displacements = displacements};
+    coo<T, Dim> list;
+    if constexpr (std::same_as<Where, cuda_backend>)
+      list = search(simd, cells.border(), what);
+    else
+      list = search(where, cells.border(), what);
     keep_own_pairs(cells, which, list);
     return list;
   }
@@ -233,14 +257,18 @@ namespace nearfield::starpu_mpi
   /// CPU workers, in which case a task must not call it.
   template <class Where>
   concept search_place = cpu_backend<Where> || std::same_as<Where, starpu::runtime>;
+  /// Where lists are found: also cuda, on the current device, which gets the own points for each search. Lists are in
+  /// host memory.
+  template <class Where>
+  concept list_place = search_place<Where> || std::same_as<Where, cuda_backend>;
 
   /// Counts this rank's pairs in total and, if asked for, of each own point in such a list, in which a half list has a
   /// pair of own points at one of them.
-  template <search_place Where, class T, int Dim>
+  template <list_place Where, class T, int Dim>
   [[nodiscard]] pair_counts
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, count_pairs const& what)
   {
-    pair_counts counts = detail::search(where, cells.own(), what);
+    pair_counts counts = detail::search_own(where, cells, what);
     coo<T, Dim> const border = detail::border_pairs(where, cells, what.which, false, false);
     counts.total += border.size();
     if (what.per_point)
@@ -249,7 +277,7 @@ namespace nearfield::starpu_mpi
   }
 
   /// This rank's pairs. Throws nearfield::error for a result larger than max_bytes.
-  template <search_place Where, class T, int Dim>
+  template <list_place Where, class T, int Dim>
   [[nodiscard]] coo<T, Dim>
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_coo const& what)
   {
@@ -261,7 +289,7 @@ namespace nearfield::starpu_mpi
                         to_csr{pairs::full, true, what.distances, what.displacements}));
     to_coo unlimited = what;
     unlimited.max_bytes = no_limit;
-    coo<T, Dim> list = detail::search(where, cells.own(), unlimited);
+    coo<T, Dim> list = detail::search_own(where, cells, unlimited);
     detail::append(
         list, detail::border_pairs(where, cells, what.which, what.distances, what.displacements));
     return list;
@@ -269,7 +297,7 @@ namespace nearfield::starpu_mpi
 
   /// A row for each own point: of all its neighbours or, in a half list, with each pair in one row of this rank. Throws
   /// nearfield::error for a result larger than max_bytes.
-  template <search_place Where, class T, int Dim>
+  template <list_place Where, class T, int Dim>
   [[nodiscard]] csr<T, Dim>
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, to_csr const& what)
   {
@@ -277,16 +305,16 @@ namespace nearfield::starpu_mpi
     to_csr unsorted = what;
     unsorted.sorted = false;
     unsorted.max_bytes = no_limit;
-    csr<T, Dim> rows = detail::search(where, cells.own(), unsorted);
+    csr<T, Dim> rows = detail::search_own(where, cells, unsorted);
     coo<T, Dim> const border =
         detail::border_pairs(where, cells, what.which, what.distances, what.displacements);
-    if constexpr (cpu_backend<Where>)
-      detail::add_to_rows(nullptr, cells, what.sorted, border, rows);
-    else
+    if constexpr (std::same_as<Where, starpu::runtime>)
     {
       starpu::cpu_workers on(where);
       detail::add_to_rows(&on, cells, what.sorted, border, rows);
     }
+    else
+      detail::add_to_rows(nullptr, cells, what.sorted, border, rows);
     return rows;
   }
 
