@@ -55,7 +55,7 @@ namespace nearfield::app
     {
       run_options& options = written.options;
       run->add_option("INPUT", options.input,
-                      "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz")
+                      "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz .npy")
           ->required();
       run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
       run->add_option("--interaction", options.interaction.name,
@@ -164,7 +164,7 @@ namespace nearfield::app
           program.add_subcommand("search", "All pairs of points of a file closer than a radius");
       search
           ->add_option("INPUT", options.input,
-                       "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz")
+                       "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz .npy")
           ->required();
       search->add_option("--radius", written.radius, "pairs closer than this are listed")
           ->required();

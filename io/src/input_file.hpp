@@ -39,7 +39,8 @@ namespace nearfield::detail::io
     return n - (n / count * (count - i) + n % count * (count - i) / count);
   }
 
-  /// As parse_columns() and parse_fma() do, of a part of the file, which alone is read.
+  /// As parse_columns(), parse_fma() and parse_npy() do, of a part of the file, which alone is read.
   point_set parse_columns_part(input_file const& file, read_options const& options);
   point_set parse_fma_binary_part(input_file const& file, read_options const& options);
+  point_set parse_npy_part(input_file const& file, read_options const& options);
 }

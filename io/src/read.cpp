@@ -69,6 +69,7 @@ namespace nearfield
           return read_fma(content, name, options, true);
         };
       if (is_one_of(".pqr")) return parse_pqr;
+      if (is_one_of(".npy")) return parse_npy;
       if (is_one_of(".csv", ".tsv", ".txt", ".dat")) return parse_columns;
       if (is_one_of(".xyz"))
         return [](auto content, auto const& name, auto const& options)
@@ -93,6 +94,7 @@ namespace nearfield
       auto const extension = lower(path.extension().string());
       std::string const start = file.piece(0, std::min<std::uint64_t>(size, 4096));
       if (extension == ".bfma" && is_binary_fma(start)) return parse_fma_binary_part(file, options);
+      if (parse == parse_npy) return parse_npy_part(file, options);
       bool const is_columns = parse == parse_columns || (extension == ".xyz" && !is_xyz(start));
       if (is_columns) return parse_columns_part(file, options);
       auto points = parse(file.whole(), file.name(), options);
@@ -116,7 +118,7 @@ namespace nearfield
       throw error(printable(name) + ": found extension " +
                   in_quotes(lower(path.extension().string())) +
                   ", expected .fma .bfma .pqr .data .lmp .lammps (or a name data.*) .csv .tsv .txt "
-                  ".dat .xyz");
+                  ".dat .xyz .npy");
     if (auto const& part = options.part) return read_part(path, *part, parse, options);
     auto const content = read_file(path);
     return parse(content, name, options);

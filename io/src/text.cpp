@@ -192,7 +192,7 @@ namespace nearfield::detail::io
     if (options.columns.empty()) return;
     throw error(printable(name) +
                 ": found column names (--columns), expected none: this format defines its columns; "
-                "--columns is for .csv .tsv .txt .dat .xyz");
+                "--columns is for .csv .tsv .txt .dat .xyz .npy");
   }
 
   void refuse_atom_style(read_options const& options, std::string const& name)

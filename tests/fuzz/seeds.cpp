@@ -37,9 +37,25 @@ namespace
     return seeds;
   }
 
+  std::vector<std::string> npy_seeds()
+  {
+    auto const file = [](char options, std::string const& dictionary, std::string const& values)
+    {
+      std::string const text = dictionary + "  \n";
+      return options + std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(text.size()) + '\0' +
+             text + values;
+    };
+    return {
+        file('0', "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 3), }", bytes(1., 2., 3.)),
+        file('\x10', "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 4)}",
+             bytes(1.f, 2.f, 3.f, 4.f, 5.f, 6.f, 7.f, 8.f)),
+        file('2', "{'shape':(0,3),'fortran_order':False,'descr':\"<f8\"}", "")};
+  }
+
   std::vector<std::string> seeds_of(std::string const& format)
   {
     if (format == "fma") return fma_seeds();
+    if (format == "npy") return npy_seeds();
     if (format == "pqr")
       return {"REMARK\nATOM      1  N   NTE     1      67.253  25.892  -0.145  0.185 1.824\nEND\n",
               "HETATM 2 O HOH D 52A 1 2 3 -0.8 1.6\nHETATM 3 O HOH D-12 1 2 3 1e-3 1.6\n"};

@@ -2,6 +2,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/npy.hpp>
+#include <nearfield/io/points.hpp>
 
 #include <cstdlib>
 #include <limits>
@@ -56,4 +57,136 @@ TEST(npy, numpy_reads_it)
                             "'); assert a.dtype == 'int64'; "
                             "assert a.tolist() == [[-1, 0], [1, 2], [3, 4]]";
   EXPECT_EQ(std::system(("python3 -c \"" + check + "\"").c_str()), 0);
+}
+
+namespace
+{
+  /// An array file of version `version` with this dictionary, and the values.
+  std::string array(std::string const& dictionary, std::string const& values, char version = 1)
+  {
+    std::string const text = dictionary + std::string(3, ' ') + "\n";
+    std::string file = "\x93NUMPY" + std::string{version, '\0'};
+    file += static_cast<char>(text.size());
+    file += std::string(version == 1 ? 1 : 3, '\0');
+    return file + text + values;
+  }
+
+  std::string dictionary(char const* type, bool is_column_major, char const* shape)
+  {
+    return std::string("{'descr': '") + type +
+           "', 'fortran_order': " + (is_column_major ? "True" : "False") + ", 'shape': " + shape +
+           ", }";
+  }
+
+  using columns = std::vector<std::vector<double>>;
+}
+
+TEST(npy_points, are_rows_of_an_array_in_either_order)
+{
+  columns const x{{1, 5}, {2, 6}, {3, 7}}, q{{4, 8}};
+  auto const of = [](std::string const& file)
+  {
+    return parse_npy(file, "a.npy");
+  };
+  for (char const version : {1, 2, 3})
+  {
+    auto const rows = of(
+        array(dictionary("<f8", false, "(2, 4)"), bytes(1., 2., 3., 4., 5., 6., 7., 8.), version));
+    EXPECT_EQ(rows.positions, x);
+    EXPECT_EQ(rows.inputs, q);
+    auto const by_column = of(array(dictionary("<f4", true, "(2, 4)"),
+                                    bytes(1.f, 5.f, 2.f, 6.f, 3.f, 7.f, 4.f, 8.f), version));
+    EXPECT_EQ(by_column.positions, x);
+    EXPECT_EQ(by_column.inputs, q);
+  }
+  auto const plane =
+      of(array("{\"shape\":(1,2),'fortran_order':False,'descr':'<f4'}", bytes(1.f, 2.f)));
+  EXPECT_EQ(plane.positions, (columns{{1}, {2}}));
+  EXPECT_EQ(of(array(dictionary("<f8", false, "(0, 3)"), "")).size(), 0u);
+  auto const file = array(dictionary("<f8", false, "(1, 4)"), bytes(1., 2., 3., 4.));
+  auto const named = parse_npy(file, "a.npy", {.columns = {"m", "y", "_", "x"}});
+  EXPECT_EQ(named.positions, (columns{{4}, {2}}));
+  EXPECT_EQ(named.masses, std::vector<double>{1});
+  auto const flat = parse_npy(file, "a.npy", {.dim = 2});
+  EXPECT_EQ(flat.inputs, (columns{{3}, {4}}));
+}
+
+TEST(npy_points, parts_are_those_of_the_whole)
+{
+  temporary_folder const folder;
+  for (bool const is_column_major : {false, true})
+  {
+    std::string values;
+    for (int k = 0; k < 11 * 3; ++k) values += bytes(0.5 * k);
+    auto const path = folder / "a.npy";
+    write_text(path, array(dictionary("<f8", is_column_major, "(11, 3)"), values));
+    auto const whole = read_points(path);
+    ASSERT_EQ(whole.size(), 11u);
+    for (std::uint64_t const count : {1, 2, 3, 20})
+    {
+      columns joined(3);
+      for (std::uint64_t i = 0; i < count; ++i)
+      {
+        auto const part = read_points(path, {.part = file_part{i, count}});
+        for (std::size_t c = 0; c < 3; ++c)
+          joined[c].insert(joined[c].end(), part.positions[c].begin(), part.positions[c].end());
+      }
+      EXPECT_EQ(joined, whole.positions) << count << " parts";
+    }
+  }
+}
+
+TEST(npy_points, what_is_wrong_is_named_with_its_byte)
+{
+  struct bad
+  {
+    std::string file;
+    char const* message;
+    read_options options = {};
+  };
+  auto const good = dictionary("<f8", false, "(1, 3)");
+  auto const three = bytes(1., 2., 3.);
+  double const nan = std::numeric_limits<double>::quiet_NaN();
+  temporary_folder const folder;
+  for (auto const& [file, message, options] : std::vector<bad>{
+           {"x,y,z\n1,2,3\n", "byte 0: found 'x,y,z\\x0a', expected an array of NumPy"},
+           {"\x93NUMPY", "byte 6: found version 0, expected 1 to 3"},
+           {array(good, three, 4), "byte 6: found version 4"},
+           {array(good, three).substr(0, 40), "expected one that ends in the file"},
+           {std::string("\x93NUMPY\x02\x00\xff\xff\xff\xff", 12), "expected at most 65535"},
+           {array(dictionary(">f8", false, "(1, 3)"), three), "found type '>f8', expected '<f4'"},
+           {array(dictionary("<i8", false, "(1, 3)"), three), "found type '<i8'"},
+           {array("{'descr': [('x', '<f8')], ", three), "found an array of records"},
+           {array(dictionary("<f8", false, "(3,)"), three), "found 1 dimension, expected two"},
+           {array(dictionary("<f8", false, "(1, 1, 3)"), three), "found 3 dimensions"},
+           {array(dictionary("<f8", false, "(1, x)"), three), "expected a number of rows"},
+           {array(dictionary("<f8", false, "(1, 99999999999999999999)"), three),
+            "expected a number"},
+           {array(dictionary("<f8", false, "(1, 0)"), three), "found 0 columns"},
+           {array(dictionary("<f8", false, "(4611686018427387905, 4)"), bytes(1., 2., 3., 4.)),
+            "found 32 bytes of values, expected 4611686018427387905 rows of 32 bytes"},
+           {array(good, three + "!"), "found 25 bytes of values, expected 1 rows of 24 bytes"},
+           {array("{'descr': '<f8', 'shape': (1, 3)}", three), "expected descr, fortran_order"},
+           {array("{'descr': '<f8', 'descr': '<f8'}", three), "found key 'descr'"},
+           {array("{'descr': '<f8' 'shape'", three), "expected '}' in the dictionary"},
+           {array("{'descr", three), "found '', expected"},
+           {array(good, bytes(1., nan, 3.)),
+            "found nan for y of point 0, expected a finite number"},
+           {array(good, three),
+            "columns (--columns): found 2 names, expected 3",
+            {.columns = {"x", "y"}}},
+           {array(dictionary("<f8", false, "(3, 1)"), three),
+            "found 1 column, expected at least 3"},
+           {array(good, three), "found an atom style", {.atom_style = "full"}}})
+  {
+    auto const found = message_of([&] { (void)parse_npy(file, "a.npy", options); });
+    EXPECT_THAT(found, testing::StartsWith("a.npy: "));
+    EXPECT_THAT(found, testing::HasSubstr(message));
+    // of a part too
+    write_text(folder / "a.npy", file);
+    auto of_part = options;
+    of_part.part = file_part{0, 1};
+    EXPECT_THAT(message_of([&] { (void)read_points(folder / "a.npy", of_part); }),
+                testing::HasSubstr(message));
+  }
 }

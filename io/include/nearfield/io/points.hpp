@@ -77,7 +77,7 @@ namespace nearfield
     /// 2 or 3; 0: as the file says. A format with three coordinates (PQR, LAMMPS) can be read in 2D if all z
     /// are equal; any other mismatch is an error.
     int dim = 0;
-    /// The columns of a CSV or white-space file from left to right: x y z for positions, vx vy vz for velocities,
+    /// The columns of a text file or an array from left to right: x y z for positions, vx vy vz for velocities,
     /// m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for outputs, _ for a
     /// column to skip.
     /// Empty: the names of the file's header line; without one, x y [z] and inputs.
@@ -87,15 +87,15 @@ namespace nearfield
     /// The LAMMPS atom style; empty: that of the file's `Atoms # style` comment.
     std::string atom_style = {};
     /// The part whose points read_points() returns; none: all. Its columns and its box are those of the file, even if
-    /// it has no point, and messages are those of a reader of the whole file. Of columns of text and of binary FMA the
-    /// part alone is read, and the head of the file; of columns with an error, also what precedes it. Other formats are
-    /// read whole.
+    /// it has no point, and messages are those of a reader of the whole file. Of columns of text, arrays and binary FMA
+    /// the part alone is read, and the head of the file; of columns with an error, also what precedes it. Other formats
+    /// are read whole.
     std::optional<file_part> part = std::nullopt;
   };
 
   /// Reads the points of `path`. Its name gives the format: .fma (text), .bfma (binary), .pqr,
-  /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns). An .xyz whose first line is a
-  /// number alone is (extended) XYZ.
+  /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns), .npy (an array of NumPy). An .xyz
+  /// whose first line is a number alone is (extended) XYZ.
   ///
   /// Points and columns are in the order of the file. Positions and inputs must be finite. Text files are
   /// ASCII or UTF-8, with lines ending in LF, CR LF or CR. Numbers are decimal and may have a Fortran exponent
@@ -139,6 +139,12 @@ namespace nearfield
   /// Without `Properties=` rows are a symbol, x, y and z. Names in `options.columns` come first. Source of the
   /// format: the extended XYZ of libAtoms and ASE.
   NEARFIELD_API point_set parse_xyz(std::string_view content, std::string const& name,
+                                    read_options const& options = {});
+
+  /// Reads an array of NumPy, of shape (points, columns), in row or column-major order, of little-endian f32 or f64.
+  /// Columns are those that options.columns names; without names, two are x y, three or more are x y z and inputs, and
+  /// with options.dim = 2 the third is the first input. Source of the format: numpy.lib.format, versions 1 to 3.
+  NEARFIELD_API point_set parse_npy(std::string_view content, std::string const& name,
                                     read_options const& options = {});
 
   /// The floating-point type whose values a file holds.
