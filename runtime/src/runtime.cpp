@@ -63,6 +63,27 @@ namespace nearfield::starpu
       return options.gpus.value_or(there);
     }
 
+    /// A variable of the environment that is not there meanwhile.
+    class hidden_variable
+    {
+    public:
+      explicit hidden_variable(char const* name) : name_(name)
+      {
+        if (char const* const value = std::getenv(name)) value_ = value;
+        unsetenv(name);
+      }
+      ~hidden_variable()
+      {
+        if (value_) setenv(name_, value_->c_str(), 1);
+      }
+      hidden_variable(hidden_variable const&) = delete;
+      hidden_variable& operator=(hidden_variable const&) = delete;
+
+    private:
+      char const* name_;
+      std::optional<std::string> value_;
+    };
+
     /// An upper bound on the number of threads that StarPU will start.
     int n_threads(starpu_conf const& conf, int n_gpus)
     {
@@ -90,7 +111,13 @@ namespace nearfield::starpu
       if (!options.scheduler.empty()) conf.sched_policy_name = options.scheduler.c_str();
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
+      std::optional<hidden_variable> names_another; // StarPU would take a name in place of a policy
       conf.sched_policy = scheduler.empty() ? yielding_policy() : yielding_policy(scheduler);
+      if (conf.sched_policy)
+      {
+        conf.sched_policy_name = nullptr;
+        names_another.emplace("STARPU_SCHED");
+      }
       detail::home const measurements;
       detail::make_swap();
       detail::check_threads(n_threads(conf, n_gpus));

@@ -201,10 +201,18 @@ namespace
       EXPECT_EQ(running_policy().policy_name, taken);
       EXPECT_EQ(running_policy().pop_task, starpu::yielding_policy()->pop_task);
     }
-    runtime const eager({.workers = 1, .scheduler = "eager"});
-    EXPECT_STREQ(running_policy().policy_name, "eager");
-    EXPECT_EQ(running_policy().pop_task, starpu::yielding_policy("eager")->pop_task);
     EXPECT_EQ(starpu::yielding_policy("fastest"), nullptr);
+    // an option is stronger than the environment
+    for (auto const& [variable, option] : {std::pair{"lws", "eager"}, {"eager", ""}})
+    {
+      setenv("STARPU_SCHED", variable, 1);
+      runtime const eager({.workers = 1, .scheduler = option});
+      EXPECT_EQ(eager.scheduler(), "eager");
+      EXPECT_STREQ(running_policy().policy_name, "eager");
+      EXPECT_EQ(running_policy().pop_task, starpu::yielding_policy("eager")->pop_task);
+      EXPECT_STREQ(std::getenv("STARPU_SCHED"), variable);
+      unsetenv("STARPU_SCHED");
+    }
   }
 
   TEST(starpu_runtime, takes_the_scheduler_and_the_workers_that_are_stated)

@@ -105,14 +105,16 @@ namespace nearfield::starpu
     runtime starpu_;
   };
 
-  /// StarPU's scheduling policy of this name, or its default: but a worker that finds no task lets other threads have
-  /// its core. StarPU's own workers keep the core while they look for tasks, which takes time where threads share it
-  /// and tasks wait for those threads: for messages of other ranks, for more tasks, for other workers. A core that
-  /// nobody else wants loses nothing. A runtime that starts StarPU takes it; a program that does gives it to starpu_init:
+  /// A copy of StarPU's scheduling policy of this name, in which a worker that finds no task lets other threads have its
+  /// core. Workers of StarPU's own keep the core while they look for tasks, which takes time where threads share it and
+  /// tasks wait for those threads: for messages of other ranks, for more tasks, for other workers. A core that nobody
+  /// else wants loses nothing. A runtime that starts StarPU takes it; a program that does gives it to starpu_init(),
+  /// where STARPU_SCHED is not set, which StarPU prefers:
   ///
   ///     conf.sched_policy = nearfield::starpu::yielding_policy();
   ///
-  /// Null if StarPU has no policy of this name. One StarPU at a time can use what the last call gave.
+  /// Null if StarPU has no policy of this name. All calls return the same object: none may name another policy while
+  /// StarPU runs with it.
   NEARFIELD_API starpu_sched_policy* yielding_policy(std::string const& name = "lws");
 
   /// The version of the StarPU library in use, such as "1.3.10".
