@@ -29,7 +29,9 @@ namespace nearfield::starpu_mpi
     MPI_Comm_size(sharing, &ranks);
     MPI_Comm_free(&sharing);
     MPI_Comm_free(&machine);
-    if (n == 0 || (ranks == 1 && n == there) || std::getenv("STARPU_WORKERS_CUDAID")) return;
+    if (char const* const given = std::getenv("STARPU_WORKERS_CUDAID"); given && there > 0)
+      return nearfield::detail::set_current_device(std::clamp(std::atoi(given), 0, there - 1));
+    if (n == 0 || (ranks == 1 && n == there)) return;
     auto const first_of = [&](int r)
     {
       return static_cast<int>(std::int64_t(r) * n / ranks);

@@ -81,7 +81,7 @@ namespace nearfield
     /// m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for outputs, _ for a
     /// column to skip.
     /// Empty: the names of the file's header line; without one, x y [z] and inputs.
-    /// If given, a first row without numbers is skipped as a header. It must then have a name above each
+    /// If given, a first row of text without numbers is skipped as a header. It must then have a name above each
     /// column that is read: a word that begins with a letter or _, other than NA, null, inf and the like.
     std::vector<std::string> columns = {};
     /// The LAMMPS atom style; empty: that of the file's `Atoms # style` comment.
@@ -99,7 +99,7 @@ namespace nearfield
   ///
   /// Points and columns are in the order of the file. Positions and inputs must be finite. Text files are
   /// ASCII or UTF-8, with lines ending in LF, CR LF or CR. Numbers are decimal and may have a Fortran exponent
-  /// (1.0D+00). Memory: the size of the file, which is read whole, plus 8 bytes per value.
+  /// (1.0D+00). Memory: the size of what is read plus 8 bytes per value, and of a row-major .npy once more its size.
   ///
   /// Throws nearfield::error with one line that names the file, the line (from 1) or byte (from 0), what was
   /// found and what was expected.

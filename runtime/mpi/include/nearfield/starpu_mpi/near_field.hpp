@@ -31,8 +31,8 @@ namespace nearfield::starpu_mpi
     /// Automatic: the GPUs of this rank's runtime where it has some and K has CUDA kernels, unless its leaves do not
     /// fit; else simd. Ranks need not agree. See share_gpus().
     nearfield::backend backend = nearfield::backend::automatic;
-    /// the sizes of groups; by default one group where the rank's only GPU has made the lists and they fit, with at most
-    /// 23 other ranks
+    /// the sizes of groups; by default one group where the rank's only GPU has made the lists and they fit, with fewer
+    /// than 64 other ranks around it
     group_options groups = {};
     /// when results go to the caller's columns, on this rank and from it to others: the same on all ranks
     starpu::delivery_choice delivery = starpu::delivery_choice::every_step;
@@ -152,8 +152,9 @@ namespace nearfield::starpu_mpi
 
   /// Divides the GPUs of each machine, or the first `most` of them, among the ranks on it, by StarPU's variables
   /// STARPU_WORKERS_CUDAID and STARPU_NCUDA: call it before StarPU starts. With more ranks than GPUs, several share one,
-  /// and its memory (STARPU_LIMIT_CUDA_MEM). A rank's first GPU becomes the current device of the calling thread. Does
-  /// nothing where STARPU_WORKERS_CUDAID is set, or where a launcher shows each rank GPUs of its own. Collective.
+  /// and its memory (STARPU_LIMIT_CUDA_MEM). A rank's first GPU becomes the current device of the calling thread. Where a
+  /// launcher shows each rank GPUs of its own, `most` is that of a rank. Where STARPU_WORKERS_CUDAID is set, it stays.
+  /// Collective.
   NEARFIELD_API void share_gpus(MPI_Comm communicator, std::optional<int> most = std::nullopt);
 
   /// Calls f, and if it throws ends all ranks of the communicator: the rank that failed prints one line, "program: rank

@@ -257,8 +257,8 @@ namespace nearfield::starpu_mpi
   /// CPU workers, in which case a task must not call it.
   template <class Where>
   concept search_place = cpu_backend<Where> || std::same_as<Where, starpu::runtime>;
-  /// Where lists are found: also cuda, on the current device, which gets the own points for each search. Lists are in
-  /// host memory.
+  /// Where lists and counts are found: also cuda, on the current device, to which each search copies the own points.
+  /// Results are in host memory.
   template <class Where>
   concept list_place = search_place<Where> || std::same_as<Where, cuda_backend>;
 
