@@ -58,6 +58,9 @@ namespace nearfield
           expect('}');
           break;
         }
+        if (next() != '\0')
+          fail_at_byte(name_, place(), in_quotes(text_.substr(at_, 10)),
+                       "the end of the head after the dictionary");
         if (!head.sizeof_real || !head.is_column_major || !head.shape)
           fail_at_byte(name_, place(), "the end of the dictionary",
                        "descr, fortran_order and shape");
@@ -200,7 +203,7 @@ namespace nearfield
       auto const names = options.columns.empty() ? usual_names(n, options.dim) : options.columns;
       if (names.size() != n)
         options.columns.empty()
-            ? fail(count_of(n, "column"), "at least " + std::to_string(names.size()))
+            ? fail(count_of(n, "column"), "at least " + std::to_string(std::max(options.dim, 2)))
             : fail(count_of(names.size(), "name"), std::to_string(n) + ", one for each column");
       return map_of(names, options.dim, fail);
     }
@@ -211,44 +214,57 @@ namespace nearfield
                           std::string const& name, read_options const& options, Piece const& piece)
     {
       auto const map = columns_of(head, name, options);
-      std::uint64_t const stride = *head.is_column_major ? 1 : head.columns();
+      bool const is_column_major = *head.is_column_major;
+      auto const stride = static_cast<std::size_t>(is_column_major ? 1 : head.columns());
       auto const place = [&](std::uint64_t row, std::uint64_t column)
       {
         return head.begin +
-               (row * stride + column * (*head.is_column_major ? head.rows() : 1)) * sizeof(Real);
+               (row * stride + column * (is_column_major ? head.rows() : 1)) * sizeof(Real);
       };
       auto const n = static_cast<std::size_t>(last - first);
-      std::string rows;
-      if (!*head.is_column_major) rows = piece(place(first, 0), place(last, 0));
-      auto const read = [&](std::size_t column, bool may_be_infinite)
+      using bytes = decltype(piece(0, 0));
+      bytes rows{};
+      if (!is_column_major) rows = piece(place(first, 0), place(last, 0));
+      std::size_t bad_row = n, bad_column = 0; // the first value that is not finite, row by row
+      double bad = 0;
+      auto const read = [&](std::vector<std::vector<double>>& columns,
+                            std::vector<std::size_t> const& places, bool may_be_infinite)
       {
-        std::string const own =
-            *head.is_column_major ? piece(place(first, column), place(last, column)) : "";
-        char const* from = *head.is_column_major ? own.data() : rows.data() + column * sizeof(Real);
-        std::vector<double> values(n);
-        for (std::size_t i = 0; i < n; ++i, from += stride * sizeof(Real))
+        for (std::size_t k = 0; k < places.size(); ++k)
         {
-          Real value;
-          std::memcpy(&value, from, sizeof value);
-          values[i] = static_cast<double>(value);
-          if (!may_be_infinite && !std::isfinite(value))
-            fail_at_byte(name, place(first + i, column),
-                         detail::number_text(values[i]) + " for " + map.names[column] +
-                             " of point " + std::to_string(first + i),
-                         "a finite number");
+          std::size_t const column = places[k];
+          bytes const own =
+              is_column_major ? piece(place(first, column), place(last, column)) : bytes{};
+          bytes const& from = is_column_major ? own : rows;
+          columns[k].resize(n);
+          for (std::size_t i = 0; i < n; ++i)
+          {
+            Real value;
+            std::size_t const at = i * stride + (is_column_major ? 0 : column);
+            std::memcpy(&value, from.data() + at * sizeof value, sizeof value);
+            columns[k][i] = static_cast<double>(value);
+            if (may_be_infinite || std::isfinite(value) || i > bad_row ||
+                (i == bad_row && column > bad_column))
+              continue;
+            bad_row = i;
+            bad_column = column;
+            bad = columns[k][i];
+          }
         }
-        return values;
       };
       auto points = empty_set(map);
-      for (std::size_t k = 0; k < map.positions.size(); ++k)
-        points.positions[k] = read(map.positions[k], false);
-      for (std::size_t k = 0; k < map.velocities.size(); ++k)
-        points.velocities[k] = read(map.velocities[k], false);
-      for (std::size_t const column : map.masses) points.masses = read(column, false);
-      for (std::size_t k = 0; k < map.inputs.size(); ++k)
-        points.inputs[k] = read(map.inputs[k], false);
-      for (std::size_t k = 0; k < map.outputs.size(); ++k)
-        points.outputs[k] = read(map.outputs[k], true);
+      std::vector<std::vector<double>> masses(map.masses.size());
+      read(points.positions, map.positions, false);
+      read(points.velocities, map.velocities, false);
+      read(masses, map.masses, false);
+      read(points.inputs, map.inputs, false);
+      read(points.outputs, map.outputs, true);
+      if (!masses.empty()) points.masses = std::move(masses[0]);
+      if (bad_row < n)
+        fail_at_byte(name, place(first + bad_row, bad_column),
+                     detail::number_text(bad) + " for " + map.names[bad_column] + " of point " +
+                         std::to_string(first + bad_row),
+                     "a finite number");
       return points;
     }
 
@@ -272,10 +288,9 @@ namespace nearfield
                       read_options const& options)
   {
     auto const head = read_head(content, content.size(), name);
-    return read_points_of(
-        head, {0, 1}, name, options,
-        [&](std::uint64_t begin, std::uint64_t end)
-        { return std::string(content.substr(begin, static_cast<std::size_t>(end - begin))); });
+    return read_points_of(head, {0, 1}, name, options,
+                          [&](std::uint64_t begin, std::uint64_t end)
+                          { return content.substr(begin, static_cast<std::size_t>(end - begin)); });
   }
 
   point_set detail::io::parse_npy_part(input_file const& file, read_options const& options)

@@ -112,7 +112,8 @@ namespace nearfield::starpu
       std::string const scheduler = conf.sched_policy_name ? conf.sched_policy_name : "";
       check_scheduler(scheduler);
       std::optional<hidden_variable> names_another; // StarPU would take a name in place of a policy
-      conf.sched_policy = scheduler.empty() ? yielding_policy() : yielding_policy(scheduler);
+      if (!std::getenv("STARPU_SCHED_LIB")) // which may have policies of its own by these names
+        conf.sched_policy = scheduler.empty() ? yielding_policy() : yielding_policy(scheduler);
       if (conf.sched_policy)
       {
         conf.sched_policy_name = nullptr;
@@ -256,7 +257,8 @@ namespace nearfield::starpu
   starpu_sched_policy* yielding_policy(std::string const& name)
   {
     static starpu_sched_policy policy;
-    static starpu_task* (*pop)(unsigned) = nullptr;
+    static starpu_task* (*pop)(unsigned) = nullptr; // none, of a policy that gives tasks to workers
+    if (policy.policy_name && policy.policy_name == name) return &policy; // which may be in use
     for (auto** known = starpu_sched_get_predefined_policies(); known && *known; ++known)
     {
       if ((*known)->policy_name != name) continue;
@@ -264,7 +266,7 @@ namespace nearfield::starpu
       pop = policy.pop_task;
       policy.pop_task = [](unsigned context)
       {
-        starpu_task* const task = pop(context);
+        starpu_task* const task = pop ? pop(context) : nullptr;
         if (!task) std::this_thread::yield();
         return task;
       };

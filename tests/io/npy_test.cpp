@@ -133,6 +133,22 @@ TEST(npy_points, parts_are_those_of_the_whole)
       }
       EXPECT_EQ(joined, whole.positions) << count << " parts";
     }
+    // the first that is wrong, row by row, is in the first part
+    double const nan = std::numeric_limits<double>::quiet_NaN();
+    auto const put = [&](std::size_t row, std::size_t column)
+    {
+      std::size_t const at = is_column_major ? column * 11 + row : row * 3 + column;
+      std::memcpy(values.data() + 8 * at, &nan, 8);
+    };
+    put(10, 0);
+    put(4, 2);
+    write_text(path, array(dictionary("<f8", is_column_major, "(11, 3)"), values));
+    for (std::uint64_t const count : {1, 2})
+      EXPECT_THAT(message_of(
+                      [&] {
+                        (void)read_points(path, {.part = file_part{0, count}});
+                      }),
+                  testing::HasSubstr("found nan for z of point 4"));
   }
 }
 
@@ -169,6 +185,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
            {array("{'descr': '<f8', 'shape': (1, 3)}", three), "expected descr, fortran_order"},
            {array("{'descr': '<f8', 'descr': '<f8'}", three), "found key 'descr'"},
            {array("{'descr': '<f8' 'shape'", three), "expected '}' in the dictionary"},
+           {array(good + "}", three), "found '}', expected the end of the head"},
            {array("{'descr", three), "found '', expected"},
            {array(good, bytes(1., nan, 3.)),
             "found nan for y of point 0, expected a finite number"},
@@ -176,7 +193,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
             "columns (--columns): found 2 names, expected 3",
             {.columns = {"x", "y"}}},
            {array(dictionary("<f8", false, "(3, 1)"), three),
-            "found 1 column, expected at least 3"},
+            "found 1 column, expected at least 2"},
            {array(good, three), "found an atom style", {.atom_style = "full"}}})
   {
     auto const found = message_of([&] { (void)parse_npy(file, "a.npy", options); });

@@ -202,6 +202,12 @@ namespace
       EXPECT_EQ(running_policy().pop_task, starpu::yielding_policy()->pop_task);
     }
     EXPECT_EQ(starpu::yielding_policy("fastest"), nullptr);
+    {
+      runtime const random({.workers = 1, .scheduler = "random"}); // has no pop_task
+      std::atomic<int> ran = 0;
+      starpu::cpu_workers(random).run(2, [&](int) { ++ran; });
+      EXPECT_EQ(ran, 2);
+    }
     // an option is stronger than the environment
     for (auto const& [variable, option] : {std::pair{"lws", "eager"}, {"eager", ""}})
     {

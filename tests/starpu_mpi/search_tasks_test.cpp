@@ -63,12 +63,13 @@ namespace
   }
 
   template <class T, int Dim>
-  void expect_the_lists_of_a_cpu(std::array<T, Dim> const& period)
+  void expect_the_lists_of_a_cpu(std::array<T, Dim> const& period, double cutoff = 0.08)
   {
     auto const rank = static_cast<std::uint64_t>(rank_of_world());
     auto const mine = make_points<T, Dim>(cloud::uniform, rank == 1 ? 0 : 2500, 1 + rank);
-    starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), 0.08,
-                                              {.period = period});
+    starpu_mpi::distributed_cells_options<T, Dim> options{.period = period};
+    options.cells_per_cutoff[0] = 2;
+    starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), cutoff, options);
     for (pairs const which : {pairs::half, pairs::full})
     {
       for (bool const sorted : {false, true})
@@ -103,5 +104,6 @@ namespace
     expect_the_lists_of_a_cpu<float, 3>({1, 0, 1});
     expect_the_lists_of_a_cpu<double, 3>({});
     expect_the_lists_of_a_cpu<double, 2>({0, 1});
+    expect_the_lists_of_a_cpu<float, 2>({}, 2); // one rank has all
   }
 }

@@ -31,6 +31,9 @@ namespace nearfield::app
         throw error(
             "--workers 0: not available over ranks of MPI, which compute as StarPU tasks; give "
             "1 or more");
+      if (options.step.gpus.value_or(0) > 0 && std::getenv("STARPU_WORKERS_CUDAID"))
+        throw error("--gpus: found STARPU_WORKERS_CUDAID, which names the GPUs of each rank; leave "
+                    "out one of them");
     }
 
     // Of this rank, by share_gpus() or by whoever has set StarPU's variable.

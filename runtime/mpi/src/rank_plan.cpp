@@ -246,7 +246,9 @@ namespace nearfield::starpu_mpi::detail
     double const n_known = offsets.back(), n_own = offsets[leaves.last] - offsets[leaves.first];
     auto const& [source_x, source_q, target_x, out] = gpus.point;
     // points of others arrive, and are joined
+    double const n_values = double(gpus.most_columns) * std::max(n_own, n_known - n_own);
     return n_own < double(1u << 31) &&
+           n_values < 0x1p32 / (1 + 1. / 32) && // of a handle, with room
            fits((source_x + source_q) * (2 * n_known - n_own) + out * n_own, gpus.memory);
   }
 

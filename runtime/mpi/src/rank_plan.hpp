@@ -51,6 +51,7 @@ namespace nearfield::starpu_mpi::detail
   {
     nearfield::detail::point_bytes point;
     nearfield::detail::gpu_memory memory;
+    std::size_t most_columns; ///< of a handle
   };
 
   /// The lists of a rank that its GPU has made.

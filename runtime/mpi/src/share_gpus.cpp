@@ -16,7 +16,8 @@ namespace nearfield::starpu_mpi
   void share_gpus(MPI_Comm communicator, std::optional<int> most)
   {
     std::vector<gpu> const found = gpus();
-    int const there = static_cast<int>(found.size()), n = std::min(there, most.value_or(there));
+    int const there = static_cast<int>(found.size()),
+              n = std::min(there, std::max(0, most.value_or(there)));
     // those that see the same GPUs: a launcher may have given each rank its own
     std::string seen;
     for (int device = 0; device < there; ++device) seen += nearfield::detail::identity_of(device);
@@ -31,7 +32,8 @@ namespace nearfield::starpu_mpi
     MPI_Comm_free(&machine);
     if (char const* const given = std::getenv("STARPU_WORKERS_CUDAID"); given && there > 0)
       return nearfield::detail::set_current_device(std::clamp(std::atoi(given), 0, there - 1));
-    if (n == 0 || (ranks == 1 && n == there)) return;
+    if (most && n == 0) setenv("STARPU_NCUDA", "0", 1);
+    if (n == 0 || (ranks == 1 && n == there && !most)) return;
     auto const first_of = [&](int r)
     {
       return static_cast<int>(std::int64_t(r) * n / ranks);
@@ -41,7 +43,7 @@ namespace nearfield::starpu_mpi
     for (int device = first; device < end; ++device)
       numbers += (numbers.empty() ? "" : " ") + std::to_string(device);
     setenv("STARPU_WORKERS_CUDAID", numbers.c_str(), 1);
-    setenv("STARPU_NCUDA", std::to_string(end - first).c_str(), 0);
+    setenv("STARPU_NCUDA", std::to_string(end - first).c_str(), most.has_value());
     if (n < ranks)
     {
       int others = 0;

@@ -134,7 +134,8 @@ namespace nearfield::starpu_mpi::detail
                .source_q = double(n_q()) * value,
                .target_x = has_one_set ? 0 : double(n_x()) * value,
                .out = double(n_out()) * value},
-              smallest_gpu_memory()};
+              smallest_gpu_memory(),
+              std::max({n_x(), n_q(), n_out()})};
     bool const is_one_group = options.leaves_per_group == automatic &&
                               (options.groups_per_gpu == 0 || options.groups_per_gpu == 1);
     try

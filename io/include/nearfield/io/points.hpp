@@ -99,7 +99,7 @@ namespace nearfield
   ///
   /// Points and columns are in the order of the file. Positions and inputs must be finite. Text files are
   /// ASCII or UTF-8, with lines ending in LF, CR LF or CR. Numbers are decimal and may have a Fortran exponent
-  /// (1.0D+00). Memory: the size of what is read plus 8 bytes per value, and of a row-major .npy once more its size.
+  /// (1.0D+00). Memory: the size of the file, or of the part of it that is read, plus 8 bytes per value.
   ///
   /// Throws nearfield::error with one line that names the file, the line (from 1) or byte (from 0), what was
   /// found and what was expected.
