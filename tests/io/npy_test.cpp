@@ -185,7 +185,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
            {array("{'descr': '<f8', 'shape': (1, 3)}", three), "expected descr, fortran_order"},
            {array("{'descr': '<f8', 'descr': '<f8'}", three), "found key 'descr'"},
            {array("{'descr': '<f8' 'shape'", three), "expected '}' in the dictionary"},
-           {array(good + "}", three), "found '}', expected the end of the head"},
+           {array(good + "}", three), "expected the end of the head after the dictionary"},
            {array("{'descr", three), "found '', expected"},
            {array(good, bytes(1., nan, 3.)),
             "found nan for y of point 0, expected a finite number"},
