@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <string>
 
 namespace
@@ -63,10 +64,11 @@ namespace
   }
 
   template <class T, int Dim>
-  void expect_the_lists_of_a_cpu(std::array<T, Dim> const& period, double cutoff = 0.08)
+  void expect_the_lists_of_a_cpu(std::array<T, Dim> const& period, std::size_t n = 2500,
+                                 double cutoff = 0.08)
   {
     auto const rank = static_cast<std::uint64_t>(rank_of_world());
-    auto const mine = make_points<T, Dim>(cloud::uniform, rank == 1 ? 0 : 2500, 1 + rank);
+    auto const mine = make_points<T, Dim>(cloud::uniform, rank == 1 ? 0 : n, 1 + rank);
     starpu_mpi::distributed_cells_options<T, Dim> options{.period = period};
     options.cells_per_cutoff[0] = 2;
     starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), cutoff, options);
@@ -93,8 +95,8 @@ namespace
       EXPECT_GT(cells.sum_over_ranks(counts.total), 0u);
       EXPECT_EQ(counts.total, expected_counts.total);
       expect_equal(counts.per_point, expected_counts.per_point, "counts");
-      EXPECT_THROW((void)radius_search(cuda, cells, to_coo{.which = which, .max_bytes = 3}), error)
-          << counts.total;
+      if (counts.total == 0) continue;
+      EXPECT_THROW((void)radius_search(cuda, cells, to_coo{.which = which, .max_bytes = 3}), error);
     }
   }
 
@@ -104,6 +106,6 @@ namespace
     expect_the_lists_of_a_cpu<float, 3>({1, 0, 1});
     expect_the_lists_of_a_cpu<double, 3>({});
     expect_the_lists_of_a_cpu<double, 2>({0, 1});
-    expect_the_lists_of_a_cpu<float, 2>({}, 2); // one rank has all
+    expect_the_lists_of_a_cpu<float, 2>({}, 200, 2); // one rank has all
   }
 }

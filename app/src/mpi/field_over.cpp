@@ -4,7 +4,6 @@
 
 #include <starpu_mpi.h>
 
-#include <algorithm>
 #include <functional>
 #include <set>
 #include <sstream>
@@ -24,26 +23,26 @@ namespace nearfield::app
 
   namespace
   {
-    /// The GPUs that ranks have; one that several share counts once.
-    int gpus_of_all(ranks const& all, int mine)
+    /// The GPUs of all ranks' workers; one that several share counts once.
+    int gpus_of_all(ranks const& all)
     {
       std::string lines;
-      int const seen = mine > 0 ? static_cast<int>(gpus().size()) : 0;
-      for (int device = 0; device < seen; ++device)
-        lines +=
-            std::to_string(std::hash<std::string>()(nearfield::detail::identity_of(device))) + '\n';
+      for (int worker = 0; worker < static_cast<int>(starpu_worker_get_count()); ++worker)
+        if (starpu_worker_get_type(worker) == STARPU_CUDA_WORKER)
+          lines += std::to_string(std::hash<std::string>()(
+                       nearfield::detail::identity_of(starpu_worker_get_devid(worker)))) +
+                   '\n';
       std::istringstream joined(all.join(lines));
       std::set<std::string> different;
       for (std::string one; std::getline(joined, one);) different.insert(one);
-      return static_cast<int>(
-          std::min<std::uint64_t>(different.size(), all.sum(static_cast<std::uint64_t>(mine))));
+      return static_cast<int>(different.size());
     }
   }
 
   void describe_workers(ranks const& all, session const& running, run_result& result)
   {
     result.step.workers = static_cast<int>(all.sum(static_cast<std::uint64_t>(running.workers())));
-    result.step.gpus = gpus_of_all(all, running.runtime().n_gpus());
+    result.step.gpus = gpus_of_all(all);
   }
 
   /// Those of all ranks; names of workers begin with that of their rank.
