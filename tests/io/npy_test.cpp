@@ -164,7 +164,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
   auto const three = bytes(1., 2., 3.);
   double const nan = std::numeric_limits<double>::quiet_NaN();
   temporary_folder const folder;
-  for (auto const& [file, message, options] : std::vector<bad>{
+  for (bad const& each : std::vector<bad>{
            {"x,y,z\n1,2,3\n", "byte 0: found 'x,y,z\\x0a', expected an array of NumPy"},
            {"\x93NUMPY", "byte 6: found version 0, expected 1 to 3"},
            {array(good, three, 4), "byte 6: found version 4"},
@@ -196,14 +196,14 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
             "found 1 column, expected at least 2"},
            {array(good, three), "found an atom style", {.atom_style = "full"}}})
   {
-    auto const found = message_of([&] { (void)parse_npy(file, "a.npy", options); });
+    auto const found = message_of([&] { (void)parse_npy(each.file, "a.npy", each.options); });
     EXPECT_THAT(found, testing::StartsWith("a.npy: "));
-    EXPECT_THAT(found, testing::HasSubstr(message));
+    EXPECT_THAT(found, testing::HasSubstr(each.message));
     // of a part too
-    write_text(folder / "a.npy", file);
-    auto of_part = options;
+    write_text(folder / "a.npy", each.file);
+    auto of_part = each.options;
     of_part.part = file_part{0, 1};
     EXPECT_THAT(message_of([&] { (void)read_points(folder / "a.npy", of_part); }),
-                testing::HasSubstr(message));
+                testing::HasSubstr(each.message));
   }
 }
