@@ -47,7 +47,7 @@ namespace nearfield::starpu_mpi
   {
     /// The length L of the periodic box [0, L) on each axis; 0 for an open axis.
     std::array<T, Dim> period{};
-    /// Cells per cutoff of the lists own() and border() on each axis, as cell_list has them; 0: chosen by density.
+    /// Cells per cutoff of the lists own() and border() on each axis, as in cell_list_options; 0: the default.
     std::array<int, Dim> cells_per_cutoff{};
     /// The global number of the first point of rank 0. Numbers go on from there, rank after rank.
     std::uint64_t first_number = 0;
