@@ -12,23 +12,33 @@ namespace nearfield::detail
   void* pinned_allocate(std::size_t bytes, char const* what);
   void pinned_free(void* memory) noexcept;
 
-  /// A value in pinned host memory, which kernels write.
+  /// A value in pinned host memory, which kernels write; there from the first use on, since that takes a millisecond.
   template <class T>
   class pinned
   {
     static_assert(std::is_trivially_destructible_v<T>);
 
   public:
-    explicit pinned(char const* what) : value_(new (pinned_allocate(sizeof(T), what)) T{}) {}
+    explicit pinned(char const* what) : what_(what) {}
     pinned(pinned const&) = delete;
     pinned& operator=(pinned const&) = delete;
-    ~pinned() { pinned_free(value_); }
+    ~pinned()
+    {
+      if (value_) pinned_free(value_);
+    }
 
-    [[nodiscard]] T& operator*() const { return *value_; }
-    [[nodiscard]] T* operator->() const { return value_; }
+    [[nodiscard]] T& operator*() const { return *get(); }
+    [[nodiscard]] T* operator->() const { return get(); }
 
   private:
-    T* value_;
+    T* get() const
+    {
+      if (!value_) value_ = new (pinned_allocate(sizeof(T), what_)) T{};
+      return value_;
+    }
+
+    char const* what_;
+    mutable T* value_ = nullptr;
   };
 
   /// Returns when a kernel of the stream has written this pinned word, which was 0; what that kernel wrote
