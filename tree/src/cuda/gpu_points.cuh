@@ -98,6 +98,10 @@ namespace nearfield::detail
       keys_ = device_array<std::uint64_t>(n, stream_, what);
       order_ = device_array<index_type>(n, stream_, what);
       write_keys(view(x_), keys_.data());
+      rows_ = device_array<T>(Dim * n, stream_, what);
+      interleave<T, Dim><<<blocks(n), block_threads, 0, stream_>>>(view(x_), rows_.data());
+      check_cuda(cudaGetLastError(), "gpu_points: interleave");
+      x_ = {};
       sort_rows(keys_, order_);
     }
 
@@ -126,7 +130,7 @@ namespace nearfield::detail
     {
       on_device const here(number_);
       if (x.size() == 0) return;
-      rows_taken const taken = take({.own = view(x_),
+      rows_taken const taken = take({.own = rows_.data(),
                                      .order = order_.data(),
                                      .first = static_cast<std::uint32_t>(first),
                                      .n = static_cast<std::uint32_t>(x.size())},
@@ -145,7 +149,7 @@ namespace nearfield::detail
       united_keys_ = device_array<std::uint64_t>(n_all, stream_, what);
       if (n_all == 0) return;
       columns const other = upload(others);
-      united_rows<T, Dim> const from{.own = view(x_),
+      united_rows<T, Dim> const from{.own = rows_.data(),
                                      .others = view(other),
                                      .order = order_.data(),
                                      .first = static_cast<std::uint32_t>(first),
@@ -168,10 +172,15 @@ namespace nearfield::detail
           own_keys, from.n, other_keys.data(), order.data(), from.others.n, from.n_before,
           place_of.data(), row_of.data());
       check_cuda(cudaGetLastError(), "gpu_points: find_places_of_others");
+      unsigned const n_blocks = blocks(n_all);
+      device_array<std::uint32_t> before(n_blocks + std::size_t(1), stream_, what);
+      count_before_blocks<<<blocks(before.size()), block_threads, 0, stream_>>>(
+          place_of.data(), from.others.n, n_blocks, before.data());
+      check_cuda(cudaGetLastError(), "gpu_points: count_before_blocks");
       united_ = room_for(n_all);
-      merge_rows<T, Dim><<<blocks(n_all), block_threads, 0, stream_>>>(
+      merge_rows<T, Dim><<<n_blocks, block_threads, 0, stream_>>>(
           from, own_keys, other_keys.data(), place_of.data(), row_of.data(), from.others.n,
-          pointers(united_.x), united_.indices.data(), united_keys_.data());
+          before.data(), pointers(united_.x), united_.indices.data(), united_keys_.data());
       check_cuda(cudaGetLastError(), "gpu_points: merge_rows");
       download({column_to(places, place_of, n_others), column_to(rows, row_of, n_others)});
     }
@@ -274,6 +283,7 @@ namespace nearfield::detail
     void drop() noexcept
     {
       x_ = {};
+      rows_ = {};
       keys_ = {};
       order_ = {};
       united_keys_ = {};
@@ -298,7 +308,10 @@ namespace nearfield::detail
                           [column = points[d]](void* piece, std::size_t first, std::size_t n)
                           {
                             T* const values = static_cast<T*>(piece);
-                            for (std::size_t i = 0; i < n; ++i) values[i] = column[first + i];
+                            if (column.stride == 1)
+                              std::copy_n(&column[first], n, values);
+                            else
+                              for (std::size_t i = 0; i < n; ++i) values[i] = column[first + i];
                           }});
       }
       bus_->upload(on_, staged, stream_);
@@ -382,7 +395,8 @@ namespace nearfield::detail
     std::array<double, Dim> period_{};
     device_axes<Dim> axes_;
     key_layout layout_;
-    columns x_; ///< as the caller has them
+    columns x_;            ///< as the caller has them, until they are sorted
+    device_array<T> rows_; ///< the same afterwards, interleaved
     device_array<std::uint64_t> keys_;
     device_array<index_type> order_;
     rows_taken united_;

@@ -8,6 +8,7 @@
 #include <nearfield/cuda/permutation.hpp>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 /// \file
@@ -15,11 +16,21 @@
 
 namespace nearfield::detail
 {
+  /// Coordinates x0 y0 z0 x1 y1 z1 ... of columns: in another order they are read from a third of the places.
+  template <class T, int Dim>
+  __global__ void interleave(device_points<T, Dim> points, T* rows)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= points.n) return;
+    for (int d = 0; d < Dim; ++d) rows[std::size_t(Dim) * i + d] = points.x[d][i];
+  }
+
   /// Sorted points [first, first + n) and others, the first n_before of which come before them: row i of all.
   template <class T, int Dim>
   struct united_rows
   {
-    device_points<T, Dim> own, others{};
+    T const* own; ///< interleaved
+    device_points<T, Dim> others{};
     index_type const* order; ///< of own points
     std::uint32_t first, n, n_before = 0;
 
@@ -29,7 +40,8 @@ namespace nearfield::detail
     {
       bool const is_own = i - n_before < n; // and not below n_before
       std::uint32_t const at = is_own ? order[first + i - n_before] : i < n_before ? i : i - n;
-      for (int d = 0; d < Dim; ++d) x[d][p] = (is_own ? own : others).x[d][at];
+      for (int d = 0; d < Dim; ++d)
+        x[d][p] = is_own ? own[std::size_t(Dim) * at + d] : others.x[d][at];
       indices[p] = is_own ? at : no_row;
     }
   };
@@ -58,33 +70,39 @@ namespace nearfield::detail
     rows[k] = order[k] + (is_before ? 0 : n_own);
   }
 
+  /// The first place in [begin, end) that is not below a position; places ascend.
+  __device__ inline std::uint32_t first_place(index_type const* places, std::uint32_t begin,
+                                              std::uint32_t end, std::uint32_t position)
+  {
+    while (begin < end)
+    {
+      std::uint32_t const half = begin + (end - begin) / 2;
+      bool const below = places[half] < position;
+      begin = below ? half + 1 : begin;
+      end = below ? end : half;
+    }
+    return begin;
+  }
+
+  /// Of n places, how many lie before each block of positions: the threads of a block would wait for this search.
+  static __global__ void count_before_blocks(index_type const* places, std::uint32_t n,
+                                             std::uint32_t n_blocks, std::uint32_t* before)
+  {
+    std::uint32_t const block = thread_index();
+    if (block <= n_blocks) before[block] = first_place(places, 0, n, block * block_threads);
+  }
+
   /// Own points, whose keys these are, and n others at `places`, in one order.
   template <class T, int Dim>
   __global__ void __launch_bounds__(block_threads)
       merge_rows(united_rows<T, Dim> const from, std::uint64_t const* own_keys,
                  std::uint64_t const* other_keys, index_type const* places, index_type const* rows,
-                 std::uint32_t n, std::array<T*, Dim> const x, index_type* indices,
-                 std::uint64_t* keys)
+                 std::uint32_t n, std::uint32_t const* before, std::array<T*, Dim> const x,
+                 index_type* indices, std::uint64_t* keys)
   {
-    // others before the block, and before its end
-    __shared__ std::uint32_t before[2];
-    auto const others_before = [&](std::uint32_t begin, std::uint32_t end, std::uint32_t position)
-    {
-      while (begin < end)
-      {
-        std::uint32_t const half = begin + (end - begin) / 2;
-        bool const below = places[half] < position;
-        begin = below ? half + 1 : begin;
-        end = below ? end : half;
-      }
-      return begin;
-    };
-    if (threadIdx.x < 2)
-      before[threadIdx.x] = others_before(0, n, (blockIdx.x + threadIdx.x) * block_threads);
-    __syncthreads();
     std::uint32_t const p = thread_index();
     if (p >= from.n + n) return;
-    std::uint32_t const k = others_before(before[0], before[1], p);
+    std::uint32_t const k = first_place(places, before[blockIdx.x], before[blockIdx.x + 1], p);
     bool const is_other = k < n && places[k] == p;
     keys[p] = is_other ? other_keys[k] : own_keys[p - k];
     from.take(is_other ? rows[k] : from.n_before + p - k, p, x, indices);
