@@ -298,6 +298,10 @@ namespace
     for (int t = at_most(1, 0); t < 4; t += at_most(2, 1))
     {
       SCOPED_TRACE(testing::Message() << "move " << t);
+      bool const has_new_inputs = t % 2 == 1;
+      if (has_new_inputs)
+        for (auto& column : of.q)
+          for (T& value : column) value *= T(-1.5);
       of.move(step,
               [&](std::size_t i, int d, T& x)
               {
@@ -312,14 +316,15 @@ namespace
       {
         EXPECT_EQ(of.tree.n_points() == 0, of.rank() > 0);
       }
+      if (has_new_inputs) step.inputs_changed();
       EXPECT_EQ(step.seconds(), 0);
       of.compute_expected();
       for (int again = 0; again < 2; ++again)
       {
+        if (again == 1) step.inputs_changed();
         step.submit();
         step.wait();
         of.expect_results(form == pair_form::one_sided ? bits<T>() : rounding_of(T()));
-        step.inputs_changed();
       }
       EXPECT_EQ(step.seconds() > 0, of.tree.size() > 0);
     }

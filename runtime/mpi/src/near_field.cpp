@@ -50,13 +50,13 @@ namespace nearfield::starpu_mpi::detail
          kernel<T> const& interaction, step_columns<T> const& with, step_options const& how)
         : starpu(s), k(interaction), columns(with), options(how), tree(look), comm(tree().comm)
     {
-      make_parts();
+      make_parts({});
     }
 
     void submit()
     {
       check_address_space(4, 8 * (parts->groups.size() + parts->layers.size() +
-                                  parts->peers.size() + parts->pieces.size()));
+                                  parts->peers.size() + parts->pieces.all.size()));
       if (sends_positions) submit_positions();
       sends_positions = false;
       if (sends_inputs) submit_inputs();
@@ -70,8 +70,8 @@ namespace nearfield::starpu_mpi::detail
     void deliver()
     {
       if (options.delivery != starpu::delivery_choice::on_request || !is_submitted) return;
-      check_address_space(4,
-                          4 * (parts->groups.size() + parts->peers.size() + parts->pieces.size()));
+      check_address_space(
+          4, 4 * (parts->groups.size() + parts->peers.size() + parts->pieces.all.size()));
       submit_outputs();
     }
 
@@ -88,11 +88,11 @@ namespace nearfield::starpu_mpi::detail
         if (!is_proved || !parts->has_one_set)
         {
           for (peer const& one : parts->peers) wait_for(one.q_sent, "q");
-          for (piece const& one : parts->pieces) wait_for(one.q, "q");
+          for (piece const& one : parts->pieces.all) wait_for(one.q, "q");
         }
         if (is_delivered)
         {
-          for (piece const& one : parts->pieces) wait_for(one.out, "out");
+          for (piece const& one : parts->pieces.all) wait_for(one.out, "out");
           for (peer const& one : parts->peers)
           {
             wait_for(one.out_received, "out");
@@ -106,14 +106,20 @@ namespace nearfield::starpu_mpi::detail
       watch.rethrow();
     }
 
-    void inputs_changed() { sends_inputs = true; }
+    void inputs_changed()
+    {
+      sends_inputs = true;
+      if (parts) parts->pieces.have_inputs = false;
+    }
 
     void positions_changed()
     {
       check_may_wait("positions_changed");
       is_submitted = is_delivered = false;
+      caller_pieces<T> kept;
+      if (parts) kept = std::move(parts->pieces);
       parts.reset(); // waits for messages, and its memory is there for the next
-      make_parts();
+      make_parts(std::move(kept));
       sends_positions = sends_inputs = true;
       cpu_seconds_before = watch.seconds();
       gpu_seconds_before = clock.seconds();
@@ -186,10 +192,10 @@ namespace nearfield::starpu_mpi::detail
     void submit_caller_rows(caller_rows_argument& what, handle const& data)
     {
       if (what.n == 0) return;
-      task one(caller_rows_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.size()));
+      task one(caller_rows_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.all.size()));
       // rows from other ranks follow, by submit_copies()
       one.add(data, what.to_caller ? STARPU_R : STARPU_W);
-      for (piece const& part : parts->pieces)
+      for (piece const& part : parts->pieces.all)
         if (what.to_caller)
           one.add(part.out, what.clears ? STARPU_W : STARPU_RW);
         else
@@ -248,8 +254,10 @@ namespace nearfield::starpu_mpi::detail
         if (one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
         receive(one.q_received, one.rank, inputs_of_caller);
       }
-      for (piece& one : parts->pieces)
-        submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
+      if (!parts->pieces.have_inputs)
+        for (piece& one : parts->pieces.all)
+          submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
+      parts->pieces.have_inputs = true;
       for (group& one : parts->groups)
       {
         submit_caller_rows(one.take, one.q);
@@ -306,7 +314,7 @@ namespace nearfield::starpu_mpi::detail
     {
       is_delivered = true;
       for (group& one : parts->groups) submit_caller_rows(one.give, one.out);
-      for (piece& one : parts->pieces)
+      for (piece& one : parts->pieces.all)
         submit_copy(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
       for (peer& one : parts->peers)
       {
@@ -319,23 +327,23 @@ namespace nearfield::starpu_mpi::detail
 
     void submit_delivery(peer& from)
     {
-      task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.size()));
+      task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.all.size()));
       // only read, but wait() waits for those that write it
       one.add(from.delivered(parts->rank), STARPU_RW);
       // pieces have zeros for points of other ranks: they are delivered before
-      for (piece const& of : parts->pieces) one.add(of.out, STARPU_R);
+      for (piece const& of : parts->pieces.all) one.add(of.out, STARPU_R);
       one.set_argument(&from.deliver, sizeof(from.deliver));
       one.set_priority(first_of_all);
       one.submit();
     }
 
-    void make_parts()
+    void make_parts(caller_pieces<T>&& kept)
     {
       where = choose_backend(starpu, *k.type, options.backend);
       if (where == backend::automatic) where = backend::simd;
       try
       {
-        make_parts_there();
+        make_parts_there(std::move(kept));
       }
       catch (error const& e)
       {
@@ -343,11 +351,11 @@ namespace nearfield::starpu_mpi::detail
                               starpu_cpu_worker_get_count() > 0;
         if (e.kind() != error_kind::out_of_memory || !can_move) throw;
         where = backend::simd;
-        make_parts_there();
+        make_parts_there({});
       }
     }
 
-    void make_parts_there()
+    void make_parts_there(caller_pieces<T>&& kept)
     {
       tree_view<T> const of = tree();
       auto const& offsets = of.leaves.targets.offsets;
@@ -363,7 +371,7 @@ namespace nearfield::starpu_mpi::detail
           of, k, columns, watch,
           rank_choice{where, form_, where == backend::cuda ? &clock : nullptr,
                       starpu.n_gpus() == 1 ? starpu.first_gpu() : std::nullopt},
-          with);
+          with, std::move(kept));
     }
 
     // StarPU stops after the handles are gone

@@ -69,7 +69,8 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   step_parts<T>::step_parts(tree_view<T> const& tree, kernel<T> const& interaction,
                             step_columns<T> const& with, starpu::monitor& reports,
-                            rank_choice const& how, step_options const& options)
+                            rank_choice const& how, step_options const& options,
+                            caller_pieces<T>&& kept)
       : watch(reports), k(interaction), columns(with), has_one_set(tree.leaves.has_one_set),
         collects_on_gpu(how.where == backend::cuda && tree.gpu && how.gpu == tree.gpu)
   {
@@ -105,7 +106,11 @@ namespace nearfield::starpu_mpi::detail
         collects_on_gpu && has_one_set &&
         takes_pieces(tree.targets.sent_offsets[me + 1] - tree.targets.sent_offsets[me], n_points);
     if (takes)
-      make_pieces(tree.caller_rows, static_cast<index_type>(n_points), options.accumulate);
+    {
+      pieces = std::move(kept);
+      if (pieces.all.empty()) make_pieces(static_cast<index_type>(n_points), options.accumulate);
+      make_caller_rows(tree.caller_rows, static_cast<index_type>(n_points));
+    }
     else
     {
       tree.targets.complete();
@@ -368,16 +373,25 @@ namespace nearfield::starpu_mpi::detail
            nearfield::detail::fits(2 * bytes, smallest_gpu_memory());
   }
 
-  template <class T>
-  void step_parts<T>::make_pieces(index_type const* caller_rows, index_type n_points,
-                                  bool accumulate)
+  namespace
   {
-    constexpr auto most = nearfield::detail::column_pieces<T>::most;
-    int const shift = std::max<int>(16, std::bit_width((n_points - 1) / most));
+    /// Of n points of a caller, 2^shift are in a piece.
+    template <class T>
+    int piece_shift(index_type n)
+    {
+      constexpr auto most = nearfield::detail::column_pieces<T>::most;
+      return std::max<int>(16, std::bit_width((n - 1) / most));
+    }
+  }
+
+  template <class T>
+  void step_parts<T>::make_pieces(index_type n_points, bool accumulate)
+  {
+    index_type const most = index_type(1) << piece_shift<T>(n_points);
     for (index_type begin = 0; begin < n_points;)
     {
-      index_type const end = begin + std::min(index_type(1) << shift, n_points - begin);
-      caller_piece<T>& one = pieces.emplace_back();
+      index_type const end = begin + std::min(most, n_points - begin);
+      caller_piece<T>& one = pieces.all.emplace_back();
       nearfield::detail::point_interval const points{begin, end};
       one.collect_q = {{&watch}, columns.q.view(), {}, points};
       one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
@@ -385,12 +399,17 @@ namespace nearfield::starpu_mpi::detail
       one.out = data_of<T>(n_out() * points.size());
       begin = end;
     }
+  }
+
+  template <class T>
+  void step_parts<T>::make_caller_rows(index_type const* caller_rows, index_type n_points)
+  {
     bool is_first = true;
     for (std::size_t g = 0; g < groups.size(); ++g)
     {
       caller_rows_argument rows{{&watch}};
-      rows.shift = shift;
-      rows.n_pieces = pieces.size();
+      rows.shift = piece_shift<T>(n_points);
+      rows.n_pieces = pieces.all.size();
       rows.list = caller_rows + plan.targets[g].begin;
       rows.n = plan.targets[g].size();
       auto const set_columns = [&](std::size_t n)

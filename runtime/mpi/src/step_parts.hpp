@@ -213,12 +213,20 @@ namespace nearfield::starpu_mpi::detail
     handle q, out;
   };
 
+  /// All pieces. Which points a piece has does not depend on the tree, so a move leaves inputs where they are.
+  template <class T>
+  struct caller_pieces
+  {
+    std::deque<caller_piece<T>> all; ///< tasks know addresses of their members
+    bool have_inputs = false;        ///< those of the caller's columns, since they changed last
+  };
+
   /// Another rank with leaves that touch own ones.
   template <class T>
   struct step_layer
   {
     int rank;
-    std::vector<index_type> sent; ///< own sources, ascending
+    nearfield::detail::page_vector<index_type> sent; ///< own sources, ascending
     starpu::detail::collect_argument<T> collect_x;
     copies positions, inputs;               ///< from groups; positions if the GPU has them
     handle sent_list, x_sent, q_sent, x, q; ///< none without points
@@ -262,10 +270,10 @@ namespace nearfield::starpu_mpi::detail
   struct step_parts
   {
     /// Inputs and outputs of `with` are the caller's. Tasks report to `reports`; it, `interaction` and `with` must
-    /// outlive this object.
+    /// outlive this object. Takes pieces that were made of `with` for another tree, if it needs some.
     step_parts(tree_view<T> const& tree, starpu::detail::kernel<T> const& interaction,
                starpu::detail::step_columns<T> const& with, starpu::monitor& reports,
-               rank_choice const& how, step_options const& options);
+               rank_choice const& how, step_options const& options, caller_pieces<T>&& kept);
 
     /// The x and q of a chunk of sources, as a plan counts them.
     [[nodiscard]] std::pair<starpu_data_handle_t, starpu_data_handle_t>
@@ -286,8 +294,7 @@ namespace nearfield::starpu_mpi::detail
     std::deque<step_layer<T>> layers;
     joined_layers others;
     std::deque<step_peer<T>> peers;
-    // all points of this rank's caller, if its GPU takes them
-    std::deque<caller_piece<T>> pieces;
+    caller_pieces<T> pieces; ///< all points of this rank's caller, if its GPU takes them
 
   private:
     /// Sets the plan.
@@ -305,7 +312,8 @@ namespace nearfield::starpu_mpi::detail
     /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
     [[nodiscard]] bool takes_pieces(std::size_t n_own, std::size_t n_points) const;
     /// The same for a GPU that takes them, of a caller with so many points.
-    void make_pieces(index_type const* caller_rows, index_type n_points, bool accumulate);
+    void make_pieces(index_type n_points, bool accumulate);
+    void make_caller_rows(index_type const* caller_rows, index_type n_points);
     void assemble_inputs();
     /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
     void check_room(nearfield::detail::gpu_memory const& memory) const;
