@@ -154,8 +154,10 @@ namespace nearfield::test
       // a part of a curve that goes on at both ends
       this_thread here;
       curve_range const owned{expected.keys.front(), expected.keys.back() + 1};
-      std::vector<index_type> border;
-      auto const found = gpu.leaves(max_leaf_size, owned, border);
+      index_type const n_leaves = gpu.make_leaves(max_leaf_size, owned);
+      leaf_set<Dim> found;
+      gpu.read_leaves(found);
+      EXPECT_EQ(n_leaves, found.size());
       auto const leaves =
           max_leaf_size > 0
               ? adaptive_leaves<Dim>(here, expected.keys, {}, layout.level, max_leaf_size, owned)
@@ -164,6 +166,15 @@ namespace nearfield::test
       EXPECT_TRUE(found.levels == leaves.levels);
       EXPECT_TRUE(found.keys == leaves.keys);
       EXPECT_TRUE(found.target_offsets == leaves.target_offsets);
+      EXPECT_TRUE(found.source_offsets == leaves.target_offsets);
+
+      // after others
+      gpu.read_leaves(found);
+      ASSERT_EQ(found.size(), 2 * n_leaves);
+      EXPECT_TRUE(std::equal(leaves.cells.begin(), leaves.cells.end(), &found.cells[n_leaves]));
+      EXPECT_TRUE(std::equal(leaves.keys.begin(), leaves.keys.end(), &found.keys[n_leaves]));
+      for (index_type b = 0; b <= n_leaves; ++b)
+        ASSERT_EQ(found.source_offsets[n_leaves + b], n_all + leaves.target_offsets[b]);
 
       gpu.release(true);
       columns<T, Dim> again(n_all);

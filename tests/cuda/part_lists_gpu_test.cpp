@@ -104,6 +104,19 @@ namespace nearfield::test
         return static_cast<std::size_t>(std::ranges::upper_bound(chunks, leaf) - chunks.begin()) -
                1;
       }
+      /// The leaves that are not own.
+      [[nodiscard]] leaf_set<Dim> others() const
+      {
+        leaf_set<Dim> found;
+        for (index_type leaf = 0; leaf < leaves.size(); ++leaf)
+        {
+          if (is_own(leaf)) continue;
+          found.cells.push_back(leaves.cells[leaf]);
+          found.keys.push_back(leaves.keys[leaf]);
+          found.source_offsets.push_back(found.source_offsets.back() + count(leaf));
+        }
+        return found;
+      }
       [[nodiscard]] curve_range owned() const
       {
         std::uint64_t const end = std::uint64_t(1) << Dim * layout.level;
@@ -133,7 +146,7 @@ namespace nearfield::test
     {
     public:
       explicit lists_of_host(cut_tree<T, Dim> const& tree)
-          : tree_(tree), is_met(tree.leaves.size(), 0), first_in_set_(tree.leaves.size(), 0)
+          : tree_(tree), is_met_(tree.leaves.size(), 0), first_in_set_(tree.leaves.size(), 0)
       {
         list_pair lists;
         boxes const all{tree.leaves.source_offsets};
@@ -151,7 +164,7 @@ namespace nearfield::test
             for (; leaf < tree.leaves.size() && tree.first_point(leaf) < range.end; ++leaf)
             {
               row.push_back({leaf, range.shift});
-              if (!tree.is_own(leaf)) is_met[leaf] = 1;
+              if (!tree.is_own(leaf)) is_met_[leaf] = 1;
             }
           }
         }
@@ -160,15 +173,23 @@ namespace nearfield::test
         {
           if (leaf == tree.first()) seam = n[1];
           first_in_set_[leaf] = n[set_of(leaf)];
-          if (tree.is_own(leaf) || is_met[leaf]) n[set_of(leaf)] += tree.count(leaf);
+          if (tree.is_own(leaf) || is_met_[leaf]) n[set_of(leaf)] += tree.count(leaf);
         }
       }
 
-      [[nodiscard]] std::uint64_t n_sources(index_type own_leaf) const
+      /// Of two different points, the first of an own leaf.
+      [[nodiscard]] std::uint64_t pairs_of(index_type own_leaf) const
       {
-        std::uint64_t n = tree_.count(tree_.first() + own_leaf);
+        std::uint64_t n = tree_.count(tree_.first() + own_leaf) - 1;
         for (neighbour const& each : rows_[own_leaf]) n += tree_.count(each.leaf);
-        return n;
+        return n * tree_.count(tree_.first() + own_leaf);
+      }
+      /// For each leaf of others, whether an own one meets it.
+      [[nodiscard]] std::vector<std::uint8_t> is_met() const
+      {
+        auto met = is_met_;
+        met.erase(met.begin() + tree_.first(), met.begin() + tree_.last());
+        return met;
       }
       [[nodiscard]] std::uint64_t chunks_of(index_type own_leaf) const
       {
@@ -222,11 +243,11 @@ namespace nearfield::test
       std::vector<std::vector<neighbour>> rows_;
 
     public:
-      std::vector<std::uint8_t> is_met;
       index_type seam =
           0; ///< points of others before the part; with own leaves between, ranges end there
 
     private:
+      std::vector<std::uint8_t> is_met_;
       std::vector<index_type> first_in_set_;
     };
 
@@ -273,21 +294,29 @@ namespace nearfield::test
       gpu.sort(tree.axes, tree.layout);
       gpu.unite(0, part.size(), strided<T const, Dim>(), 0, nullptr, nullptr);
       index_type const n = tree.last() - tree.first();
-      std::vector<index_type> border;
-      auto const own = gpu.leaves(tree.max_leaf_size, tree.owned(), border);
+      ASSERT_EQ(gpu.make_leaves(tree.max_leaf_size, tree.owned()), n);
+      auto const border = gpu.find_border(tree.owned());
+      leaf_set<Dim> own;
+      gpu.read_leaves(own);
       ASSERT_EQ(own.size(), n);
       EXPECT_TRUE(
           std::equal(own.cells.begin(), own.cells.end(), tree.leaves.cells.begin() + tree.first()));
-      auto const found = gpu.meet({tree.leaves, tree.chunks, tree.own});
+      auto const others = tree.others();
+      auto const found = gpu.meet({others, tree.chunks, tree.own});
       ASSERT_TRUE(found);
       met_leaves const& met = *found;
       std::uint64_t pairs = 0;
       auto at = border.begin();
       for (index_type b = 0; b < n; ++b)
       {
-        ASSERT_EQ(met.sources[b], expected.n_sources(b));
-        pairs += tree.count(tree.first() + b) * (met.sources[b] - 1);
-        bool const is_at_border = at != border.end() && *at == b;
+        pairs += expected.pairs_of(b);
+        bool const is_at_border = at != border.end() && at->leaf == b;
+        if (is_at_border)
+        {
+          ASSERT_EQ(at->cell, own.cells[b]);
+          ASSERT_EQ(at->key, own.keys[b]);
+          ASSERT_EQ(at->points, tree.count(tree.first() + b));
+        }
         bool const has_chunks = is_at_border && tree.chunks.size() > 2;
         ASSERT_EQ(has_chunks ? met.chunks[std::size_t(at - border.begin())] : 0,
                   expected.chunks_of(b));
@@ -298,7 +327,7 @@ namespace nearfield::test
       if (tree.chunks.size() == 2)
         EXPECT_TRUE(met.is_met.empty());
       else
-        EXPECT_TRUE(std::ranges::equal(met.is_met, expected.is_met));
+        EXPECT_TRUE(std::ranges::equal(met.is_met, expected.is_met()));
       gpu.release(true);
       for (pair_form const form : {pair_form::mutual, pair_form::one_sided})
       {

@@ -18,17 +18,27 @@
 
 namespace nearfield::detail
 {
-  /// The leaves of a part and those of others that touch it, in the order of their keys.
+  /// The leaves of others that touch a part. All known leaves, these and the part's own, have numbers in the order of
+  /// their keys.
   template <int Dim>
   struct part_leaves
   {
-    leaf_set<Dim> const& leaves;
-    /// A chunk is the leaves of one process. The first leaf of each chunk, and the end.
+    leaf_set<Dim> const& others; ///< without the part's own
+    /// A chunk is the leaves of one process. The number of the first leaf of each chunk, and of all leaves.
     std::span<index_type const> chunks;
     std::size_t own; ///< the chunk of the part
 
     [[nodiscard]] index_type first() const { return chunks[own]; }
     [[nodiscard]] index_type last() const { return chunks[own + 1]; }
+  };
+
+  /// A leaf of a part that touches boxes outside the part's range.
+  template <int Dim>
+  struct border_leaf
+  {
+    leaf_cell<Dim> cell;
+    std::uint64_t key;       ///< as leaf_set::keys
+    index_type leaf, points; ///< its number among those of the part
   };
 
   /// The most chunks: met_leaves::chunks has a bit for each.
@@ -37,13 +47,10 @@ namespace nearfield::detail
   /// What the leaves of a part meet. If the part is the only chunk, the two columns about others are empty.
   struct met_leaves
   {
-    /// for each own leaf, the number of points in it and in those that it meets
-    page_vector<std::uint64_t> sources;
-    /// for each own leaf at the border, as gpu_points::leaves() tells: bit c if it meets leaves of chunk c, another one
+    /// for each own leaf at the border, as gpu_points::find_border() tells: bit c if it meets leaves of chunk c, another one
     page_vector<std::uint64_t> chunks;
-    /// for each known leaf: 1 if it is of another chunk and an own one meets it
-    page_vector<std::uint8_t> is_met;
-    std::uint64_t pairs = 0; ///< of two different points
+    page_vector<std::uint8_t> is_met; ///< for each leaf of others: 1 if an own one meets it
+    std::uint64_t pairs = 0;          ///< of two different points
   };
 
   /// Leaves of the part with what they meet of its own points, or of others, in device memory. Of ranges, set 0 is the

@@ -8,11 +8,11 @@
 
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -132,19 +132,21 @@ namespace nearfield::starpu_mpi::detail
     void exchange_bytes(void const* values, std::span<std::size_t const> offsets, void* received,
                         std::span<std::size_t const> received_offsets, std::size_t size) const;
 
-    /// Sends each value to the rank beside it; values for one rank keep their order.
     template <class T>
-    [[nodiscard]] by_rank<T> send(std::vector<std::pair<int, T>>& addressed) const
+    using addressed = std::vector<std::pair<int, T>>;
+    /// Sends each value of some lists to the rank beside it; values for one rank keep their order.
+    template <class T>
+    [[nodiscard]] by_rank<T> send(std::span<addressed<T> const> lists) const
     {
-      std::ranges::stable_sort(addressed, {}, &std::pair<int, T>::first);
-      std::vector<T> values;
-      std::vector<std::size_t> offsets;
-      for (auto const& [rank, value] : addressed)
-      {
-        offsets.resize(static_cast<std::size_t>(rank) + 1, values.size());
-        values.push_back(value);
-      }
-      offsets.resize(static_cast<std::size_t>(size_) + 1, values.size());
+      std::vector<std::size_t> offsets(static_cast<std::size_t>(size_) + 1, 0);
+      for (auto const& list : lists)
+        for (auto const& [rank, value] : list) ++offsets[static_cast<std::size_t>(rank) + 1];
+      std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+      nearfield::detail::page_vector<T> values(offsets.back());
+      auto next = offsets;
+      for (auto const& list : lists)
+        for (auto const& [rank, value] : list)
+          values[next[static_cast<std::size_t>(rank)]++] = value;
       return exchange<T>(values, offsets);
     }
 

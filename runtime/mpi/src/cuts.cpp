@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <string>
 
 namespace nearfield::starpu_mpi::detail
@@ -161,18 +162,20 @@ namespace nearfield::starpu_mpi::detail
     last = now;
   }
 
-  std::optional<std::vector<std::uint64_t>> better_cuts(ranks const& all,
-                                                        std::span<std::uint64_t const> leaf_keys,
-                                                        std::span<std::uint64_t const> weights,
-                                                        double imbalance, std::uint64_t end)
+  std::optional<std::vector<std::uint64_t>>
+  better_cuts(ranks const& all, double load, std::span<std::uint64_t const> leaf_keys,
+              std::function<std::span<std::uint64_t const>()> const& weigh, double imbalance,
+              std::uint64_t end)
   {
-    std::uint64_t mine = 0;
-    for (std::uint64_t const weight : weights) mine += weight;
-    std::array<std::uint64_t, 1> heaviest{mine};
-    all.greatest(heaviest);
-    double const mean = static_cast<double>(all.sum_of(mine)) / all.size();
-    if (static_cast<double>(heaviest[0]) <= (1 + imbalance) * mean) return std::nullopt;
+    std::array<double, 1> greatest{load}, sum{load};
+    all.greatest(greatest);
+    all.sum(sum);
+    if (greatest[0] <= (1 + imbalance) * sum[0] / all.size()) return std::nullopt;
+    auto const weights = weigh();
     std::vector<std::uint64_t> cuts = cut_by_weight(all, leaf_keys, weights, end);
+    std::array<std::uint64_t, 1> heaviest{
+        std::accumulate(weights.begin(), weights.end(), std::uint64_t(0))};
+    all.greatest(heaviest);
     std::vector<std::uint64_t> loads(cuts.size() - 1, 0);
     std::size_t r = 0;
     for (std::size_t b = 0; b < leaf_keys.size(); ++b)

@@ -53,12 +53,13 @@ namespace nearfield::starpu_mpi::detail
     void update(ranks const& all, double seconds, std::uint64_t work);
   };
 
-  /// Those of cut_by_weight(), if the heaviest range is more than 1 + imbalance times the mean, and lighter with them.
-  /// Leaves are those between the cuts of this rank.
-  std::optional<std::vector<std::uint64_t>> better_cuts(ranks const& all,
-                                                        std::span<std::uint64_t const> leaf_keys,
-                                                        std::span<std::uint64_t const> weights,
-                                                        double imbalance, std::uint64_t end);
+  /// Those of cut_by_weight(), if the greatest load of a rank is more than 1 + imbalance times the mean, and the heaviest
+  /// range is lighter with them. Leaves are those between the cuts of this rank; weigh(), which is collective, is called
+  /// on all ranks or on none.
+  std::optional<std::vector<std::uint64_t>>
+  better_cuts(ranks const& all, double load, std::span<std::uint64_t const> leaf_keys,
+              std::function<std::span<std::uint64_t const>()> const& weigh, double imbalance,
+              std::uint64_t end);
 
   /// Where the range of each rank begins among ascending keys, and their number.
   std::vector<std::size_t> places_of(std::span<std::uint64_t const> cuts,

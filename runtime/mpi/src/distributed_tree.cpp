@@ -85,6 +85,7 @@ namespace nearfield::starpu_mpi
             weights(keys.size())
       {
         boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
+        interaction_list const lists = known.lists.full.view();
         for_each_part(on, cut(on, keys.size()),
                       [&](int, std::size_t begin, std::size_t end)
                       {
@@ -95,7 +96,7 @@ namespace nearfield::starpu_mpi
                           if (!known.has_one_set) weight += sources.count(known.first + b);
                           // each point with itself too: what meets no other costs something
                           if (choice == cut_choice::equal_interactions)
-                            weight = std::max(weight, of_targets * known.source_count(b));
+                            weight = std::max(weight, of_targets * lists.source_count(b));
                           if (cost != 1)
                             weight = std::max<std::uint64_t>(
                                 1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
@@ -178,7 +179,7 @@ namespace nearfield::starpu_mpi
               leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts));
             });
       }
-      auto const known = detail::learn_layer<Dim>(all, on, leaves, of.has_one_set, cuts,
+      auto const known = detail::learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set, cuts,
                                                   of.layout.level, of.period);
       std::optional<weighted_leaves> mine;
       all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
@@ -291,12 +292,12 @@ namespace nearfield::starpu_mpi
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
-    std::uint64_t work = 0; // a rank with sources only computes nothing
-    if (n_points() > 0)
-      work = n_points() + (counts_pairs    ? parts_.interaction_count
-                           : has_one_set() ? 0
-                                           : n_sources());
-    memory_->cost.update(all, seconds, work);
+    auto const work = [&](std::uint64_t n_pairs)
+    {
+      if (n_points() == 0) return std::uint64_t(0); // a rank with sources only computes nothing
+      return n_points() + (counts_pairs ? n_pairs : has_one_set() ? 0 : n_sources());
+    };
+    memory_->cost.update(all, seconds, work(parts_.interaction_count));
     memory_->sort(all, of, parts_);
     if (choice == cut_choice::of_the_caller)
       parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys(all), of, choice);
@@ -312,9 +313,23 @@ namespace nearfield::starpu_mpi
     if (choice != cut_choice::of_the_caller)
     {
       std::optional<weighted_leaves> mine;
-      all.attempt([&] { mine.emplace(on, known, choice, memory_->cost.used); });
+      auto const weigh = [&]() -> std::span<std::uint64_t const>
+      {
+        all.attempt(
+            [&]
+            {
+              if (known.met && counts_pairs)
+                known.lists = lists_of(on, known, of.layout.level, of.period);
+              mine.emplace(on, known, choice, memory_->cost.used);
+              if (known.met) known.lists = {};
+            });
+        return mine->weights;
+      };
+      double const load = memory_->cost.used * static_cast<double>(work(known.pairs()));
+      auto const keys =
+          std::span(known.leaves.keys).subspan(known.first, std::size_t(known.last - known.first));
       if (auto better =
-              detail::better_cuts(all, mine->keys, mine->weights, distribution.imbalance, of.end()))
+              detail::better_cuts(all, load, keys, weigh, distribution.imbalance, of.end()))
       {
         memory_->cuts = parts_.cuts = std::move(*better);
         known = memory_->send(all, of, parts_);

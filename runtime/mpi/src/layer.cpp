@@ -48,30 +48,22 @@ namespace nearfield::starpu_mpi::detail
           : cuts_(cuts), key_level_(key_level), rank_(rank), period_(period)
       {}
 
-      /// Ascending, without the own one.
+      /// Each once, without the own one.
       std::vector<int> const& of(leaf_cell<Dim> const& leaf)
       {
         found_.clear();
         leaf_ = &leaf;
         std::int64_t const last = (std::int64_t(1) << leaf.level) - 1;
         if (is_inside(leaf, last)) return found_;
-        std::array<int, Dim> step;
-        step.fill(-1);
-        for (bool more = true; more;)
-        {
-          place at;
-          bool exists = true;
-          for (int d = 0; d < Dim; ++d)
+        for (int d = 0; d < Dim; ++d)
+          for (int step = 0; step < 3; ++step)
           {
-            at[d] = std::int64_t(leaf.index[d]) + step[d];
-            exists &= period_[d] > 0 || (at[d] >= 0 && at[d] <= last);
+            std::int64_t const at = std::int64_t(leaf.index[d]) + step - 1;
+            around_[d][step] = {at, bits(d, at, leaf.level),
+                                period_[d] > 0 || (at >= 0 && at <= last)};
           }
-          if (exists) visit(at, leaf.level);
-          int d = 0;
-          while (d < Dim && ++step[d] == 2) step[d++] = -1;
-          more = d < Dim;
-        }
-        sort_unique(found_);
+        place at;
+        look_around(0, at, 0);
         return found_;
       }
 
@@ -79,13 +71,17 @@ namespace nearfield::starpu_mpi::detail
       /// Indices in the lattice of a level, which continues beyond a periodic box.
       using place = std::array<std::int64_t, Dim>;
 
-      /// The first key of the cell at a place, or of the one that it is an image of.
+      /// The bits of an index along an axis in the first key of its cells, or of those that these are images of.
+      [[nodiscard]] std::uint64_t bits(int d, std::int64_t at, int level) const
+      {
+        auto const index = static_cast<std::uint32_t>(at & ((std::int64_t(1) << level) - 1));
+        return spread<Dim>(index) << (Dim - 1 - d + Dim * (key_level_ - level));
+      }
       [[nodiscard]] std::uint64_t key_at(place const& at, int level) const
       {
-        std::array<std::uint32_t, Dim> index;
-        for (int d = 0; d < Dim; ++d)
-          index[d] = static_cast<std::uint32_t>(at[d] & ((std::int64_t(1) << level) - 1));
-        return encode<leaf_order::morton, Dim>(index, level) << (Dim * (key_level_ - level));
+        std::uint64_t key = 0;
+        for (int d = 0; d < Dim; ++d) key |= bits(d, at[d], level);
+        return key;
       }
       /// One less than the keys of a cell.
       [[nodiscard]] std::uint64_t after_first(int level) const
@@ -108,6 +104,12 @@ namespace nearfield::starpu_mpi::detail
         return key_at(low, leaf.level) >= cuts_[r] &&
                key_at(high, leaf.level) + after_first(leaf.level) < cuts_[r + 1];
       }
+      /// Whether all keys of the cell with this first key are of a rank.
+      [[nodiscard]] bool is_of(int rank, std::uint64_t first, int level) const
+      {
+        auto const r = static_cast<std::size_t>(rank);
+        return first >= cuts_[r] && first + after_first(level) < cuts_[r + 1];
+      }
 
       /// The rank whose range holds a key.
       [[nodiscard]] int owner(std::uint64_t key) const
@@ -115,13 +117,32 @@ namespace nearfield::starpu_mpi::detail
         return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
       }
 
-      void visit(place const& at, int level)
+      /// Visits the boxes around the leaf that other ranks have a part of; of the axes before d, `at` and `key` are known.
+      void look_around(int d, place& at, std::uint64_t key)
       {
-        std::uint64_t const key = key_at(at, level);
-        int const first = owner(key), last = owner(key + after_first(level));
-        if (first == last)
+        if (d == Dim)
         {
-          if (first != rank_) found_.push_back(first);
+          if (!is_of(rank_, key, leaf_->level)) visit(at, key, leaf_->level);
+          return;
+        }
+        for (auto const& [index, bits_of_it, exists] : around_[d])
+        {
+          if (!exists) continue;
+          at[d] = index;
+          look_around(d + 1, at, key | bits_of_it);
+        }
+      }
+
+      /// Of the box at a place, whose first key this is.
+      void visit(place const& at, std::uint64_t key, int level)
+      {
+        // boxes around a leaf are often all of one rank
+        if (!found_.empty() && is_of(found_.back(), key, level)) return;
+        int const first = owner(key);
+        if (is_of(first, key, level))
+        {
+          if (first != rank_ && std::ranges::find(found_, first) == found_.end())
+            found_.push_back(first);
           return;
         }
         // several ranks: only those in the children that touch the leaf
@@ -137,7 +158,7 @@ namespace nearfield::starpu_mpi::detail
             std::int64_t const end = (std::int64_t(leaf_->index[d]) + 1) << up;
             touches &= part[d] <= end && part[d] + 1 >= begin;
           }
-          if (touches) visit(part, level + 1);
+          if (touches) visit(part, key_at(part, level + 1), level + 1);
         }
       }
 
@@ -145,47 +166,56 @@ namespace nearfield::starpu_mpi::detail
       int key_level_, rank_;
       std::array<double, Dim> const& period_;
       leaf_cell<Dim> const* leaf_ = nullptr;
+      struct beside
+      {
+        std::int64_t index;
+        std::uint64_t bits;
+        bool exists;
+      };
+      std::array<std::array<beside, 3>, Dim> around_; ///< the leaf's index and those beside it
       std::vector<int> found_;
     };
 
-    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs. If the border is known, only its
-    /// leaves are looked at.
+    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs. If a GPU knows the border, only
+    /// its leaves are looked at.
     template <int Dim>
     by_rank<leaf_record>
     exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,
                     std::span<std::uint64_t const> cuts, int key_level,
                     std::type_identity_t<std::array<double, Dim>> const& period,
-                    std::vector<index_type> const* border)
+                    gpu_of_leaves<Dim> const* gpu)
     {
-      std::vector<std::pair<int, leaf_record>> records;
+      boxes const targets{own.target_offsets}, sources{own.source_offsets};
+      std::vector<ranks::addressed<leaf_record>> found;
       all.attempt(
           [&]
           {
-            loop_parts const loop =
-                cut(on, border ? border->size() : own.size(), border ? 64 : 1024);
-            std::vector<std::vector<std::pair<int, leaf_record>>> found(
-                static_cast<std::size_t>(loop.parts));
+            loop_parts const loop = cut(on, gpu ? gpu->border.size() : own.size());
+            found.resize(static_cast<std::size_t>(loop.parts));
             for_each_part(on, loop,
                           [&](int part, std::size_t begin, std::size_t end)
                           {
                             touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
-                            std::vector<std::pair<int, leaf_record>> mine;
-                            for (std::size_t i = begin; i < end; ++i)
+                            ranks::addressed<leaf_record> mine;
+                            auto const tell = [&](leaf_cell<Dim> const& cell, std::uint64_t key,
+                                                  index_type n_targets, index_type n_sources)
                             {
-                              std::size_t const b = border ? (*border)[i] : i;
-                              for (int const rank : touched.of(own.cells[b]))
-                                mine.push_back({rank,
-                                                {own.keys[b],
-                                                 own.target_offsets[b + 1] - own.target_offsets[b],
-                                                 own.source_offsets[b + 1] - own.source_offsets[b],
-                                                 static_cast<std::uint32_t>(own.cells[b].level)}});
-                            }
+                              leaf_record const record{key, n_targets, n_sources,
+                                                       static_cast<std::uint32_t>(cell.level)};
+                              for (int const rank : touched.of(cell))
+                                mine.push_back({rank, record});
+                            };
+                            if (gpu)
+                              for (border_leaf<Dim> const& leaf :
+                                   std::span(gpu->border).subspan(begin, end - begin))
+                                tell(leaf.cell, leaf.key, leaf.points, leaf.points);
+                            else
+                              for (auto b = static_cast<index_type>(begin); b < end; ++b)
+                                tell(own.cells[b], own.keys[b], targets.count(b), sources.count(b));
                             found[static_cast<std::size_t>(part)] = std::move(mine);
                           });
-            for (auto const& of_part : found)
-              records.insert(records.end(), of_part.begin(), of_part.end());
           });
-      return all.send(records);
+      return all.send<leaf_record>(found);
     }
 
     /// Room for so many points more.
@@ -215,8 +245,6 @@ namespace nearfield::starpu_mpi::detail
     template <int Dim>
     void append(executor& on, leaf_set<Dim>& leaves, leaf_set<Dim> const& more)
     {
-      check_room(leaves.target_offsets, more.target_offsets.back());
-      check_room(leaves.source_offsets, more.source_offsets.back());
       std::size_t const first = leaves.keys.size(), n = more.keys.size();
       index_type const targets = leaves.target_offsets.back(),
                        sources = leaves.source_offsets.back();
@@ -239,38 +267,51 @@ namespace nearfield::starpu_mpi::detail
                     });
     }
 
-    /// All that were told, with the own ones in their place.
+    /// Numbers leaves that were told, and n_own own ones in their place.
     template <int Dim>
-    known_leaves<Dim> unite(ranks const& all, executor& on, leaf_set<Dim> const& own,
-                            by_rank<leaf_record> const& told, int key_level)
+    void number(ranks const& all, index_type n_own, by_rank<leaf_record> const& told,
+                known_leaves<Dim>& known)
     {
-      known_leaves<Dim> known;
-      std::size_t const n = own.size() + told.values.size();
-      known.leaves.cells.reserve(n);
-      known.leaves.levels.reserve(n);
-      known.leaves.keys.reserve(n);
-      known.leaves.target_offsets.reserve(n + 1);
-      known.leaves.source_offsets.reserve(n + 1);
+      known.layers.clear();
+      index_type n = 0;
       for (int rank = 0; rank < all.size(); ++rank)
       {
-        index_type const first = known.leaves.size();
-        if (rank == all.rank()) append(on, known.leaves, own);
+        index_type const first = n;
+        n += rank == all.rank() ? n_own : static_cast<index_type>(told.of(rank).size());
+        if (rank == all.rank())
+        {
+          known.first = first;
+          known.last = n;
+        }
+        else if (n > first)
+          known.layers.push_back({rank, first, n, {}});
+      }
+    }
+
+    /// Leaves that were told, with n_own own ones, which append(leaves) adds, in their place.
+    template <int Dim, class Append>
+    leaf_set<Dim> unite(ranks const& all, index_type n_own, Append const& append,
+                        by_rank<leaf_record> const& told, int key_level)
+    {
+      leaf_set<Dim> leaves;
+      std::size_t const n = n_own + told.values.size();
+      leaves.cells.reserve(n);
+      leaves.levels.reserve(n);
+      leaves.keys.reserve(n);
+      leaves.target_offsets.reserve(n + 1);
+      leaves.source_offsets.reserve(n + 1);
+      for (int rank = 0; rank < all.size(); ++rank)
+      {
+        if (rank == all.rank()) append(leaves);
         for (leaf_record const& record : told.of(rank))
         {
           int const level = static_cast<int>(record.level);
           leaf_cell<Dim> cell{decode<Dim>(record.key, {leaf_order::morton, key_level}), level};
           for (std::uint32_t& index : cell.index) index >>= key_level - level;
-          add(known.leaves, cell, record);
+          add(leaves, cell, record);
         }
-        if (rank == all.rank())
-        {
-          known.first = first;
-          known.last = known.leaves.size();
-        }
-        else if (known.leaves.size() > first)
-          known.layers.push_back({rank, first, known.leaves.size(), {}});
       }
-      return known;
+      return leaves;
     }
 
     /// Leaves of other ranks that touch own ones, and the own ones that they touch, counted from the first own one.
@@ -330,38 +371,42 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// The same for each layer, of leaves that a GPU found.
-    std::vector<touching_leaves> found_touching(met_leaves const& met,
-                                                std::span<index_type const> border,
+    std::vector<touching_leaves> found_touching(met_leaves const& met, auto const& border,
                                                 std::span<rank_layer const> layers,
-                                                index_type first_own)
+                                                index_type first_own, index_type n_own)
     {
       auto const own_chunk = static_cast<std::size_t>(std::ranges::count_if(
           layers, [&](rank_layer const& layer) { return layer.first_leaf < first_own; }));
       std::vector<touching_leaves> found(layers.size());
       for (std::size_t l = 0; l < layers.size(); ++l)
         for (index_type b = layers[l].first_leaf; b < layers[l].last_leaf; ++b)
-          if (met.is_met[b]) found[l].foreign.push_back(b);
+          if (met.is_met[b < first_own ? b : b - n_own]) found[l].foreign.push_back(b);
       for (std::size_t i = 0; i < met.chunks.size(); ++i)
         for (std::uint64_t left = met.chunks[i]; left != 0; left &= left - 1)
         {
           auto const chunk = static_cast<std::size_t>(std::countr_zero(left));
-          found[chunk < own_chunk ? chunk : chunk - 1].own.push_back(border[i]);
+          found[chunk < own_chunk ? chunk : chunk - 1].own.push_back(border[i].leaf);
         }
       return found;
     }
 
-    /// What the leaves of this rank meet, where a GPU finds it.
+    /// What the leaves of this rank meet, where a GPU finds it. The known leaves have their numbers, but are not there.
     template <int Dim>
-    std::optional<met_leaves> meet_others(known_leaves<Dim> const& known,
+    std::optional<met_leaves> meet_others(ranks const& all, known_leaves<Dim> const& known,
+                                          by_rank<leaf_record> const& told, int key_level,
                                           gpu_of_leaves<Dim> const& gpu)
     {
       if (known.first == known.last || known.layers.size() >= most_chunks_of_a_part) return {};
       std::vector<index_type> chunks;
       for (rank_layer const& layer : known.layers) chunks.push_back(layer.first_leaf);
-      auto const own = std::ranges::lower_bound(chunks, known.first) - chunks.begin();
-      chunks.insert(chunks.begin() + own, known.first);
-      chunks.push_back(known.leaves.size());
-      return gpu.meet({known.leaves, chunks, static_cast<std::size_t>(own)});
+      auto const at = std::ranges::lower_bound(chunks, known.first) - chunks.begin();
+      chunks.insert(chunks.begin() + at, known.first);
+      chunks.push_back(gpu.leaves + static_cast<index_type>(told.values.size()));
+      auto const none = [](leaf_set<Dim>&) {
+      };
+      leaf_set<Dim> const others = unite<Dim>(all, 0, none, told, key_level);
+      check_room(others.source_offsets, gpu.points);
+      return gpu.meet({others, chunks, static_cast<std::size_t>(at)});
     }
   }
 
@@ -390,27 +435,43 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <int Dim>
-  known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim> const& own,
+  known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim>&& own,
                                 bool has_one_set, std::span<std::uint64_t const> cuts,
                                 int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period,
                                 gpu_of_leaves<Dim> const* gpu)
   {
-    by_rank<leaf_record> const told =
-        exchange_leaves(all, on, own, cuts, key_level, period, gpu ? &gpu->border : nullptr);
+    by_rank<leaf_record> const told = exchange_leaves(all, on, own, cuts, key_level, period, gpu);
     known_leaves<Dim> known;
+    index_type const n_own = gpu ? gpu->leaves : own.size();
+    auto const append_own = [&](leaf_set<Dim>& to)
+    {
+      check_room(to.target_offsets, gpu ? gpu->points : own.target_offsets.back());
+      check_room(to.source_offsets, gpu ? gpu->points : own.source_offsets.back());
+      if (gpu)
+        gpu->append(to);
+      else if (told.values.empty()) // then this is called once
+        to = std::move(own);
+      else
+        append(on, to, own);
+    };
+    auto const unite_all = [&](by_rank<leaf_record> const& others)
+    {
+      return unite<Dim>(all, n_own, append_own, others, key_level);
+    };
     all.attempt(
         [&]
         {
-          known = unite(all, on, own, told, key_level);
-          auto met = gpu ? meet_others(known, *gpu) : std::nullopt;
+          number(all, n_own, told, known);
+          if (gpu) known.met = meet_others(all, known, told, key_level, *gpu);
           // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
           std::vector<touching_leaves> found;
-          if (met)
-            found = found_touching(*met, gpu->border, known.layers, known.first);
+          if (known.met)
+            found = found_touching(*known.met, gpu->border, known.layers, known.first, n_own);
           else
           {
+            known.leaves = unite_all(told);
             std::vector<index_type> each(
                 known.layers.empty() ? 0 : known.leaves.size() + std::size_t(1));
             std::iota(each.begin(), each.end(), index_type(0));
@@ -430,11 +491,13 @@ namespace nearfield::starpu_mpi::detail
           }
           std::partial_sum(touching.offsets.begin(), touching.offsets.end(),
                            touching.offsets.begin());
-          if (touching.values.size() < told.values.size())
-            known = unite(all, on, own, touching, key_level);
+          if (known.met || touching.values.size() < told.values.size())
+          {
+            number(all, n_own, touching, known);
+            known.leaves = unite_all(touching);
+          }
           for (std::size_t i = 0; i < sent.size(); ++i) known.layers[i].sent = std::move(sent[i]);
           known.has_one_set = has_one_set;
-          known.met = std::move(met);
           if (!known.met) known.lists = lists_of(on, known, key_level, period);
         });
     return known;
@@ -444,7 +507,7 @@ namespace nearfield::starpu_mpi::detail
   template list_pair lists_of(executor&, known_leaves<Dim> const&, int,                            \
                               std::array<double, Dim> const&);                                     \
   template known_leaves<Dim> learn_layer(                                                          \
-      ranks const&, executor&, leaf_set<Dim> const&, bool, std::span<std::uint64_t const>, int,    \
+      ranks const&, executor&, leaf_set<Dim>&&, bool, std::span<std::uint64_t const>, int,         \
       std::array<double, Dim> const&, gpu_of_leaves<Dim> const*);
   NEARFIELD_INSTANTIATE(2)
   NEARFIELD_INSTANTIATE(3)

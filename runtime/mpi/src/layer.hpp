@@ -37,18 +37,16 @@ namespace nearfield::starpu_mpi::detail
 
     /// The pairs with targets of this rank.
     [[nodiscard]] std::uint64_t pairs() const { return met ? met->pairs : lists.pairs; }
-    /// The number of sources that each target of leaf b of this rank meets.
-    [[nodiscard]] std::uint64_t source_count(index_type b) const
-    {
-      return met ? met->sources[b] : lists.full.view().source_count(b);
-    }
   };
 
   /// The GPU that made the leaves of a rank.
   template <int Dim>
   struct gpu_of_leaves
   {
-    std::vector<index_type> border; ///< those that touch boxes outside the rank's range, ascending
+    index_type leaves, points; ///< how many
+    /// leaves that touch boxes outside the rank's range
+    nearfield::detail::page_vector<nearfield::detail::border_leaf<Dim>> border;
+    std::function<void(nearfield::detail::leaf_set<Dim>&)> append; ///< its leaves, to others
     /// what they meet, if the GPU can find it
     std::function<std::optional<nearfield::detail::met_leaves>(
         nearfield::detail::part_leaves<Dim> const& known)>
@@ -61,11 +59,11 @@ namespace nearfield::starpu_mpi::detail
   lists_of(executor& on, known_leaves<Dim> const& known, int key_level,
            std::type_identity_t<std::array<double, Dim>> const& period);
 
-  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists: on the GPU of the leaves, if
-  /// there is one and it can. Collective.
+  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists. If a GPU has the leaves, `own` is
+  /// empty, and lists are made there if it can. Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
-                                nearfield::detail::leaf_set<Dim> const& own, bool has_one_set,
+                                nearfield::detail::leaf_set<Dim>&& own, bool has_one_set,
                                 std::span<std::uint64_t const> cuts, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period,
                                 gpu_of_leaves<Dim> const* gpu = nullptr);

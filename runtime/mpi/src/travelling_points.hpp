@@ -115,11 +115,11 @@ namespace nearfield::starpu_mpi::detail
     }
     this_thread here;
 
-    /// Calls f(i) for i < n, on all threads.
+    /// Calls f(i) for i < n, on all threads. That of a few thousand points would take longer with them.
     template <class F>
     void each(std::size_t n, F const& f)
     {
-      for_each_part(threads(), cut(threads(), n),
+      for_each_part(threads(), cut(threads(), n, std::size_t(1) << 15),
                     [&](int, std::size_t begin, std::size_t end)
                     {
                       for (std::size_t i = begin; i < end; ++i) f(i);

@@ -110,32 +110,30 @@ namespace nearfield::starpu_mpi::detail
           [&]
           {
             for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
-            own = leaves(of, range_of(all, parts.cuts));
+            own = leaves(of, range_of(all, parts.cuts), parts.sets.front().numbers.size());
           });
-      return learn_layer<Dim>(all, threads(), own, of.has_one_set, parts.cuts, of.layout.level,
-                              of.period, leaves_on_gpu ? &*leaves_on_gpu : nullptr);
+      return learn_layer<Dim>(all, threads(), std::move(own), of.has_one_set, parts.cuts,
+                              of.layout.level, of.period,
+                              leaves_on_gpu ? &*leaves_on_gpu : nullptr);
     }
 
-    /// of own points
-    leaf_set<Dim> leaves(shape<Dim> const& of, curve_range const& owned)
+    /// of own points; none if leaves_on_gpu has them
+    leaf_set<Dim> leaves(shape<Dim> const& of, curve_range const& owned, std::size_t n_points)
     {
-      leaf_set<Dim> made;
       auto& points = sets.front();
-      std::vector<index_type> border;
+      leaves_on_gpu.reset();
       auto const on_gpu = [&]
       {
-        made = points.gpu->leaves(of.max_leaf_size, owned, border);
-        made.source_offsets = made.target_offsets;
-      };
-      leaves_on_gpu.reset();
-      if (of.has_one_set && points.on_gpu(on_gpu))
-      {
-        leaves_on_gpu = {std::move(border), [&gpu = *points.gpu](auto const& known)
+        auto& gpu = *points.gpu;
+        index_type const n = gpu.make_leaves(of.max_leaf_size, owned);
+        leaves_on_gpu = {n, static_cast<index_type>(n_points), gpu.find_border(owned),
+                         [&gpu](leaf_set<Dim>& to) { gpu.read_leaves(to); },
+                         [&gpu](part_leaves<Dim> const& known)
                          {
                            return gpu.meet(known);
                          }};
-        return made;
-      }
+      };
+      if (of.has_one_set && points.on_gpu(on_gpu)) return {};
       key_sets keys;
       for (auto& each : sets) keys.push_back(each.own_keys());
       return leaves_of<Dim>(threads(), keys, of, owned);

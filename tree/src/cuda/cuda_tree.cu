@@ -221,14 +221,11 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  leaf_set<Dim> device_tree<Dim>::leaves_of(device_array<std::uint64_t>&& keys,
-                                            curve_range const& owned, staging& bus, executor& on,
-                                            tree_tables<Dim>& tables)
+  void device_tree<Dim>::make_part(device_array<std::uint64_t>&& keys, curve_range const& owned,
+                                   tree_tables<Dim>& tables)
   {
-    leaf_set<Dim> leaves;
-    std::size_t const n_points = keys.size();
     tables = {};
-    if (n_points == 0) return leaves;
+    if (keys.size() == 0) return;
     tables.report = device_array<tree_report<Dim>>(1, stream_, "build_tree: report");
     device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
     sets sorted;
@@ -238,24 +235,6 @@ namespace nearfield::detail
     device_copy(&n, tables.report.data()->heads, sizeof n, stream_);
     tables.capacity.leaves = n;
     make_leaves(sorted, true, tables);
-
-    leaves.cells.resize(n);
-    leaves.levels.resize(n);
-    leaves.keys.resize(n);
-    leaves.target_offsets.resize(n + std::size_t(1));
-    staged_column cells = column_to(leaves.cells.data(), tables.cells, n);
-    cells.host = [copy = cells.host, &leaves](void* piece, std::size_t first, std::size_t some)
-    {
-      copy(piece, first, some);
-      for (std::size_t b = first; b < first + some; ++b)
-        leaves.levels[b] = static_cast<std::uint8_t>(leaves.cells[b].level);
-    };
-    bus.download(on,
-                 std::array{cells, column_to(leaves.keys.data(), tables.keys, n),
-                            column_to(leaves.target_offsets.data(), tables.target_offsets,
-                                      n + std::size_t(1))},
-                 stream_);
-    return leaves;
   }
 
   template <int Dim>

@@ -5,7 +5,6 @@
 #include "../leaves.hpp"
 #include "bounds.cuh"
 #include "pinned.hpp"
-#include "staging.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -116,11 +115,10 @@ namespace nearfield::detail
     void finish();
     void reserve(double factor);
 
-    /// The leaves of one set of sorted points of a part of a tree, on the host and in `tables`; this object keeps
-    /// nothing of them.
-    [[nodiscard]] leaf_set<Dim> leaves_of(device_array<std::uint64_t>&& keys,
-                                          curve_range const& owned, staging& bus, executor& on,
-                                          tree_tables<Dim>& tables);
+    /// Makes the leaves of one set of sorted points of a part of a tree in `tables`, which have room for no more; this
+    /// object keeps nothing of them.
+    void make_part(device_array<std::uint64_t>&& keys, curve_range const& owned,
+                   tree_tables<Dim>& tables);
 
     [[nodiscard]] cuda_stream stream() const { return stream_; }
     [[nodiscard]] tree_options<Dim> const& options() const { return options_; }

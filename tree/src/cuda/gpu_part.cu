@@ -29,10 +29,13 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  std::vector<index_type> gpu_part<Dim>::find_border(tree_tables<Dim> const& own, std::size_t n,
-                                                     curve_range const& owned)
+  page_vector<border_leaf<Dim>> gpu_part<Dim>::find_border(tree_tables<Dim> const& own,
+                                                           curve_range const& owned, staging& bus,
+                                                           executor& on)
   {
     cuda_stream const stream = stream_.get();
+    std::size_t const n = own.capacity.leaves;
+    if (n == 0) return {};
     is_at_border<Dim> wanted{own.cells.data(), owned.begin, owned.end, layout_.level, {}};
     for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period_[d] > 0;
     border_ = device_array<index_type>(n, stream, what);
@@ -46,9 +49,16 @@ namespace nearfield::detail
                  });
     std::uint32_t found = 0;
     count.copy_to(std::span(&found, 1));
-    std::vector<index_type> border(n_border_ = found);
-    if (found > 0) device_copy(border.data(), border_.data(), found * sizeof(index_type), stream);
-    return border;
+    n_border_ = found;
+    if (found == 0) return {};
+    device_array<border_leaf<Dim>> border(found, stream, what);
+    take_border<Dim><<<blocks_for(found, block_threads), block_threads, 0, stream>>>(
+        own.cells.data(), own.keys.data(), own.target_offsets.data(), border_.data(), found,
+        border.data());
+    check_cuda(cudaGetLastError(), "gpu_part: take_border");
+    page_vector<border_leaf<Dim>> host(found);
+    bus.download(on, std::array{column_to(host.data(), border, found)}, stream);
+    return host;
   }
 
   template <int Dim>
@@ -58,8 +68,8 @@ namespace nearfield::detail
     cuda_stream const stream = stream_.get();
     chunks_.assign(known.chunks.begin(), known.chunks.end());
     own_ = known.own;
-    leaf_set<Dim> const& leaves = known.leaves;
-    std::uint32_t const n = leaves.size(), first = known.first(), last = known.last(),
+    leaf_set<Dim> const& others = known.others;
+    std::uint32_t const n = chunks_.back(), first = known.first(), last = known.last(),
                         n_own = last - first;
     std::size_t const n_offsets = n + std::size_t(1);
     if (any_period(period_) && n >= 1u << (32 - bits_of_shift))
@@ -72,22 +82,22 @@ namespace nearfield::detail
     device_copy_inside(keys.data() + first, own.keys.data(), n_own * sizeof(std::uint64_t), stream);
     device_copy_inside(cells.data() + first, own.cells.data(), n_own * sizeof(leaf_cell<Dim>),
                        stream);
+    device_array<index_type> other_offsets(others.size() + std::size_t(1), stream, what);
     std::vector<staged_column> columns{
-        column_from(leaves.source_offsets.data(), sources_.data(), n_offsets)};
-    auto const add = [&](index_type begin, index_type end)
+        column_from(others.source_offsets.data(), other_offsets.data(), other_offsets.size())};
+    auto const add = [&](index_type begin, index_type end, index_type to)
     {
       if (begin == end) return;
-      columns.push_back(column_from(leaves.keys.data() + begin, keys.data() + begin, end - begin));
-      columns.push_back(
-          column_from(leaves.cells.data() + begin, cells.data() + begin, end - begin));
+      columns.push_back(column_from(others.keys.data() + begin, keys.data() + to, end - begin));
+      columns.push_back(column_from(others.cells.data() + begin, cells.data() + to, end - begin));
     };
-    add(0, first);
-    add(last, n);
+    add(0, first, 0);
+    add(first, others.size(), last);
     bus.upload(on, columns, stream);
-    chunk_view const chunks = view_of(chunks_, own_);
-    take_targets<<<blocks_for(n_offsets, block_threads), block_threads, 0, stream>>>(
-        n, sources_.data(), chunks, targets_.data());
-    check_cuda(cudaGetLastError(), "gpu_part: take_targets");
+    unite_offsets<<<blocks_for(n_offsets, block_threads), block_threads, 0, stream>>>(
+        n, view_of(chunks_, own_), own.target_offsets.data(), other_offsets.data(), targets_.data(),
+        sources_.data());
+    check_cuda(cudaGetLastError(), "gpu_part: unite_offsets");
 
     list_report start{};
     start.leaves = n;
@@ -116,26 +126,24 @@ namespace nearfield::detail
   {
     cuda_stream const stream = stream_.get();
     std::uint32_t const n = view.capacity, n_own = known.last() - known.first();
-    device_array<std::uint64_t> n_sources(n_own, stream, what);
-    device_array<std::uint8_t> is_met(n, stream, what);
+    device_array<std::uint8_t> is_met(n - n_own, stream, what);
     device_array<unsigned long long> pairs(1, stream, what);
     chunks_met_ = device_array<std::uint64_t>(n_own, stream, what);
-    device_clear(is_met.data(), n, stream);
+    if (is_met.size() > 0) device_clear(is_met.data(), is_met.size(), stream);
     device_clear(pairs.data(), sizeof(unsigned long long), stream);
     look_at_rows<Dim><<<blocks_of_warps(n_own), block_threads, 0, stream>>>(
         {view, view_of(chunks_, own_), offsets_.data(), rows_.data(), nullptr, false},
-        n_sources.data(), chunks_met_.data(), is_met.data(), pairs.data());
+        chunks_met_.data(), is_met.data(), pairs.data());
     check_cuda(cudaGetLastError(), "gpu_part: look_at_rows");
 
     met_leaves met;
-    met.sources.resize(n_own);
-    std::vector<staged_column> columns{column_to(met.sources.data(), n_sources, n_own)};
+    std::vector<staged_column> columns;
     device_array<std::uint64_t> of_border(n_border_, stream, what);
     bool const has_others = chunks_.size() > 2;
     if (has_others)
     {
-      met.is_met.resize(n);
-      columns.push_back(column_to(met.is_met.data(), is_met, n));
+      met.is_met.resize(is_met.size());
+      columns.push_back(column_to(met.is_met.data(), is_met, is_met.size()));
       // points of others are counted without those that none of the part meets
       std::size_t const n_offsets = n + std::size_t(1);
       device_array<std::uint64_t> before(n_offsets, stream, what);

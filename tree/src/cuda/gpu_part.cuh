@@ -31,10 +31,9 @@ namespace nearfield::detail
         : stream_(stream), layout_(layout), period_(period)
     {}
 
-    /// The leaves of the part, n of them, that may touch boxes outside the owned range, ascending. Waits for the
-    /// stream.
-    std::vector<index_type> find_border(tree_tables<Dim> const& own, std::size_t n,
-                                        curve_range const& owned);
+    /// The leaves of the part that may touch boxes outside the owned range, in their order. Waits for the stream.
+    page_vector<border_leaf<Dim>> find_border(tree_tables<Dim> const& own, curve_range const& owned,
+                                              staging& bus, executor& on);
 
     /// After find_border(). Copies over `bus`, and waits for the stream.
     met_leaves meet(part_leaves<Dim> const& known, tree_tables<Dim> const& own, staging& bus,

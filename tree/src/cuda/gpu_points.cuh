@@ -206,8 +206,7 @@ namespace nearfield::detail
     }
     [[nodiscard]] index_type const* indices() const { return united_.indices.data(); }
 
-    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned,
-                         std::vector<index_type>& border)
+    index_type make_leaves(index_type max_leaf_size, curve_range const& owned)
     {
       on_device const here(number_);
       tree_options<Dim> options{.order = leaf_order::morton};
@@ -215,12 +214,49 @@ namespace nearfield::detail
         options.max_leaf_size = static_cast<int>(max_leaf_size);
       else
         options.level = layout_.level;
-      auto made = device_tree<Dim>(stream_, options)
-                      .leaves_of(std::move(united_keys_), owned, *bus_, on_, own_leaves_);
-      border.clear();
+      device_tree<Dim>(stream_, options).make_part(std::move(united_keys_), owned, own_leaves_);
       part_.emplace(stream_of_lists_, layout_, period_);
-      if (made.size() > 0) border = part_->find_border(own_leaves_, made.size(), owned);
-      return made;
+      return n_leaves();
+    }
+
+    page_vector<border_leaf<Dim>> find_border(curve_range const& owned)
+    {
+      on_device const here(number_);
+      return part_->find_border(own_leaves_, owned, *bus_, on_);
+    }
+
+    void read_leaves(leaf_set<Dim>& to)
+    {
+      on_device const here(number_);
+      std::size_t const first = to.size(), n = n_leaves();
+      if (n == 0) return;
+      index_type const targets = to.target_offsets.back(), sources = to.source_offsets.back();
+      to.cells.resize(first + n);
+      to.levels.resize(first + n);
+      to.keys.resize(first + n);
+      to.target_offsets.resize(first + n + 1);
+      to.source_offsets.resize(first + n + 1);
+      auto const cells = [&](void* piece, std::size_t begin, std::size_t some)
+      {
+        auto const* const from = static_cast<leaf_cell<Dim> const*>(piece);
+        for (std::size_t b = 0; b < some; ++b)
+        {
+          to.cells[first + begin + b] = from[b];
+          to.levels[first + begin + b] = static_cast<std::uint8_t>(from[b].level);
+        }
+      };
+      auto const ends = [&](void* piece, std::size_t begin, std::size_t some)
+      {
+        auto const* const from = static_cast<index_type const*>(piece);
+        for (std::size_t b = 0; b < some; ++b)
+        {
+          to.target_offsets[first + begin + b + 1] = targets + from[b];
+          to.source_offsets[first + begin + b + 1] = sources + from[b];
+        }
+      };
+      download({{own_leaves_.cells.data(), n, sizeof(leaf_cell<Dim>), cells},
+                column_to(to.keys.data() + first, own_leaves_.keys, n),
+                {own_leaves_.target_offsets.data() + 1, n, sizeof(index_type), ends}});
     }
 
     met_leaves meet(part_leaves<Dim> const& known)
@@ -279,6 +315,11 @@ namespace nearfield::detail
     }
 
     static unsigned blocks(std::size_t n) { return blocks_for(n, block_threads); }
+
+    [[nodiscard]] index_type n_leaves() const
+    {
+      return static_cast<index_type>(own_leaves_.capacity.leaves);
+    }
 
     void drop() noexcept
     {
@@ -468,10 +509,19 @@ namespace nearfield::detail
     return device_->indices();
   }
   template <class T, int Dim>
-  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type max_leaf_size, curve_range const& owned,
-                                           std::vector<index_type>& border)
+  index_type gpu_points<T, Dim>::make_leaves(index_type max_leaf_size, curve_range const& owned)
   {
-    return device_->leaves(max_leaf_size, owned, border);
+    return device_->make_leaves(max_leaf_size, owned);
+  }
+  template <class T, int Dim>
+  page_vector<border_leaf<Dim>> gpu_points<T, Dim>::find_border(curve_range const& owned)
+  {
+    return device_->find_border(owned);
+  }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read_leaves(leaf_set<Dim>& to)
+  {
+    device_->read_leaves(to);
   }
   template <class T, int Dim>
   std::optional<met_leaves> gpu_points<T, Dim>::meet(part_leaves<Dim> const& known)

@@ -60,10 +60,13 @@ namespace nearfield::detail
     /// Both in device memory.
     [[nodiscard]] std::array<T const*, Dim> united() const;
     [[nodiscard]] index_type const* indices() const;
-    /// Their leaves: adaptive ones with at most max_leaf_size points, or with 0 those of the keys' level. Once for each
-    /// unite(). border: those, ascending, that may touch boxes outside the owned range.
-    leaf_set<Dim> leaves(index_type max_leaf_size, curve_range const& owned,
-                         std::vector<index_type>& border);
+    /// Makes their leaves, in device memory: adaptive ones with at most max_leaf_size points, or with 0 those of the keys'
+    /// level. Once for each unite(). Returns how many.
+    index_type make_leaves(index_type max_leaf_size, curve_range const& owned);
+    /// Those that may touch boxes outside the owned range, in their order.
+    page_vector<border_leaf<Dim>> find_border(curve_range const& owned);
+    /// Appends the leaves; they have as many sources as targets.
+    void read_leaves(leaf_set<Dim>& to);
 
     /// What these leaves meet: of `known` they are the own chunk, and have a point at least. None where the device has
     /// too little memory.

@@ -63,10 +63,18 @@ namespace nearfield::detail
     return nullptr;
   }
   template <class T, int Dim>
-  leaf_set<Dim> gpu_points<T, Dim>::leaves(index_type, curve_range const&, std::vector<index_type>&)
+  index_type gpu_points<T, Dim>::make_leaves(index_type, curve_range const&)
+  {
+    return 0;
+  }
+  template <class T, int Dim>
+  page_vector<border_leaf<Dim>> gpu_points<T, Dim>::find_border(curve_range const&)
   {
     return {};
   }
+  template <class T, int Dim>
+  void gpu_points<T, Dim>::read_leaves(leaf_set<Dim>&)
+  {}
   template <class T, int Dim>
   std::optional<met_leaves> gpu_points<T, Dim>::meet(part_leaves<Dim> const&)
   {

@@ -41,6 +41,17 @@ namespace nearfield::detail
     }
   };
 
+  template <int Dim>
+  __global__ void take_border(leaf_cell<Dim> const* cells, std::uint64_t const* keys,
+                              index_type const* offsets, index_type const* border, std::uint32_t n,
+                              border_leaf<Dim>* to)
+  {
+    std::uint32_t const i = thread_index();
+    if (i >= n) return;
+    index_type const b = border[i];
+    to[i] = {cells[b], keys[b], b, offsets[b + 1] - offsets[b]};
+  }
+
   static __global__ void take_values(std::uint64_t const* from, index_type const* places,
                                      std::uint32_t n, std::uint64_t* to)
   {
@@ -116,27 +127,30 @@ namespace nearfield::detail
     }
   };
 
-  /// Of leaves of other chunks there are no targets here.
-  static __global__ void take_targets(std::uint32_t n_known, index_type const* sources,
-                                      chunk_view const chunks, index_type* targets)
+  /// The offsets of known leaves, from those of own leaves and of others. Leaves of others have no targets here.
+  static __global__ void unite_offsets(std::uint32_t n_known, chunk_view const chunks,
+                                       index_type const* own, index_type const* others,
+                                       index_type* targets, index_type* sources)
   {
     std::uint32_t const b = thread_index();
     if (b > n_known) return;
-    index_type const first = sources[chunks.first[chunks.own]],
-                     last = sources[chunks.first[chunks.own + 1]];
-    targets[b] = min(max(sources[b], first), last) - first;
+    std::uint32_t const first = chunks.first[chunks.own], last = chunks.first[chunks.own + 1];
+    std::uint32_t const own_before = min(max(b, first), last) - first;
+    targets[b] = own[own_before];
+    sources[b] = own[own_before] + others[b - own_before];
   }
 
   /// The points of a known leaf, if it is own or met.
   struct points_left
   {
     index_type const* sources;
-    std::uint8_t const* is_met;
+    std::uint8_t const* is_met;   ///< of others
     std::uint32_t first, last, n; ///< own leaves; known ones
 
     __device__ std::uint64_t operator()(std::uint32_t b) const
     {
-      if (b >= n || (!is_met[b] && (b < first || b >= last))) return 0;
+      bool const is_own = b >= first && b < last;
+      if (b >= n || !(is_own || is_met[b < first ? b : b - (last - first)])) return 0;
       return sources[b + 1] - sources[b];
     }
   };
@@ -150,8 +164,8 @@ namespace nearfield::detail
   /// A warp for each leaf of the part. chunks_met: null if there is one chunk.
   template <int Dim>
   __global__ void __launch_bounds__(block_threads)
-      look_at_rows(row_view<Dim> const all, std::uint64_t* n_sources, std::uint64_t* chunks_met,
-                   std::uint8_t* is_met, unsigned long long* pairs)
+      look_at_rows(row_view<Dim> const all, std::uint64_t* chunks_met, std::uint8_t* is_met,
+                   unsigned long long* pairs)
   {
     __shared__ unsigned long long of_warp[block_threads / 32];
     std::uint32_t const warp = threadIdx.x / 32, lane = threadIdx.x % 32;
@@ -169,7 +183,7 @@ namespace nearfield::detail
         sources += all.count(c);
         if (all.chunks.is_own(c)) continue;
         chunks |= 1ull << all.chunks.of(c);
-        is_met[c] = 1;
+        is_met[c < b ? c : c - all.chunks.n_own()] = 1;
       }
       for (int s = 16; s > 0; s /= 2)
       {
@@ -179,11 +193,7 @@ namespace nearfield::detail
       std::uint32_t const n_targets = all.count(b);
       sources += n_targets;
       met = n_targets * (sources - 1);
-      if (lane == 0)
-      {
-        n_sources[own] = sources;
-        chunks_met[own] = chunks;
-      }
+      if (lane == 0) chunks_met[own] = chunks;
     }
     if (lane == 0) of_warp[warp] = met;
     __syncthreads();
