@@ -15,6 +15,7 @@
 //   resident/*     --gpus: the same, but results stay on the GPU (delivery on request)
 //   moved          --gpus: after every point has moved by up to 1e-4 of its coordinates, into other leaves and to other
 //                  ranks, and the tree was rebuilt; results stay. The first move is not counted.
+//   moved_inputs   the same with new inputs
 //   independent/*  --weak: all of these, all ranks at once, each by itself with its own points; the mean of ranks
 //
 // `bytes` and `messages` are what the rank that sends most sends in a step, by StarPU-MPI's count and by the layers.
@@ -132,7 +133,7 @@ namespace
         for (T& x : column) x *= 1 - T(0x1p-32 * 1e-4) * static_cast<T>(random());
     };
     double new_cuts = 0;
-    auto const rebuild_and_step = [&]
+    auto const rebuild_and_step = [&](bool has_new_inputs)
     {
       std::vector<std::uint64_t> const cuts(tree.cuts().begin(), tree.cuts().end());
       double const begin = bench::seconds();
@@ -141,20 +142,23 @@ namespace
       step.positions_changed();
       rebuild.push_back(rebuilt - begin);
       tasks.push_back(bench::seconds() - rebuilt);
+      if (has_new_inputs) step.inputs_changed();
       once(step);
       new_cuts += !std::ranges::equal(cuts, tree.cuts());
     };
     move();
-    rebuild_and_step(); // memory that grows
+    rebuild_and_step(true); // memory that grows
     rebuild.clear();
     tasks.clear();
     new_cuts = 0;
     for (int i = 0; i <= repetitions; ++i)
     {
       move();
-      rows.time(name + "moved", 1, is_alone, rebuild_and_step);
+      rows.time(name + "moved", 1, is_alone, [&] { rebuild_and_step(false); });
+      move();
+      rows.time(name + "moved_inputs", 1, is_alone, [&] { rebuild_and_step(true); });
     }
-    rows.add(name + "moved", "pairs", pairs);
+    for (char const* const row : {"moved", "moved_inputs"}) rows.add(name + row, "pairs", pairs);
     rows.add(name + "moved", "rebuild_ms", 1e3 * greatest(bench::median(rebuild)));
     rows.add(name + "moved", "make_tasks_ms", 1e3 * greatest(bench::median(tasks)));
     rows.add(name + "moved", "new_cuts", new_cuts);

@@ -30,7 +30,7 @@ def main():
           "| kB a rank | messages |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for name, row in sorted(run.rows.items(), key=lambda entry: (entry[0].split("/")[1], entry[1]["ranks"], entry[0])):
-        match = re.fullmatch(r"(.*)/ranks:(\d+)/(cut|(?:resident/)?(?:new_inputs|standing)|moved)", name)
+        match = re.fullmatch(r"(.*)/ranks:(\d+)/(cut|(?:resident/)?(?:new_inputs|standing)|moved(?:_inputs)?)", name)
         if not match:
             continue
         one = run.rows.get(f"{match[1]}/one_process:{match[2]}/{match[3]}")
