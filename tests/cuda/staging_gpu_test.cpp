@@ -22,11 +22,21 @@ namespace nearfield::test
   {
     using detail::staged_column, detail::staging;
 
-    // A size around each whole number of pieces (512 KiB), and around the turns of a lane.
+    // A size around each whole number of small pieces (512 KiB), and around the turns of a lane; the last but one has the
+    // largest pieces, and the last small ones in their memory.
     std::vector<std::size_t> sizes(std::size_t value_bytes)
     {
       std::size_t const piece = (std::size_t(1) << 19) / value_bytes;
-      return {0, 1, piece - 1, piece, piece + 1, 2 * piece, 3 * piece + 7, 41 * piece + 5};
+      return {0,
+              1,
+              piece - 1,
+              piece,
+              piece + 1,
+              2 * piece,
+              3 * piece + 7,
+              41 * piece + 5,
+              300 * piece + 5,
+              17 * piece + 3};
     }
 
     template <class T>

@@ -298,7 +298,7 @@ namespace
     for (int t = at_most(1, 0); t < 4; t += at_most(2, 1))
     {
       SCOPED_TRACE(testing::Message() << "move " << t);
-      bool const has_new_inputs = t % 2 == 1;
+      bool const has_new_inputs = t % 2 == 0; // not where a rank has its points again
       if (has_new_inputs)
         for (auto& column : of.q)
           for (T& value : column) value *= T(-1.5);

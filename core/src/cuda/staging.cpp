@@ -3,6 +3,7 @@
 #include "on_device.hpp"
 #include "pinned.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
 
 #include <cuda_runtime_api.h>
@@ -160,9 +161,8 @@ namespace nearfield::detail
       synchronize(stream);
       std::size_t bytes = 0;
       for (staged_column const& column : columns) bytes += column.size * column.value_bytes;
-      std::size_t const piece_bytes =
-          std::clamp(std::bit_floor(bytes / (4 * all_.size())), least_piece, largest_piece);
-      make_room(piece_bytes);
+      std::size_t const piece_bytes = make_room(
+          std::clamp(std::bit_floor(bytes / (4 * all_.size())), least_piece, largest_piece));
       auto const parts = parts_of(columns, piece_bytes);
       std::atomic<std::size_t> n_dealt{0};
       auto const next = [&]() -> part const*
@@ -196,16 +196,24 @@ namespace nearfield::detail
     }
 
   private:
-    void make_room(std::size_t piece_bytes)
+    /// Returns the bytes that a piece may have: those wanted, or less where there is no memory for them.
+    std::size_t make_room(std::size_t wanted)
     {
-      if (piece_bytes <= room_) return;
-      room_ = 0;
-      memory_.reset();
-      memory_.reset(static_cast<char*>(
-          pinned_allocate(2 * piece_bytes * all_.size(), "staging: pinned memory")));
-      room_ = piece_bytes;
+      if (wanted <= room_) return wanted;
+      try
+      {
+        memory_.reset(static_cast<char*>(
+            pinned_allocate(2 * wanted * all_.size(), "staging: pinned memory")));
+      }
+      catch (error const& e)
+      {
+        if (room_ == 0 || e.kind() != error_kind::out_of_memory) throw;
+        return room_;
+      }
+      room_ = wanted;
       for (std::size_t i = 0; i < all_.size(); ++i)
         all_[i]->use(memory_.get() + 2 * room_ * i, room_);
+      return room_;
     }
 
     std::unique_ptr<char, void (*)(void*) noexcept> memory_{nullptr, pinned_free};

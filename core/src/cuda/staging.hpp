@@ -62,7 +62,7 @@ namespace nearfield::detail
   class NEARFIELD_API staging
   {
   public:
-    /// For the current device, and as many threads at once. Throws nearfield::error if pinned memory is missing, or if
+    /// For the current device, and as many threads at once, or fewer that fill the bus. Throws nearfield::error if pinned memory is missing, or if
     /// nearfield was built without CUDA.
     explicit staging(int threads);
     staging(staging const&) = delete;

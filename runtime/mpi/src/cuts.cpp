@@ -170,7 +170,8 @@ namespace nearfield::starpu_mpi::detail
     std::array<double, 1> greatest{load}, sum{load};
     all.greatest(greatest);
     all.sum(sum);
-    if (greatest[0] <= (1 + imbalance) * sum[0] / all.size()) return std::nullopt;
+    // not a number: infinity times no load
+    if (!(greatest[0] > (1 + imbalance) * sum[0] / all.size())) return std::nullopt;
     auto const weights = weigh();
     std::vector<std::uint64_t> cuts = cut_by_weight(all, leaf_keys, weights, end);
     std::array<std::uint64_t, 1> heaviest{

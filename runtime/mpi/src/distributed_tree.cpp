@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -325,7 +326,13 @@ namespace nearfield::starpu_mpi
             });
         return mine->weights;
       };
-      double const load = memory_->cost.used * static_cast<double>(work(known.pairs()));
+      // of one set these are the sum of weights
+      double load = memory_->cost.used * static_cast<double>(work(known.pairs()));
+      if (!of.has_one_set)
+      {
+        auto const weights = weigh();
+        load = std::accumulate(weights.begin(), weights.end(), 0.);
+      }
       auto const keys =
           std::span(known.leaves.keys).subspan(known.first, std::size_t(known.last - known.first));
       if (auto better =

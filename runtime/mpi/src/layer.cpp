@@ -446,9 +446,9 @@ namespace nearfield::starpu_mpi::detail
     index_type const n_own = gpu ? gpu->leaves : own.size();
     auto const append_own = [&](leaf_set<Dim>& to)
     {
-      check_room(to.target_offsets, gpu ? gpu->points : own.target_offsets.back());
-      check_room(to.source_offsets, gpu ? gpu->points : own.source_offsets.back());
-      if (gpu)
+      check_room(to.target_offsets, known.met ? gpu->points : own.target_offsets.back());
+      check_room(to.source_offsets, known.met ? gpu->points : own.source_offsets.back());
+      if (known.met)
         gpu->append(to);
       else if (told.values.empty()) // then this is called once
         to = std::move(own);
@@ -464,6 +464,7 @@ namespace nearfield::starpu_mpi::detail
         {
           number(all, n_own, told, known);
           if (gpu) known.met = meet_others(all, known, told, key_level, *gpu);
+          if (gpu && !known.met) gpu->append(own); // the host goes on with them
           // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
           std::vector<touching_leaves> found;

@@ -388,6 +388,7 @@ namespace nearfield::starpu_mpi::detail
   void step_parts<T>::make_pieces(index_type n_points, bool accumulate)
   {
     index_type const most = index_type(1) << piece_shift<T>(n_points);
+    pieces.have_inputs = false;
     for (index_type begin = 0; begin < n_points;)
     {
       index_type const end = begin + std::min(most, n_points - begin);

@@ -311,8 +311,8 @@ namespace nearfield::starpu_mpi::detail
     void make_own_peers(shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
     [[nodiscard]] bool takes_pieces(std::size_t n_own, std::size_t n_points) const;
-    /// The same for a GPU that takes them, of a caller with so many points.
     void make_pieces(index_type n_points, bool accumulate);
+    /// Says which rows of the pieces the groups have.
     void make_caller_rows(index_type const* caller_rows, index_type n_points);
     void assemble_inputs();
     /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.

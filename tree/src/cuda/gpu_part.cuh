@@ -20,7 +20,7 @@ namespace nearfield::detail
   template <int Dim>
   struct leaf_view; // tree_lists.cuh
 
-  /// Which leaves of a part meet which, on the current device. `own` has their keys and cells.
+  /// Which leaves of a part meet which, on the current device. `own` has their keys, cells and offsets.
   template <int Dim>
   class gpu_part
   {

@@ -161,7 +161,7 @@ namespace nearfield::detail
     if (i < n) to[i] = static_cast<index_type>(from[i]);
   }
 
-  /// A warp for each leaf of the part. chunks_met: null if there is one chunk.
+  /// A warp for each leaf of the part.
   template <int Dim>
   __global__ void __launch_bounds__(block_threads)
       look_at_rows(row_view<Dim> const all, std::uint64_t* chunks_met, std::uint8_t* is_met,

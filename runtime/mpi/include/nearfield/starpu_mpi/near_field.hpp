@@ -118,9 +118,9 @@ namespace nearfield::starpu_mpi
     void inputs_changed();
 
     /// The tree has been rebuilt, from as many points of this rank as before: makes tasks and messages for it, and the
-    /// next submit() sends positions anew. If inputs have changed too, call inputs_changed() as well. Call it on all ranks,
-    /// after wait() and rebuild() and before the next submit(). If it throws, the step can only be destroyed, or told
-    /// again.
+    /// next submit() sends positions anew. If inputs have changed too, call inputs_changed() as well: what this rank has of
+    /// them may be on its GPU. Call it on all ranks, after wait() and rebuild() and before all else but that. If it throws,
+    /// the step can only be destroyed, or told again.
     void positions_changed();
 
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
