@@ -298,7 +298,7 @@ namespace
     for (int t = at_most(1, 0); t < 4; t += at_most(2, 1))
     {
       SCOPED_TRACE(testing::Message() << "move " << t);
-      bool const has_new_inputs = t % 2 == 0; // not where a rank has its points again
+      bool const has_new_inputs = t < 3; // then a rank has its points again
       if (has_new_inputs)
         for (auto& column : of.q)
           for (T& value : column) value *= T(-1.5);
@@ -335,6 +335,7 @@ namespace
     expect_one_rank_after_moves<one_over_r<>, double>(pair_form::one_sided, 0.1, owners::even);
     expect_one_rank_after_moves<grad_one_over_r<2>, float>(pair_form::one_sided, 1e9,
                                                            owners::odd_only);
+    expect_one_rank_after_moves<one_over_r<>, double>(pair_form::one_sided, 1e9, owners::first);
   }
   TEST(distributed_near_field, is_that_of_one_rank_after_moves_with_mutual_groups)
   {

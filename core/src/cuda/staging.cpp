@@ -161,8 +161,8 @@ namespace nearfield::detail
       synchronize(stream);
       std::size_t bytes = 0;
       for (staged_column const& column : columns) bytes += column.size * column.value_bytes;
-      std::size_t const piece_bytes = make_room(
-          std::clamp(std::bit_floor(bytes / (4 * all_.size())), least_piece, largest_piece));
+      std::size_t const piece_bytes =
+          make_room(std::clamp(std::bit_floor(bytes / (4 * all_.size())), least_piece, most_));
       auto const parts = parts_of(columns, piece_bytes);
       std::atomic<std::size_t> n_dealt{0};
       auto const next = [&]() -> part const*
@@ -208,7 +208,7 @@ namespace nearfield::detail
       catch (error const& e)
       {
         if (room_ == 0 || e.kind() != error_kind::out_of_memory) throw;
-        return room_;
+        return most_ = room_;
       }
       room_ = wanted;
       for (std::size_t i = 0; i < all_.size(); ++i)
@@ -218,6 +218,7 @@ namespace nearfield::detail
 
     std::unique_ptr<char, void (*)(void*) noexcept> memory_{nullptr, pinned_free};
     std::size_t room_ = 0;                   ///< for the bytes of a piece
+    std::size_t most_ = largest_piece;       ///< less, once there was no memory for them
     std::vector<std::unique_ptr<lane>> all_; // ends before the memory
     int device_ = 0;
   };

@@ -62,8 +62,8 @@ namespace nearfield::detail
   class NEARFIELD_API staging
   {
   public:
-    /// For the current device, and as many threads at once, or fewer that fill the bus. Throws nearfield::error if pinned memory is missing, or if
-    /// nearfield was built without CUDA.
+    /// For the current device, and as many threads at once, but no more than fill the bus. Throws nearfield::error if
+    /// pinned memory is missing, or if nearfield was built without CUDA.
     explicit staging(int threads);
     staging(staging const&) = delete;
     staging& operator=(staging const&) = delete;

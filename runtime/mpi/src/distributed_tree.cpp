@@ -316,6 +316,7 @@ namespace nearfield::starpu_mpi
       std::optional<weighted_leaves> mine;
       auto const weigh = [&]() -> std::span<std::uint64_t const>
       {
+        if (mine) return mine->weights; // on all ranks
         all.attempt(
             [&]
             {
@@ -326,7 +327,7 @@ namespace nearfield::starpu_mpi
             });
         return mine->weights;
       };
-      // of one set these are the sum of weights
+      // of one set this is the sum of weights, but for their rounding
       double load = memory_->cost.used * static_cast<double>(work(known.pairs()));
       if (!of.has_one_set)
       {

@@ -59,7 +59,7 @@ namespace nearfield::starpu_mpi
   /// Inputs and outputs are columns of the points that this rank gave to the tree, in its order; of two sets, inputs of
   /// its sources and outputs of its targets. Inputs go to the ranks that compute, results come back. A rank sends, to
   /// each rank with leaves that touch its own, one message with the positions of its sources there, once, and one with
-  /// their inputs in each step.
+  /// their inputs when these have changed.
   ///
   ///     starpu::runtime starpu;
   ///     starpu_mpi_init_comm(nullptr, nullptr, 0, MPI_COMM_WORLD); // yours
@@ -119,8 +119,8 @@ namespace nearfield::starpu_mpi
 
     /// The tree has been rebuilt, from as many points of this rank as before: makes tasks and messages for it, and the
     /// next submit() sends positions anew. If inputs have changed too, call inputs_changed() as well: what this rank has of
-    /// them may be on its GPU. Call it on all ranks, after wait() and rebuild() and before all else but that. If it throws,
-    /// the step can only be destroyed, or told again.
+    /// them may be on its GPU. Call it on all ranks, after wait() and rebuild() and before anything but inputs_changed().
+    /// If it throws, the step can only be destroyed, or told again.
     void positions_changed();
 
     /// What P2P tasks took since the step was made or positions_changed() was last called, after wait(): the mean over
