@@ -129,6 +129,7 @@ namespace
               });
       for (auto& column : of.q)
         for (double& q : column) q *= 2;
+      step.inputs_changed();
       expect_bytes_of_a_step(of, step, 1, 1);
       of.compute_expected();
       of.expect_results(bits<double>());

@@ -158,14 +158,15 @@ namespace
     EXPECT_EQ(mine.n_sources(), of.sources_here().size());
   }
 
-  TEST(distributed_tree_of_two_sets, follows_points_that_move)
+  static void expect_part_after_moves(cut_choice cuts)
   {
+    SCOPED_TRACE(testing::Message() << "cuts " << static_cast<int>(cuts));
     two_sets<double, 3> of(make_points<double, 3>(cloud::coincident, 700, 5),
                            make_points<double, 3>(cloud::plummer, 900, 6), 13);
     auto const start = of.targets;
     tree_options<3> const options{.max_leaf_size = 12, .root = cube<3>{{}, 4}};
     distributed_tree mine(MPI_COMM_WORLD, of.targets_here(), of.sources_here(), options,
-                          {.first_number = far_number});
+                          {.cuts = cuts, .first_number = far_number});
     random_numbers random(3);
     for (int t = 0; t < 5; ++t)
     {
@@ -179,6 +180,11 @@ namespace
       of.expect_part(mine, options);
       if (sum_of_ranks(testing::Test::HasFailure()) > 0) return;
     }
+  }
+  TEST(distributed_tree_of_two_sets, follows_points_that_move)
+  {
+    expect_part_after_moves(cut_choice::equal_interactions);
+    expect_part_after_moves(cut_choice::equal_points);
   }
 
   TEST(distributed_tree_of_two_sets, chooses_leaf_sizes_as_one_rank_does)
