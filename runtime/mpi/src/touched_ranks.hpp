@@ -1,0 +1,152 @@
+#pragma once
+
+#include "keys.hpp"
+#include "leaves.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace nearfield::starpu_mpi::detail
+{
+  /// Finds the ranks that a leaf touches, from the cuts alone.
+  template <int Dim>
+  class touched_ranks
+  {
+  public:
+    touched_ranks(std::span<std::uint64_t const> cuts, int key_level, int rank,
+                  std::array<double, Dim> const& period)
+        : cuts_(cuts), key_level_(key_level), rank_(rank), period_(period)
+    {}
+
+    /// Each once, without the own one.
+    std::vector<int> const& of(leaf_cell<Dim> const& leaf)
+    {
+      found_.clear();
+      leaf_ = &leaf;
+      std::int64_t const last = (std::int64_t(1) << leaf.level) - 1;
+      if (is_inside(leaf, last)) return found_;
+      for (int d = 0; d < Dim; ++d)
+        for (int step = 0; step < 3; ++step)
+        {
+          std::int64_t const at = std::int64_t(leaf.index[d]) + step - 1;
+          around_[d][step] = {at, bits(d, at, leaf.level),
+                              period_[d] > 0 || (at >= 0 && at <= last)};
+        }
+      place at;
+      look_around(0, at, 0);
+      return found_;
+    }
+
+  private:
+    /// Indices in the lattice of a level, which continues beyond a periodic box.
+    using place = std::array<std::int64_t, Dim>;
+
+    /// The bits of an index along an axis in the first key of its cells, or of those that these are images of.
+    [[nodiscard]] std::uint64_t bits(int d, std::int64_t at, int level) const
+    {
+      auto const index = static_cast<std::uint32_t>(at & ((std::int64_t(1) << level) - 1));
+      return spread<Dim>(index) << (Dim - 1 - d + Dim * (key_level_ - level));
+    }
+    [[nodiscard]] std::uint64_t key_at(place const& at, int level) const
+    {
+      std::uint64_t key = 0;
+      for (int d = 0; d < Dim; ++d) key |= bits(d, at[d], level);
+      return key;
+    }
+    /// One less than the keys of a cell.
+    [[nodiscard]] std::uint64_t after_first(int level) const
+    {
+      return (std::uint64_t(1) << (Dim * (key_level_ - level))) - 1;
+    }
+
+    /// Whether all keys around a leaf are of this rank, by the first and the last: they ascend with each index.
+    [[nodiscard]] bool is_inside(leaf_cell<Dim> const& leaf, std::int64_t last) const
+    {
+      place low, high;
+      for (int d = 0; d < Dim; ++d)
+      {
+        std::int64_t const at = leaf.index[d];
+        if (period_[d] > 0 && (at == 0 || at == last)) return false;
+        low[d] = std::max<std::int64_t>(0, at - 1);
+        high[d] = std::min(last, at + 1);
+      }
+      auto const r = static_cast<std::size_t>(rank_);
+      return key_at(low, leaf.level) >= cuts_[r] &&
+             key_at(high, leaf.level) + after_first(leaf.level) < cuts_[r + 1];
+    }
+    /// Whether all keys of the cell with this first key are of a rank.
+    [[nodiscard]] bool is_of(int rank, std::uint64_t first, int level) const
+    {
+      auto const r = static_cast<std::size_t>(rank);
+      return first >= cuts_[r] && first + after_first(level) < cuts_[r + 1];
+    }
+
+    /// The rank whose range holds a key.
+    [[nodiscard]] int owner(std::uint64_t key) const
+    {
+      return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
+    }
+
+    /// Visits the boxes around the leaf that other ranks have a part of; of the axes before d, `at` and `key` are known.
+    void look_around(int d, place& at, std::uint64_t key)
+    {
+      if (d == Dim)
+      {
+        if (!is_of(rank_, key, leaf_->level)) visit(at, key, leaf_->level);
+        return;
+      }
+      for (auto const& [index, bits_of_it, exists] : around_[d])
+      {
+        if (!exists) continue;
+        at[d] = index;
+        look_around(d + 1, at, key | bits_of_it);
+      }
+    }
+
+    /// Of the box at a place, whose first key this is.
+    void visit(place const& at, std::uint64_t key, int level)
+    {
+      // boxes around a leaf are often all of one rank
+      if (!found_.empty() && is_of(found_.back(), key, level)) return;
+      int const first = owner(key);
+      if (is_of(first, key, level))
+      {
+        if (first != rank_ && std::ranges::find(found_, first) == found_.end())
+          found_.push_back(first);
+        return;
+      }
+      // several ranks: only those in the children that touch the leaf
+      for (int child = 0; child < 1 << Dim; ++child)
+      {
+        place part;
+        int const up = level + 1 - leaf_->level;
+        bool touches = true;
+        for (int d = 0; d < Dim; ++d)
+        {
+          part[d] = 2 * at[d] + (child >> d & 1);
+          std::int64_t const begin = std::int64_t(leaf_->index[d]) << up;
+          std::int64_t const end = (std::int64_t(leaf_->index[d]) + 1) << up;
+          touches &= part[d] <= end && part[d] + 1 >= begin;
+        }
+        if (touches) visit(part, key_at(part, level + 1), level + 1);
+      }
+    }
+
+    std::span<std::uint64_t const> cuts_;
+    int key_level_, rank_;
+    std::array<double, Dim> const& period_;
+    leaf_cell<Dim> const* leaf_ = nullptr;
+    struct beside
+    {
+      std::int64_t index;
+      std::uint64_t bits;
+      bool exists;
+    };
+    std::array<std::array<beside, 3>, Dim> around_; ///< the leaf's index and those beside it
+    std::vector<int> found_;
+  };
+}
