@@ -295,7 +295,13 @@ namespace nearfield::test
       gpu.unite(0, part.size(), strided<T const, Dim>(), 0, nullptr, nullptr);
       index_type const n = tree.last() - tree.first();
       ASSERT_EQ(gpu.make_leaves(tree.max_leaf_size, tree.owned()), n);
-      auto const border = gpu.find_border(tree.owned());
+      curve_range const extent = gpu.extent();
+      EXPECT_EQ(extent.begin, tree.leaves.keys[tree.first()]);
+      EXPECT_GT(extent.end, tree.leaves.keys[tree.last() - 1]);
+      EXPECT_LE(extent.end, tree.owned().end);
+      auto const at_border = gpu.find_border(tree.owned());
+      ASSERT_TRUE(at_border);
+      auto const& border = *at_border;
       leaf_set<Dim> own;
       gpu.read_leaves(own);
       ASSERT_EQ(own.size(), n);

@@ -180,7 +180,7 @@ namespace nearfield::starpu_mpi
               leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts));
             });
       }
-      auto const known = detail::learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set, cuts,
+      auto const known = detail::learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set,
                                                   of.layout.level, of.period);
       std::optional<weighted_leaves> mine;
       all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });

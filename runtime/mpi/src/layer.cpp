@@ -40,26 +40,49 @@ namespace nearfield::starpu_mpi::detail
       std::uint32_t level;
     };
 
-    /// Tells other ranks of the own leaves that touch their ranges, and learns of theirs. If a GPU knows the border, only
-    /// its leaves are looked at.
+    template <int Dim>
+    using border_leaves = page_vector<border_leaf<Dim>>;
+
+    /// The keys from the first leaf on to the end of the last.
+    template <int Dim>
+    curve_range extent_of(leaf_set<Dim> const& leaves, int key_level)
+    {
+      if (leaves.keys.empty()) return {0, 0};
+      int const shift = Dim * (key_level - leaves.cells.back().level);
+      return {leaves.keys.front(), leaves.keys.back() + (std::uint64_t(1) << shift)};
+    }
+
+    std::vector<curve_range> gather_extents(ranks const& all, curve_range const& mine)
+    {
+      auto const told = all.gather_all(std::array{mine.begin, mine.end});
+      std::vector<curve_range> extents;
+      for (int r = 0; r < all.size(); ++r) extents.push_back({told.of(r)[0], told.of(r)[1]});
+      return extents;
+    }
+
+    /// Tells other ranks of the own leaves that may touch theirs, and learns of theirs. If a GPU has the leaves, it finds
+    /// the border, and only leaves there are looked at; if it cannot, the host gets them all.
     template <int Dim>
     by_rank<leaf_record>
-    exchange_leaves(ranks const& all, executor& on, leaf_set<Dim> const& own,
-                    std::span<std::uint64_t const> cuts, int key_level,
+    exchange_leaves(ranks const& all, executor& on, leaf_set<Dim>& own, int key_level,
                     std::type_identity_t<std::array<double, Dim>> const& period,
-                    gpu_of_leaves<Dim> const* gpu)
+                    gpu_of_leaves<Dim> const* gpu, std::optional<border_leaves<Dim>>& border)
     {
-      boxes const targets{own.target_offsets}, sources{own.source_offsets};
+      auto const ranges = ranges_around(
+          all.rank(), gather_extents(all, gpu ? gpu->extent : extent_of(own, key_level)));
       std::vector<ranks::addressed<leaf_record>> found;
       all.attempt(
           [&]
           {
-            loop_parts const loop = cut(on, gpu ? gpu->border.size() : own.size());
+            if (gpu) border = gpu->find_border(ranges[static_cast<std::size_t>(all.rank())]);
+            if (gpu && !border) gpu->append(own);
+            boxes const targets{own.target_offsets}, sources{own.source_offsets};
+            loop_parts const loop = cut(on, border ? border->size() : own.size(), 256);
             found.resize(static_cast<std::size_t>(loop.parts));
             for_each_part(on, loop,
                           [&](int part, std::size_t begin, std::size_t end)
                           {
-                            touched_ranks<Dim> touched(cuts, key_level, all.rank(), period);
+                            touched_ranks<Dim> touched(ranges, key_level, all.rank(), period);
                             ranks::addressed<leaf_record> mine;
                             auto const tell = [&](leaf_cell<Dim> const& cell, std::uint64_t key,
                                                   index_type n_targets, index_type n_sources)
@@ -69,9 +92,9 @@ namespace nearfield::starpu_mpi::detail
                               for (int const rank : touched.of(cell))
                                 mine.push_back({rank, record});
                             };
-                            if (gpu)
+                            if (border)
                               for (border_leaf<Dim> const& leaf :
-                                   std::span(gpu->border).subspan(begin, end - begin))
+                                   std::span(*border).subspan(begin, end - begin))
                                 tell(leaf.cell, leaf.key, leaf.points, leaf.points);
                             else
                               for (auto b = static_cast<index_type>(begin); b < end; ++b)
@@ -235,9 +258,10 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// The same for each layer, of leaves that a GPU found.
-    std::vector<touching_leaves> found_touching(met_leaves const& met, auto const& border,
-                                                std::span<rank_layer const> layers,
-                                                index_type first_own, index_type n_own)
+    template <int Dim>
+    std::vector<touching_leaves>
+    found_touching(met_leaves const& met, border_leaves<Dim> const& border,
+                   std::span<rank_layer const> layers, index_type first_own, index_type n_own)
     {
       auto const own_chunk = static_cast<std::size_t>(std::ranges::count_if(
           layers, [&](rank_layer const& layer) { return layer.first_leaf < first_own; }));
@@ -300,12 +324,13 @@ namespace nearfield::starpu_mpi::detail
 
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on, leaf_set<Dim>&& own,
-                                bool has_one_set, std::span<std::uint64_t const> cuts,
-                                int key_level,
+                                bool has_one_set, int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period,
                                 gpu_of_leaves<Dim> const* gpu)
   {
-    by_rank<leaf_record> const told = exchange_leaves(all, on, own, cuts, key_level, period, gpu);
+    std::optional<border_leaves<Dim>> border;
+    by_rank<leaf_record> const told = exchange_leaves(all, on, own, key_level, period, gpu, border);
+    if (!border) gpu = nullptr;
     known_leaves<Dim> known;
     index_type const n_own = gpu ? gpu->leaves : own.size();
     auto const append_own = [&](leaf_set<Dim>& to)
@@ -333,7 +358,7 @@ namespace nearfield::starpu_mpi::detail
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
           std::vector<touching_leaves> found;
           if (known.met)
-            found = found_touching(*known.met, gpu->border, known.layers, known.first, n_own);
+            found = found_touching(*known.met, *border, known.layers, known.first, n_own);
           else
           {
             known.leaves = unite_all(told);
@@ -371,9 +396,9 @@ namespace nearfield::starpu_mpi::detail
 #define NEARFIELD_INSTANTIATE(Dim)                                                                 \
   template list_pair lists_of(executor&, known_leaves<Dim> const&, int,                            \
                               std::array<double, Dim> const&);                                     \
-  template known_leaves<Dim> learn_layer(                                                          \
-      ranks const&, executor&, leaf_set<Dim>&&, bool, std::span<std::uint64_t const>, int,         \
-      std::array<double, Dim> const&, gpu_of_leaves<Dim> const*);
+  template known_leaves<Dim> learn_layer(ranks const&, executor&, leaf_set<Dim>&&, bool, int,      \
+                                         std::array<double, Dim> const&,                           \
+                                         gpu_of_leaves<Dim> const*);
   NEARFIELD_INSTANTIATE(2)
   NEARFIELD_INSTANTIATE(3)
 #undef NEARFIELD_INSTANTIATE

@@ -43,11 +43,16 @@ namespace nearfield::starpu_mpi::detail
   template <int Dim>
   struct gpu_of_leaves
   {
-    index_type leaves, points; ///< how many
-    /// leaves that touch boxes outside the rank's range
-    nearfield::detail::page_vector<nearfield::detail::border_leaf<Dim>> border;
+    index_type leaves, points;                                     ///< how many
+    nearfield::detail::curve_range extent;                         ///< where the leaves are
     std::function<void(nearfield::detail::leaf_set<Dim>&)> append; ///< its leaves, to others
-    /// what they meet, if the GPU can find it
+    // what the GPU finds, if it has the memory:
+    /// leaves that touch boxes outside a range
+    std::function<
+        std::optional<nearfield::detail::page_vector<nearfield::detail::border_leaf<Dim>>>(
+            nearfield::detail::curve_range const&)>
+        find_border;
+    /// what leaves meet
     std::function<std::optional<nearfield::detail::met_leaves>(
         nearfield::detail::part_leaves<Dim> const& known)>
         meet;
@@ -59,12 +64,12 @@ namespace nearfield::starpu_mpi::detail
   lists_of(executor& on, known_leaves<Dim> const& known, int key_level,
            std::type_identity_t<std::array<double, Dim>> const& period);
 
-  /// Exchanges keys and counts of leaves at the borders of ranges, and makes the lists. If a GPU has the leaves, `own` is
+  /// Exchanges keys and counts of leaves at the borders of ranks, and makes the lists. If a GPU has the leaves, `own` is
   /// empty, and lists are made there if it can. Collective.
   template <int Dim>
   known_leaves<Dim> learn_layer(ranks const& all, executor& on,
                                 nearfield::detail::leaf_set<Dim>&& own, bool has_one_set,
-                                std::span<std::uint64_t const> cuts, int key_level,
+                                int key_level,
                                 std::type_identity_t<std::array<double, Dim>> const& period,
                                 gpu_of_leaves<Dim> const* gpu = nullptr);
 }

@@ -12,14 +12,36 @@
 
 namespace nearfield::starpu_mpi::detail
 {
-  /// Finds the ranks that a leaf touches, from the cuts alone.
+  using namespace nearfield::detail;
+
+  /// From the extents of the leaves of all ranks, which ascend along the curve: the same, but that of a rank without leaves
+  /// is at the end of the one before, and this rank's reaches to those of the others. A cut may be far from the leaves
+  /// beside it, so that many would touch the other side of it where nobody has leaves.
+  inline std::vector<curve_range> ranges_around(int rank, std::vector<curve_range> extents)
+  {
+    auto const me = static_cast<std::size_t>(rank);
+    curve_range reach;
+    for (std::size_t r = 0; r < extents.size(); ++r)
+      if (r < me)
+        reach.begin = std::max(reach.begin, extents[r].end);
+      else if (r > me && extents[r].begin < extents[r].end)
+        reach.end = std::min(reach.end, extents[r].begin);
+    extents[me] = reach;
+    for (std::size_t r = 1; r < extents.size(); ++r)
+      if (extents[r].begin == extents[r].end)
+        extents[r].begin = extents[r].end = extents[r - 1].end;
+    return extents;
+  }
+
+  /// Finds the ranks in whose ranges a leaf touches something.
   template <int Dim>
   class touched_ranks
   {
   public:
-    touched_ranks(std::span<std::uint64_t const> cuts, int key_level, int rank,
+    /// `ranges` as ranges_around() gives them.
+    touched_ranks(std::span<curve_range const> ranges, int key_level, int rank,
                   std::array<double, Dim> const& period)
-        : cuts_(cuts), key_level_(key_level), rank_(rank), period_(period)
+        : ranges_(ranges), key_level_(key_level), rank_(rank), period_(period)
     {}
 
     /// Each once, without the own one.
@@ -74,24 +96,29 @@ namespace nearfield::starpu_mpi::detail
         low[d] = std::max<std::int64_t>(0, at - 1);
         high[d] = std::min(last, at + 1);
       }
-      auto const r = static_cast<std::size_t>(rank_);
-      return key_at(low, leaf.level) >= cuts_[r] &&
-             key_at(high, leaf.level) + after_first(leaf.level) < cuts_[r + 1];
+      curve_range const& own = range(rank_);
+      return key_at(low, leaf.level) >= own.begin &&
+             key_at(high, leaf.level) + after_first(leaf.level) < own.end;
+    }
+    [[nodiscard]] curve_range const& range(int rank) const
+    {
+      return ranges_[static_cast<std::size_t>(rank)];
     }
     /// Whether all keys of the cell with this first key are of a rank.
     [[nodiscard]] bool is_of(int rank, std::uint64_t first, int level) const
     {
-      auto const r = static_cast<std::size_t>(rank);
-      return first >= cuts_[r] && first + after_first(level) < cuts_[r + 1];
+      return first >= range(rank).begin && first + after_first(level) < range(rank).end;
     }
 
-    /// The rank whose range holds a key.
-    [[nodiscard]] int owner(std::uint64_t key) const
+    /// The last rank whose range begins at a key or before it; -1: none.
+    [[nodiscard]] int last_until(std::uint64_t key) const
     {
-      return static_cast<int>(std::ranges::upper_bound(cuts_, key) - cuts_.begin()) - 1;
+      return static_cast<int>(std::ranges::upper_bound(ranges_, key, {}, &curve_range::begin) -
+                              ranges_.begin()) -
+             1;
     }
 
-    /// Visits the boxes around the leaf that other ranks have a part of; of the axes before d, `at` and `key` are known.
+    /// Visits the boxes around the leaf that are not this rank's alone; of the axes before d, `at` and `key` are known.
     void look_around(int d, place& at, std::uint64_t key)
     {
       if (d == Dim)
@@ -112,14 +139,15 @@ namespace nearfield::starpu_mpi::detail
     {
       // boxes around a leaf are often all of one rank
       if (!found_.empty() && is_of(found_.back(), key, level)) return;
-      int const first = owner(key);
-      if (is_of(first, key, level))
+      int const last = last_until(key + after_first(level));
+      if (last < 0 || range(last).end <= key) return; // nobody has leaves there
+      if (is_of(last, key, level))
       {
-        if (first != rank_ && std::ranges::find(found_, first) == found_.end())
-          found_.push_back(first);
+        if (last != rank_ && std::ranges::find(found_, last) == found_.end())
+          found_.push_back(last);
         return;
       }
-      // several ranks: only those in the children that touch the leaf
+      // only those in the children that touch the leaf
       for (int child = 0; child < 1 << Dim; ++child)
       {
         place part;
@@ -136,7 +164,7 @@ namespace nearfield::starpu_mpi::detail
       }
     }
 
-    std::span<std::uint64_t const> cuts_;
+    std::span<curve_range const> ranges_;
     int key_level_, rank_;
     std::array<double, Dim> const& period_;
     leaf_cell<Dim> const* leaf_ = nullptr;

@@ -112,9 +112,8 @@ namespace nearfield::starpu_mpi::detail
             for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
             own = leaves(of, range_of(all, parts.cuts), parts.sets.front().numbers.size());
           });
-      return learn_layer<Dim>(all, threads(), std::move(own), of.has_one_set, parts.cuts,
-                              of.layout.level, of.period,
-                              leaves_on_gpu ? &*leaves_on_gpu : nullptr);
+      return learn_layer<Dim>(all, threads(), std::move(own), of.has_one_set, of.layout.level,
+                              of.period, leaves_on_gpu ? &*leaves_on_gpu : nullptr);
     }
 
     /// of own points; none if leaves_on_gpu has them
@@ -126,8 +125,11 @@ namespace nearfield::starpu_mpi::detail
       {
         auto& gpu = *points.gpu;
         index_type const n = gpu.make_leaves(of.max_leaf_size, owned);
-        leaves_on_gpu = {n, static_cast<index_type>(n_points), gpu.find_border(owned),
+        leaves_on_gpu = {n,
+                         static_cast<index_type>(n_points),
+                         gpu.extent(),
                          [&gpu](leaf_set<Dim>& to) { gpu.read_leaves(to); },
+                         [&gpu](curve_range const& range) { return gpu.find_border(range); },
                          [&gpu](part_leaves<Dim> const& known)
                          {
                            return gpu.meet(known);

@@ -30,13 +30,13 @@ namespace nearfield::detail
 
   template <int Dim>
   page_vector<border_leaf<Dim>> gpu_part<Dim>::find_border(tree_tables<Dim> const& own,
-                                                           curve_range const& owned, staging& bus,
+                                                           curve_range const& range, staging& bus,
                                                            executor& on)
   {
     cuda_stream const stream = stream_.get();
     std::size_t const n = own.capacity.leaves;
     if (n == 0) return {};
-    is_at_border<Dim> wanted{own.cells.data(), owned.begin, owned.end, layout_.level, {}};
+    is_at_border<Dim> wanted{own.cells.data(), range.begin, range.end, layout_.level, {}};
     for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period_[d] > 0;
     border_ = device_array<index_type>(n, stream, what);
     device_array<std::uint32_t> count(1, stream, what);

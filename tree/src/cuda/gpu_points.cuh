@@ -219,10 +219,25 @@ namespace nearfield::detail
       return n_leaves();
     }
 
-    page_vector<border_leaf<Dim>> find_border(curve_range const& owned)
+    curve_range extent()
+    {
+      if (n_leaves() == 0) return {0, 0};
+      on_device const here(number_);
+      leaf_cell<Dim> first, last;
+      device_copy(&first, own_leaves_.cells.data(), sizeof first, stream_);
+      device_copy(&last, own_leaves_.cells.data() + n_leaves() - 1, sizeof last, stream_);
+      auto const key = [&](leaf_cell<Dim> const& cell, std::uint64_t after)
+      {
+        return (encode<leaf_order::morton, Dim>(cell.index, cell.level) + after)
+               << Dim * (layout_.level - cell.level);
+      };
+      return {key(first, 0), key(last, 1)};
+    }
+
+    page_vector<border_leaf<Dim>> find_border(curve_range const& range)
     {
       on_device const here(number_);
-      return part_->find_border(own_leaves_, owned, *bus_, on_);
+      return part_->find_border(own_leaves_, range, *bus_, on_);
     }
 
     void read_leaves(leaf_set<Dim>& to)
@@ -271,7 +286,22 @@ namespace nearfield::detail
       return part_->lists(form, {united_.indices.data(), united_.indices.size()});
     }
 
-    void forget_lists() noexcept { part_.reset(); }
+    /// f(), or nothing where there is too little memory; then there will be no lists.
+    template <class F>
+    auto if_it_fits(F const& f) -> std::optional<decltype(f())>
+    {
+      try
+      {
+        return f();
+      }
+      catch (error const& e)
+      {
+        on_device const here(number_);
+        part_.reset();
+        if (e.kind() != error_kind::out_of_memory) throw;
+        return {};
+      }
+    }
 
     void release(bool keeps_united) noexcept
     {
@@ -514,9 +544,15 @@ namespace nearfield::detail
     return device_->make_leaves(max_leaf_size, owned);
   }
   template <class T, int Dim>
-  page_vector<border_leaf<Dim>> gpu_points<T, Dim>::find_border(curve_range const& owned)
+  curve_range gpu_points<T, Dim>::extent()
   {
-    return device_->find_border(owned);
+    return device_->extent();
+  }
+  template <class T, int Dim>
+  std::optional<page_vector<border_leaf<Dim>>>
+  gpu_points<T, Dim>::find_border(curve_range const& range)
+  {
+    return device_->if_it_fits([&] { return device_->find_border(range); });
   }
   template <class T, int Dim>
   void gpu_points<T, Dim>::read_leaves(leaf_set<Dim>& to)
@@ -526,16 +562,7 @@ namespace nearfield::detail
   template <class T, int Dim>
   std::optional<met_leaves> gpu_points<T, Dim>::meet(part_leaves<Dim> const& known)
   {
-    try
-    {
-      return device_->meet(known);
-    }
-    catch (error const& e)
-    {
-      device_->forget_lists();
-      if (e.kind() != error_kind::out_of_memory) throw;
-      return {};
-    }
+    return device_->if_it_fits([&] { return device_->meet(known); });
   }
   template <class T, int Dim>
   part_lists<Dim> gpu_points<T, Dim>::lists(pair_form form) const

@@ -24,7 +24,8 @@ namespace nearfield::detail
   /// merge_keys(), a gather and adaptive_leaves() or uniform_leaves() make on the host.
   ///
   /// Called in the order of declaration; unite() and what follows it may be repeated. There are fewer than 2^31 points.
-  /// All functions but meet() throw nearfield::error of kind out_of_memory where the device has too little.
+  /// Functions throw nearfield::error of kind out_of_memory where the device has too little, but find_border() and meet(),
+  /// which then return nothing.
   template <class T, int Dim>
   class NEARFIELD_API gpu_points
   {
@@ -63,13 +64,14 @@ namespace nearfield::detail
     /// Makes their leaves, in device memory: adaptive ones with at most max_leaf_size points, or with 0 those of the keys'
     /// level. Once for each unite(). Returns how many.
     index_type make_leaves(index_type max_leaf_size, curve_range const& owned);
-    /// Those that may touch boxes outside the owned range, in their order.
-    page_vector<border_leaf<Dim>> find_border(curve_range const& owned);
+    /// The keys from the first leaf on to the end of the last; none without leaves.
+    curve_range extent();
+    /// Those that may touch boxes outside a range that all leaves are in, in their order.
+    std::optional<page_vector<border_leaf<Dim>>> find_border(curve_range const& range);
     /// Appends the leaves; they have as many sources as targets.
     void read_leaves(leaf_set<Dim>& to);
 
-    /// What these leaves meet: of `known` they are the own chunk, and have a point at least. None where the device has
-    /// too little memory.
+    /// What these leaves meet: of `known` they are the own chunk, and have a point at least.
     std::optional<met_leaves> meet(part_leaves<Dim> const& known);
     /// The lists of the leaves that met last. They use memory of this object, until it meets others.
     [[nodiscard]] part_lists<Dim> lists(pair_form form) const;

@@ -68,7 +68,12 @@ namespace nearfield::detail
     return 0;
   }
   template <class T, int Dim>
-  page_vector<border_leaf<Dim>> gpu_points<T, Dim>::find_border(curve_range const&)
+  curve_range gpu_points<T, Dim>::extent()
+  {
+    return {};
+  }
+  template <class T, int Dim>
+  std::optional<page_vector<border_leaf<Dim>>> gpu_points<T, Dim>::find_border(curve_range const&)
   {
     return {};
   }
