@@ -137,11 +137,10 @@ namespace nearfield
       return {properties.uuid.bytes, sizeof(properties.uuid.bytes)};
     }
 
-    void device_copy_inside(void* to, void const* from, std::size_t bytes, cuda_stream stream)
+    void device_copy_async(void* to, void const* from, std::size_t bytes, cuda_stream stream)
     {
       if (bytes == 0) return;
-      check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream),
-                 "cudaMemcpyAsync");
+      check_cuda(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream), "cudaMemcpyAsync");
     }
 
     void device_clear(void* memory, std::size_t bytes, cuda_stream stream)

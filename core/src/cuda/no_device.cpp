@@ -97,7 +97,7 @@ namespace nearfield
     {
       fail();
     }
-    void device_copy_inside(void*, void const*, std::size_t, cuda_stream)
+    void device_copy_async(void*, void const*, std::size_t, cuda_stream)
     {
       fail();
     }

@@ -48,8 +48,8 @@ namespace nearfield::starpu_mpi::detail
       {
         for (int c = 0; c < n_columns; ++c)
           if (task.on == starpu::detail::implementation::cuda)
-            nearfield::detail::device_copy_inside(target[c] + copy.begin, source[c],
-                                                  copy.n * sizeof(T), task.stream);
+            nearfield::detail::device_copy_async(target[c] + copy.begin, source[c],
+                                                 copy.n * sizeof(T), task.stream);
           else
             std::copy_n(source[c], copy.n, target[c] + copy.begin);
       }
@@ -127,9 +127,9 @@ namespace nearfield::starpu_mpi::detail
         int const n_columns = argument.from.columns().width();
         starpu::detail::columns<T> const chunk(task.buffers[0], n_columns);
         for (int c = 0; c < n_columns; ++c)
-          nearfield::detail::device_copy_inside(chunk[c],
-                                                argument.from[c].first + argument.points->begin,
-                                                argument.points->size() * sizeof(T), task.stream);
+          nearfield::detail::device_copy_async(chunk[c],
+                                               argument.from[c].first + argument.points->begin,
+                                               argument.points->size() * sizeof(T), task.stream);
       }
     };
   }

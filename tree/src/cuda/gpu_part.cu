@@ -79,9 +79,9 @@ namespace nearfield::detail
     device_array<leaf_cell<Dim>> cells(n, stream, what);
     sources_ = device_array<index_type>(n_offsets, stream, what);
     targets_ = device_array<index_type>(n_offsets, stream, what);
-    device_copy_inside(keys.data() + first, own.keys.data(), n_own * sizeof(std::uint64_t), stream);
-    device_copy_inside(cells.data() + first, own.cells.data(), n_own * sizeof(leaf_cell<Dim>),
-                       stream);
+    device_copy_async(keys.data() + first, own.keys.data(), n_own * sizeof(std::uint64_t), stream);
+    device_copy_async(cells.data() + first, own.cells.data(), n_own * sizeof(leaf_cell<Dim>),
+                      stream);
     device_array<index_type> other_offsets(others.size() + std::size_t(1), stream, what);
     std::vector<staged_column> columns{
         column_from(others.source_offsets.data(), other_offsets.data(), other_offsets.size())};

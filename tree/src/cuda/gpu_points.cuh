@@ -157,8 +157,8 @@ namespace nearfield::detail
                                      .n_before = static_cast<std::uint32_t>(n_before)};
       if (n_others == 0)
       {
-        device_copy_inside(united_keys_.data(), keys_.data() + first, n * sizeof(std::uint64_t),
-                           stream_);
+        device_copy_async(united_keys_.data(), keys_.data() + first, n * sizeof(std::uint64_t),
+                          stream_);
         united_ = take(from, n);
         return;
       }

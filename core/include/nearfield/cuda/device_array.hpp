@@ -93,9 +93,9 @@ namespace nearfield
     /// for it.
     NEARFIELD_API void device_copy(void* to, void const* from, std::size_t bytes,
                                    cuda_stream stream, int device = -1);
-    /// In the memory of the current device, asynchronous.
-    NEARFIELD_API void device_copy_inside(void* to, void const* from, std::size_t bytes,
-                                          cuda_stream stream);
+    /// In the memory of the current device, or between that and pinned memory of the host; asynchronous.
+    NEARFIELD_API void device_copy_async(void* to, void const* from, std::size_t bytes,
+                                         cuda_stream stream);
     /// asynchronous
     NEARFIELD_API void device_clear(void* memory, std::size_t bytes, cuda_stream stream);
     /// Destroys the pools of all devices; memory of live arrays is released once they free it. The next
