@@ -11,6 +11,8 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
 #include <thread>
@@ -93,6 +95,82 @@ namespace nearfield::test
         EXPECT_TRUE(back_y == y);
       }
     }
+  }
+
+  // Columns that the caller has pinned, whole or in part, beside others.
+  TEST(staging, pinned_columns_need_no_pieces)
+  {
+    using T = std::uint32_t;
+    std::size_t const n = 1 << 20, page = 4096 / sizeof(T);
+    app::threads on(2);
+    staging bus(2);
+    struct pages
+    {
+      void operator()(T* memory) const { std::free(memory); }
+    };
+    auto const make = [&](T first)
+    {
+      std::unique_ptr<T, pages> values(static_cast<T*>(std::aligned_alloc(4096, n * sizeof(T))));
+      std::iota(values.get(), values.get() + n, first);
+      return values;
+    };
+    auto const x = make(1), y = make(1'000'000'000);
+    auto const pin = [](T* first, std::size_t size)
+    {
+      ASSERT_EQ(cudaHostRegister(first, size * sizeof(T), cudaHostRegisterDefault), cudaSuccess);
+    };
+    auto const unpin = [](T* first)
+    {
+      ASSERT_EQ(cudaHostUnregister(first), cudaSuccess);
+    };
+    /// The columns arrive and come back; those that are not pinned by calls of `host`.
+    auto const expect_both = [&](bool x_goes_through_pieces, std::size_t begin)
+    {
+      device_array<T> there_x(n - begin), there_y(n);
+      std::atomic<int> n_calls{0};
+      auto const counted = [&](staged_column column)
+      {
+        column.host = [&, host = column.host](void* piece, std::size_t first, std::size_t some)
+        {
+          ++n_calls;
+          host(piece, first, some);
+        };
+        return column;
+      };
+      bus.upload(
+          on,
+          std::vector{counted(detail::column_from(x.get() + begin, there_x.data(), n - begin)),
+                      detail::column_from(y.get(), there_y.data(), n)},
+          nullptr);
+      EXPECT_EQ(n_calls > 0, x_goes_through_pieces);
+      std::vector<T> plain(n - begin);
+      there_x.copy_to(plain);
+      EXPECT_TRUE(std::equal(plain.begin(), plain.end(), x.get() + begin));
+      std::vector<T> const expected(x.get(), x.get() + n), other(y.get(), y.get() + n);
+      std::fill_n(x.get() + begin, n - begin, 0);
+      std::fill_n(y.get(), n, 0);
+      n_calls = 0;
+      bus.download(on,
+                   std::vector{counted(detail::column_to(x.get() + begin, there_x, n - begin)),
+                               detail::column_to(y.get(), there_y, n)},
+                   nullptr);
+      EXPECT_EQ(n_calls > 0, x_goes_through_pieces);
+      EXPECT_TRUE(std::equal(expected.begin(), expected.end(), x.get()));
+      EXPECT_TRUE(std::equal(other.begin(), other.end(), y.get()));
+    };
+    expect_both(true, 0);
+    pin(x.get(), n);
+    expect_both(false, 0);
+    expect_both(false, 5);
+    unpin(x.get());
+    pin(x.get(), n / 2);
+    expect_both(true, 0);
+    pin(x.get() + n / 2, n / 2); // side by side
+    expect_both(false, 0);
+    expect_both(false, n / 2 - page);
+    unpin(x.get() + n / 2);
+    unpin(x.get());
+    expect_both(true, 0);
   }
 
   // What is put into the stream before comes first, and the copy is done when the call returns.

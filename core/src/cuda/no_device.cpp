@@ -2,6 +2,7 @@
 
 #include "gpu_clock.hpp"
 #include "on_device.hpp"
+#include "pinned.hpp"
 #include "scaled_copy.hpp"
 #include "staging.hpp"
 
@@ -123,6 +124,11 @@ namespace nearfield
 
     on_device::on_device(int) noexcept {}
     on_device::~on_device() = default;
+
+    bool is_pinned(void const*, std::size_t) noexcept
+    {
+      return false;
+    }
 
     class staging::lanes
     {};

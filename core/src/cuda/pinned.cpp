@@ -22,6 +22,21 @@ namespace nearfield::detail
     if (cudaFreeHost(memory) != cudaSuccess) static_cast<void>(cudaGetLastError());
   }
 
+  bool is_pinned(void const* memory, std::size_t bytes) noexcept
+  {
+    auto const* const first = static_cast<char const*>(memory);
+    cudaPointerAttributes found{};
+    for (char const* const byte : {first, first + bytes - 1})
+      if (cudaPointerGetAttributes(&found, byte) != cudaSuccess)
+      {
+        static_cast<void>(cudaGetLastError());
+        return false;
+      }
+      else if (found.type != cudaMemoryTypeHost)
+        return false;
+    return true;
+  }
+
   void wait_for_word(std::uint32_t const volatile& word, cuda_stream stream, char const* what)
   {
     // the query costs more than reading the word

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <nearfield/core/config.hpp>
 #include <nearfield/core/where.hpp>
 
 #include <cstddef>
@@ -11,6 +12,8 @@ namespace nearfield::detail
 {
   void* pinned_allocate(std::size_t bytes, char const* what);
   void pinned_free(void* memory) noexcept;
+  /// Whether these bytes of the host are pinned, by whomever: at least one.
+  NEARFIELD_API bool is_pinned(void const* memory, std::size_t bytes) noexcept;
 
   /// A value in pinned host memory, which kernels write; there from the first use on, since that takes a millisecond.
   template <class T>

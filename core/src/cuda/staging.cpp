@@ -70,6 +70,13 @@ namespace nearfield::detail
       cudaEvent_t done = nullptr;
     };
 
+    /// When something has thrown, copies may be on their way.
+    void settle(cuda_stream stream) noexcept
+    {
+      static_cast<void>(cudaStreamSynchronize(stream));
+      static_cast<void>(cudaGetLastError());
+    }
+
     /// What one thread copies with: a stream, and two pieces in turn.
     class lane
     {
@@ -124,12 +131,7 @@ namespace nearfield::detail
           before = p;
         } while (before);
       }
-      /// When a thread has thrown, copies may be on their way.
-      void settle() noexcept
-      {
-        static_cast<void>(cudaStreamSynchronize(stream_));
-        static_cast<void>(cudaGetLastError());
-      }
+      void settle() noexcept { detail::settle(stream_); }
 
     private:
       void copy(void* to, void const* from, std::size_t bytes, piece const& through)
@@ -154,11 +156,46 @@ namespace nearfield::detail
       make_room(least_piece);
     }
 
-    /// f(lane, next) on each thread, where next() deals out the parts of the columns.
+    /// f(lane, next) on each thread, where next() deals out the parts of the columns that go through pieces.
     template <class F>
-    void run(executor& on, std::span<staged_column const> columns, cuda_stream stream, F f)
+    void run(executor& on, std::span<staged_column const> all, cuda_stream stream, bool is_to_host,
+             F const& f)
     {
       synchronize(stream);
+      try
+      {
+        std::vector<staged_column> columns;
+        for (staged_column const& column : all)
+          if (!copies_at_once(column, stream, is_to_host)) columns.push_back(column);
+        run_lanes(on, columns, f);
+        if (columns.size() < all.size()) synchronize(stream);
+      }
+      catch (...)
+      {
+        for (auto const& each : all_) each->settle();
+        settle(stream);
+        throw;
+      }
+    }
+
+  private:
+    /// Whether it does: the host's values are pinned. Asynchronous.
+    static bool copies_at_once(staged_column const& column, cuda_stream stream, bool is_to_host)
+    {
+      std::size_t const bytes = column.size * column.value_bytes;
+      if (bytes == 0 || !column.of_host || !is_pinned(column.of_host, bytes)) return false;
+      auto* const host = const_cast<void*>(column.of_host); // written, if it was given for that
+      if (is_to_host)
+        device_copy_async(host, column.values, bytes, stream);
+      else
+        device_copy_async(column.values, host, bytes, stream);
+      return true;
+    }
+
+    template <class F>
+    void run_lanes(executor& on, std::span<staged_column const> columns, F const& f)
+    {
+      if (columns.empty()) return;
       std::size_t bytes = 0;
       for (staged_column const& column : columns) bytes += column.size * column.value_bytes;
       std::size_t const piece_bytes =
@@ -178,24 +215,11 @@ namespace nearfield::detail
       // a thread takes longer to start than to copy a piece
       auto const n = static_cast<int>(
           std::min({all_.size(), 1 + bytes / piece_bytes, static_cast<std::size_t>(on.workers())}));
-      try
-      {
-        if (n > 1)
-          on.run(n, one);
-        else
-        {
-          on_device const here(device_);
-          one(0);
-        }
-      }
-      catch (...)
-      {
-        for (auto const& each : all_) each->settle();
-        throw;
-      }
+      if (n > 1) return on.run(n, one);
+      on_device const here(device_);
+      one(0);
     }
 
-  private:
     /// Returns the bytes that a piece may have: those wanted, or less where there is no memory for them.
     std::size_t make_room(std::size_t wanted)
     {
@@ -231,11 +255,11 @@ namespace nearfield::detail
 
   void staging::upload(executor& on, std::span<staged_column const> columns, cuda_stream stream)
   {
-    lanes_->run(on, columns, stream, [](lane& with, auto next) { with.upload(next); });
+    lanes_->run(on, columns, stream, false, [](lane& with, auto next) { with.upload(next); });
   }
 
   void staging::download(executor& on, std::span<staged_column const> columns, cuda_stream stream)
   {
-    lanes_->run(on, columns, stream, [](lane& with, auto next) { with.download(next); });
+    lanes_->run(on, columns, stream, true, [](lane& with, auto next) { with.download(next); });
   }
 }

@@ -383,7 +383,8 @@ namespace nearfield::detail
                               std::copy_n(&column[first], n, values);
                             else
                               for (std::size_t i = 0; i < n; ++i) values[i] = column[first + i];
-                          }});
+                          },
+                          points[d].stride == 1 ? points[d].first : nullptr});
       }
       bus_->upload(on_, staged, stream_);
       return x;
