@@ -48,6 +48,14 @@ namespace nearfield::starpu
     return made;
   }
 
+  handle handle::of_order()
+  {
+    detail::check_running();
+    handle made;
+    starpu_void_data_register(&made.data_);
+    return made;
+  }
+
   handle::~handle()
   {
     if (data_ && detail::is_running()) starpu_data_unregister(data_);

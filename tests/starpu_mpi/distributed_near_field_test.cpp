@@ -1,5 +1,6 @@
 #include "near_field_problem.hpp"
 
+#include "core/src/cuda/pinned.hpp"
 #include "starpu/environment.hpp"
 #include "tree/periodic_cases.hpp"
 
@@ -14,6 +15,7 @@
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <vector>
 
@@ -161,28 +163,83 @@ namespace
     of.expect_results(bits<double>(), 99);
   }
 
+  /// Columns in memory that StarPU has pinned for GPUs.
+  template <class T>
+  class pinned_columns
+  {
+  public:
+    pinned_columns(std::size_t width, std::size_t n) : n_(n)
+    {
+      void* memory = nullptr;
+      starpu::check(starpu_malloc_flags(&memory, width * n * sizeof(T), STARPU_MALLOC_PINNED),
+                    "starpu_malloc_flags");
+      for (std::size_t c = 0; c < width; ++c) columns_.push_back(static_cast<T*>(memory) + c * n);
+      EXPECT_TRUE(nearfield::detail::is_pinned(memory, width * n * sizeof(T)));
+    }
+    pinned_columns(pinned_columns const&) = delete;
+    pinned_columns& operator=(pinned_columns const&) = delete;
+    ~pinned_columns()
+    {
+      starpu_free_flags(columns_[0], columns_.size() * n_ * sizeof(T), STARPU_MALLOC_PINNED);
+    }
+
+    [[nodiscard]] soa<T, run_time_columns> view() const { return {columns_, n_}; }
+
+  private:
+    std::size_t n_;
+    std::vector<T*> columns_;
+  };
+
+  template <class To, class From>
+  void copy_columns(From const& from, To const& to)
+  {
+    for (int c = 0; c < from.width(); ++c) std::copy_n(from[c], from.size(), to[c]);
+  }
+
   TEST(distributed_near_field, takes_columns_in_several_pieces_to_a_gpu)
   {
     if (!on_gpus()) GTEST_SKIP() << "no GPU";
     // pieces have 2^16 points or more; some points travel, and come back accumulated
-    problem<dipole_tensor<>, float> of(cloud::uniform, 150'000 * std::size_t(size_of_world()),
-                                       owners::even, {.max_leaf_size = 40}, 2);
-    of.compute_expected();
-    for (bool const accumulate : {false, true})
-    {
-      starpu_mpi::near_field step{runtime_of_rank(), of.tree,      dipole_tensor<>{},
-                                  of.inputs(),       of.outputs(), {.accumulate = accumulate}};
-      for (auto& column : of.out) std::ranges::fill(column, 2.f);
-      for (int again = 0; again < 2; ++again)
+    using K = dipole_tensor<>;
+    problem<K, float> of(cloud::uniform, 150'000 * std::size_t(size_of_world()), owners::even,
+                         {.max_leaf_size = 40}, 2);
+    std::size_t const n = of.here.size();
+    pinned_columns<float> const q(2 * K::n_in, n), out(2 * K::n_out, n);
+    for (bool const is_pinned : {false, true})
+      for (bool const accumulate : {false, true})
       {
-        if (accumulate)
+        SCOPED_TRACE(testing::Message() << "pinned " << is_pinned << ", adds " << accumulate);
+        copy_columns(of.inputs(), q.view());
+        for (auto& column : of.expected) std::ranges::fill(column, 0.f);
+        of.compute_expected();
+        starpu_mpi::near_field step{runtime_of_rank(),
+                                    of.tree,
+                                    K{},
+                                    is_pinned ? soa<float const, run_time_columns>(q.view())
+                                              : of.inputs(),
+                                    is_pinned ? out.view() : of.outputs(),
+                                    {.accumulate = accumulate}};
+        auto const expect_step = [&]
+        {
           for (auto& column : of.out) std::ranges::fill(column, 2.f);
-        step.submit();
-        step.wait();
-        of.expect_results(rounding_of(0.f), accumulate ? 2.f : 0.f);
+          copy_columns(of.outputs(), out.view());
+          step.submit();
+          step.wait();
+          if (is_pinned) copy_columns(out.view(), of.outputs());
+          of.expect_results(rounding_of(0.f), accumulate ? 2.f : 0.f);
+        };
+        expect_step();
+        for (auto& column : of.q)
+          for (float& value : column) value *= 2;
+        copy_columns(of.inputs(), q.view());
+        for (auto& column : of.expected)
+          for (float& value : column) value *= 2;
         step.inputs_changed();
+        expect_step();
+        of.move(step, [](std::size_t, int, float& x) { x *= 0.98f; });
+        of.compute_expected();
+        expect_step();
       }
-    }
   }
 
   class no_memory final : public device_memory

@@ -254,9 +254,10 @@ namespace nearfield::starpu_mpi::detail
         if (one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
         receive(one.q_received, one.rank, inputs_of_caller);
       }
+      starpu_codelet& collect =
+          parts->pieces.reads_pinned ? collect_on_gpu_codelet<T>() : collect_codelet<T>();
       if (!parts->pieces.have_inputs)
-        for (piece& one : parts->pieces.all)
-          submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
+        for (piece& one : parts->pieces.all) submit_copy(collect, one.q, STARPU_W, one.collect_q);
       parts->pieces.have_inputs = true;
       for (group& one : parts->groups)
       {
@@ -314,25 +315,27 @@ namespace nearfield::starpu_mpi::detail
     {
       is_delivered = true;
       for (group& one : parts->groups) submit_caller_rows(one.give, one.out);
-      for (piece& one : parts->pieces.all)
-        submit_copy(deliver_codelet<T>(), one.out, STARPU_RW, one.deliver);
+      starpu_codelet& deliver =
+          parts->pieces.writes_pinned ? deliver_on_gpu_codelet<T>() : deliver_codelet<T>();
+      for (piece& one : parts->pieces.all) submit_delivery(deliver, one.out, STARPU_R, one.deliver);
       for (peer& one : parts->peers)
       {
         submit_copies(one.to_caller, one.out_sent);
         if (one.rank != parts->rank) send(one.out_sent, one.rank, outputs_of_caller);
         receive(one.out_received, one.rank, outputs_of_caller);
-        if (!one.outputs.sent.empty()) submit_delivery(one);
+        if (!one.outputs.sent.empty())
+          submit_delivery(deliver_codelet<T>(), one.delivered(parts->rank), STARPU_RW, one.deliver);
       }
     }
 
-    void submit_delivery(peer& from)
+    /// Pieces have zeros for points of other ranks. They are delivered before, in any order among themselves.
+    void submit_delivery(starpu_codelet& codelet, starpu_data_handle_t from,
+                         starpu_data_access_mode of_order, deliver_argument<T>& argument)
     {
-      task one(deliver_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.all.size()));
-      // only read, but wait() waits for those that write it
-      one.add(from.delivered(parts->rank), STARPU_RW);
-      // pieces have zeros for points of other ranks: they are delivered before
-      for (piece const& of : parts->pieces.all) one.add(of.out, STARPU_R);
-      one.set_argument(&from.deliver, sizeof(from.deliver));
+      task one(codelet, 1 + bool(parts->pieces.are_delivered));
+      one.add(from, STARPU_RW); // only read, but wait() waits for those that write it
+      if (parts->pieces.are_delivered) one.add(parts->pieces.are_delivered, of_order);
+      one.set_argument(&argument, sizeof(argument));
       one.set_priority(first_of_all);
       one.submit();
     }

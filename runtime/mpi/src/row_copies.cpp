@@ -132,18 +132,49 @@ namespace nearfield::starpu_mpi::detail
                                                argument.points->size() * sizeof(T), task.stream);
       }
     };
+
+    template <class T>
+    class deliver_on_gpu : public starpu::detail::codelet
+    {
+      using codelet::codelet;
+
+      void run(starpu::detail::running_task const& task) const override
+      {
+        auto const& argument =
+            static_cast<starpu::detail::deliver_argument<T> const&>(task.argument);
+        int const n_columns = argument.to.columns().width();
+        starpu::detail::columns<T> const out(task.buffers[0], n_columns);
+        for (int c = 0; c < n_columns; ++c)
+          nearfield::detail::device_copy_async(argument.to[c].first + argument.points->begin,
+                                               out[c], argument.points->size() * sizeof(T),
+                                               task.stream);
+      }
+    };
+
+    template <class T>
+    starpu::detail::codelet::description task_of_gpu(std::string const& name, char const* range)
+    {
+      return {.name = name,
+              .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
+              .profiler_name = range,
+              .backends = backend::cuda,
+              .has_cuda = built_with_cuda(),
+              .is_counted = false};
+    }
   }
 
   template <class T>
   starpu_codelet& collect_on_gpu_codelet()
   {
-    static auto& made = starpu::detail::registered<collect_on_gpu<T>>(
-        {.name = "collect_on_gpu",
-         .symbol = std::string("nearfield_collect_on_gpu_") + (sizeof(T) == 4 ? "f32" : "f64"),
-         .profiler_name = "pack",
-         .backends = backend::cuda,
-         .has_cuda = built_with_cuda(),
-         .is_counted = false});
+    static auto& made =
+        starpu::detail::registered<collect_on_gpu<T>>(task_of_gpu<T>("collect_on_gpu", "upload"));
+    return made;
+  }
+  template <class T>
+  starpu_codelet& deliver_on_gpu_codelet()
+  {
+    static auto& made =
+        starpu::detail::registered<deliver_on_gpu<T>>(task_of_gpu<T>("deliver_on_gpu", "download"));
     return made;
   }
 
@@ -174,6 +205,8 @@ namespace nearfield::starpu_mpi::detail
 
   template starpu_codelet& collect_on_gpu_codelet<float>();
   template starpu_codelet& collect_on_gpu_codelet<double>();
+  template starpu_codelet& deliver_on_gpu_codelet<float>();
+  template starpu_codelet& deliver_on_gpu_codelet<double>();
   template starpu_codelet& copy_codelet<float>(backend);
   template starpu_codelet& copy_codelet<double>(backend);
 }

@@ -2,6 +2,7 @@
 
 #include "environment.hpp"
 #include "gpu_memory.hpp"
+#include "pinned.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/permutation.hpp>
@@ -382,6 +383,16 @@ namespace nearfield::starpu_mpi::detail
       constexpr auto most = nearfield::detail::column_pieces<T>::most;
       return std::max<int>(16, std::bit_width((n - 1) / most));
     }
+
+    /// Whether a GPU can copy the first n values of these columns.
+    template <class T>
+    bool are_pinned(strided<T, run_time_columns> const& of, std::size_t n)
+    {
+      for (int c = 0; c < of.columns().width(); ++c)
+        if (of[c].stride != 1 || !nearfield::detail::is_pinned(of[c].first, n * sizeof(T)))
+          return false;
+      return true;
+    }
   }
 
   template <class T>
@@ -389,6 +400,9 @@ namespace nearfield::starpu_mpi::detail
   {
     index_type const most = index_type(1) << piece_shift<T>(n_points);
     pieces.have_inputs = false;
+    pieces.reads_pinned = are_pinned(columns.q.view(), n_points);
+    pieces.writes_pinned = !accumulate && are_pinned(columns.out.view(), n_points);
+    pieces.are_delivered = handle::of_order();
     for (index_type begin = 0; begin < n_points;)
     {
       index_type const end = begin + std::min(most, n_points - begin);

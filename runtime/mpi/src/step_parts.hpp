@@ -219,6 +219,9 @@ namespace nearfield::starpu_mpi::detail
   {
     std::deque<caller_piece<T>> all; ///< tasks know addresses of their members
     bool have_inputs = false;        ///< those of the caller's columns, since they changed last
+    bool reads_pinned = false,
+         writes_pinned = false; ///< the GPU copies the caller's columns itself
+    handle are_delivered;       ///< no data: what comes after them waits
   };
 
   /// Another rank with leaves that touch own ones.

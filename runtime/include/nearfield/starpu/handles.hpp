@@ -49,6 +49,9 @@ namespace nearfield::starpu
       return of_bytes(n, std::max(n, room), sizeof(T));
     }
 
+    /// No values, for the order of tasks alone: those that write follow those that read.
+    static handle of_order();
+
     /// Takes the data of `other`, which is empty afterwards.
     handle(handle&& other) noexcept
         : memory_(std::move(other.memory_)), data_(std::exchange(other.data_, nullptr))
