@@ -4,6 +4,7 @@
 //   --weak N | --strong N   N points a rank, in boxes side by side, or N in all, in a cube; ranks are a power of two
 //   --one-process P         on one rank, without StarPU-MPI: the points that P ranks would have
 //   --gpus                  each rank computes on its share of the machine's GPUs
+//   --pinned                the same, and pins its columns for them
 //   --repetitions R         9
 //   --out FILE              JSON in the form of Google Benchmark, by rank 0; --context KEY=VALUE adds to it
 //
@@ -70,6 +71,32 @@ namespace
 #endif
     return static_cast<double>(std::accumulate(amounts.begin(), amounts.end(), std::size_t(0)));
   }
+
+  /// Columns of a problem in pinned memory, for as long as this lives.
+  class pinned_columns
+  {
+  public:
+    pinned_columns(problem& of, bool pins)
+    {
+      if (!pins) return;
+      for (auto* const column : {&of.x[0], &of.x[1], &of.x[2], &of.q, &of.phi})
+      {
+        nf::starpu::check(starpu_memory_pin(column->data(), column->size() * sizeof(T)),
+                          "starpu_memory_pin");
+        columns_.push_back(column);
+      }
+    }
+    pinned_columns(pinned_columns const&) = delete;
+    pinned_columns& operator=(pinned_columns const&) = delete;
+    ~pinned_columns()
+    {
+      for (auto* const column : columns_)
+        starpu_memory_unpin(column->data(), column->size() * sizeof(T));
+    }
+
+  private:
+    std::vector<std::vector<T>*> columns_;
+  };
 
   template <class Step>
   void once(Step& step)
@@ -172,6 +199,7 @@ namespace
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     problem mine(all, rank, rank + 1);
+    pinned_columns const pins(mine, with.pins);
     nf::starpu::cpu_workers on(starpu);
     nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr,
                                                    .gpu = starpu.first_gpu()};
@@ -225,6 +253,7 @@ namespace
                        table& rows)
   {
     problem mine(all, 0, all.ranks());
+    pinned_columns const pins(mine, with.pins);
     nf::starpu::cpu_workers on(starpu);
     for (int i = 0; i <= with.repetitions / 3; ++i)
       rows.time("cut", 1, false, [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });

@@ -25,8 +25,8 @@ namespace bench::mpi
           ", \"ranks\": " + std::to_string(ranks) + ", \"workers\": " + std::to_string(workers);
       prefix_ = std::string("starpu_mpi/") + (with.is_weak ? "weak" : "strong") +
                 "/one_over_r/3d/f32/" + std::to_string(with.points) +
-                (with.on_gpus ? "/gpus" : "") + (with.one_process ? "/one_process:" : "/ranks:") +
-                std::to_string(ranks) + "/";
+                (with.on_gpus ? "/gpus" : "") + (with.pins ? "_pinned" : "") +
+                (with.one_process ? "/one_process:" : "/ranks:") + std::to_string(ranks) + "/";
       MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
     }
 

@@ -16,7 +16,7 @@ namespace bench::mpi
     bool is_weak = true;
     std::size_t points = 0;
     int one_process = 0, repetitions = 9;
-    bool on_gpus = false;
+    bool on_gpus = false, pins = false;
     std::string out;
     std::vector<std::string> context;
   };
@@ -27,9 +27,10 @@ namespace bench::mpi
     for (int i = 1; i < argc; ++i)
     {
       std::string_view const name = argv[i];
-      if (name == "--gpus")
+      if (name == "--gpus" || name == "--pinned")
       {
         with.on_gpus = true;
+        with.pins |= name == "--pinned";
         continue;
       }
       if (i + 1 == argc)
@@ -52,7 +53,8 @@ namespace bench::mpi
       else
         throw nearfield::error(
             "no option is named " + std::string(name) +
-            "; take --weak, --strong, --one-process, --gpus, --repetitions, --out, --context");
+            "; take --weak, --strong, --one-process, --gpus, --pinned, --repetitions, --out, "
+            "--context");
     }
     if (with.points == 0) throw nearfield::error("--weak or --strong: say how many points");
     return with;

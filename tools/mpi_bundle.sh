@@ -63,7 +63,8 @@ cat >"$bundle/run" <<'RUN'
 # run FOLDER           bench/starpu_mpi_runs.sh with what lies here
 # run tests RANKS      of near fields on GPUs, which ranks may share; 77: there is no GPU
 # run sanitize         the same on one rank, under compute-sanitizer's memcheck
-# run gpus FOLDER N... the benchmark on one process, then on N ranks with GPUs each; POINTS of a rank (16777216)
+# run gpus FOLDER N... the benchmark on one process, then on N ranks with GPUs each, with columns of pinned memory and
+#                      without; POINTS of a rank (16777216)
 # run nearfield RANKS OPTIONS...
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 export LD_LIBRARY_PATH=$here/lib PATH=$here/bin:$PATH
@@ -113,12 +114,14 @@ case ${1:-} in
     mkdir -p "$folder"
     export STARPU_NCPU=${WORKERS:-8} GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.hugetlb=1} # docs/performance.md
     context="machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1), $(nproc) cores"
-    run=(--weak "${POINTS:-16777216}" --gpus --repetitions "${REPETITIONS:-9}" --context "$context")
-    CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --one-process 1 \
+    run=(--weak "${POINTS:-16777216}" --repetitions "${REPETITIONS:-9}" --context "$context")
+    CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --gpus --one-process 1 \
       --out "$folder/gpus-one_process.json" || exit
     for n in "$@"; do
       [ "$n" -gt 1 ] || export CUDA_VISIBLE_DEVICES=0
-      ranks "$n" "$here/bin/starpu_mpi_bench" "${run[@]}" --out "$folder/gpus-$n.json" || exit
+      for columns in gpus pinned; do
+        ranks "$n" "$here/bin/starpu_mpi_bench" "${run[@]}" --$columns --out "$folder/$columns-$n.json" || exit
+      done
       unset CUDA_VISIBLE_DEVICES
     done
     exit
