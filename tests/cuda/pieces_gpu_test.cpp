@@ -105,6 +105,46 @@ namespace nearfield::test
     }
   }
 
+  // All rows, and some in the middle, of runs of different lengths.
+  TYPED_TEST(pieces, runs_of_rows_come_from_their_places)
+  {
+    using T = TypeParam;
+    constexpr int n_columns = 18; // more than a launch takes
+    for (std::size_t const n_runs : {1, 2, 3, 1000})
+    {
+      std::mt19937 random(5);
+      std::vector<detail::row_run> runs;
+      std::vector<index_type> order;
+      for (index_type place = 3; runs.size() < n_runs; place += random() % 5)
+      {
+        runs.push_back({static_cast<index_type>(order.size()), place});
+        for (std::uint32_t left = 1 + random() % 40; left > 0; --left) order.push_back(place++);
+      }
+      std::size_t const n = order.size(), first = n_runs > 2 ? runs[1].row : 0;
+      auto const values = make_values<T>(order.back() + std::size_t(1), 4);
+      device_array<T> const from{std::span<T const>(values)};
+      device_array<detail::row_run> const on_runs{std::span<detail::row_run const>(runs)};
+      std::vector<device_array<T>> to;
+      std::vector<T const*> sources(n_columns, from.data());
+      std::vector<T*> targets;
+      for (int c = 0; c < n_columns; ++c) targets.push_back(to.emplace_back(n).data());
+      for (std::size_t const skipped : {std::size_t(0), first})
+      {
+        std::size_t const before = skipped > 0 ? 1 : 0;
+        detail::device_gather_runs<T>(nullptr, on_runs.data() + before, n_runs - before,
+                                      static_cast<index_type>(skipped), n - skipped, sources.data(),
+                                      targets.data(), n_columns);
+        for (auto const& column : to)
+        {
+          std::vector<T> found(n);
+          column.copy_to(found);
+          for (std::size_t i = 0; i + skipped < n; ++i)
+            ASSERT_EQ(found[i], values[order[i + skipped]]) << "row " << i + skipped;
+        }
+      }
+    }
+  }
+
   TYPED_TEST(pieces, rows_go_to_their_places_and_back)
   {
     for (bool const has_gaps : {false, true})

@@ -166,6 +166,12 @@ namespace nearfield
       fail();
     }
     template <class T>
+    void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type, std::size_t,
+                            T const* const*, T* const*, int)
+    {
+      fail();
+    }
+    template <class T>
     void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*, T* const*,
                         int, bool)
     {
@@ -186,6 +192,8 @@ namespace nearfield
 #define NEARFIELD_INSTANTIATE(T)                                                                   \
   template void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*,        \
                               T* const*, int);                                                     \
+  template void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type,           \
+                                   std::size_t, T const* const*, T* const*, int);                  \
   template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
                                T* const*, int, bool);                                              \
   template void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t,             \

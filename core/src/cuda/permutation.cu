@@ -21,9 +21,29 @@ namespace nearfield::detail
       int n_columns;
     };
 
-    template <class T>
-    __global__ void gather_columns(index_type const* order, std::uint32_t n,
-                                   column_pairs<T> const c)
+    struct places_of_runs
+    {
+      row_run const* runs;
+      std::uint32_t n;
+      index_type first_row;
+
+      __device__ index_type operator[](std::uint32_t i) const
+      {
+        index_type const row = first_row + i;
+        std::uint32_t run = 0; // the last one that begins at the row or before it
+        for (std::uint32_t left = n; left > 1;)
+        {
+          std::uint32_t const half = left / 2;
+          bool const is_after = runs[run + half].row <= row;
+          run += is_after ? half : 0;
+          left = is_after ? left - half : half;
+        }
+        return runs[run].place + (row - runs[run].row);
+      }
+    };
+
+    template <class T, class Order>
+    __global__ void gather_columns(Order order, std::uint32_t n, column_pairs<T> const c)
     {
       std::uint32_t const i = thread_index();
       if (i >= n) return;
@@ -45,10 +65,10 @@ namespace nearfield::detail
           c.to[k][place] = c.from[k][i];
     }
 
-    template <class T>
-    void launch(void (*kernel)(index_type const*, std::uint32_t, column_pairs<T>), char const* name,
-                cuda_stream stream, index_type const* order, std::size_t n, T const* const* from,
-                T* const* to, int n_columns)
+    template <class T, class Order>
+    void launch(void (*kernel)(Order, std::uint32_t, column_pairs<T>), char const* name,
+                cuda_stream stream, Order order, std::size_t n, T const* const* from, T* const* to,
+                int n_columns)
     {
       if (n == 0) return;
       for (int first = 0; first < n_columns; first += most_columns)
@@ -111,7 +131,18 @@ namespace nearfield::detail
   void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
                      T const* const* from, T* const* to, int n_columns)
   {
-    launch<T>(&gather_columns<T>, "gather", stream, order, n, from, to, n_columns);
+    launch<T>(&gather_columns<T, index_type const*>, "gather", stream, order, n, from, to,
+              n_columns);
+  }
+
+  template <class T>
+  void device_gather_runs(cuda_stream stream, row_run const* runs, std::size_t n_runs,
+                          index_type first_row, std::size_t n, T const* const* from, T* const* to,
+                          int n_columns)
+  {
+    places_of_runs const places{runs, static_cast<std::uint32_t>(n_runs), first_row};
+    launch<T>(&gather_columns<T, places_of_runs>, "gather_runs", stream, places, n, from, to,
+              n_columns);
   }
 
   template <class T>
@@ -125,6 +156,8 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T)                                                                   \
   template void device_gather(cuda_stream, index_type const*, std::size_t, T const* const*,        \
                               T* const*, int);                                                     \
+  template void device_gather_runs(cuda_stream, row_run const*, std::size_t, index_type,           \
+                                   std::size_t, T const* const*, T* const*, int);                  \
   template void device_scatter(cuda_stream, index_type const*, std::size_t, T const* const*,       \
                                T* const*, int, bool);                                              \
   template void device_gather_from_pieces(cuda_stream, index_type const*, std::size_t,             \

@@ -231,10 +231,7 @@ namespace nearfield::starpu_mpi::detail
       }
       for (layer& one : parts->layers)
       {
-        if (parts->collects_on_gpu)
-          submit_copies(one.positions, one.x_sent);
-        else
-          submit_copy(collect, one.x_sent, STARPU_W, one.collect_x);
+        submit_copies(one.positions, one.x_sent);
         send(one.x_sent, one.rank, positions_of_layer);
         receive(one.x, one.rank, positions_of_layer);
       }

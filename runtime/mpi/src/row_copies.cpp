@@ -9,11 +9,14 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 namespace nearfield::starpu_mpi::detail
 {
   namespace
   {
+    using nearfield::detail::row_run;
+
     template <class T>
     class copy_rows : public starpu::detail::codelet
     {
@@ -32,15 +35,44 @@ namespace nearfield::starpu_mpi::detail
             copy_all(task, copy, source, target, argument.n_columns);
             continue;
           }
-          auto const* const list = reinterpret_cast<index_type const*>(
-                                       STARPU_VECTOR_GET_PTR(task.buffers[1 + copy.list])) +
-                                   copy.begin;
-          if (task.on == starpu::detail::implementation::cuda)
-            launch(task.stream, argument, copy, list, source, target);
+          auto const list = STARPU_VECTOR_GET_PTR(task.buffers[1 + copy.list]);
+          if (copy.n_runs > 0)
+            copy_runs(task, copy, reinterpret_cast<row_run const*>(list) + copy.first_run, source,
+                      target, argument.n_columns);
           else
-            for (int c = 0; c < argument.n_columns; ++c)
-              copy_column(argument.kind, copy, list, source[c], target[c]);
+            copy_list(task, argument, copy, reinterpret_cast<index_type const*>(list) + copy.begin,
+                      source, target);
         }
+      }
+
+      static void copy_list(starpu::detail::running_task const& task, copy_argument const& argument,
+                            row_copy const& copy, index_type const* list, columns const& source,
+                            columns const& target)
+      {
+        if (task.on == starpu::detail::implementation::cuda)
+          return launch(task.stream, argument, copy, list, source, target);
+        for (int c = 0; c < argument.n_columns; ++c)
+          copy_column(argument.kind, copy, list, source[c], target[c]);
+      }
+
+      static void copy_runs(starpu::detail::running_task const& task, row_copy const& copy,
+                            row_run const* runs, columns const& source, columns const& target,
+                            int n_columns)
+      {
+        if (task.on == starpu::detail::implementation::cuda)
+        {
+          auto const [from, to] = gathered(copy, source, target, n_columns);
+          return nearfield::detail::device_gather_runs<T>(task.stream, runs, copy.n_runs,
+                                                          copy.begin, copy.n, from.data(),
+                                                          to.data(), n_columns);
+        }
+        for (int c = 0; c < n_columns; ++c)
+          for (index_type k = 0; k < copy.n_runs; ++k)
+          {
+            index_type const end = k + 1 < copy.n_runs ? runs[k + 1].row : copy.begin + copy.n;
+            std::copy_n(source[c] + (runs[k].place - copy.base), end - runs[k].row,
+                        target[c] + runs[k].row);
+          }
       }
 
       static void copy_all(starpu::detail::running_task const& task, row_copy const& copy,
@@ -72,21 +104,36 @@ namespace nearfield::starpu_mpi::detail
       static void launch(cuda_stream stream, copy_argument const& argument, row_copy const& copy,
                          index_type const* list, columns const& source, columns const& target)
       {
-        bool const gathers = argument.kind == copy_kind::gather;
-        starpu::detail::inline_vector<T const*, 16> from;
-        starpu::detail::inline_vector<T*, 16> to;
+        if (argument.kind == copy_kind::gather)
+        {
+          auto const [from, to] = gathered(copy, source, target, argument.n_columns);
+          return nearfield::detail::device_gather<T>(stream, list, copy.n, from.data(), to.data(),
+                                                     argument.n_columns);
+        }
+        pointers<T const> from;
+        pointers<T> to;
         for (int c = 0; c < argument.n_columns; ++c)
         {
-          // places begin at base, which is taken off the address
-          from.push_back(gathers ? source[c] - copy.base : source[c] + copy.begin);
-          to.push_back(gathers ? target[c] + copy.begin : target[c] - copy.base);
+          from.push_back(source[c] + copy.begin);
+          to.push_back(target[c] - copy.base);
         }
-        if (gathers)
-          nearfield::detail::device_gather<T>(stream, list, copy.n, from.data(), to.data(),
-                                              argument.n_columns);
-        else
-          nearfield::detail::device_scatter<T>(stream, list, copy.n, from.data(), to.data(),
-                                               argument.n_columns, argument.kind == copy_kind::add);
+        nearfield::detail::device_scatter<T>(stream, list, copy.n, from.data(), to.data(),
+                                             argument.n_columns, argument.kind == copy_kind::add);
+      }
+
+      template <class Value>
+      using pointers = starpu::detail::inline_vector<Value*, 16>;
+      /// Places begin at base, which is taken off the address.
+      static std::pair<pointers<T const>, pointers<T>>
+      gathered(row_copy const& copy, columns const& source, columns const& target, int n_columns)
+      {
+        std::pair<pointers<T const>, pointers<T>> sides;
+        for (int c = 0; c < n_columns; ++c)
+        {
+          sides.first.push_back(source[c] - copy.base);
+          sides.second.push_back(target[c] + copy.begin);
+        }
+        return sides;
       }
     };
 

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
 #include <limits>
 #include <numeric>
 #include <string>
@@ -20,6 +21,7 @@
 namespace nearfield::starpu_mpi::detail
 {
   using namespace starpu::detail;
+  using nearfield::detail::row_run;
 
   namespace
   {
@@ -32,10 +34,11 @@ namespace nearfield::starpu_mpi::detail
       std::size_t const unit = std::max<std::size_t>(1, std::bit_ceil(n) / 64);
       return handle::of_size<V>(n, (n + unit - 1) / unit * unit);
     }
-    handle list_of(std::span<index_type const> places)
+    template <class V>
+    handle list_of(std::span<V const> values)
     {
-      if (places.empty()) return {};
-      return handle::of(const_cast<index_type*>(places.data()), places.size());
+      if (values.empty()) return {};
+      return handle::of(const_cast<V*>(values.data()), values.size());
     }
 
     /// Throws nearfield::error if a message is larger than StarPU-MPI can send.
@@ -51,17 +54,18 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T>
-  template <class F>
-  void step_parts<T>::for_each_group(std::span<index_type const> points,
+  template <class V, class F, class Point>
+  void step_parts<T>::for_each_group(std::span<V const> values,
                                      std::vector<nearfield::detail::point_interval> const& groups,
-                                     F const& f)
+                                     F const& f, Point point)
   {
     std::size_t g = 0;
-    for (std::size_t begin = 0; begin < points.size();)
+    for (std::size_t begin = 0; begin < values.size();)
     {
-      while (groups[g].end <= points[begin]) ++g;
+      while (groups[g].end <= std::invoke(point, values[begin])) ++g;
       auto const end = static_cast<std::size_t>(
-          std::ranges::lower_bound(points.subspan(begin), groups[g].end) - points.begin());
+          std::ranges::lower_bound(values.subspan(begin), groups[g].end, {}, point) -
+          values.begin());
       f(g, begin, end);
       begin = end;
     }
@@ -258,31 +262,35 @@ namespace nearfield::starpu_mpi::detail
     one.rank = from.rank;
     boxes const& known = leaves.sources;
     std::size_t n_sent = 0;
-    for (index_type const b : from.sent) n_sent += known.count(leaves.first + b);
-    one.sent.resize(n_sent);
-    auto to = one.sent.begin();
-    for (index_type const b : from.sent)
+    for (index_type end = 0, group_end = 0, g = 0; index_type const b : from.sent)
     {
-      auto const end = to + known.count(leaves.first + b);
-      std::iota(to, end, known.begin(leaves.first + b) - known.begin(leaves.first));
-      to = end;
+      index_type const begin = known.begin(leaves.first + b) - known.begin(leaves.first);
+      index_type const size = known.count(leaves.first + b);
+      if (size == 0) continue;
+      bool follows = begin == end && n_sent > 0;
+      for (; group_end <= begin; ++g, follows = false) group_end = plan.sources[g].end;
+      if (!follows) one.sent.push_back({static_cast<index_type>(n_sent), begin});
+      n_sent += size;
+      end = begin + size;
     }
     std::size_t const n = known.offsets[from.last_leaf] - known.offsets[from.first_leaf];
     check_message(one.rank, std::max(n_x(), n_q()), std::max(n_sent, n), sizeof(T));
-    one.sent_list = list_of(one.sent);
+    std::span<row_run const> const sent = one.sent;
+    one.sent_list = list_of(sent);
     one.x_sent = data_of<T>(n_x() * n_sent);
     one.q_sent = data_of<T>(n_q() * n_sent);
     one.x = data_of<T>(n_x() * n);
     one.q = data_of<T>(n_q() * n);
-    one.collect_x = {{&watch}, source_positions.view(), one.sent};
-    for_each_group(one.sent, plan.sources,
-                   [&](std::size_t g, std::size_t begin, std::size_t end)
-                   {
-                     index_type const base = plan.sources[g].begin;
-                     if (collects_on_gpu)
-                       one.positions.add(groups[g].x, one.sent_list, begin, end, base);
-                     one.inputs.add(groups[g].q, one.sent_list, begin, end, base);
-                   });
+    auto const add = [&](std::size_t g, std::size_t first_run, std::size_t end_run)
+    {
+      std::size_t const begin = sent[first_run].row,
+                        end = end_run < sent.size() ? sent[end_run].row : n_sent;
+      for (auto const& [to, data] :
+           {std::pair(&one.positions, &groups[g].x), std::pair(&one.inputs, &groups[g].q)})
+        to->add_runs(*data, one.sent_list, begin, end - begin, plan.sources[g].begin, first_run,
+                     end_run - first_run);
+    };
+    for_each_group(sent, plan.sources, add, &row_run::place);
     finish(one.positions, n_x(), copy_kind::gather);
     finish(one.inputs, n_q(), copy_kind::gather);
     if (!on_gpu || n == 0) return;

@@ -11,6 +11,7 @@
 #include "reorder.hpp"
 #include "task.hpp"
 
+#include <nearfield/cuda/permutation.hpp>
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu_mpi/near_field.hpp>
 
@@ -156,6 +157,14 @@ namespace nearfield::starpu_mpi::detail
       rows.push_back({buffer(source), buffer(list), static_cast<index_type>(begin),
                       static_cast<index_type>(end - begin), base});
     }
+    /// Rows [begin, begin + n) by n_runs runs of the list, whose places are from `base` on.
+    void add_runs(starpu_data_handle_t source, starpu_data_handle_t list, std::size_t begin,
+                  std::size_t n, index_type base, std::size_t first_run, std::size_t n_runs)
+    {
+      add(source, list, begin, begin + n, base);
+      rows.back().first_run = static_cast<index_type>(first_run);
+      rows.back().n_runs = static_cast<index_type>(n_runs);
+    }
     /// All n rows of the source.
     void append(starpu_data_handle_t source, std::size_t begin, std::size_t n)
     {
@@ -229,10 +238,9 @@ namespace nearfield::starpu_mpi::detail
   struct step_layer
   {
     int rank;
-    nearfield::detail::page_vector<index_type> sent; ///< own sources, ascending
-    starpu::detail::collect_argument<T> collect_x;
-    copies positions, inputs;               ///< from groups; positions if the GPU has them
-    handle sent_list, x_sent, q_sent, x, q; ///< none without points
+    std::vector<nearfield::detail::row_run> sent; ///< own sources, ascending; a run is of one group
+    copies positions, inputs;                     ///< from groups
+    handle sent_list, x_sent, q_sent, x, q;       ///< none without points
   };
 
   /// The points of all layers, of a rank with one group: its launch reads few sources, however many ranks are around it.
@@ -321,11 +329,11 @@ namespace nearfield::starpu_mpi::detail
     /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
     void check_room(nearfield::detail::gpu_memory const& memory) const;
     void finish(copies& what, std::size_t n_columns, copy_kind kind);
-    /// Calls f(group, begin, end) for the points [begin, end), which ascend, that are in a group.
-    template <class F>
-    static void for_each_group(std::span<index_type const> points,
+    /// Calls f(group, begin, end) for the values [begin, end), whose points ascend, that are in a group.
+    template <class V, class F, class Point = std::identity>
+    static void for_each_group(std::span<V const> values,
                                std::vector<nearfield::detail::point_interval> const& groups,
-                               F const& f);
+                               F const& f, Point point = {});
 
     [[nodiscard]] std::size_t n_x() const { return static_cast<std::size_t>(k.type->dim); }
     [[nodiscard]] std::size_t n_q() const { return columns.q.columns.size(); }

@@ -25,6 +25,16 @@ namespace nearfield
     template <class T>
     NEARFIELD_API void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
                                      T const* const* from, T* const* to, int n_columns);
+    /// Rows from `row` on, until those of the next run, which come from places that follow one another.
+    struct row_run
+    {
+      index_type row, place;
+    };
+    /// to[c][i] = from[c][place of row first_row + i] for i < n, with a run that has it. Otherwise as device_gather().
+    template <class T>
+    NEARFIELD_API void device_gather_runs(cuda_stream stream, row_run const* runs,
+                                          std::size_t n_runs, index_type first_row, std::size_t n,
+                                          T const* const* from, T* const* to, int n_columns);
     /// to[c][order[i]] = from[c][i], or += to accumulate
     template <class T>
     NEARFIELD_API void device_scatter(cuda_stream stream, index_type const* order, std::size_t n,
