@@ -33,11 +33,12 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// What a rank tells of a leaf.
+    template <int Dim>
     struct leaf_record
     {
       std::uint64_t key;
+      leaf_cell<Dim> cell;
       index_type targets, sources;
-      std::uint32_t level;
     };
 
     template <int Dim>
@@ -63,32 +64,33 @@ namespace nearfield::starpu_mpi::detail
     /// Tells other ranks of the own leaves that may touch theirs, and learns of theirs. If a GPU has the leaves, it finds
     /// the border, and only leaves there are looked at; if it cannot, the host gets them all.
     template <int Dim>
-    by_rank<leaf_record>
+    by_rank<leaf_record<Dim>>
     exchange_leaves(ranks const& all, executor& on, leaf_set<Dim>& own, int key_level,
                     std::type_identity_t<std::array<double, Dim>> const& period,
                     gpu_of_leaves<Dim> const* gpu, std::optional<border_leaves<Dim>>& border)
     {
       auto const ranges = ranges_around(
           all.rank(), gather_extents(all, gpu ? gpu->extent : extent_of(own, key_level)));
-      std::vector<ranks::addressed<leaf_record>> found;
+      std::vector<ranks::addressed<leaf_record<Dim>>> found;
       all.attempt(
           [&]
           {
             if (gpu) border = gpu->find_border(ranges[static_cast<std::size_t>(all.rank())]);
             if (gpu && !border) gpu->append(own);
             boxes const targets{own.target_offsets}, sources{own.source_offsets};
-            loop_parts const loop = cut(on, border ? border->size() : own.size(), 256);
+            // threads take longer to start than one looks at a border
+            loop_parts const loop =
+                border ? cut(on, border->size(), std::size_t(1) << 15) : cut(on, own.size());
             found.resize(static_cast<std::size_t>(loop.parts));
             for_each_part(on, loop,
                           [&](int part, std::size_t begin, std::size_t end)
                           {
                             touched_ranks<Dim> touched(ranges, key_level, all.rank(), period);
-                            ranks::addressed<leaf_record> mine;
+                            ranks::addressed<leaf_record<Dim>> mine;
                             auto const tell = [&](leaf_cell<Dim> const& cell, std::uint64_t key,
                                                   index_type n_targets, index_type n_sources)
                             {
-                              leaf_record const record{key, n_targets, n_sources,
-                                                       static_cast<std::uint32_t>(cell.level)};
+                              leaf_record<Dim> const record{key, cell, n_targets, n_sources};
                               for (int const rank : touched.of(cell))
                                 mine.push_back({rank, record});
                             };
@@ -98,11 +100,13 @@ namespace nearfield::starpu_mpi::detail
                                 tell(leaf.cell, leaf.key, leaf.points, leaf.points);
                             else
                               for (auto b = static_cast<index_type>(begin); b < end; ++b)
-                                tell(own.cells[b], own.keys[b], targets.count(b), sources.count(b));
+                                if (!touched.is_inside(own.cells[b]))
+                                  tell(own.cells[b], own.keys[b], targets.count(b),
+                                       sources.count(b));
                             found[static_cast<std::size_t>(part)] = std::move(mine);
                           });
           });
-      return all.send<leaf_record>(found);
+      return all.send<leaf_record<Dim>>(found);
     }
 
     /// Room for so many points more.
@@ -114,10 +118,10 @@ namespace nearfield::starpu_mpi::detail
     }
 
     template <int Dim>
-    void add(leaf_set<Dim>& leaves, leaf_cell<Dim> const& cell, leaf_record const& record)
+    void add(leaf_set<Dim>& leaves, leaf_record<Dim> const& record)
     {
-      leaves.cells.push_back(cell);
-      leaves.levels.push_back(static_cast<std::uint8_t>(cell.level));
+      leaves.cells.push_back(record.cell);
+      leaves.levels.push_back(static_cast<std::uint8_t>(record.cell.level));
       leaves.keys.push_back(record.key);
       auto const add_points = [](page_vector<index_type>& offsets, index_type count)
       {
@@ -156,7 +160,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// Numbers leaves that were told, and n_own own ones in their place.
     template <int Dim>
-    void number(ranks const& all, index_type n_own, by_rank<leaf_record> const& told,
+    void number(ranks const& all, index_type n_own, by_rank<leaf_record<Dim>> const& told,
                 known_leaves<Dim>& known)
     {
       known.layers.clear();
@@ -178,7 +182,7 @@ namespace nearfield::starpu_mpi::detail
     /// Leaves that were told, with n_own own ones, which append(leaves) adds, in their place.
     template <int Dim, class Append>
     leaf_set<Dim> unite(ranks const& all, index_type n_own, Append const& append,
-                        by_rank<leaf_record> const& told, int key_level)
+                        by_rank<leaf_record<Dim>> const& told)
     {
       leaf_set<Dim> leaves;
       std::size_t const n = n_own + told.values.size();
@@ -190,13 +194,7 @@ namespace nearfield::starpu_mpi::detail
       for (int rank = 0; rank < all.size(); ++rank)
       {
         if (rank == all.rank()) append(leaves);
-        for (leaf_record const& record : told.of(rank))
-        {
-          int const level = static_cast<int>(record.level);
-          leaf_cell<Dim> cell{decode<Dim>(record.key, {leaf_order::morton, key_level}), level};
-          for (std::uint32_t& index : cell.index) index >>= key_level - level;
-          add(leaves, cell, record);
-        }
+        for (leaf_record<Dim> const& record : told.of(rank)) add(leaves, record);
       }
       return leaves;
     }
@@ -281,7 +279,7 @@ namespace nearfield::starpu_mpi::detail
     /// What the leaves of this rank meet, where a GPU finds it. The known leaves have their numbers, but are not there.
     template <int Dim>
     std::optional<met_leaves> meet_others(ranks const& all, known_leaves<Dim> const& known,
-                                          by_rank<leaf_record> const& told, int key_level,
+                                          by_rank<leaf_record<Dim>> const& told,
                                           gpu_of_leaves<Dim> const& gpu)
     {
       if (known.first == known.last || known.layers.size() >= most_chunks_of_a_part) return {};
@@ -292,7 +290,7 @@ namespace nearfield::starpu_mpi::detail
       chunks.push_back(gpu.leaves + static_cast<index_type>(told.values.size()));
       auto const none = [](leaf_set<Dim>&) {
       };
-      leaf_set<Dim> const others = unite<Dim>(all, 0, none, told, key_level);
+      leaf_set<Dim> const others = unite<Dim>(all, 0, none, told);
       check_room(others.source_offsets, gpu.points);
       return gpu.meet({others, chunks, static_cast<std::size_t>(at)});
     }
@@ -329,7 +327,8 @@ namespace nearfield::starpu_mpi::detail
                                 gpu_of_leaves<Dim> const* gpu)
   {
     std::optional<border_leaves<Dim>> border;
-    by_rank<leaf_record> const told = exchange_leaves(all, on, own, key_level, period, gpu, border);
+    by_rank<leaf_record<Dim>> const told =
+        exchange_leaves(all, on, own, key_level, period, gpu, border);
     if (!border) gpu = nullptr;
     known_leaves<Dim> known;
     index_type const n_own = gpu ? gpu->leaves : own.size();
@@ -344,15 +343,15 @@ namespace nearfield::starpu_mpi::detail
       else
         append(on, to, own);
     };
-    auto const unite_all = [&](by_rank<leaf_record> const& others)
+    auto const unite_all = [&](by_rank<leaf_record<Dim>> const& others)
     {
-      return unite<Dim>(all, n_own, append_own, others, key_level);
+      return unite<Dim>(all, n_own, append_own, others);
     };
     all.attempt(
         [&]
         {
           number(all, n_own, told, known);
-          if (gpu) known.met = meet_others(all, known, told, key_level, *gpu);
+          if (gpu) known.met = meet_others(all, known, told, *gpu);
           if (gpu && !known.met) gpu->append(own); // the host goes on with them
           // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
@@ -369,7 +368,7 @@ namespace nearfield::starpu_mpi::detail
               found.push_back(find_touching(on, known, key_level, period, {each}, layer.first_leaf,
                                             layer.last_leaf));
           }
-          by_rank<leaf_record> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
+          by_rank<leaf_record<Dim>> touching{{}, std::vector<std::size_t>(told.offsets.size(), 0)};
           std::vector<std::vector<index_type>> sent;
           for (std::size_t l = 0; l < found.size(); ++l)
           {
