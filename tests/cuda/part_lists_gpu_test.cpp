@@ -117,6 +117,21 @@ namespace nearfield::test
         }
         return found;
       }
+      /// Where the leaves of each chunk are; the own range reaches to those beside it.
+      [[nodiscard]] std::vector<curve_range> ranges() const
+      {
+        std::vector<curve_range> found;
+        for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
+        {
+          index_type const last = chunks[c + 1] - 1;
+          std::uint64_t const cells = std::uint64_t(1)
+                                      << Dim * (layout.level - leaves.cells[last].level);
+          found.push_back({leaves.keys[chunks[c]], leaves.keys[last] + cells});
+        }
+        found[own] = {own > 0 ? found[own - 1].end : 0,
+                      own + 1 < found.size() ? found[own + 1].begin : ~std::uint64_t(0)};
+        return found;
+      }
       [[nodiscard]] curve_range owned() const
       {
         std::uint64_t const end = std::uint64_t(1) << Dim * layout.level;
@@ -299,7 +314,7 @@ namespace nearfield::test
       EXPECT_EQ(extent.begin, tree.leaves.keys[tree.first()]);
       EXPECT_GT(extent.end, tree.leaves.keys[tree.last() - 1]);
       EXPECT_LE(extent.end, tree.owned().end);
-      auto const at_border = gpu.find_border(tree.owned());
+      auto const at_border = gpu.find_border(tree.ranges(), tree.own);
       ASSERT_TRUE(at_border);
       auto const& border = *at_border;
       leaf_set<Dim> own;

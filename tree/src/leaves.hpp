@@ -22,6 +22,17 @@ namespace nearfield::detail
     page_vector<index_type> target_offsets{0}, source_offsets{0};
 
     [[nodiscard]] index_type size() const { return static_cast<index_type>(cells.size()); }
+    /// Makes room for n leaves more, which the caller sets; returns how many there were.
+    std::size_t grow(std::size_t n)
+    {
+      std::size_t const first = cells.size();
+      cells.resize(first + n);
+      levels.resize(first + n);
+      keys.resize(first + n);
+      target_offsets.resize(first + n + 1);
+      source_offsets.resize(first + n + 1);
+      return first;
+    }
   };
 
   /// Keys [begin, end) along the Z curve, all by default. A part of a tree starts and ends where leaves do.

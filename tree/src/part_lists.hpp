@@ -32,7 +32,7 @@ namespace nearfield::detail
     [[nodiscard]] index_type last() const { return chunks[own + 1]; }
   };
 
-  /// A leaf of a part that touches boxes outside the part's range.
+  /// A leaf of a part that may touch leaves of other parts.
   template <int Dim>
   struct border_leaf
   {

@@ -75,7 +75,7 @@ namespace nearfield::starpu_mpi::detail
       all.attempt(
           [&]
           {
-            if (gpu) border = gpu->find_border(ranges[static_cast<std::size_t>(all.rank())]);
+            if (gpu) border = gpu->find_border(ranges, static_cast<std::size_t>(all.rank()));
             if (gpu && !border) gpu->append(own);
             boxes const targets{own.target_offsets}, sources{own.source_offsets};
             // threads take longer to start than one looks at a border
@@ -110,40 +110,44 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// Room for so many points more.
-    void check_room(page_vector<index_type> const& offsets, index_type count)
+    void check_room(page_vector<index_type> const& offsets, std::uint64_t count)
     {
       if (count > std::numeric_limits<index_type>::max() - 1 - offsets.back())
         throw error("distributed_tree: a rank and those around it have 2^32 - 1 points or more; "
                     "use more ranks");
     }
 
+    /// Adds leaves that were told.
     template <int Dim>
-    void add(leaf_set<Dim>& leaves, leaf_record<Dim> const& record)
+    void append(leaf_set<Dim>& leaves, std::span<leaf_record<Dim> const> told)
     {
-      leaves.cells.push_back(record.cell);
-      leaves.levels.push_back(static_cast<std::uint8_t>(record.cell.level));
-      leaves.keys.push_back(record.key);
-      auto const add_points = [](page_vector<index_type>& offsets, index_type count)
+      std::uint64_t targets = 0, sources = 0;
+      for (leaf_record<Dim> const& record : told)
       {
-        check_room(offsets, count);
-        offsets.push_back(offsets.back() + count);
-      };
-      add_points(leaves.target_offsets, record.targets);
-      add_points(leaves.source_offsets, record.sources);
+        targets += record.targets;
+        sources += record.sources;
+      }
+      check_room(leaves.target_offsets, targets);
+      check_room(leaves.source_offsets, sources);
+      std::size_t b = leaves.grow(told.size());
+      for (leaf_record<Dim> const& record : told)
+      {
+        leaves.cells[b] = record.cell;
+        leaves.levels[b] = static_cast<std::uint8_t>(record.cell.level);
+        leaves.keys[b] = record.key;
+        leaves.target_offsets[b + 1] = leaves.target_offsets[b] + record.targets;
+        leaves.source_offsets[b + 1] = leaves.source_offsets[b] + record.sources;
+        ++b;
+      }
     }
 
     /// Adds leaves, with all threads: own ones are many.
     template <int Dim>
     void append(executor& on, leaf_set<Dim>& leaves, leaf_set<Dim> const& more)
     {
-      std::size_t const first = leaves.keys.size(), n = more.keys.size();
       index_type const targets = leaves.target_offsets.back(),
                        sources = leaves.source_offsets.back();
-      leaves.cells.resize(first + n);
-      leaves.levels.resize(first + n);
-      leaves.keys.resize(first + n);
-      leaves.target_offsets.resize(first + n + 1);
-      leaves.source_offsets.resize(first + n + 1);
+      std::size_t const n = more.size(), first = leaves.grow(n);
       for_each_part(on, cut(on, n),
                     [&](int, std::size_t begin, std::size_t end)
                     {
@@ -179,9 +183,9 @@ namespace nearfield::starpu_mpi::detail
       }
     }
 
-    /// Leaves that were told, with n_own own ones, which append(leaves) adds, in their place.
-    template <int Dim, class Append>
-    leaf_set<Dim> unite(ranks const& all, index_type n_own, Append const& append,
+    /// Leaves that were told, with n_own own ones, which append_own(leaves) adds, in their place.
+    template <int Dim, class AppendOwn>
+    leaf_set<Dim> unite(ranks const& all, index_type n_own, AppendOwn const& append_own,
                         by_rank<leaf_record<Dim>> const& told)
     {
       leaf_set<Dim> leaves;
@@ -193,8 +197,8 @@ namespace nearfield::starpu_mpi::detail
       leaves.source_offsets.reserve(n + 1);
       for (int rank = 0; rank < all.size(); ++rank)
       {
-        if (rank == all.rank()) append(leaves);
-        for (leaf_record<Dim> const& record : told.of(rank)) add(leaves, record);
+        if (rank == all.rank()) append_own(leaves);
+        append(leaves, told.of(rank));
       }
       return leaves;
     }

@@ -47,10 +47,10 @@ namespace nearfield::starpu_mpi::detail
     nearfield::detail::curve_range extent;                         ///< where the leaves are
     std::function<void(nearfield::detail::leaf_set<Dim>&)> append; ///< its leaves, to others
     // what the GPU finds, if it has the memory:
-    /// leaves that touch boxes outside a range
+    /// leaves at the border of a rank, from the ranges of all, as ranges_around() gives them
     std::function<
         std::optional<nearfield::detail::page_vector<nearfield::detail::border_leaf<Dim>>>(
-            nearfield::detail::curve_range const&)>
+            std::span<nearfield::detail::curve_range const>, std::size_t rank)>
         find_border;
     /// what leaves meet
     std::function<std::optional<nearfield::detail::met_leaves>(

@@ -129,7 +129,8 @@ namespace nearfield::starpu_mpi::detail
                          static_cast<index_type>(n_points),
                          gpu.extent(),
                          [&gpu](leaf_set<Dim>& to) { gpu.read_leaves(to); },
-                         [&gpu](curve_range const& range) { return gpu.find_border(range); },
+                         [&gpu](std::span<curve_range const> ranges, std::size_t rank)
+                         { return gpu.find_border(ranges, rank); },
                          [&gpu](part_leaves<Dim> const& known)
                          {
                            return gpu.meet(known);

@@ -29,14 +29,20 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  page_vector<border_leaf<Dim>> gpu_part<Dim>::find_border(tree_tables<Dim> const& own,
-                                                           curve_range const& range, staging& bus,
-                                                           executor& on)
+  page_vector<border_leaf<Dim>>
+  gpu_part<Dim>::find_border(tree_tables<Dim> const& own, std::span<curve_range const> parts,
+                             std::size_t part, staging& bus, executor& on)
   {
     cuda_stream const stream = stream_.get();
     std::size_t const n = own.capacity.leaves;
     if (n == 0) return {};
-    is_at_border<Dim> wanted{own.cells.data(), range.begin, range.end, layout_.level, {}};
+    device_array<curve_range> const ranges(parts, stream);
+    is_at_border<Dim> wanted{own.cells.data(),
+                             ranges.data(),
+                             static_cast<std::uint32_t>(parts.size()),
+                             static_cast<std::uint32_t>(part),
+                             layout_.level,
+                             {}};
     for (int d = 0; d < Dim; ++d) wanted.wraps[d] = period_[d] > 0;
     border_ = device_array<index_type>(n, stream, what);
     device_array<std::uint32_t> count(1, stream, what);

@@ -31,8 +31,9 @@ namespace nearfield::detail
         : stream_(stream), layout_(layout), period_(period)
     {}
 
-    /// The leaves of the part that may touch boxes outside a range that all are in, in their order. Waits for the stream.
-    page_vector<border_leaf<Dim>> find_border(tree_tables<Dim> const& own, curve_range const& range,
+    /// As gpu_points::find_border(). Waits for the stream.
+    page_vector<border_leaf<Dim>> find_border(tree_tables<Dim> const& own,
+                                              std::span<curve_range const> parts, std::size_t part,
                                               staging& bus, executor& on);
 
     /// After find_border(). Copies over `bus`, and waits for the stream.

@@ -234,23 +234,19 @@ namespace nearfield::detail
       return {key(first, 0), key(last, 1)};
     }
 
-    page_vector<border_leaf<Dim>> find_border(curve_range const& range)
+    page_vector<border_leaf<Dim>> find_border(std::span<curve_range const> parts, std::size_t part)
     {
       on_device const here(number_);
-      return part_->find_border(own_leaves_, range, *bus_, on_);
+      return part_->find_border(own_leaves_, parts, part, *bus_, on_);
     }
 
     void read_leaves(leaf_set<Dim>& to)
     {
       on_device const here(number_);
-      std::size_t const first = to.size(), n = n_leaves();
+      std::size_t const n = n_leaves();
       if (n == 0) return;
       index_type const targets = to.target_offsets.back(), sources = to.source_offsets.back();
-      to.cells.resize(first + n);
-      to.levels.resize(first + n);
-      to.keys.resize(first + n);
-      to.target_offsets.resize(first + n + 1);
-      to.source_offsets.resize(first + n + 1);
+      std::size_t const first = to.grow(n);
       auto const cells = [&](void* piece, std::size_t begin, std::size_t some)
       {
         auto const* const from = static_cast<leaf_cell<Dim> const*>(piece);
@@ -551,9 +547,9 @@ namespace nearfield::detail
   }
   template <class T, int Dim>
   std::optional<page_vector<border_leaf<Dim>>>
-  gpu_points<T, Dim>::find_border(curve_range const& range)
+  gpu_points<T, Dim>::find_border(std::span<curve_range const> parts, std::size_t part)
   {
-    return device_->if_it_fits([&] { return device_->find_border(range); });
+    return device_->if_it_fits([&] { return device_->find_border(parts, part); });
   }
   template <class T, int Dim>
   void gpu_points<T, Dim>::read_leaves(leaf_set<Dim>& to)

@@ -66,8 +66,10 @@ namespace nearfield::detail
     index_type make_leaves(index_type max_leaf_size, curve_range const& owned);
     /// The keys from the first leaf on to the end of the last; none without leaves.
     curve_range extent();
-    /// Those that may touch boxes outside a range that all leaves are in, in their order.
-    std::optional<page_vector<border_leaf<Dim>>> find_border(curve_range const& range);
+    /// Those that may touch leaves of others, in their order. The leaves of each part of the tree are in the range that it
+    /// has in `parts`, which ascend; that of this one reaches to the others.
+    std::optional<page_vector<border_leaf<Dim>>> find_border(std::span<curve_range const> parts,
+                                                             std::size_t part);
     /// Appends the leaves; they have as many sources as targets.
     void read_leaves(leaf_set<Dim>& to);
 

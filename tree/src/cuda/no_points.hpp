@@ -73,7 +73,8 @@ namespace nearfield::detail
     return {};
   }
   template <class T, int Dim>
-  std::optional<page_vector<border_leaf<Dim>>> gpu_points<T, Dim>::find_border(curve_range const&)
+  std::optional<page_vector<border_leaf<Dim>>>
+  gpu_points<T, Dim>::find_border(std::span<curve_range const>, std::size_t)
   {
     return {};
   }

@@ -13,12 +13,13 @@
 
 namespace nearfield::detail
 {
-  /// Whether leaf b touches boxes whose keys are not in [begin, end).
+  /// Whether leaf b touches a box in which another part may have leaves.
   template <int Dim>
   struct is_at_border
   {
     leaf_cell<Dim> const* cells;
-    std::uint64_t begin, end;
+    curve_range const* ranges; ///< of parts, as gpu_points::find_border()
+    std::uint32_t n_ranges, own;
     int key_level;
     bool wraps[Dim];
 
@@ -27,17 +28,63 @@ namespace nearfield::detail
       leaf_cell<Dim> const cell = cells[b];
       std::uint32_t const last = (1u << cell.level) - 1;
       std::array<std::uint32_t, Dim> low, high;
+      bool at_wrap = false;
       for (int d = 0; d < Dim; ++d)
       {
         std::uint32_t const at = cell.index[d];
-        if (wraps[d] && (at == 0 || at == last)) return true;
+        at_wrap |= wraps[d] && (at == 0 || at == last);
         low[d] = at == 0 ? 0 : at - 1;
         high[d] = min(at + 1, last);
       }
       // keys ascend along each axis
-      int const shift = Dim * (key_level - cell.level);
-      return encode<leaf_order::morton, Dim>(low, cell.level) << shift < begin ||
-             (encode<leaf_order::morton, Dim>(high, cell.level) + 1) << shift > end;
+      bool const is_inside = first_key(low, cell.level) >= ranges[own].begin &&
+                             end_key(high, cell.level) <= ranges[own].end;
+      return (at_wrap || !is_inside) && touches_others(cell, last);
+    }
+
+  private:
+    using place = std::array<std::uint32_t, Dim>;
+
+    __device__ std::uint64_t first_key(place const& at, int level) const
+    {
+      return encode<leaf_order::morton, Dim>(at, level) << Dim * (key_level - level);
+    }
+    __device__ std::uint64_t end_key(place const& at, int level) const
+    {
+      return (encode<leaf_order::morton, Dim>(at, level) + 1) << Dim * (key_level - level);
+    }
+
+    __device__ bool touches_others(leaf_cell<Dim> const& cell, std::uint32_t last) const
+    {
+      constexpr int n_around = Dim == 3 ? 27 : 9;
+      for (int k = 0; k < n_around; ++k)
+      {
+        place at;
+        bool exists = true;
+        for (int d = 0, left = k; d < Dim; ++d, left /= 3)
+        {
+          at[d] = cell.index[d] + left % 3 - 1; // wraps around 2^32
+          exists &= wraps[d] || at[d] <= last;
+          at[d] &= last;
+        }
+        if (exists && is_of_others(first_key(at, cell.level), end_key(at, cell.level))) return true;
+      }
+      return false;
+    }
+
+    /// Whether the range of another part has some of the keys [begin, end).
+    __device__ bool is_of_others(std::uint64_t begin, std::uint64_t end) const
+    {
+      std::uint32_t n_before = 0; // ranges that begin before the end
+      for (std::uint32_t left = n_ranges; left > 0;)
+      {
+        std::uint32_t const half = left / 2;
+        bool const is_before = ranges[n_before + half].begin < end;
+        n_before += is_before ? half + 1 : 0;
+        left = is_before ? left - half - 1 : half;
+      }
+      if (n_before == own + 1) --n_before;
+      return n_before > 0 && ranges[n_before - 1].end > begin;
     }
   };
 
