@@ -77,6 +77,9 @@ namespace nearfield::starpu_mpi
   /// StarPU-MPI is the caller's: initialise it before the step is made, and shut it down after the step is gone. The
   /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), deliver(),
   /// inputs_changed() and positions_changed() in the same order.
+  ///
+  /// A GPU copies columns itself that were in pinned memory (starpu_memory_pin) when the step was made, if their values
+  /// follow one another: inputs, and results that are not accumulated.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
