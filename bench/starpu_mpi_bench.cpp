@@ -4,7 +4,7 @@
 //   --weak N | --strong N   N points a rank, in boxes side by side, or N in all, in a cube; ranks are a power of two
 //   --one-process P         on one rank, without StarPU-MPI: the points that P ranks would have
 //   --gpus                  each rank computes on its share of the machine's GPUs
-//   --pinned                the same, and pins its columns for them
+//   --pinned                the same, and pins its columns for them; over ranks
 //   --repetitions R         9
 //   --out FILE              JSON in the form of Google Benchmark, by rank 0; --context KEY=VALUE adds to it
 //
@@ -40,6 +40,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <deque>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -72,30 +73,21 @@ namespace
     return static_cast<double>(std::accumulate(amounts.begin(), amounts.end(), std::size_t(0)));
   }
 
-  /// Columns of a problem in pinned memory, for as long as this lives.
-  class pinned_columns
+  /// Pins the memory of a column for as long as this lives.
+  class pinned
   {
   public:
-    pinned_columns(problem& of, bool pins)
+    explicit pinned(std::vector<T>& column) : column_(column)
     {
-      if (!pins) return;
-      for (auto* const column : {&of.x[0], &of.x[1], &of.x[2], &of.q, &of.phi})
-      {
-        nf::starpu::check(starpu_memory_pin(column->data(), column->size() * sizeof(T)),
-                          "starpu_memory_pin");
-        columns_.push_back(column);
-      }
+      nf::starpu::check(starpu_memory_pin(column.data(), column.size() * sizeof(T)),
+                        "starpu_memory_pin");
     }
-    pinned_columns(pinned_columns const&) = delete;
-    pinned_columns& operator=(pinned_columns const&) = delete;
-    ~pinned_columns()
-    {
-      for (auto* const column : columns_)
-        starpu_memory_unpin(column->data(), column->size() * sizeof(T));
-    }
+    pinned(pinned const&) = delete;
+    pinned& operator=(pinned const&) = delete;
+    ~pinned() { starpu_memory_unpin(column_.data(), column_.size() * sizeof(T)); }
 
   private:
-    std::vector<std::vector<T>*> columns_;
+    std::vector<T>& column_;
   };
 
   template <class Step>
@@ -199,7 +191,10 @@ namespace
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     problem mine(all, rank, rank + 1);
-    pinned_columns const pins(mine, with.pins);
+    std::deque<pinned> pins;
+    if (with.pins)
+      for (auto* const column : {&mine.x[0], &mine.x[1], &mine.x[2], &mine.q, &mine.phi})
+        pins.emplace_back(*column);
     nf::starpu::cpu_workers on(starpu);
     nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr,
                                                    .gpu = starpu.first_gpu()};
@@ -253,7 +248,6 @@ namespace
                        table& rows)
   {
     problem mine(all, 0, all.ranks());
-    pinned_columns const pins(mine, with.pins);
     nf::starpu::cpu_workers on(starpu);
     for (int i = 0; i <= with.repetitions / 3; ++i)
       rows.time("cut", 1, false, [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });

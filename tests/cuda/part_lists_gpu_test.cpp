@@ -117,20 +117,48 @@ namespace nearfield::test
         }
         return found;
       }
-      /// Where the leaves of each chunk are; the own range reaches to those beside it.
+      [[nodiscard]] curve_range keys(leaf_cell<Dim> const& cell) const
+      {
+        return keys_of<Dim>(cell.index, cell.level, layout.level);
+      }
+      /// Where the leaves of each chunk are, between parts without leaves; the own range, found[2 * own + 1], reaches to
+      /// those beside it.
       [[nodiscard]] std::vector<curve_range> ranges() const
       {
-        std::vector<curve_range> found;
+        std::vector<curve_range> found{{0, 0}};
         for (std::size_t c = 0; c + 1 < chunks.size(); ++c)
         {
-          index_type const last = chunks[c + 1] - 1;
-          std::uint64_t const cells = std::uint64_t(1)
-                                      << Dim * (layout.level - leaves.cells[last].level);
-          found.push_back({leaves.keys[chunks[c]], leaves.keys[last] + cells});
+          found.push_back(
+              {leaves.keys[chunks[c]], keys(leaves.cells[chunks[c + 1] - std::size_t(1)]).end});
+          if (c > 0 && c == own + 1) found[2 * own + 1].end = found.back().begin;
+          if (c == own) found.back() = {found[2 * c].end, ~std::uint64_t(0)};
+          found.push_back({found.back().end, found.back().end});
         }
-        found[own] = {own > 0 ? found[own - 1].end : 0,
-                      own + 1 < found.size() ? found[own + 1].begin : ~std::uint64_t(0)};
+        if (own + 2 < chunks.size())
+          found[2 * own + 2] = {found[2 * own + 1].end, found[2 * own + 1].end};
         return found;
+      }
+      /// Whether a leaf is in or beside a box of the range of another chunk.
+      [[nodiscard]] bool touches_others(leaf_cell<Dim> const& leaf) const
+      {
+        auto const all = ranges();
+        int const n = 1 << leaf.level, n_boxes = Dim == 3 ? 27 : 9;
+        for (int k = 0; k < n_boxes; ++k)
+        {
+          leaf_cell<Dim> box = leaf;
+          bool exists = true;
+          for (int d = 0, left = k; d < Dim; ++d, left /= 3)
+          {
+            int const at = int(leaf.index[d]) + left % 3 - 1;
+            exists &= period[d] > 0 || (at >= 0 && at < n);
+            box.index[d] = static_cast<std::uint32_t>((at + n) % n);
+          }
+          for (std::size_t r = 0; exists && r < all.size(); ++r)
+            if (r != 2 * own + 1 && all[r].begin < std::min(all[r].end, keys(box).end) &&
+                all[r].end > keys(box).begin)
+              return true;
+        }
+        return false;
       }
       [[nodiscard]] curve_range owned() const
       {
@@ -312,9 +340,8 @@ namespace nearfield::test
       ASSERT_EQ(gpu.make_leaves(tree.max_leaf_size, tree.owned()), n);
       curve_range const extent = gpu.extent();
       EXPECT_EQ(extent.begin, tree.leaves.keys[tree.first()]);
-      EXPECT_GT(extent.end, tree.leaves.keys[tree.last() - 1]);
-      EXPECT_LE(extent.end, tree.owned().end);
-      auto const at_border = gpu.find_border(tree.ranges(), tree.own);
+      EXPECT_EQ(extent.end, tree.keys(tree.leaves.cells[tree.last() - std::size_t(1)]).end);
+      auto const at_border = gpu.find_border(tree.ranges(), 2 * tree.own + 1);
       ASSERT_TRUE(at_border);
       auto const& border = *at_border;
       leaf_set<Dim> own;
@@ -332,6 +359,7 @@ namespace nearfield::test
       {
         pairs += expected.pairs_of(b);
         bool const is_at_border = at != border.end() && at->leaf == b;
+        ASSERT_EQ(is_at_border, tree.touches_others(own.cells[b])) << "leaf " << b;
         if (is_at_border)
         {
           ASSERT_EQ(at->cell, own.cells[b]);

@@ -120,26 +120,30 @@ namespace nearfield::test
         runs.push_back({static_cast<index_type>(order.size()), place});
         for (std::uint32_t left = 1 + random() % 40; left > 0; --left) order.push_back(place++);
       }
-      std::size_t const n = order.size(), first = n_runs > 2 ? runs[1].row : 0;
-      auto const values = make_values<T>(order.back() + std::size_t(1), 4);
+      std::size_t const n = order.size();
+      auto const values = make_values<T>(order.back() + std::size_t(n_columns), 4);
       device_array<T> const from{std::span<T const>(values)};
       device_array<detail::row_run> const on_runs{std::span<detail::row_run const>(runs)};
       std::vector<device_array<T>> to;
-      std::vector<T const*> sources(n_columns, from.data());
+      std::vector<T const*> sources; // column c has the values from c on
       std::vector<T*> targets;
-      for (int c = 0; c < n_columns; ++c) targets.push_back(to.emplace_back(n).data());
-      for (std::size_t const skipped : {std::size_t(0), first})
+      for (int c = 0; c < n_columns; ++c)
       {
-        std::size_t const before = skipped > 0 ? 1 : 0;
+        sources.push_back(from.data() + c);
+        targets.push_back(to.emplace_back(n).data());
+      }
+      for (std::size_t before = 0; before < std::min<std::size_t>(n_runs, 2); ++before)
+      {
+        std::size_t const skipped = runs[before].row;
         detail::device_gather_runs<T>(nullptr, on_runs.data() + before, n_runs - before,
                                       static_cast<index_type>(skipped), n - skipped, sources.data(),
                                       targets.data(), n_columns);
-        for (auto const& column : to)
+        for (std::size_t c = 0; c < to.size(); ++c)
         {
           std::vector<T> found(n);
-          column.copy_to(found);
+          to[c].copy_to(found);
           for (std::size_t i = 0; i + skipped < n; ++i)
-            ASSERT_EQ(found[i], values[order[i + skipped]]) << "row " << i + skipped;
+            ASSERT_EQ(found[i], values[order[i + skipped] + c]) << "row " << i + skipped;
         }
       }
     }

@@ -163,6 +163,11 @@ namespace nearfield::test
     expect_both(false, 0);
     expect_both(false, 5);
     unpin(x.get());
+    pin(x.get(), page);
+    pin(x.get() + n - page, page); // with a hole between them
+    expect_both(true, 0);
+    unpin(x.get());
+    unpin(x.get() + n - page);
     pin(x.get(), n / 2);
     expect_both(true, 0);
     pin(x.get() + n / 2, n / 2); // side by side

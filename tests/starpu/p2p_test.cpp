@@ -8,10 +8,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <initializer_list>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 namespace
@@ -234,6 +237,35 @@ namespace
     {
       EXPECT_THAT(failure.what(), HasSubstr("found 4294967296 values"));
     }
+  }
+
+  TEST(starpu_handle, of_order_lets_writers_wait_for_readers)
+  {
+    static std::atomic<int> n_read = 0, n_read_before = -1;
+    starpu_codelet reader, writer;
+    for (starpu_codelet* const one : {&reader, &writer})
+    {
+      starpu_codelet_init(one);
+      one->nbuffers = 1;
+    }
+    reader.modes[0] = STARPU_R;
+    reader.cpu_funcs[0] = [](void**, void*)
+    {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      ++n_read;
+    };
+    writer.modes[0] = STARPU_RW;
+    writer.cpu_funcs[0] = [](void**, void*)
+    {
+      n_read_before = n_read.load();
+    };
+    handle const order = handle::of_order();
+    for (int i = 0; i < 3; ++i) ASSERT_EQ(starpu_task_insert(&reader, STARPU_R, order.get(), 0), 0);
+    ASSERT_EQ(
+        starpu_task_insert(&writer, STARPU_RW, order.get(), STARPU_PRIORITY, STARPU_MAX_PRIO, 0),
+        0);
+    starpu_task_wait_for_all();
+    EXPECT_EQ(n_read_before, 3);
   }
 
   TEST(starpu_p2p, sizes_that_do_not_fit_reach_the_wait_of_raw_tasks)

@@ -5,6 +5,8 @@
 
 #include <nearfield/tree/build_tree.hpp>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -40,6 +42,16 @@ namespace nearfield::detail
   {
     std::uint64_t begin = 0, end = ~std::uint64_t(0);
   };
+
+  /// The keys of a box, of this level and one that keys have.
+  template <int Dim>
+  constexpr curve_range keys_of(std::array<std::uint32_t, Dim> const& index, int level,
+                                int key_level)
+  {
+    int const shift = Dim * (key_level - level);
+    std::uint64_t const begin = encode<leaf_order::morton, Dim>(index, level) << shift;
+    return {begin, begin + (std::uint64_t(1) << shift)};
+  }
 
   /// One leaf for every cell that holds points. Without sources there is one set.
   template <int Dim>

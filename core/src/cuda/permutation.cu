@@ -30,15 +30,9 @@ namespace nearfield::detail
       __device__ index_type operator[](std::uint32_t i) const
       {
         index_type const row = first_row + i;
-        std::uint32_t run = 0; // the last one that begins at the row or before it
-        for (std::uint32_t left = n; left > 1;)
-        {
-          std::uint32_t const half = left / 2;
-          bool const is_after = runs[run + half].row <= row;
-          run += is_after ? half : 0;
-          left = is_after ? left - half : half;
-        }
-        return runs[run].place + (row - runs[run].row);
+        row_run const run =
+            runs[count_before(n, [&](std::uint32_t k) { return runs[k].row <= row; }) - 1];
+        return run.place + (row - run.row);
       }
     };
 

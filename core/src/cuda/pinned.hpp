@@ -12,7 +12,7 @@ namespace nearfield::detail
 {
   void* pinned_allocate(std::size_t bytes, char const* what);
   void pinned_free(void* memory) noexcept;
-  /// Whether these bytes of the host are pinned, by whomever: at least one.
+  /// Whether the first and the last of these bytes of the host, which are one or more, are pinned, by whomever.
   NEARFIELD_API bool is_pinned(void const* memory, std::size_t bytes) noexcept;
 
   /// A value in pinned host memory, which kernels write; there from the first use on, since that takes a millisecond.

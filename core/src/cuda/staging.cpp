@@ -131,7 +131,7 @@ namespace nearfield::detail
           before = p;
         } while (before);
       }
-      void settle() noexcept { detail::settle(stream_); }
+      [[nodiscard]] cuda_stream stream() const { return stream_; }
 
     private:
       void copy(void* to, void const* from, std::size_t bytes, piece const& through)
@@ -166,29 +166,33 @@ namespace nearfield::detail
       {
         std::vector<staged_column> columns;
         for (staged_column const& column : all)
-          if (!copies_at_once(column, stream, is_to_host)) columns.push_back(column);
+          if (!start_if_pinned(column, stream, is_to_host)) columns.push_back(column);
         run_lanes(on, columns, f);
         if (columns.size() < all.size()) synchronize(stream);
       }
       catch (...)
       {
-        for (auto const& each : all_) each->settle();
+        for (auto const& each : all_) settle(each->stream());
         settle(stream);
         throw;
       }
     }
 
   private:
-    /// Whether it does: the host's values are pinned. Asynchronous.
-    static bool copies_at_once(staged_column const& column, cuda_stream stream, bool is_to_host)
+    /// Starts the copy of a column that the host has pinned; returns whether it has.
+    static bool start_if_pinned(staged_column const& column, cuda_stream stream, bool is_to_host)
     {
       std::size_t const bytes = column.size * column.value_bytes;
-      if (bytes == 0 || !column.of_host || !is_pinned(column.of_host, bytes)) return false;
-      auto* const host = const_cast<void*>(column.of_host); // written, if it was given for that
-      if (is_to_host)
-        device_copy_async(host, column.values, bytes, stream);
-      else
-        device_copy_async(column.values, host, bytes, stream);
+      if (bytes == 0 || !column.pinnable || !is_pinned(column.pinnable, bytes)) return false;
+      void *from = column.pinnable, *to = column.values;
+      if (is_to_host) std::swap(from, to);
+      cudaError_t const result = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+      if (result == cudaErrorInvalidValue) // some of its middle is not pinned
+      {
+        static_cast<void>(cudaGetLastError());
+        return false;
+      }
+      check_cuda(result, "staging: cudaMemcpyAsync");
       return true;
     }
 

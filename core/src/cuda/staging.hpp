@@ -21,8 +21,8 @@ namespace nearfield::detail
     void* values = nullptr;
     std::size_t size = 0, value_bytes = 0;
     std::function<void(void* piece, std::size_t first, std::size_t n)> host;
-    /// these values of the host, if they follow one another there: where they are pinned, they need no pieces
-    void const* of_host = nullptr;
+    /// the host's values, if they follow one another there; null: they go through pieces even if they are pinned
+    void* pinnable = nullptr;
   };
 
   /// The n values of a column in device memory, to upload from host memory.
@@ -32,7 +32,7 @@ namespace nearfield::detail
     return {to, n, sizeof(V),
             [from](void* piece, std::size_t first, std::size_t some)
             { std::copy_n(from + first, some, static_cast<V*>(piece)); },
-            from};
+            const_cast<V*>(from)}; // only read
   }
   /// The first n values of a column, to download to host memory.
   template <class V>
@@ -58,7 +58,7 @@ namespace nearfield::detail
 
   /// Copies columns between any host memory and a GPU through a few pieces of pinned memory: threads fill or read some
   /// while others cross the bus. A copy from memory that is not pinned goes through one thread of the driver, and
-  /// pinning the caller's memory takes longer than copying it; what the caller has pinned crosses the bus from there.
+  /// pinning the caller's memory takes longer than copying it; a column that the caller has pinned crosses as it is.
   class NEARFIELD_API staging
   {
   public:

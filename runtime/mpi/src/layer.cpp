@@ -49,8 +49,8 @@ namespace nearfield::starpu_mpi::detail
     curve_range extent_of(leaf_set<Dim> const& leaves, int key_level)
     {
       if (leaves.keys.empty()) return {0, 0};
-      int const shift = Dim * (key_level - leaves.cells.back().level);
-      return {leaves.keys.front(), leaves.keys.back() + (std::uint64_t(1) << shift)};
+      leaf_cell<Dim> const& last = leaves.cells.back();
+      return {leaves.keys.front(), keys_of<Dim>(last.index, last.level, key_level).end};
     }
 
     std::vector<curve_range> gather_extents(ranks const& all, curve_range const& mine)
@@ -78,31 +78,31 @@ namespace nearfield::starpu_mpi::detail
             if (gpu) border = gpu->find_border(ranges, static_cast<std::size_t>(all.rank()));
             if (gpu && !border) gpu->append(own);
             boxes const targets{own.target_offsets}, sources{own.source_offsets};
-            // threads take longer to start than one looks at a border
+            auto const record = [&](std::size_t i) -> leaf_record<Dim>
+            {
+              auto const b = static_cast<index_type>(i);
+              if (!border) return {own.keys[b], own.cells[b], targets.count(b), sources.count(b)};
+              border_leaf<Dim> const& leaf = (*border)[i];
+              return {leaf.key, leaf.cell, leaf.points, leaf.points};
+            };
+            // one thread looks at so many in less time than others take to start
+            constexpr std::size_t least_of_border = std::size_t(1) << 15;
             loop_parts const loop =
-                border ? cut(on, border->size(), std::size_t(1) << 15) : cut(on, own.size());
+                border ? cut(on, border->size(), least_of_border) : cut(on, own.size());
             found.resize(static_cast<std::size_t>(loop.parts));
             for_each_part(on, loop,
                           [&](int part, std::size_t begin, std::size_t end)
                           {
                             touched_ranks<Dim> touched(ranges, key_level, all.rank(), period);
                             ranks::addressed<leaf_record<Dim>> mine;
-                            auto const tell = [&](leaf_cell<Dim> const& cell, std::uint64_t key,
-                                                  index_type n_targets, index_type n_sources)
+                            for (std::size_t i = begin; i < end; ++i)
                             {
-                              leaf_record<Dim> const record{key, cell, n_targets, n_sources};
-                              for (int const rank : touched.of(cell))
-                                mine.push_back({rank, record});
-                            };
-                            if (border)
-                              for (border_leaf<Dim> const& leaf :
-                                   std::span(*border).subspan(begin, end - begin))
-                                tell(leaf.cell, leaf.key, leaf.points, leaf.points);
-                            else
-                              for (auto b = static_cast<index_type>(begin); b < end; ++b)
-                                if (!touched.is_inside(own.cells[b]))
-                                  tell(own.cells[b], own.keys[b], targets.count(b),
-                                       sources.count(b));
+                              // a border has none of these
+                              if (!border && touched.is_inside(own.cells[i])) continue;
+                              leaf_record<Dim> const leaf = record(i);
+                              for (int const rank : touched.of(leaf.cell))
+                                mine.push_back({rank, leaf});
+                            }
                             found[static_cast<std::size_t>(part)] = std::move(mine);
                           });
           });

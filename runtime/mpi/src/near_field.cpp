@@ -170,10 +170,11 @@ namespace nearfield::starpu_mpi::detail
       one.submit();
     }
 
-    void submit_copies(copies& what, starpu_data_handle_t to)
+    void submit_copies(copies& what, starpu_data_handle_t to) { submit_copies(what, to, where); }
+    void submit_copies(copies& what, starpu_data_handle_t to, backend on)
     {
       if (what.rows.empty()) return;
-      task one(copy_codelet<T>(where), 1 + static_cast<unsigned>(what.sources.size()));
+      task one(copy_codelet<T>(on), 1 + static_cast<unsigned>(what.sources.size()));
       bool const reads = what.argument.kind == copy_kind::add || what.is_partial;
       one.add(to, reads ? STARPU_RW : STARPU_W);
       for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
@@ -231,7 +232,8 @@ namespace nearfield::starpu_mpi::detail
       }
       for (layer& one : parts->layers)
       {
-        submit_copies(one.positions, one.x_sent);
+        submit_copies(one.positions, one.x_sent,
+                      parts->collects_on_gpu ? where : backend::simd); // where they are
         send(one.x_sent, one.rank, positions_of_layer);
         receive(one.x, one.rank, positions_of_layer);
       }
@@ -315,23 +317,26 @@ namespace nearfield::starpu_mpi::detail
       starpu_codelet& deliver =
           parts->pieces.writes_pinned ? deliver_on_gpu_codelet<T>() : deliver_codelet<T>();
       for (piece& one : parts->pieces.all) submit_delivery(deliver, one.out, STARPU_R, one.deliver);
+      auto const after_pieces = static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
       for (peer& one : parts->peers)
       {
         submit_copies(one.to_caller, one.out_sent);
         if (one.rank != parts->rank) send(one.out_sent, one.rank, outputs_of_caller);
         receive(one.out_received, one.rank, outputs_of_caller);
         if (!one.outputs.sent.empty())
-          submit_delivery(deliver_codelet<T>(), one.delivered(parts->rank), STARPU_RW, one.deliver);
+          submit_delivery(deliver_codelet<T>(), one.delivered(parts->rank), after_pieces,
+                          one.deliver);
       }
     }
 
-    /// Pieces have zeros for points of other ranks. They are delivered before, in any order among themselves.
+    /// Pieces have zeros for points of other ranks, so they are delivered first; results from peers follow, as they arrive.
     void submit_delivery(starpu_codelet& codelet, starpu_data_handle_t from,
-                         starpu_data_access_mode of_order, deliver_argument<T>& argument)
+                         starpu_data_access_mode order, deliver_argument<T>& argument)
     {
-      task one(codelet, 1 + bool(parts->pieces.are_delivered));
+      handle const& pieces_first = parts->pieces.delivery_order;
+      task one(codelet, 1 + bool(pieces_first));
       one.add(from, STARPU_RW); // only read, but wait() waits for those that write it
-      if (parts->pieces.are_delivered) one.add(parts->pieces.are_delivered, of_order);
+      if (pieces_first) one.add(pieces_first, order);
       one.set_argument(&argument, sizeof(argument));
       one.set_priority(first_of_all);
       one.submit();

@@ -8,7 +8,9 @@
 #include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace nearfield::starpu_mpi::detail
@@ -162,39 +164,37 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    template <class T>
-    class collect_on_gpu : public starpu::detail::codelet
+    /// Between data and columns that the GPU can reach.
+    template <class T, bool ToCaller>
+    class copy_on_gpu : public starpu::detail::codelet
     {
       using codelet::codelet;
+      using argument_type = std::conditional_t<ToCaller, starpu::detail::deliver_argument<T>,
+                                               starpu::detail::collect_argument<T>>;
 
       void run(starpu::detail::running_task const& task) const override
       {
-        auto const& argument =
-            static_cast<starpu::detail::collect_argument<T> const&>(task.argument);
-        int const n_columns = argument.from.columns().width();
-        starpu::detail::columns<T> const chunk(task.buffers[0], n_columns);
+        using nearfield::detail::device_copy_async;
+        auto const& argument = static_cast<argument_type const&>(task.argument);
+        auto const& caller = columns_of(argument);
+        int const n_columns = caller.columns().width();
+        starpu::detail::columns<T> const data(task.buffers[0], n_columns);
+        std::size_t const bytes = argument.points->size() * sizeof(T);
         for (int c = 0; c < n_columns; ++c)
-          nearfield::detail::device_copy_async(chunk[c],
-                                               argument.from[c].first + argument.points->begin,
-                                               argument.points->size() * sizeof(T), task.stream);
+        {
+          auto* const place = caller[c].first + argument.points->begin;
+          if constexpr (ToCaller)
+            device_copy_async(place, data[c], bytes, task.stream);
+          else
+            device_copy_async(data[c], place, bytes, task.stream);
+        }
       }
-    };
-
-    template <class T>
-    class deliver_on_gpu : public starpu::detail::codelet
-    {
-      using codelet::codelet;
-
-      void run(starpu::detail::running_task const& task) const override
+      static auto const& columns_of(argument_type const& argument)
       {
-        auto const& argument =
-            static_cast<starpu::detail::deliver_argument<T> const&>(task.argument);
-        int const n_columns = argument.to.columns().width();
-        starpu::detail::columns<T> const out(task.buffers[0], n_columns);
-        for (int c = 0; c < n_columns; ++c)
-          nearfield::detail::device_copy_async(argument.to[c].first + argument.points->begin,
-                                               out[c], argument.points->size() * sizeof(T),
-                                               task.stream);
+        if constexpr (ToCaller)
+          return argument.to;
+        else
+          return argument.from;
       }
     };
 
@@ -213,15 +213,15 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   starpu_codelet& collect_on_gpu_codelet()
   {
-    static auto& made =
-        starpu::detail::registered<collect_on_gpu<T>>(task_of_gpu<T>("collect_on_gpu", "upload"));
+    static auto& made = starpu::detail::registered<copy_on_gpu<T, false>>(
+        task_of_gpu<T>("collect_on_gpu", "upload"));
     return made;
   }
   template <class T>
   starpu_codelet& deliver_on_gpu_codelet()
   {
-    static auto& made =
-        starpu::detail::registered<deliver_on_gpu<T>>(task_of_gpu<T>("deliver_on_gpu", "download"));
+    static auto& made = starpu::detail::registered<copy_on_gpu<T, true>>(
+        task_of_gpu<T>("deliver_on_gpu", "download"));
     return made;
   }
 

@@ -18,14 +18,14 @@
 
 namespace nearfield::starpu_mpi::detail
 {
-  /// Rows [begin, begin + n) of one side, whose places on the other side are list[begin] - base and so on. Of rows that are
-  /// gathered the list may have runs instead, which are of all rows, or be missing: then places are 0, 1 ...
+  /// Rows [begin, begin + n) of one side. Their places on the other side are list[begin] - base and so on; or those of the
+  /// row_runs [first_run, first_run + n_runs) of the list, less base, where rows are gathered; or, without a list, 0, 1 ...
   struct row_copy
   {
     static constexpr std::size_t no_list = ~std::size_t(0);
     std::size_t source, list; ///< buffers of the task, after the target
     index_type begin, n, base;
-    index_type first_run = 0, n_runs = 0; ///< if the list has row_runs, those of these rows
+    index_type first_run = 0, n_runs = 0;
   };
 
   enum class copy_kind

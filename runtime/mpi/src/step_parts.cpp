@@ -113,7 +113,8 @@ namespace nearfield::starpu_mpi::detail
     if (takes)
     {
       pieces = std::move(kept);
-      if (pieces.all.empty()) make_pieces(static_cast<index_type>(n_points), options.accumulate);
+      if (pieces.all.empty())
+        make_pieces(static_cast<index_type>(n_points), *tree.gpu, options.accumulate);
       make_caller_rows(tree.caller_rows, static_cast<index_type>(n_points));
     }
     else
@@ -262,14 +263,16 @@ namespace nearfield::starpu_mpi::detail
     one.rank = from.rank;
     boxes const& known = leaves.sources;
     std::size_t n_sent = 0;
-    for (index_type end = 0, group_end = 0, g = 0; index_type const b : from.sent)
+    std::size_t g = 0;
+    index_type end = 0; // of the last run
+    for (index_type const b : from.sent)
     {
       index_type const begin = known.begin(leaves.first + b) - known.begin(leaves.first);
       index_type const size = known.count(leaves.first + b);
       if (size == 0) continue;
-      bool follows = begin == end && n_sent > 0;
-      for (; group_end <= begin; ++g, follows = false) group_end = plan.sources[g].end;
-      if (!follows) one.sent.push_back({static_cast<index_type>(n_sent), begin});
+      bool begins_run = one.sent.empty() || begin != end;
+      for (; plan.sources[g].end <= begin; ++g) begins_run = true; // a run is of one group
+      if (begins_run) one.sent.push_back({static_cast<index_type>(n_sent), begin});
       n_sent += size;
       end = begin + size;
     }
@@ -392,25 +395,28 @@ namespace nearfield::starpu_mpi::detail
       return std::max<int>(16, std::bit_width((n - 1) / most));
     }
 
-    /// Whether a GPU can copy the first n values of these columns.
+    /// Whether the current GPU can copy these rows of columns.
     template <class T>
-    bool are_pinned(strided<T, run_time_columns> const& of, std::size_t n)
+    bool are_pinned(strided<T, run_time_columns> const& of,
+                    nearfield::detail::point_interval const& rows)
     {
       for (int c = 0; c < of.columns().width(); ++c)
-        if (of[c].stride != 1 || !nearfield::detail::is_pinned(of[c].first, n * sizeof(T)))
+        if (of[c].stride != 1 ||
+            !nearfield::detail::is_pinned(of[c].first + rows.begin, rows.size() * sizeof(T)))
           return false;
       return true;
     }
   }
 
   template <class T>
-  void step_parts<T>::make_pieces(index_type n_points, bool accumulate)
+  void step_parts<T>::make_pieces(index_type n_points, int gpu, bool accumulate)
   {
+    nearfield::detail::on_device const here(gpu);
     index_type const most = index_type(1) << piece_shift<T>(n_points);
     pieces.have_inputs = false;
-    pieces.reads_pinned = are_pinned(columns.q.view(), n_points);
-    pieces.writes_pinned = !accumulate && are_pinned(columns.out.view(), n_points);
-    pieces.are_delivered = handle::of_order();
+    pieces.reads_pinned = true;
+    pieces.writes_pinned = !accumulate;
+    pieces.delivery_order = handle::of_order();
     for (index_type begin = 0; begin < n_points;)
     {
       index_type const end = begin + std::min(most, n_points - begin);
@@ -420,6 +426,8 @@ namespace nearfield::starpu_mpi::detail
       one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
       one.q = data_of<T>(n_q() * points.size());
       one.out = data_of<T>(n_out() * points.size());
+      pieces.reads_pinned = pieces.reads_pinned && are_pinned(columns.q.view(), points);
+      pieces.writes_pinned = pieces.writes_pinned && are_pinned(columns.out.view(), points);
       begin = end;
     }
   }
@@ -488,7 +496,7 @@ namespace nearfield::starpu_mpi::detail
     }
     for (step_layer<T> const& one : layers)
     {
-      check(one.positions, one.x_sent);
+      if (collects_on_gpu) check(one.positions, one.x_sent);
       check(one.inputs, one.q_sent);
     }
     check(others.positions, others.x);

@@ -230,7 +230,7 @@ namespace nearfield::starpu_mpi::detail
     bool have_inputs = false;        ///< those of the caller's columns, since they changed last
     bool reads_pinned = false,
          writes_pinned = false; ///< the GPU copies the caller's columns itself
-    handle are_delivered;       ///< no data: what comes after them waits
+    handle delivery_order;      ///< without values: results of peers are delivered after the pieces
   };
 
   /// Another rank with leaves that touch own ones.
@@ -322,7 +322,7 @@ namespace nearfield::starpu_mpi::detail
     void make_own_peers(shared_rows const& inputs, shared_rows const& outputs, bool accumulate);
     /// Whether the caller's columns go to the GPU whole: most of its points are own ones, and there is memory.
     [[nodiscard]] bool takes_pieces(std::size_t n_own, std::size_t n_points) const;
-    void make_pieces(index_type n_points, bool accumulate);
+    void make_pieces(index_type n_points, int gpu, bool accumulate);
     /// Says which rows of the pieces the groups have.
     void make_caller_rows(index_type const* caller_rows, index_type n_points);
     void assemble_inputs();

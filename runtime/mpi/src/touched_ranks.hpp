@@ -15,9 +15,9 @@ namespace nearfield::starpu_mpi::detail
 {
   using namespace nearfield::detail;
 
-  /// From the extents of the leaves of all ranks, which ascend along the curve: the same, but that of a rank without leaves
-  /// is at the end of the one before, and this rank's reaches to those of the others. A cut may be far from the leaves
-  /// beside it, so that many would touch the other side of it where nobody has leaves.
+  /// Ranges that ascend with the ranks, from where the leaves of each begin and end. This rank's is widened to the leaves of
+  /// its neighbours, so that leaves beside an empty gap are inside; that of a rank without leaves is empty, at the end of
+  /// the one before.
   inline std::vector<curve_range> ranges_around(int rank, std::vector<curve_range> extents)
   {
     auto const me = static_cast<std::size_t>(rank);
@@ -62,8 +62,8 @@ namespace nearfield::starpu_mpi::detail
              key_at(high, leaf.level) + after_first(leaf.level) < own.end;
     }
 
-    /// Of a leaf that is not inside: each once, without the own one. Where a box around several leaves touches one rank,
-    /// that is it: a leaf there may touch nobody's range in place of that rank's.
+    /// The other ranks whose ranges a leaf touches, each once; the leaf is not inside. Where the box around it touches only
+    /// one, that is the answer for all leaves in the box, even if some do not touch it: they are told in vain.
     std::vector<int> const& of(leaf_cell<Dim> const& leaf)
     {
       leaf_cell<Dim> box = leaf;
@@ -81,12 +81,12 @@ namespace nearfield::starpu_mpi::detail
     }
 
   private:
-    static constexpr int levels_of_a_box = 3;
+    static constexpr int levels_of_a_box = 3; // a face of it has 64 leaves, for one look
 
     void look(leaf_cell<Dim> const& leaf)
     {
       found_.clear();
-      leaf_ = &leaf;
+      leaf_ = leaf;
       std::int64_t const last = (std::int64_t(1) << leaf.level) - 1;
       for (int d = 0; d < Dim; ++d)
         for (int step = 0; step < 3; ++step)
@@ -106,7 +106,7 @@ namespace nearfield::starpu_mpi::detail
     [[nodiscard]] std::uint64_t bits(int d, std::int64_t at, int level) const
     {
       auto const index = static_cast<std::uint32_t>(at & ((std::int64_t(1) << level) - 1));
-      return spread<Dim>(index) << (Dim - 1 - d + Dim * (key_level_ - level));
+      return spread<Dim>(index) << (Dim - 1 - d) << Dim * (key_level_ - level);
     }
     [[nodiscard]] std::uint64_t key_at(place const& at, int level) const
     {
@@ -143,7 +143,7 @@ namespace nearfield::starpu_mpi::detail
     {
       if (d == Dim)
       {
-        if (!is_of(rank_, key, leaf_->level)) visit(at, key, leaf_->level);
+        if (!is_of(rank_, key, leaf_.level)) visit(at, key, leaf_.level);
         return;
       }
       for (auto const& [index, bits_of_it, exists] : around_[d])
@@ -171,13 +171,13 @@ namespace nearfield::starpu_mpi::detail
       for (int child = 0; child < 1 << Dim; ++child)
       {
         place part;
-        int const up = level + 1 - leaf_->level;
+        int const up = level + 1 - leaf_.level;
         bool touches = true;
         for (int d = 0; d < Dim; ++d)
         {
           part[d] = 2 * at[d] + (child >> d & 1);
-          std::int64_t const begin = std::int64_t(leaf_->index[d]) << up;
-          std::int64_t const end = (std::int64_t(leaf_->index[d]) + 1) << up;
+          std::int64_t const begin = std::int64_t(leaf_.index[d]) << up;
+          std::int64_t const end = (std::int64_t(leaf_.index[d]) + 1) << up;
           touches &= part[d] <= end && part[d] + 1 >= begin;
         }
         if (touches) visit(part, key_at(part, level + 1), level + 1);
@@ -187,7 +187,7 @@ namespace nearfield::starpu_mpi::detail
     std::span<curve_range const> ranges_;
     int key_level_, rank_;
     std::array<double, Dim> const& period_;
-    leaf_cell<Dim> const* leaf_ = nullptr;
+    leaf_cell<Dim> leaf_{}; ///< or a box of leaves
     struct beside
     {
       std::int64_t index;

@@ -226,12 +226,8 @@ namespace nearfield::detail
       leaf_cell<Dim> first, last;
       device_copy(&first, own_leaves_.cells.data(), sizeof first, stream_);
       device_copy(&last, own_leaves_.cells.data() + n_leaves() - 1, sizeof last, stream_);
-      auto const key = [&](leaf_cell<Dim> const& cell, std::uint64_t after)
-      {
-        return (encode<leaf_order::morton, Dim>(cell.index, cell.level) + after)
-               << Dim * (layout_.level - cell.level);
-      };
-      return {key(first, 0), key(last, 1)};
+      return {keys_of<Dim>(first.index, first.level, layout_.level).begin,
+              keys_of<Dim>(last.index, last.level, layout_.level).end};
     }
 
     page_vector<border_leaf<Dim>> find_border(std::span<curve_range const> parts, std::size_t part)
@@ -380,7 +376,7 @@ namespace nearfield::detail
                             else
                               for (std::size_t i = 0; i < n; ++i) values[i] = column[first + i];
                           },
-                          points[d].stride == 1 ? points[d].first : nullptr});
+                          points[d].stride == 1 ? const_cast<T*>(points[d].first) : nullptr});
       }
       bus_->upload(on_, staged, stream_);
       return x;

@@ -37,29 +37,18 @@ namespace nearfield::detail
         high[d] = min(at + 1, last);
       }
       // keys ascend along each axis
-      bool const is_inside = first_key(low, cell.level) >= ranges[own].begin &&
-                             end_key(high, cell.level) <= ranges[own].end;
+      bool const is_inside = keys_of<Dim>(low, cell.level, key_level).begin >= ranges[own].begin &&
+                             keys_of<Dim>(high, cell.level, key_level).end <= ranges[own].end;
       return (at_wrap || !is_inside) && touches_others(cell, last);
     }
 
   private:
-    using place = std::array<std::uint32_t, Dim>;
-
-    __device__ std::uint64_t first_key(place const& at, int level) const
-    {
-      return encode<leaf_order::morton, Dim>(at, level) << Dim * (key_level - level);
-    }
-    __device__ std::uint64_t end_key(place const& at, int level) const
-    {
-      return (encode<leaf_order::morton, Dim>(at, level) + 1) << Dim * (key_level - level);
-    }
-
     __device__ bool touches_others(leaf_cell<Dim> const& cell, std::uint32_t last) const
     {
       constexpr int n_around = Dim == 3 ? 27 : 9;
       for (int k = 0; k < n_around; ++k)
       {
-        place at;
+        std::array<std::uint32_t, Dim> at;
         bool exists = true;
         for (int d = 0, left = k; d < Dim; ++d, left /= 3)
         {
@@ -67,24 +56,18 @@ namespace nearfield::detail
           exists &= wraps[d] || at[d] <= last;
           at[d] &= last;
         }
-        if (exists && is_of_others(first_key(at, cell.level), end_key(at, cell.level))) return true;
+        if (exists && is_of_others(keys_of<Dim>(at, cell.level, key_level))) return true;
       }
       return false;
     }
 
-    /// Whether the range of another part has some of the keys [begin, end).
-    __device__ bool is_of_others(std::uint64_t begin, std::uint64_t end) const
+    /// Whether the range of another part has some of these keys.
+    __device__ bool is_of_others(curve_range const& keys) const
     {
-      std::uint32_t n_before = 0; // ranges that begin before the end
-      for (std::uint32_t left = n_ranges; left > 0;)
-      {
-        std::uint32_t const half = left / 2;
-        bool const is_before = ranges[n_before + half].begin < end;
-        n_before += is_before ? half + 1 : 0;
-        left = is_before ? left - half - 1 : half;
-      }
-      if (n_before == own + 1) --n_before;
-      return n_before > 0 && ranges[n_before - 1].end > begin;
+      std::uint32_t n =
+          count_before(n_ranges, [&](std::uint32_t r) { return ranges[r].begin < keys.end; });
+      if (n == own + 1) --n;
+      return n > 0 && ranges[n - 1].end > keys.begin;
     }
   };
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include "launch.cuh"
+
 #include <cstdint>
 
 namespace nearfield::detail
@@ -8,16 +10,8 @@ namespace nearfield::detail
   __device__ inline std::uint32_t lower_bound(std::uint64_t const* keys, std::uint32_t n,
                                               std::uint64_t key)
   {
-    std::uint32_t begin = 0, count = n;
-    while (count > 0)
-    {
-      std::uint32_t const half = count / 2;
-      bool const below =
-          __ldg(reinterpret_cast<unsigned long long const*>(keys) + begin + half) < key;
-      begin = below ? begin + half + 1 : begin;
-      count = below ? count - half - 1 : half;
-    }
-    return begin;
+    auto const* const values = reinterpret_cast<unsigned long long const*>(keys);
+    return count_before(n, [&](std::uint32_t i) { return __ldg(values + i) < key; });
   }
 
   /// The position where the points of a cell start: from a table of all cells if there are few, otherwise by

@@ -117,14 +117,9 @@ namespace nearfield::detail
       if (!inside) return no_leaf;
 
       std::uint64_t const key = key_of(index, cell.level);
-      std::uint32_t after = 0, left = size(); // the first leaf beyond the key
-      while (left > 0)
-      {
-        std::uint32_t const half = left / 2;
-        bool const not_above = keys[after + half] <= key;
-        after = not_above ? after + half + 1 : after;
-        left = not_above ? left - half - 1 : half;
-      }
+      // the first leaf beyond the key
+      std::uint32_t const after =
+          count_before(size(), [&](std::uint32_t b) { return keys[b] <= key; });
       if (after == 0) return no_leaf;
       int const level = cells[after - 1].level;
       bool const holds = (keys[after - 1] ^ key) >> Dim * (layout.level - level) == 0;

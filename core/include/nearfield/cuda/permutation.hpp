@@ -25,12 +25,13 @@ namespace nearfield
     template <class T>
     NEARFIELD_API void device_gather(cuda_stream stream, index_type const* order, std::size_t n,
                                      T const* const* from, T* const* to, int n_columns);
-    /// Rows from `row` on, until those of the next run, which come from places that follow one another.
+    /// Rows from `row` on, up to that of the next run: row r comes from place + (r - row).
     struct row_run
     {
       index_type row, place;
     };
-    /// to[c][i] = from[c][place of row first_row + i] for i < n, with a run that has it. Otherwise as device_gather().
+    /// to[c][i] = from[c][p] with the place p of row first_row + i, for i < n. Runs ascend by row, and the first begins at
+    /// first_row or before it. Runs are in device memory; otherwise as device_gather().
     template <class T>
     NEARFIELD_API void device_gather_runs(cuda_stream stream, row_run const* runs,
                                           std::size_t n_runs, index_type first_row, std::size_t n,

@@ -49,7 +49,9 @@ namespace nearfield::starpu
       return of_bytes(n, std::max(n, room), sizeof(T));
     }
 
-    /// No values, for the order of tasks alone: those that write follow those that read.
+    /// Data without values (StarPU's void interface), for the order of tasks alone: those that read it may run at once;
+    /// one that writes it runs after all that were submitted before it, and before all that follow. It is no x, q or out
+    /// of a task. Throws nearfield::error if StarPU is not running.
     static handle of_order();
 
     /// Takes the data of `other`, which is empty afterwards.

@@ -53,7 +53,8 @@ namespace nearfield::starpu_mpi
     /// lists. Threads do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in
     /// 2D 56 and 72), for each set, and some 300 bytes a leaf for lists. The tree is the same to the bit. For steps on
     /// that device 16 bytes of each own point stay there (28 in f64; in 2D 12 and 20), and 150 of each leaf; each step
-    /// takes some 300 bytes a leaf more. Throws nearfield::error for a device that does not exist.
+    /// takes some 300 bytes a leaf more. Columns of positions that you have pinned (starpu_memory_pin) it copies itself,
+    /// without these threads. Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 

@@ -78,8 +78,9 @@ namespace nearfield::starpu_mpi
   /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), deliver(),
   /// inputs_changed() and positions_changed() in the same order.
   ///
-  /// A GPU copies columns itself that were in pinned memory (starpu_memory_pin) when the step was made, if their values
-  /// follow one another: inputs, and results that are not accumulated.
+  /// With a GPU, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without CPU workers. That
+  /// goes for inputs, and for results without `accumulate`, if the values of each column follow one another and all of it
+  /// is pinned from before the step is made until the step is gone.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
