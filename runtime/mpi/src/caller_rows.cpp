@@ -46,19 +46,61 @@ namespace nearfield::starpu_mpi::detail
     };
   }
 
+  namespace
+  {
+    template <class T>
+    class pinned_columns : public starpu::detail::codelet
+    {
+      using codelet::codelet;
+
+      void run(starpu::detail::running_task const& task) const override
+      {
+        using nearfield::detail::device_copy_async;
+        auto const& argument = static_cast<pinned_columns_argument<T> const&>(task.argument);
+        int const n_columns =
+            argument.to ? argument.to->columns().width() : argument.from.columns().width();
+        for (std::size_t k = 0; k < argument.n_pieces; ++k)
+        {
+          starpu::detail::columns<T> const piece(task.buffers[k], n_columns);
+          std::size_t const row = k << argument.shift, bytes = piece.n * sizeof(T);
+          for (int c = 0; c < n_columns; ++c)
+            if (argument.to)
+              device_copy_async((*argument.to)[c].first + row, piece[c], bytes, task.stream);
+            else
+              device_copy_async(piece[c], argument.from[c].first + row, bytes, task.stream);
+        }
+      }
+    };
+
+    template <class T>
+    starpu::detail::codelet::description task_of_gpu(std::string const& name, char const* range)
+    {
+      return {.name = name,
+              .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
+              .profiler_name = range,
+              .backends = backend::cuda,
+              .has_cuda = built_with_cuda(),
+              .is_counted = false};
+    }
+  }
+
   template <class T>
   starpu_codelet& caller_rows_codelet()
   {
-    static auto& made = starpu::detail::registered<caller_rows<T>>(
-        {.name = "caller_rows",
-         .symbol = std::string("nearfield_caller_rows_") + (sizeof(T) == 4 ? "f32" : "f64"),
-         .profiler_name = "pack",
-         .backends = backend::cuda,
-         .has_cuda = built_with_cuda(),
-         .is_counted = false});
+    static auto& made =
+        starpu::detail::registered<caller_rows<T>>(task_of_gpu<T>("caller_rows", "pack"));
+    return made;
+  }
+  template <class T>
+  starpu_codelet& pinned_columns_codelet()
+  {
+    static auto& made =
+        starpu::detail::registered<pinned_columns<T>>(task_of_gpu<T>("pinned_columns", "copy"));
     return made;
   }
 
   template starpu_codelet& caller_rows_codelet<float>();
   template starpu_codelet& caller_rows_codelet<double>();
+  template starpu_codelet& pinned_columns_codelet<float>();
+  template starpu_codelet& pinned_columns_codelet<double>();
 }

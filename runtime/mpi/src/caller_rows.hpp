@@ -3,10 +3,12 @@
 #include "codelet.hpp"
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/soa.hpp>
 
 #include <starpu.h>
 
 #include <cstddef>
+#include <optional>
 
 /// \file
 /// Tasks of a GPU that bring the caller's columns into the order of own points, and back. Columns are there in pieces of
@@ -23,6 +25,20 @@ namespace nearfield::starpu_mpi::detail
     index_type const* list = nullptr; ///< in the memory of the GPU
     index_type n = 0;                 ///< rows; 0: there is no task
   };
+
+  /// Columns that the caller has pinned, which cross the bus from there, or to it.
+  template <class T>
+  struct pinned_columns_argument : starpu::detail::task_argument
+  {
+    strided<T const, run_time_columns> from;
+    std::optional<strided<T, run_time_columns>> to; ///< the pieces go there; otherwise from there
+    std::size_t n_pieces = 0;
+    int shift = 0; ///< as of caller_rows_argument
+  };
+
+  /// Copies all pieces between them and pinned columns. Buffers: the pieces.
+  template <class T>
+  starpu_codelet& pinned_columns_codelet();
 
   /// Row i of the data of a group belongs to row list[i] of the caller, or to another rank's if that is no_row.
   /// Buffers: the data, and the pieces.

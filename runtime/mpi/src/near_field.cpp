@@ -189,6 +189,33 @@ namespace nearfield::starpu_mpi::detail
         submit_copy(upload_codelet(), what.data, STARPU_W, what.upload);
     }
 
+    void submit_inputs_of_pieces()
+    {
+      auto& pieces = parts->pieces;
+      if (pieces.read_pinned) return submit_pinned(*pieces.read_pinned, &piece::q, STARPU_W);
+      for (piece& one : pieces.all)
+        submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
+    }
+    void submit_outputs_of_pieces()
+    {
+      auto& pieces = parts->pieces;
+      if (pieces.write_pinned) return submit_pinned(*pieces.write_pinned, &piece::out, STARPU_RW);
+      for (piece& one : pieces.all)
+        submit_delivery(deliver_codelet<T>(), one.out, STARPU_R, one.deliver);
+    }
+    /// All pieces at once: the GPU starts each copy after the other without a task between them.
+    void submit_pinned(pinned_columns_argument<T>& what, handle piece::*data,
+                       starpu_data_access_mode mode)
+    {
+      task one(pinned_columns_codelet<T>(),
+               static_cast<unsigned>(what.n_pieces) + what.to.has_value());
+      for (piece const& part : parts->pieces.all) one.add(part.*data, mode);
+      if (what.to) one.add(parts->pieces.delivery_order, STARPU_R);
+      one.set_argument(&what, sizeof(what));
+      one.set_priority(first_of_all);
+      one.submit();
+    }
+
     /// From pieces of the caller's columns to the data of a group, or back.
     void submit_caller_rows(caller_rows_argument& what, handle const& data)
     {
@@ -253,10 +280,7 @@ namespace nearfield::starpu_mpi::detail
         if (one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
         receive(one.q_received, one.rank, inputs_of_caller);
       }
-      starpu_codelet& collect =
-          parts->pieces.reads_pinned ? collect_on_gpu_codelet<T>() : collect_codelet<T>();
-      if (!parts->pieces.have_inputs)
-        for (piece& one : parts->pieces.all) submit_copy(collect, one.q, STARPU_W, one.collect_q);
+      if (!parts->pieces.have_inputs) submit_inputs_of_pieces();
       parts->pieces.have_inputs = true;
       for (group& one : parts->groups)
       {
@@ -314,9 +338,7 @@ namespace nearfield::starpu_mpi::detail
     {
       is_delivered = true;
       for (group& one : parts->groups) submit_caller_rows(one.give, one.out);
-      starpu_codelet& deliver =
-          parts->pieces.writes_pinned ? deliver_on_gpu_codelet<T>() : deliver_codelet<T>();
-      for (piece& one : parts->pieces.all) submit_delivery(deliver, one.out, STARPU_R, one.deliver);
+      submit_outputs_of_pieces();
       auto const after_pieces = static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
       for (peer& one : parts->peers)
       {

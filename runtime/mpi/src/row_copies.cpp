@@ -8,9 +8,7 @@
 #include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
-#include <cstddef>
 #include <string>
-#include <type_traits>
 #include <utility>
 
 namespace nearfield::starpu_mpi::detail
@@ -164,64 +162,35 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    /// Between data and columns that the GPU can reach.
-    template <class T, bool ToCaller>
-    class copy_on_gpu : public starpu::detail::codelet
+    template <class T>
+    class collect_on_gpu : public starpu::detail::codelet
     {
       using codelet::codelet;
-      using argument_type = std::conditional_t<ToCaller, starpu::detail::deliver_argument<T>,
-                                               starpu::detail::collect_argument<T>>;
 
       void run(starpu::detail::running_task const& task) const override
       {
-        using nearfield::detail::device_copy_async;
-        auto const& argument = static_cast<argument_type const&>(task.argument);
-        auto const& caller = columns_of(argument);
-        int const n_columns = caller.columns().width();
-        starpu::detail::columns<T> const data(task.buffers[0], n_columns);
-        std::size_t const bytes = argument.points->size() * sizeof(T);
+        auto const& argument =
+            static_cast<starpu::detail::collect_argument<T> const&>(task.argument);
+        int const n_columns = argument.from.columns().width();
+        starpu::detail::columns<T> const chunk(task.buffers[0], n_columns);
         for (int c = 0; c < n_columns; ++c)
-        {
-          auto* const place = caller[c].first + argument.points->begin;
-          if constexpr (ToCaller)
-            device_copy_async(place, data[c], bytes, task.stream);
-          else
-            device_copy_async(data[c], place, bytes, task.stream);
-        }
-      }
-      static auto const& columns_of(argument_type const& argument)
-      {
-        if constexpr (ToCaller)
-          return argument.to;
-        else
-          return argument.from;
+          nearfield::detail::device_copy_async(chunk[c],
+                                               argument.from[c].first + argument.points->begin,
+                                               argument.points->size() * sizeof(T), task.stream);
       }
     };
-
-    template <class T>
-    starpu::detail::codelet::description task_of_gpu(std::string const& name, char const* range)
-    {
-      return {.name = name,
-              .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
-              .profiler_name = range,
-              .backends = backend::cuda,
-              .has_cuda = built_with_cuda(),
-              .is_counted = false};
-    }
   }
 
   template <class T>
   starpu_codelet& collect_on_gpu_codelet()
   {
-    static auto& made = starpu::detail::registered<copy_on_gpu<T, false>>(
-        task_of_gpu<T>("collect_on_gpu", "upload"));
-    return made;
-  }
-  template <class T>
-  starpu_codelet& deliver_on_gpu_codelet()
-  {
-    static auto& made = starpu::detail::registered<copy_on_gpu<T, true>>(
-        task_of_gpu<T>("deliver_on_gpu", "download"));
+    static auto& made = starpu::detail::registered<collect_on_gpu<T>>(
+        {.name = "collect_on_gpu",
+         .symbol = std::string("nearfield_collect_on_gpu_") + (sizeof(T) == 4 ? "f32" : "f64"),
+         .profiler_name = "pack",
+         .backends = backend::cuda,
+         .has_cuda = built_with_cuda(),
+         .is_counted = false});
     return made;
   }
 
@@ -252,8 +221,6 @@ namespace nearfield::starpu_mpi::detail
 
   template starpu_codelet& collect_on_gpu_codelet<float>();
   template starpu_codelet& collect_on_gpu_codelet<double>();
-  template starpu_codelet& deliver_on_gpu_codelet<float>();
-  template starpu_codelet& deliver_on_gpu_codelet<double>();
   template starpu_codelet& copy_codelet<float>(backend);
   template starpu_codelet& copy_codelet<double>(backend);
 }

@@ -47,12 +47,9 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   starpu_codelet& copy_codelet(backend where);
 
-  /// As collect_codelet() of points, from columns in the memory of the only GPU or in pinned memory, on that GPU.
+  /// As collect_codelet(), from columns in the memory of the only GPU, on that GPU.
   template <class T>
   starpu_codelet& collect_on_gpu_codelet();
-  /// As deliver_codelet() of points, to columns in pinned memory, on the only GPU.
-  template <class T>
-  starpu_codelet& deliver_on_gpu_codelet();
 
   struct upload_argument : starpu::detail::task_argument
   {

@@ -412,11 +412,11 @@ namespace nearfield::starpu_mpi::detail
   void step_parts<T>::make_pieces(index_type n_points, int gpu, bool accumulate)
   {
     nearfield::detail::on_device const here(gpu);
-    index_type const most = index_type(1) << piece_shift<T>(n_points);
+    int const shift = piece_shift<T>(n_points);
+    index_type const most = index_type(1) << shift;
     pieces.have_inputs = false;
-    pieces.reads_pinned = true;
-    pieces.writes_pinned = !accumulate;
     pieces.delivery_order = handle::of_order();
+    bool reads_pinned = true, writes_pinned = !accumulate;
     for (index_type begin = 0; begin < n_points;)
     {
       index_type const end = begin + std::min(most, n_points - begin);
@@ -426,10 +426,18 @@ namespace nearfield::starpu_mpi::detail
       one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
       one.q = data_of<T>(n_q() * points.size());
       one.out = data_of<T>(n_out() * points.size());
-      pieces.reads_pinned = pieces.reads_pinned && are_pinned(columns.q.view(), points);
-      pieces.writes_pinned = pieces.writes_pinned && are_pinned(columns.out.view(), points);
+      reads_pinned = reads_pinned && are_pinned(columns.q.view(), points);
+      writes_pinned = writes_pinned && are_pinned(columns.out.view(), points);
       begin = end;
     }
+    using pinned = pinned_columns_argument<T>;
+    auto const argument = [&](auto const& to)
+    {
+      return std::make_unique<pinned>(
+          pinned{{&watch}, columns.q.view(), to, pieces.all.size(), shift});
+    };
+    if (reads_pinned) pieces.read_pinned = argument(std::nullopt);
+    if (writes_pinned) pieces.write_pinned = argument(columns.out.view());
   }
 
   template <class T>

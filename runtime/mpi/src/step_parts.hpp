@@ -21,6 +21,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -228,9 +229,9 @@ namespace nearfield::starpu_mpi::detail
   {
     std::deque<caller_piece<T>> all; ///< tasks know addresses of their members
     bool have_inputs = false;        ///< those of the caller's columns, since they changed last
-    bool reads_pinned = false,
-         writes_pinned = false; ///< the GPU copies the caller's columns itself
-    handle delivery_order;      ///< without values: results of peers are delivered after the pieces
+    /// where the GPU copies the caller's columns itself
+    std::unique_ptr<pinned_columns_argument<T>> read_pinned, write_pinned;
+    handle delivery_order; ///< without values: results of peers are delivered after the pieces
   };
 
   /// Another rank with leaves that touch own ones.
