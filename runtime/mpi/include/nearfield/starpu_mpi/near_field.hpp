@@ -79,8 +79,8 @@ namespace nearfield::starpu_mpi
   /// inputs_changed() and positions_changed() in the same order.
   ///
   /// With a GPU, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without CPU workers. That
-  /// goes for inputs, and for results without `accumulate`, if the values of each column follow one another and all of it
-  /// is pinned from before the step is made until the step is gone.
+  /// goes for inputs, and for results without `accumulate`, if the values of each column follow one another and it is
+  /// pinned as a whole, by one call, from before the step is made until the step is gone.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
