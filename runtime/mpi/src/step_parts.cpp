@@ -264,17 +264,17 @@ namespace nearfield::starpu_mpi::detail
     boxes const& known = leaves.sources;
     std::size_t n_sent = 0;
     std::size_t g = 0;
-    index_type end = 0; // of the last run
+    index_type run_end = 0; // of the last run
     for (index_type const b : from.sent)
     {
       index_type const begin = known.begin(leaves.first + b) - known.begin(leaves.first);
       index_type const size = known.count(leaves.first + b);
       if (size == 0) continue;
-      bool begins_run = one.sent.empty() || begin != end;
+      bool begins_run = one.sent.empty() || begin != run_end;
       for (; plan.sources[g].end <= begin; ++g) begins_run = true; // a run is of one group
       if (begins_run) one.sent.push_back({static_cast<index_type>(n_sent), begin});
       n_sent += size;
-      end = begin + size;
+      run_end = begin + size;
     }
     std::size_t const n = known.offsets[from.last_leaf] - known.offsets[from.first_leaf];
     check_message(one.rank, std::max(n_x(), n_q()), std::max(n_sent, n), sizeof(T));
@@ -284,13 +284,13 @@ namespace nearfield::starpu_mpi::detail
     one.q_sent = data_of<T>(n_q() * n_sent);
     one.x = data_of<T>(n_x() * n);
     one.q = data_of<T>(n_q() * n);
-    auto const add = [&](std::size_t g, std::size_t first_run, std::size_t end_run)
+    auto const add = [&](std::size_t group, std::size_t first_run, std::size_t end_run)
     {
       std::size_t const begin = sent[first_run].row,
                         end = end_run < sent.size() ? sent[end_run].row : n_sent;
       for (auto const& [to, data] :
-           {std::pair(&one.positions, &groups[g].x), std::pair(&one.inputs, &groups[g].q)})
-        to->add_runs(*data, one.sent_list, begin, end - begin, plan.sources[g].begin, first_run,
+           {std::pair(&one.positions, &groups[group].x), std::pair(&one.inputs, &groups[group].q)})
+        to->add_runs(*data, one.sent_list, begin, end - begin, plan.sources[group].begin, first_run,
                      end_run - first_run);
     };
     for_each_group(sent, plan.sources, add, &row_run::place);
