@@ -78,9 +78,10 @@ namespace nearfield::starpu_mpi
   /// tree and all columns must outlive the step. All ranks make the same steps, and call submit(), deliver(),
   /// inputs_changed() and positions_changed() in the same order.
   ///
-  /// With a GPU, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without CPU workers. That
-  /// goes for inputs, and for results without `accumulate`, if the values of each column follow one another and it is
-  /// pinned as a whole, by one call, from before the step is made until the step is gone.
+  /// With a GPU, pin your columns (starpu_memory_pin, starpu_malloc): it then copies them itself, without CPU workers.
+  /// That goes for inputs, for results without `accumulate`, and for positions of the tree. The values of a column must
+  /// follow one another and share no page with another column, and one call must pin them all, before the step is made
+  /// and until it is gone.
   template <kernel_real T>
   class NEARFIELD_API near_field
   {
