@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <mutex>
 #include <set>
-#include <thread>
 
 namespace nearfield::starpu
 {
@@ -252,27 +251,6 @@ namespace nearfield::starpu
   {
     detail::wait_for_all_tasks();
     monitor::of_process().rethrow();
-  }
-
-  starpu_sched_policy* yielding_policy(std::string const& name)
-  {
-    static starpu_sched_policy policy;
-    static starpu_task* (*pop)(unsigned) = nullptr; // none, of a policy that gives tasks to workers
-    if (policy.policy_name && policy.policy_name == name) return &policy; // which may be in use
-    for (auto** known = starpu_sched_get_predefined_policies(); known && *known; ++known)
-    {
-      if ((*known)->policy_name != name) continue;
-      policy = **known;
-      pop = policy.pop_task;
-      policy.pop_task = [](unsigned context)
-      {
-        starpu_task* const task = pop ? pop(context) : nullptr;
-        if (!task) std::this_thread::yield();
-        return task;
-      };
-      return &policy;
-    }
-    return nullptr;
   }
 
   std::string version()

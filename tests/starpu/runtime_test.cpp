@@ -1,5 +1,6 @@
 #include "environment.hpp"
 #include "runtime/src/conf.hpp"
+#include "runtime/src/idle_pause.hpp"
 #include "runtime/src/rates.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -219,6 +220,26 @@ namespace
       EXPECT_STREQ(std::getenv("STARPU_SCHED"), variable);
       unsetenv("STARPU_SCHED");
     }
+  }
+
+  TEST(starpu_runtime, idle_workers_look_less_often_the_more_they_are_and_the_longer_they_wait)
+  {
+    using namespace std::chrono_literals;
+    for (int const n_idle : {0, 1, 2, 3, 14, 59, 128})
+    {
+      auto pause = 0ns, waited = 0ns;
+      for (int look = 0; look < 20; ++look)
+      {
+        auto const next = starpu::detail::idle_pause(pause, n_idle);
+        EXPECT_GT(next, 0ns);
+        EXPECT_GE(next, pause);
+        EXPECT_LE(next, waited + 500ns) << "longer than the worker has been idle";
+        waited += next;
+        pause = next;
+      }
+      EXPECT_EQ(pause, std::max(1, n_idle) * 1us);
+    }
+    EXPECT_EQ(starpu::detail::idle_pause(59us, 4), 4us); // others have found tasks
   }
 
   TEST(starpu_runtime, takes_the_scheduler_and_the_workers_that_are_stated)

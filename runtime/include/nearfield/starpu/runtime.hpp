@@ -20,7 +20,7 @@ namespace nearfield::starpu
   /// differ from StarPU's: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a single launch
   /// drains before the next one fills it), and one core is left free for each GPU and one for the main
   /// thread (with a worker on every core, downloads wait) unless STARPU_NCPU or STARPU_RESERVE_NCPU is set.
-  /// Workers that find no task leave their core to other threads (yielding_policy()).
+  /// Workers that find no task leave their core to other threads and pause (yielding_policy()).
   struct runtime_options
   {
     /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for
@@ -105,11 +105,12 @@ namespace nearfield::starpu
     runtime starpu_;
   };
 
-  /// A copy of StarPU's scheduling policy of this name, in which a worker that finds no task lets other threads have its
-  /// core. Workers of StarPU's own keep the core while they look for tasks, which takes time where threads share it and
-  /// tasks wait for those threads: for messages of other ranks, for more tasks, for other workers. A core that nobody
-  /// else wants loses nothing. A runtime that starts StarPU takes it; a program that does gives it to starpu_init(),
-  /// where STARPU_SCHED is not set, which StarPU prefers:
+  /// A copy of StarPU's scheduling policy of this name, in which a CPU worker that finds no task yields its core and
+  /// pauses before it looks again: the longer it has been idle, and the more workers are idle, the longer, up to one
+  /// microsecond for each of them. StarPU's own workers look without a pause. That keeps the core from threads that share
+  /// it (messages of other ranks, the main thread), and many idle workers block the queues of GPU workers. A runtime that
+  /// starts StarPU takes this policy; a program that starts StarPU itself gives it to starpu_init(), where STARPU_SCHED
+  /// is not set, which StarPU prefers:
   ///
   ///     conf.sched_policy = nearfield::starpu::yielding_policy();
   ///
