@@ -87,6 +87,10 @@ namespace nearfield::starpu::detail
     };
     bool const may_share = made.where == backend::cuda && options.backend == backend::automatic;
     int const gpus = starpu.n_gpus();
+    // one GPU takes what another leaves it, several must end together
+    if (made.where == backend::cuda && made.form == pair_form::mutual && groups.is_for_gpus &&
+        gpus > 1)
+      regroup(nearfield::detail::cut_for_form(groups, made.form));
     bool const has_rates = may_share && groups.is_for_gpus && groups.targets.size() > 0 &&
                            free_cpu_workers(gpus) > 0 && measure_rates(step, made);
     if (has_rates)

@@ -98,6 +98,14 @@ namespace nearfield::detail
     first_leaf.push_back(end);
   }
 
+  std::vector<index_type> cut_for_form(leaf_groups_view const& groups, pair_form form)
+  {
+    std::vector<index_type> first_leaf{0};
+    cut_evenly(cumulated_pairs(groups, form), groups.targets.size(), groups.first_leaf.size() - 1,
+               first_leaf);
+    return first_leaf;
+  }
+
   shared_leaves share_leaves(leaf_groups_view const& groups, pair_form form, int n_rhs,
                              step_workers const& workers)
   {

@@ -57,6 +57,11 @@ namespace nearfield::detail
   void cut_evenly(std::vector<double> const& sums, index_type end, std::size_t n,
                   std::vector<index_type>& first_leaf);
 
+  /// The first leaves of as many groups, cut with about equal numbers of pairs of that form. Where the form is mutual a pair
+  /// of two groups belongs to the first of them, so groups of equal one-sided pairs differ by the pairs between them.
+  NEARFIELD_API std::vector<index_type> cut_for_form(leaf_groups_view const& groups,
+                                                     pair_form form);
+
   /// Leaves cut into groups for each kind of worker.
   struct shared_leaves
   {

@@ -161,6 +161,31 @@ namespace
     return {3, pairs * c / (1 + c) / 3, gpus, pairs / (1 + c) / gpus};
   }
 
+  TEST(cut_for_form, groups_have_equal_numbers_of_pairs_of_the_form)
+  {
+    auto const imbalance = [](leaf_groups_view const& groups, pair_form form)
+    {
+      double largest = 0, all = 0;
+      auto const planned = plan(groups, form);
+      for (auto const& group : planned.groups)
+      {
+        largest = std::max(largest, group.interactions);
+        all += group.interactions;
+      }
+      return largest / (all / static_cast<double>(planned.groups.size()));
+    };
+    for (cloud const shape : {cloud::uniform, cloud::plummer})
+    {
+      leaves_for_gpus const given(shape);
+      auto view = given.groups.view();
+      EXPECT_GT(imbalance(view, pair_form::mutual), 1.05) << "cut by one-sided pairs";
+      auto const cut = nearfield::detail::cut_for_form(view, pair_form::mutual);
+      ASSERT_EQ(cut.size(), view.first_leaf.size());
+      view.first_leaf = cut;
+      EXPECT_LT(imbalance(view, pair_form::mutual), 1.01);
+    }
+  }
+
   TEST(share_leaves, groups_have_the_pairs_of_their_kind)
   {
     for (cloud const shape : {cloud::uniform, cloud::plummer, cloud::planar})
