@@ -73,4 +73,8 @@ namespace nearfield::starpu::detail
   /// Waits for the tasks that write the data, without moving it. Throws nearfield::error if called by a worker, or
   /// if StarPU is not running.
   NEARFIELD_API void wait_for_writers(starpu_data_handle_t data, char const* what);
+  /// Polls until no task of the process is left, for two milliseconds at most, on the core that runtimes with GPUs leave
+  /// to the main thread. StarPU wakes a thread that waits tens of microseconds late, which a step of a millisecond on
+  /// several GPUs would notice. Throws what wait_for_writers() throws.
+  void poll_for_last_task();
 }

@@ -152,6 +152,8 @@ namespace nearfield::starpu::detail
 
     void wait() override
     {
+      if (std::ranges::any_of(plan.groups, [](auto const& group) { return group.is_for_gpus; }))
+        poll_for_last_task();
       // those of CPU workers first: they are many, and asking for each takes time, in which the GPUs still compute
       for (std::size_t g = n_tasks(); g-- > 0;)
         if (is_written[g]) // StarPU aborts when data is read that no task has written

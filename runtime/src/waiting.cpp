@@ -5,8 +5,10 @@
 #include <nearfield/core/error.hpp>
 
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <system_error>
+#include <thread>
 
 namespace nearfield::starpu
 {
@@ -25,6 +27,15 @@ namespace nearfield::starpu
     check_may_wait("wait");
     check_running();
     check(starpu_task_wait_for_all(), "starpu_task_wait_for_all");
+  }
+
+  void detail::poll_for_last_task()
+  {
+    check_may_wait("wait");
+    check_running();
+    auto const end = std::chrono::steady_clock::now() + std::chrono::milliseconds(2);
+    while (starpu_task_nsubmitted() > 0 && std::chrono::steady_clock::now() < end)
+      std::this_thread::yield();
   }
 
   void detail::acquire_to_read(starpu_data_handle_t data, int node, char const* what)
