@@ -2,6 +2,7 @@
 
 #include "little_space.hpp"
 #include "own_graph.hpp"
+#include "runtime/src/environment.hpp"
 
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/radius_search.hpp>
@@ -93,6 +94,16 @@ namespace
     EXPECT_LE(error_of(soa{out}, reference_near_field(one_over_r<>{}, leaves, x, x,
                                                       soa<double const, 1>(soa{q}))),
               tolerance<double>);
+  }
+
+  TEST(starpu_allocation, of_address_space_counts_tasks)
+  {
+    if (address_space_in_use() >> 40) GTEST_SKIP() << "a sanitizer's address space";
+    using starpu::detail::check_address_space;
+    EXPECT_THAT(message_in_little_space([] { check_address_space(4, 1'000'000); }),
+                testing::HasSubstr("less than 7817 MiB")); // 8 KiB a task
+    EXPECT_THAT(message_in_little_space([] { check_address_space(4, 0); }),
+                testing::HasSubstr("less than 4 MiB"));
   }
 
   TEST(starpu_allocation, for_a_handle_that_fails_is_an_error_that_says_so)

@@ -60,6 +60,20 @@ namespace nearfield::test
     EXPECT_EQ(calls, 10) << "the next loop is whole";
   }
 
+  TEST(starpu_cpu_workers, start_no_part_after_one_has_thrown)
+  {
+    starpu::cpu_workers on(one_runtime());
+    std::atomic<int> calls = 0;
+    EXPECT_THROW(on.run(1000,
+                        [&](int)
+                        {
+                          ++calls;
+                          throw std::out_of_range("part");
+                        }),
+                 std::out_of_range);
+    EXPECT_LE(calls, on.workers()) << "one for each, all at once";
+  }
+
   TEST(starpu_cpu_workers, serve_a_worker_that_calls_them)
   {
     starpu::cpu_workers on(one_runtime());

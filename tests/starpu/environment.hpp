@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,7 +35,7 @@ namespace nearfield::test
     environment& operator=(environment const&) = delete;
     ~environment()
     {
-      for (auto const& [name, value] : before_)
+      for (auto const& [name, value] : std::views::reverse(before_))
         if (value)
           setenv(name, value->c_str(), 1);
         else

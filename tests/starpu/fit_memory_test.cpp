@@ -50,6 +50,24 @@ namespace
     return largest;
   }
 
+  TEST(step_bytes, are_those_of_two_sets_of_inputs_and_of_all_else_once)
+  {
+    cloud_in_groups const c(cloud::uniform);
+    auto const n = static_cast<double>(c.x.size());
+    for (planner const plan : both_forms)
+    {
+      auto const whole = plan(c.groups.view(), true, nearfield::detail::default_chunks, nullptr);
+      double of_groups = 0, halo = 0;
+      for (auto const& group : whole.groups)
+      {
+        of_groups += static_cast<double>(group.list.size());
+        halo += group.halo_size;
+      }
+      EXPECT_EQ(step_bytes(whole, {24, 1000, 7, 500}),
+                n * (24 + 2 * 1000) + n * 7 + (n + halo) * 500 + of_groups);
+    }
+  }
+
   TEST(plan_for_gpus, leaves_the_groups_as_they_are_where_all_fits)
   {
     cloud_in_groups const c(cloud::plummer);

@@ -104,6 +104,25 @@ namespace
     EXPECT_EQ(groups_of_equal_leaves(70'000, 2), 16u);
   }
 
+  TEST(group_leaves, leaves_without_pairs_count_too)
+  {
+    // of 1000 leaves the first ten have a point each
+    constexpr index_type n = 1000, with_points = 10;
+    std::vector<index_type> offsets(n + 1, with_points), none(n + 1);
+    std::vector<source_range> own(n);
+    for (index_type b = 0; b < with_points; ++b)
+    {
+      offsets[b] = b;
+      own[b] = {b, b + 1};
+    }
+    leaf_groups_view view;
+    view.targets = view.sources = {offsets};
+    view.full = view.half = {own, none, {}, {}};
+    auto const first = detail::first_leaves_of_groups(view, {.leaves_per_group = 100});
+    ASSERT_EQ(first.size(), 11u);
+    for (std::size_t g = 0; g < 10; ++g) EXPECT_LE(first[g + 1] - first[g], 110u);
+  }
+
   TEST(group_leaves, an_empty_tree_has_no_groups)
   {
     auto const x = make_points<float, 2>(cloud::uniform, 0);

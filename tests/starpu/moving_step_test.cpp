@@ -316,6 +316,10 @@ namespace
     using tree_type = starpu::moving_tree<double, 3>;
     EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.max_leaf_size = 0}); },
                 complains_of("max_leaf_size"));
+    EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.max_leaf_size = -5}); },
+                complains_of("max_leaf_size", "-5"));
+    EXPECT_THAT([&] { tree_type(one_runtime(), p.hx, {.level = -1}); },
+                complains_of("level", "-1"));
     EXPECT_THAT(
         [&] {
           starpu::near_field(tree, K(), p.hq, p.hout,

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <string>
 #include <vector>
 
 namespace
@@ -76,6 +77,17 @@ namespace
     handle const x = handle::of(values.data(), 150), q = handle::of(two.data(), 100);
     EXPECT_THAT(inner(x, q, a.hout[0]),
                 AllOf(HasSubstr("q has 2 right-hand sides"), HasSubstr("out has 1")));
+    handle const y = handle::of(values.data(), 120), out = handle::of(two.data(), 100);
+    auto const outer = [&](handle const& of_sources, handle const& of_targets)
+    {
+      return message_of(
+          [&] { p2p.insert_outer({.x = x, .out = of_targets}, {.x = y, .q = of_sources}); });
+    };
+    EXPECT_THAT(outer(b.hq[0], out),
+                AllOf(HasSubstr("the targets have 2"), HasSubstr("the sources 1")));
+    handle const many_q = handle::of(values.data(), 80);
+    EXPECT_THAT(outer(many_q, a.hout[0]),
+                AllOf(HasSubstr("the targets have 1"), HasSubstr("the sources 2")));
     EXPECT_THAT(inner(a.hx, {a.hq[0], a.hq[0]}, {a.hout[0]}), HasSubstr("found 6 buffers"));
     // as many handles as two right-hand sides have, and as one has
     EXPECT_THAT(inner(a.hx, {a.hq[0]}, {a.hout[0], b.hout[0], b.hq[0]}),
@@ -170,6 +182,16 @@ namespace
     EXPECT_THAT(
         message_of([] { one_runtime().wait(); }),
         AllOf(HasSubstr("p2p_inner: the task's argument has"), HasSubstr("STARPU_CL_ARGS_NFREE")));
+    for (std::size_t const size : {p2p.argument_size() - 8, p2p.argument_size() + 8})
+    {
+      starpu::check(starpu_task_insert(p2p.inner(), STARPU_R, a.hx[0].get(), STARPU_R,
+                                       a.hx[1].get(), STARPU_R, a.hx[2].get(), STARPU_R,
+                                       a.hq[0].get(), STARPU_RW, c.hout[0].get(),
+                                       STARPU_CL_ARGS_NFREE, p2p.argument(), size, 0),
+                    "starpu_task_insert");
+      EXPECT_THAT(message_of([] { one_runtime().wait(); }),
+                  HasSubstr("the task's argument has " + std::to_string(size) + " bytes"));
+    }
   }
 
   TEST_F(own_handles_errors, an_argument_of_another_interaction_reaches_the_runtime)

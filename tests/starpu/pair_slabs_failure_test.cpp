@@ -118,6 +118,20 @@ namespace nearfield::test
     expect_to_count_again();
   }
 
+  TEST_F(starpu_pair_slabs_that_fail, say_so_without_any_slab)
+  {
+    if (address_space_in_use() >> 40) GTEST_SKIP() << "a sanitizer's address space";
+    points<double, 3> const none;
+    column_handles<double, 3> const columns(none);
+    pair_slabs<double, 3> list(one_runtime(), columns.view(), 0.1);
+    EXPECT_EQ(list.n_pairs(), 0u);
+    EXPECT_THAT(message_in_little_space([&] { list.recount(); }),
+                testing::HasSubstr("MiB of address space is left"));
+    EXPECT_THAT([&] { static_cast<void>(list.n_pairs()); }, complains_of("recount()"));
+    list.recount();
+    EXPECT_EQ(list.n_pairs(), 0u);
+  }
+
   TEST_F(starpu_pair_slabs_that_fail, say_so_when_they_are_counted_again_unasked)
   {
     {

@@ -65,6 +65,18 @@ namespace nearfield::test
       return x;
     }
 
+    /// Moves points that have handles.
+    template <class T>
+    void move(points<T, 3>& x, column_handles<T, 3> const& columns, random_numbers& random)
+    {
+      for (int a = 0; a < 3; ++a)
+      {
+        starpu_data_acquire(columns.view()[a], STARPU_RW);
+        for (T& value : x.columns[a]) value += static_cast<T>(random.uniform(-0.02, 0.02));
+        starpu_data_release(columns.view()[a]);
+      }
+    }
+
     /// Writes into a column that has a handle.
     template <class T>
     void set(starpu_data_handle_t column, std::size_t i, T value)
@@ -173,17 +185,66 @@ namespace nearfield::test
         {
           cells.rebuild(x.view());
           expect_lists(list, cells, pairs::half);
-          for (int a = 0; a < 3; ++a)
-          {
-            starpu_data_acquire(columns.view()[a], STARPU_RW);
-            for (T& value : x.columns[a]) value += static_cast<T>(random.uniform(-0.02, 0.02));
-            starpu_data_release(columns.view()[a]);
-          }
+          move(x, columns, random);
           list.recount();
           if (step == 2) list.recount(); // before the pairs are filled
         }
         list.fill();
       }
+  }
+
+  TYPED_TEST(starpu_pair_slabs, count_again_when_points_of_two_sets_have_moved)
+  {
+    using T = TypeParam;
+    auto queries = make_points<T, 3>(cloud::plummer, 700);
+    auto sources = make_points<T, 3>(cloud::uniform, 900);
+    column_handles<T, 3> const of_queries(queries), of_sources(sources);
+    for (backend const where : backends)
+    {
+      pair_slabs<T, 3> list(one_runtime(), of_queries.view(), of_sources.view(), 0.1,
+                            {.which = pairs::full, .backend = where, .slabs = 4});
+      random_numbers random(7);
+      for (int step = 0; step < 3; ++step)
+      {
+        expect_lists(list, cell_list<T, 3>(queries.view(), sources.view(), 0.1), pairs::full);
+        if (step != 1) move(queries, of_queries, random);
+        if (step != 0) move(sources, of_sources, random);
+        list.recount();
+      }
+      list.fill();
+    }
+  }
+
+  TYPED_TEST(starpu_pair_slabs, leave_no_geometry_of_an_older_search_in_a_list)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::uniform, 200);
+    cell_list<T, 3> const cells(x.view(), 0.3);
+    column_handles<T, 3> const columns(x);
+    pair_slabs<T, 3> list(one_runtime(), columns.view(), 0.2);
+    auto const expect_no_geometry = [&](auto&& older)
+    {
+      ASSERT_FALSE(older.r2.empty() || older.displacements[2].empty());
+      list.to_host(older);
+      EXPECT_TRUE(older.r2.empty());
+      for (auto const& column : older.displacements) EXPECT_TRUE(column.empty());
+    };
+    expect_no_geometry(
+        radius_search(simd, cells, to_coo{.distances = true, .displacements = true}));
+    expect_no_geometry(
+        radius_search(simd, cells, to_csr{.distances = true, .displacements = true}));
+  }
+
+  TYPED_TEST(starpu_pair_slabs, are_no_more_than_there_are_rows)
+  {
+    using T = TypeParam;
+    auto const x = make_points<T, 3>(cloud::uniform, 3);
+    column_handles<T, 3> const columns(x);
+    for (backend const where : backends)
+      EXPECT_EQ(
+          (pair_slabs<T, 3>(one_runtime(), columns.view(), 2., {.backend = where, .slabs = 10})
+               .size()),
+          3u);
   }
 
   TYPED_TEST(starpu_pair_slabs, keep_the_handles_of_pairs_while_they_have_room)

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <vector>
 
 namespace
@@ -48,6 +49,39 @@ namespace
     }
     two_leaves const fits(300, 5);
     EXPECT_NO_THROW(static_cast<void>(plan_mutual(fits.view(), true)));
+  }
+
+  TEST(plan_mutual, has_at_most_65535_sets_however_many_ranges_are_met)
+  {
+    // leaves of one point; the first, a group of its own, meets every second one of the others
+    constexpr index_type n_met = 70'000, n = 2 * n_met + 1;
+    std::vector<index_type> offsets(n + 1), range_offsets(n + 1, n_met);
+    std::iota(offsets.begin(), offsets.end(), 0u);
+    range_offsets[0] = 0;
+    std::vector<source_range> own, ranges;
+    for (index_type b = 0; b < n; ++b) own.push_back({b, b + 1});
+    for (index_type i = 0; i < n_met; ++i) ranges.push_back({2 * i + 2, 2 * i + 3});
+    std::vector<index_type> const first_leaf{0, 1, n};
+    leaf_groups_view groups;
+    groups.first_leaf = first_leaf;
+    groups.targets = groups.sources = {offsets};
+    groups.full = groups.half = {own, range_offsets, ranges, {}};
+
+    auto const plan = plan_mutual(groups, false, 3);
+    auto const& first = plan.groups[0];
+    EXPECT_LE(first.head.n_sets, 65535u);
+    nearfield::detail::task_list_view const list(first.head, first.list.data());
+    ASSERT_EQ(first.head.n_ranges, n_met);
+    for (index_type i = 0; i < n_met; ++i)
+    {
+      source_range const& range = list.ranges[i];
+      ASSERT_LT(range.set, first.head.n_sets);
+      source_set const& set = list.sets[range.set];
+      ASSERT_EQ(plan.source_chunks[first.source_chunks[set.allocation]].begin + set.begin +
+                    range.begin,
+                ranges[i].begin);
+      ASSERT_EQ(range.end - range.begin, 1u);
+    }
   }
 
   TEST(plan_mutual, takes_more_chunks_than_a_list_has_sets)

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -338,6 +339,17 @@ namespace nearfield::test
     EXPECT_THROW(static_cast<void>(
                      starpu::radius_search(one_runtime(), cells, reduce{0, counts, in_combine})),
                  std::runtime_error);
+    // and starts no part after one has thrown
+    std::atomic<int> calls = 0;
+    auto const always = [&](int& sum, index_type, index_type, T)
+    {
+      ++calls;
+      throws(sum);
+    };
+    EXPECT_THROW(
+        static_cast<void>(starpu::radius_search(one_runtime(), cells, reduce{0, always, adds})),
+        std::runtime_error);
+    EXPECT_LE(calls, starpu::cpu_workers(one_runtime()).workers()) << "one for each, all at once";
     // and the next search is none the worse
     EXPECT_EQ(static_cast<std::uint64_t>(
                   starpu::radius_search(one_runtime(), cells, reduce{0, counts, adds})),

@@ -268,6 +268,19 @@ namespace
     EXPECT_FALSE(starpu_is_initialized());
   }
 
+  // StarPU would read past its array.
+  TEST(starpu_runtime, a_list_that_fills_the_array_of_starpu_is_refused)
+  {
+    std::string zeros = "0";
+    for (int n = 1; n < STARPU_NMAXWORKERS; ++n) zeros += " 0";
+    environment variables;
+    variables.set("STARPU_WORKERS_CPUID", zeros.c_str());
+    EXPECT_THAT(message_of([] { runtime const r({.workers = 1}); }),
+                HasSubstr("give at most " + std::to_string(STARPU_NMAXWORKERS - 1)));
+    variables.set("STARPU_WORKERS_CPUID", zeros.substr(2).c_str());
+    EXPECT_NO_THROW(runtime const r({.workers = 1}));
+  }
+
   TEST(starpu_runtime, more_cores_than_it_was_built_for_are_named_with_the_remedy)
   {
     EXPECT_EQ(starpu::detail::worker_limit_of(STARPU_MAXCPUS), "");

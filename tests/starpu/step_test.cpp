@@ -76,6 +76,7 @@ namespace
       starpu::task_recording const recording;
       EXPECT_THAT(message_of([] { starpu::task_recording const second; }),
                   HasSubstr("one already"));
+      auto const begin = std::chrono::steady_clock::now();
       step.submit();
       step.wait();
       std::map<std::string_view, std::size_t> ran;
@@ -87,6 +88,9 @@ namespace
         EXPECT_GE(task.begin, last) << "in order";
         EXPECT_GE(task.end, task.begin);
         last = task.begin;
+        EXPECT_LE(task.end,
+                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count())
+            << "since the first task began";
       }
       EXPECT_EQ(ran["p2p_gather"], step.n_tasks());
       EXPECT_EQ(ran["deliver"], step.n_tasks());
@@ -281,6 +285,52 @@ namespace
       step.wait();
       EXPECT_EQ(p.out, std::vector<double>(900, 0.));
     }
+  }
+
+  // The tasks of the last step read what this changes.
+  TEST(starpu_step, positions_change_when_the_tasks_before_have_ended)
+  {
+    problem p(900);
+    auto step = p.step({.backend = simd});
+    starpu::cpu_workers on(one_runtime());
+    std::latch busy(on.workers()), go(1);
+    std::atomic<bool> may_end = false;
+    std::jthread const keeps_workers_busy(
+        [&]
+        {
+          on.run(on.workers(),
+                 [&](int)
+                 {
+                   busy.count_down();
+                   go.wait();
+                 });
+        });
+    busy.wait();
+    step.submit();
+    std::jthread const lets_them_end(
+        [&]
+        {
+          std::this_thread::sleep_for(std::chrono::milliseconds(50));
+          may_end = true;
+          go.count_down();
+        });
+    step.positions_changed();
+    EXPECT_TRUE(may_end) << "it did not wait";
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step, positions_may_change_at_once_after_a_submit)
+  {
+    // for ThreadSanitizer: no worker is held back here
+    problem p(3000);
+    auto step = p.step({.backend = simd});
+    step.submit();
+    step.positions_changed();
+    step.submit();
+    step.wait();
+    EXPECT_LE(p.error(), tolerance<double>);
   }
 
   TEST(starpu_step, accumulates_where_it_is_told_to)

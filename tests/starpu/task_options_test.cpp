@@ -2,6 +2,7 @@
 
 #include "environment.hpp"
 #include "own_graph.hpp"
+#include "runtime/src/codelet.hpp"
 #include "runtime/src/task.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -257,11 +258,56 @@ namespace
       return message_of([&] { p2p.insert_inner(a.box(), options); });
     };
     EXPECT_THAT(with({.worker = 1000}), AllOf(HasSubstr("worker: found 1000"), HasSubstr("has 2")));
+    EXPECT_THAT(with({.worker = 2}), AllOf(HasSubstr("worker: found 2"), HasSubstr("has 2")));
     EXPECT_THAT(with({.tag = 5, .after = {5}}), HasSubstr("waits for its own tag"));
     EXPECT_THAT(with({.after_tasks = {nullptr}}), HasSubstr("after_tasks: found a null pointer"));
     EXPECT_THAT(with({.after = {5}}), HasSubstr("give it a tag"));
     EXPECT_NO_THROW(p2p.wait());
     EXPECT_EQ(a.out.columns[0], std::vector<double>(50, 1.)) << "no task was submitted";
+  }
+
+  TEST(starpu_monitor, rethrows_the_first_failure_once)
+  {
+    starpu::monitor watch;
+    for (char const* const what : {"first", "second"}) try
+      {
+        throw error(what);
+      }
+      catch (...)
+      {
+        watch.caught();
+      }
+    EXPECT_EQ(message_of([&] { watch.rethrow(); }), "first");
+    EXPECT_NO_THROW(watch.rethrow());
+  }
+
+  TEST(starpu_codelet, says_what_a_task_takes)
+  {
+    struct nothing final : starpu::detail::codelet
+    {
+      nothing()
+          : codelet({.name = "nothing",
+                     .symbol = "nothing",
+                     .profiler_name = "nothing",
+                     .backends = {scalar, simd}})
+      {}
+      void run(starpu::detail::running_task const&) const override {}
+    };
+    static auto& made = *new nothing; // StarPU looks at models when it stops
+    starpu::detail::task_argument argument{.work = 1e6, .cpu_rate = 1e9};
+    starpu_task task;
+    starpu_task_init(&task);
+    task.cl = &made;
+    task.cl_arg = &argument;
+    auto const microseconds = [&](unsigned implementation)
+    {
+      auto* const worker = starpu_worker_get_perf_archtype(0, STARPU_NMAX_SCHED_CTXS);
+      return made.model->arch_cost_function(&task, worker, implementation);
+    };
+    EXPECT_DOUBLE_EQ(microseconds(0), 20 + 1000);
+    EXPECT_DOUBLE_EQ(microseconds(1), 20 + 10 * 1000) << "scalar";
+    task.cl = nullptr; // which is none of StarPU's
+    starpu_task_clean(&task);
   }
 
   TEST(starpu_backend_set, is_what_was_named)

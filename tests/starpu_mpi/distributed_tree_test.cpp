@@ -119,6 +119,19 @@ namespace
     }
   }
 
+  TEST(distributed_tree, takes_points_of_one_box_on_both_sides_of_a_cut)
+  {
+    for (cloud const shape : {cloud::all_equal, cloud::coincident})
+    {
+      auto const cloud_points = make_points<double, 3>(shape, 700);
+      auto const one = build_tree(cloud_points.view(), {.max_leaf_size = 20});
+      points<double, 3> all;
+      for (index_type const i : one.target_order()) all.push_back(cloud_points[i]);
+      for (owners const who : all_owners)
+        expect_same_tree(all, who, {.max_leaf_size = 20}, cut_choice::of_the_caller, 17);
+    }
+  }
+
   TEST(distributed_tree, cuts_into_equal_interactions)
   {
     auto const all = make_points<double, 3>(cloud::plummer, 20000);

@@ -34,7 +34,8 @@ namespace nearfield::starpu_mpi
     equal_interactions, ///< about as many pairs on every rank
     equal_points,       ///< about as many points, of both sets; saves an exchange of keys
     /// as the caller has distributed the points: those of each rank come after those of the ranks before it along the
-    /// curve. A leaf at a border goes to the later of its ranks.
+    /// curve; points of one position may be on both sides of a border. A leaf at a border goes to the later of its
+    /// ranks.
     of_the_caller
   };
 
