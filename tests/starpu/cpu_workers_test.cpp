@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <latch>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -84,6 +86,35 @@ namespace nearfield::test
     EXPECT_EQ(inner, 100 * n);
     EXPECT_THROW(on.run(n, [&](int) { on.run(2, [](int) { throw std::out_of_range("part"); }); }),
                  std::out_of_range);
+  }
+
+  TEST(starpu_cpu_workers, serve_a_second_loop_while_all_are_called_by_a_first)
+  {
+    starpu::cpu_workers on(one_runtime());
+    std::latch busy(on.workers()), go(1);
+    std::jthread const keeps_workers_busy(
+        [&]
+        {
+          on.run(on.workers(),
+                 [&](int)
+                 {
+                   busy.count_down();
+                   go.wait();
+                 });
+        });
+    busy.wait();
+    // of two loops that begin now, one finds that each worker has been called and has not come
+    std::atomic<int> calls = 0;
+    auto const run = [&]
+    {
+      on.run(10, [&](int) { ++calls; });
+    };
+    {
+      std::jthread const first(run), second(run);
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      go.count_down();
+    }
+    EXPECT_EQ(calls, 20);
   }
 
   TEST(starpu_cpu_workers, are_not_blocked_by_those_that_are_busy)

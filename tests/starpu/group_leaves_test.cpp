@@ -76,8 +76,9 @@ namespace
     EXPECT_LE(groups_of(1000, 1, {.gpus = 2, .groups_per_gpu = 50}), 8u) << "no more than leaves";
   }
 
-  /// The number of default groups of equal leaves that meet no other.
-  std::size_t groups_of_equal_leaves(index_type n, int gpus, index_type points = 1000)
+  /// The number of groups of equal leaves that meet no other.
+  std::size_t groups_of_equal_leaves(index_type n, group_options const& options,
+                                     index_type points = 1000)
   {
     std::vector<index_type> offsets(n + 1), none(n + 1);
     std::vector<source_range> own;
@@ -89,19 +90,26 @@ namespace
     leaf_groups_view view;
     view.targets = view.sources = {offsets};
     view.full = view.half = {own, none, {}, {}};
-    return detail::first_leaves_of_groups(view, {.gpus = gpus}).size() - 1;
+    return detail::first_leaves_of_groups(view, options).size() - 1;
+  }
+
+  TEST(group_leaves, of_equal_leaves_are_no_larger_than_asked_for)
+  {
+    for (index_type const n : {9u, 10u, 11u, 19u, 20u, 21u})
+      EXPECT_EQ(groups_of_equal_leaves(n, {.leaves_per_group = 10}), (n + 9) / 10) << n;
   }
 
   TEST(group_leaves, several_gpus_get_as_many_each)
   {
-    EXPECT_EQ(groups_of_equal_leaves(9000, 1), 8u);
-    EXPECT_EQ(groups_of_equal_leaves(3000, 1), 3u) << "1000 leaves fill a GPU";
-    EXPECT_EQ(groups_of_equal_leaves(9000, 2, 100), 1u) << "too few pairs for two";
-    EXPECT_EQ(groups_of_equal_leaves(9000, 2, 200), 2u) << "one each";
-    EXPECT_EQ(groups_of_equal_leaves(9000, 2, 600), 4u) << "not 5, and larger than of one GPU";
-    EXPECT_EQ(groups_of_equal_leaves(9000, 1, 600), 8u);
-    EXPECT_EQ(groups_of_equal_leaves(7500, 3), 6u) << "not 7";
-    EXPECT_EQ(groups_of_equal_leaves(70'000, 2), 16u);
+    EXPECT_EQ(groups_of_equal_leaves(9000, {.gpus = 1}), 8u);
+    EXPECT_EQ(groups_of_equal_leaves(3000, {.gpus = 1}), 3u) << "1000 leaves fill a GPU";
+    EXPECT_EQ(groups_of_equal_leaves(9000, {.gpus = 2}, 100), 1u) << "too few pairs for two";
+    EXPECT_EQ(groups_of_equal_leaves(9000, {.gpus = 2}, 200), 2u) << "one each";
+    EXPECT_EQ(groups_of_equal_leaves(9000, {.gpus = 2}, 600), 4u)
+        << "not 5, and larger than of one GPU";
+    EXPECT_EQ(groups_of_equal_leaves(9000, {.gpus = 1}, 600), 8u);
+    EXPECT_EQ(groups_of_equal_leaves(7500, {.gpus = 3}), 6u) << "not 7";
+    EXPECT_EQ(groups_of_equal_leaves(70'000, {.gpus = 2}), 16u);
   }
 
   TEST(group_leaves, leaves_without_pairs_count_too)

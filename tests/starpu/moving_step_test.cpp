@@ -213,6 +213,19 @@ namespace
               tolerance<double>);
   }
 
+  TEST(starpu_moving_steps, that_fail_add_nothing)
+  {
+    using K = one_over_r<3>;
+    own_columns<K, double> p(300);
+    p.x.columns[1][77] = std::numeric_limits<double>::quiet_NaN();
+    starpu::moving_tree<double, 3> tree(one_runtime(), p.hx);
+    starpu::near_field step{tree, K(), p.hq, p.hout, {.accumulate = true}};
+    step.submit();
+    EXPECT_THAT([&] { step.wait(); }, complains_of("point 77"));
+    p.hout.clear();
+    EXPECT_EQ(p.out.columns[0], std::vector<double>(300, 1.)) << "as it was";
+  }
+
   TEST(starpu_moving_steps, refuse_points_outside_a_given_root)
   {
     using K = one_over_r<3>;

@@ -1,5 +1,8 @@
 #include "environment.hpp"
+#include "points.hpp"
 #include "runtime/src/plan.hpp"
+
+#include <nearfield/tree/build_tree.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +14,7 @@ namespace
 {
   using namespace nearfield;
   using namespace nearfield::test;
+  using nearfield::detail::plan_gather;
   using nearfield::detail::plan_mutual;
   using testing::AllOf;
   using testing::HasSubstr;
@@ -37,6 +41,27 @@ namespace
       return result;
     }
   };
+
+  TEST(step_plan, groups_have_the_interactions_of_their_leaves)
+  {
+    auto const x = make_points<double, 3>(cloud::plummer, 900);
+    auto const y = make_points<double, 3>(cloud::uniform, 500);
+    tree_options<3> const options{.max_leaf_size = 20};
+    auto const one = build_tree(x.view(), options), two = build_tree(x.view(), y.view(), options);
+    auto const pairs_of = [](nearfield::detail::step_plan const& plan)
+    {
+      double pairs = 0;
+      for (auto const& group : plan.groups) pairs += group.interactions;
+      return pairs;
+    };
+    auto const groups = group_leaves(one, {.leaves_per_group = 7});
+    auto const of_two = group_leaves(two, {.leaves_per_group = 7});
+    auto const all = static_cast<double>(one.interaction_count());
+    EXPECT_EQ(pairs_of(plan_gather(groups.view(), false)), all);
+    EXPECT_EQ(pairs_of(plan_mutual(groups.view(), false)), all);
+    EXPECT_EQ(pairs_of(plan_gather(of_two.view(), false)),
+              static_cast<double>(two.interaction_count()));
+  }
 
   TEST(plan_mutual, on_gpus_a_group_has_and_reaches_fewer_than_2_to_the_31_points)
   {

@@ -524,5 +524,7 @@ namespace
                 is_of(error_kind::starpu_failure, -EIO));
     EXPECT_THAT([] { starpu::check(-ENODEV, "starpu_init"); },
                 is_of(error_kind::not_available, -ENODEV));
+    EXPECT_THAT([] { starpu::check(-ENOMEM, "starpu_malloc"); },
+                is_of(error_kind::out_of_memory, -ENOMEM));
   }
 }

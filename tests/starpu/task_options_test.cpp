@@ -15,6 +15,7 @@
 #include <atomic>
 #include <chrono>
 #include <initializer_list>
+#include <limits>
 #include <memory>
 #include <string>
 #include <thread>
@@ -57,12 +58,13 @@ namespace
     for (int const worker : {0, 1})
     {
       seen what;
-      p2p.insert_inner(a.box(), {.priority = starpu_sched_get_max_priority(),
-                                 .tag = 1234u + static_cast<unsigned>(worker),
-                                 .callback = &seen::look,
-                                 .callback_argument = &what,
-                                 .worker = worker,
-                                 .name = "mine"});
+      p2p.insert_inner(a.box(),
+                       {.priority = std::numeric_limits<int>::max(), // or the most there is
+                        .tag = 1234u + static_cast<unsigned>(worker),
+                        .callback = &seen::look,
+                        .callback_argument = &what,
+                        .worker = worker,
+                        .name = "mine"});
       p2p.wait();
       EXPECT_EQ(what.calls, 1);
       EXPECT_EQ(what.priority, starpu_sched_get_max_priority());
@@ -112,6 +114,18 @@ namespace
       return task;
     }
   };
+
+  TEST(starpu_task_options, a_callback_is_called_beside_a_recording)
+  {
+    points_of_a_user a(50);
+    starpu::p2p<one_over_r<3>, double> p2p;
+    starpu::task_recording const recording;
+    seen what;
+    p2p.insert_inner(a.box(), {.callback = &seen::look, .callback_argument = &what});
+    starpu_task_wait_for_all();
+    ASSERT_EQ(what.calls, 1);
+    EXPECT_THAT(recording.tasks(), testing::IsEmpty()) << "those of near_field steps";
+  }
 
   TEST(starpu_task_options, tasks_wait_for_others)
   {
@@ -294,7 +308,7 @@ namespace
       void run(starpu::detail::running_task const&) const override {}
     };
     static auto& made = *new nothing; // StarPU looks at models when it stops
-    starpu::detail::task_argument argument{.work = 1e6, .cpu_rate = 1e9};
+    starpu::detail::task_argument argument{.work = 1e6, .cpu_rate = 1e9, .gpu_rate = 1e10};
     starpu_task task;
     starpu_task_init(&task);
     task.cl = &made;
@@ -306,6 +320,9 @@ namespace
     };
     EXPECT_DOUBLE_EQ(microseconds(0), 20 + 1000);
     EXPECT_DOUBLE_EQ(microseconds(1), 20 + 10 * 1000) << "scalar";
+    starpu_perfmodel_device gpu{.type = STARPU_CUDA_WORKER, .devid = 0, .ncores = 0};
+    starpu_perfmodel_arch on_gpu{.ndevices = 1, .devices = &gpu};
+    EXPECT_DOUBLE_EQ(made.model->arch_cost_function(&task, &on_gpu, 0), 10 + 100);
     task.cl = nullptr; // which is none of StarPU's
     starpu_task_clean(&task);
   }
@@ -322,6 +339,18 @@ namespace
     EXPECT_TRUE(two.names_cuda());
     EXPECT_THAT(message_of([] { backend_set const none(std::initializer_list<backend>{}); }),
                 HasSubstr("backend: found none"));
+  }
+
+  TEST(starpu_backend_set, each_has_a_codelet_of_its_own)
+  {
+    using p2p = starpu::p2p<one_over_r<3>, double>;
+    auto const codelet_of = [](starpu::backend_set const& where)
+    {
+      return p2p({}, {.backend = where}).inner();
+    };
+    EXPECT_EQ(codelet_of(simd), codelet_of(simd));
+    EXPECT_NE(codelet_of(simd), codelet_of(backend::automatic)) << "which may have CUDA";
+    EXPECT_NE(codelet_of(simd), codelet_of(scalar));
   }
 
   TEST(starpu_backend_set, automatic_runs_no_scalar_task)

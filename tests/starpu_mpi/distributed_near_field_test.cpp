@@ -15,6 +15,7 @@
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -161,6 +162,20 @@ namespace
     step.wait();
     of.compute_expected();
     of.expect_results(bits<double>(), 99);
+  }
+
+  TEST(distributed_near_field, delivers_nothing_before_the_first_step)
+  {
+    problem<one_over_r<>, double> of(cloud::plummer, 300, owners::random, {.max_leaf_size = 10});
+    auto const before = of.out;
+    {
+      starpu_mpi::near_field step{
+          runtime_of_rank(), of.tree,      one_over_r<>{},
+          of.inputs(),       of.outputs(), {.delivery = starpu::delivery_choice::on_request}};
+      step.deliver();
+      step.wait();
+    }
+    EXPECT_EQ(of.out, before);
   }
 
   /// Columns in memory that StarPU has pinned for GPUs.
@@ -356,6 +371,7 @@ namespace
     {
       SCOPED_TRACE(testing::Message() << "move " << t);
       bool const has_new_inputs = t < 3; // then a rank has its points again
+      auto const begin = std::chrono::steady_clock::now();
       if (has_new_inputs)
         for (auto& column : of.q)
           for (T& value : column) value *= T(-1.5);
@@ -384,6 +400,11 @@ namespace
         of.expect_results(form == pair_form::one_sided ? bits<T>() : rounding_of(T()));
       }
       EXPECT_EQ(step.seconds() > 0, of.tree.size() > 0);
+      std::chrono::duration<double> const passed = std::chrono::steady_clock::now() - begin;
+      if (!on_gpus())
+      {
+        EXPECT_LE(step.seconds(), passed.count()) << "of one worker";
+      }
     }
   }
 

@@ -314,6 +314,24 @@ namespace
               1.11 * static_cast<double>(total) / static_cast<double>(n_ranks));
   }
 
+  TEST(distributed_tree, leaves_a_rank_that_seems_to_stand_still_some_of_the_work)
+  {
+    // of little work, times tell little: a rank counts as eight times slower or faster than the mean at most
+    auto const all = make_points<double, 3>(cloud::uniform, 20000);
+    auto const first = first_points(owners::even, all.size(), 1);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    auto const here = slice(all, first[rank], first[rank + 1]);
+    distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 16});
+    for (int t = 0; t < 15; ++t)
+      mine.rebuild(here, (rank == 0 ? 1e6 : 1e-3) * static_cast<double>(mine.interaction_count()));
+    auto const total = static_cast<double>(sum_of_ranks(mine.interaction_count()));
+    auto const n = static_cast<double>(size_of_world());
+    if (rank == 0)
+    {
+      EXPECT_GT(static_cast<double>(mine.interaction_count()), 0.1 * total / (1 + (n - 1) * 8 * n));
+    }
+  }
+
   TEST(distributed_tree, throws_the_same_error_on_all_ranks)
   {
     int const bad = size_of_world() - 1;
@@ -323,6 +341,9 @@ namespace
         message_of([&] { distributed_tree const mine(MPI_COMM_WORLD, all.view()); }),
         testing::AllOf(testing::StartsWith("rank " + std::to_string(bad) + ": build_tree: "),
                        testing::HasSubstr("point 7 of points at (")));
+    EXPECT_THAT(
+        [&] { distributed_tree const mine(MPI_COMM_WORLD, all.view()); },
+        testing::Throws<error>(testing::Property(&error::kind, error_kind::invalid_argument)));
     all.columns[1][7] = 0.5;
     EXPECT_THAT(message_of(
                     [&]
@@ -379,6 +400,9 @@ namespace
     EXPECT_THAT(message_of([&] { mine.rebuild(here, rank_of_world() == bad ? -1 : 1); }),
                 testing::AllOf(testing::StartsWith("rank " + std::to_string(bad)),
                                testing::HasSubstr("seconds is -1")));
+    double const infinity = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(message_of([&] { mine.rebuild(here, rank_of_world() == bad ? infinity : 1); }),
+                testing::HasSubstr("seconds is inf"));
     auto const one = build_tree(start.view(), {.max_leaf_size = 9});
     expect_part_of(one, start, mine);
     for (std::size_t i = 0; i < all.size(); ++i) all.columns[0][i] = start.columns[1][i];
