@@ -9,21 +9,46 @@
 
 namespace nearfield::detail::io
 {
+  /// The columns of a file from left to right: what they are, by known_name() or `_`, and what the file calls them.
+  struct named_columns
+  {
+    std::vector<std::string> names = {};
+    std::vector<std::string> titles = {};
+  };
+
+  /// Those that have these names in a file, of which some may say nothing.
+  named_columns columns_named(std::vector<std::string_view> const& titles);
+
+  /// Those of read_options.columns, each of which must be known.
+  named_columns columns_given(read_options const& options, std::string const& file);
+
+  /// n columns of a file that has no names.
+  named_columns usual_columns(std::size_t n, int dim);
+
+  /// `column 3`, for a column without a name; k from 0.
+  std::string numbered(std::size_t k);
+
   /// The meaning of the fields of a row: of each kind, which they are.
   struct column_map
   {
-    std::vector<std::string> names;
+    std::vector<std::string> names, titles;
     std::vector<std::size_t> positions, velocities, masses, inputs, outputs;
     std::vector<std::string> input_names, output_names;
+    bool are_momenta = false;  ///< the velocities, which are to be divided by masses
+    bool lacks_masses = false; ///< the file has momenta that are left out for that
   };
 
   /// `fail(found, expected)` throws.
-  column_map map_of(std::vector<std::string> const& names, int dim,
+  column_map map_of(named_columns columns, int dim,
                     std::function<void(std::string const&, std::string const&)> const& fail);
-
-  /// The names of n columns of a file that has none.
-  std::vector<std::string> usual_names(std::size_t n, int dim);
 
   /// A point set with these columns, without points.
   point_set empty_set(column_map const& map);
+
+  /// Adds to a report what each column is.
+  void describe(column_map const& map, file_report& report);
+
+  /// p / m. Throws nearfield::error by `fail(found, expected)` if that is not finite.
+  double velocity_of(double momentum, double mass,
+                     std::function<void(std::string const&, std::string const&)> const& fail);
 }

@@ -1,4 +1,6 @@
+#include "columns.hpp"
 #include "column_map.hpp"
+#include "column_names.hpp"
 #include "input_file.hpp"
 #include "text.hpp"
 
@@ -12,11 +14,26 @@ namespace nearfield
   {
     using namespace detail::io;
 
+    // Whether `text` is a number but for a comma in place of its point.
+    bool has_decimal_comma(std::string_view text)
+    {
+      auto const comma = text.find(',');
+      if (comma == text.npos || comma == 0 || comma + 1 == text.size()) return false;
+      std::string with_point(text);
+      with_point[comma] = '.';
+      double value = 0;
+      return parse_number(with_point, value) != number_status::not_a_number;
+    }
+
     char delimiter_of(std::string_view line)
     {
-      for (char const delimiter : {',', ';'})
-        if (line.find(delimiter) != std::string_view::npos) return delimiter;
-      return ' ';
+      if (line.find(';') != line.npos) return ';';
+      if (line.find(',') == line.npos) return ' ';
+      std::vector<std::string_view> words;
+      split(line, ' ', words);
+      bool const has_commas_inside =
+          words.size() > 1 && std::all_of(words.begin(), words.end(), has_decimal_comma);
+      return has_commas_inside ? ' ' : ',';
     }
 
     bool has_number(std::vector<std::string_view> const& fields)
@@ -25,14 +42,10 @@ namespace nearfield
                          [](std::string_view field)
                          {
                            double value = 0;
-                           return parse_number(field, value) != number_status::not_a_number;
+                           field = trimmed(unquoted(field));
+                           return parse_number(field, value) != number_status::not_a_number ||
+                                  has_decimal_comma(field);
                          });
-    }
-
-    std::string_view unquoted(std::string_view text)
-    {
-      bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-      return quoted ? text.substr(1, text.size() - 2) : text;
     }
 
     // Whether `field` can be the header of a column whose name is given by the caller. A missing or
@@ -60,14 +73,25 @@ namespace nearfield
       return false;
     }
 
+    /// A line that may name columns.
+    struct heading
+    {
+      std::string_view text;
+      std::size_t line = 0;
+    };
+
     class column_reader
     {
     public:
-      column_reader(std::string const& name, read_options const& options)
-          : name_(name), options_(options)
+      /// `known`: the columns, if the format says them, and no header.
+      column_reader(std::string const& name, read_options const& options,
+                    column_map const* known = nullptr)
+          : name_(name), options_(options), may_have_header_(!known)
       {
-        if (!options.columns.empty())
-          map_ = map_of(options.columns, options.dim,
+        if (known)
+          map_ = *known;
+        else if (!options.columns.empty())
+          map_ = map_of(columns_given(options, name), options.dim,
                         [&](std::string const& found, std::string const& expected)
                         {
                           throw error(printable(name_) + ": columns (--columns): found " + found +
@@ -80,32 +104,26 @@ namespace nearfield
       bool read_head(line_cursor& lines)
       {
         std::string_view line;
-        bool is_first = true;
         for (auto next = lines; next.next(line); lines = next)
         {
           line_ = next.line();
           auto const row = trimmed(line);
           if (row.empty()) continue;
-          if (row[0] == '#')
+          if (!is_row(line))
           {
             check_comment(row);
-            if (is_first && !map_) read_commented_names(row);
+            comments_.push_back(
+                {row.substr(std::min(row.find_first_not_of("#%!/"), row.size())), line_});
             continue;
           }
-          if (is_first)
+          split(row, delimiter_of(row), fields_);
+          if (may_have_header_ && header_.text.empty() && !has_number(fields_))
           {
-            is_first = false;
-            split(row, delimiter_of(row), fields_);
-            if (!has_number(fields_))
-            {
-              if (map_)
-                check_header(line);
-              else
-                use_names(fields_);
-              continue;
-            }
+            header_ = {line, line_};
+            continue;
           }
-          start(row);
+          if (may_have_header_ && is_count(row)) continue;
+          start(line);
           return true;
         }
         return false;
@@ -114,6 +132,9 @@ namespace nearfield
       /// Reads the rows of the rest of the file, or of a part of it.
       point_set read_rows(line_cursor lines)
       {
+        if (!map_ && !header_.text.empty())
+          use_names(fields_of_header(std::nullopt), header_.line); // no rows
+        if (!map_) use_comment(std::nullopt);
         if (!map_) fail_at_line(name_, lines.line() + 1, "the end of the file", "rows of numbers");
         if (points_.positions.empty()) points_ = empty_set(*map_); // no rows
         for (std::string_view line; lines.next(line);)
@@ -121,52 +142,139 @@ namespace nearfield
           line_ = lines.line();
           auto const row = trimmed(line);
           if (row.empty()) continue;
-          if (row[0] == '#')
-            check_comment(row);
+          if (is_row(line))
+            add_row(line);
           else
-            add_row(row);
+            check_comment(row);
         }
         return std::move(points_);
       }
 
+      void describe(file_report& report) const { detail::io::describe(*map_, report); }
+
     private:
-      // With names given: a first row without numbers is skipped; it must have a name of its own above each
-      // column that is read. A row of equal words, such as "missing" in any language, is one of values.
-      void check_header(std::string_view line)
+      // CloudCompare writes the number of points below the names.
+      bool is_count(std::string_view row)
       {
-        // names separated by tabs may contain blanks, or be empty
-        if (fields_.size() != map_->names.size() && line.find('\t') != std::string_view::npos)
-          split(line, '\t', fields_);
-        check_count();
-        std::set<std::string> seen;
-        for (std::size_t c = 0; c < fields_.size(); ++c)
-          if (map_->names[c] != "_" &&
-              !(is_name(fields_[c]) && seen.insert(lower(unquoted(fields_[c]))).second))
-            fail_at_line(name_, line_, in_quotes(fields_[c]) + " for " + map_->names[c],
-                         "a number, or a name of its own above each column");
+        std::int64_t n = 0;
+        return fields_.size() == 1 && parse_number(row, n) == number_status::good && n >= 0 &&
+               std::any_of(comments_.begin(), comments_.end(),
+                           [](heading const& comment)
+                           {
+                             std::vector<std::string_view> words;
+                             split(comment.text, delimiter_of(comment.text), words);
+                             return x_before_y(words) < words.size();
+                           });
       }
 
-      void check_count()
+      // With names given: a first row without numbers is skipped; it must have a name of its own above each
+      // column that is read. A row of equal words, such as "missing" in any language, is one of values.
+      void check_header(std::vector<std::string_view> const& fields)
       {
-        if (fields_.size() != map_->names.size())
-          fail_at_line(name_, line_, count_of(fields_.size(), "field"),
+        check_count(fields, header_.line);
+        std::set<std::string> seen;
+        for (std::size_t c = 0; c < fields.size(); ++c)
+        {
+          if (map_->names[c] != "_" &&
+              !(is_name(fields[c]) && seen.insert(lower(unquoted(fields[c]))).second))
+            fail_at_line(name_, header_.line, in_quotes(fields[c]) + " for " + map_->names[c],
+                         "a number, or a name of its own above each column");
+          if (!unquoted(fields[c]).empty()) map_->titles[c] = unquoted(fields[c]);
+        }
+      }
+
+      void check_count(std::vector<std::string_view> const& fields, std::size_t line) const
+      {
+        if (fields.size() != map_->names.size())
+          fail_at_line(name_, line, count_of(fields.size(), "field"),
                        std::to_string(map_->names.size()));
       }
 
-      void use_names(std::vector<std::string_view> const& names)
+      void use_names(std::vector<std::string_view> const& names, std::size_t line)
       {
-        map_ = map_of(std::vector<std::string>(names.begin(), names.end()), options_.dim,
+        map_ = map_of(columns_named(names), options_.dim,
                       [&](std::string const& found, std::string const& expected)
-                      { fail_at_line(name_, line_, found, expected + " (or give --columns)"); });
+                      { fail_at_line(name_, line, found, expected + " (or give --columns)"); });
       }
 
-      // "# x y z q" is a header too; other comments are ignored
-      void read_commented_names(std::string_view line)
+      // Names separated by tabs may contain blanks, or be empty; by n, the number of fields in a row, they are told
+      // from those between blanks.
+      [[nodiscard]] std::vector<std::string_view>
+      fields_of_header(std::optional<std::size_t> n) const
       {
-        line = trimmed(line.substr(1));
-        if (line.empty()) return;
-        split(line, delimiter_of(line), fields_);
-        if (std::all_of(fields_.begin(), fields_.end(), is_column_name)) use_names(fields_);
+        std::vector<std::string_view> names;
+        auto const line = trimmed(header_.text);
+        split(line, delimiter_of(line), names);
+        if (names.size() == n || header_.text.find('\t') == header_.text.npos) return names;
+        std::vector<std::string_view> between_tabs;
+        split(header_.text, '\t', between_tabs);
+        return !n || between_tabs.size() == n || delimiter_of(line) == ' ' ? between_tabs : names;
+      }
+
+      // The place of the first name for x that one for y follows; the number of words if there is none.
+      static std::size_t x_before_y(std::vector<std::string_view> const& words)
+      {
+        for (std::size_t w = 0; w + 1 < words.size(); ++w)
+          if (known_name(words[w]) == "x" && known_name(words[w + 1]) == "y") return w;
+        return words.size();
+      }
+
+      static bool is_prose(std::string_view word)
+      {
+        for (auto const* each :
+             {"and", "or", "of", "in", "the", "are", "is", "with", "for", "by", "to", "=", ":"})
+          if (lower(word) == each) return true;
+        return false;
+      }
+
+      // The names of n columns in a comment, all of it or the words around x y; empty if it has none.
+      [[nodiscard]] std::vector<std::string_view> names_in(heading const& comment,
+                                                           std::optional<std::size_t> n) const
+      {
+        std::vector<std::string_view> words;
+        bool mentions = false;
+        auto text = trimmed(comment.text);
+        for (char const delimiter : {delimiter_of(text), '\t', ' '})
+        {
+          split(text, delimiter, words);
+          if (!words.empty() && words[0].ends_with(':')) words.erase(words.begin());
+          std::erase_if(words, [](std::string_view word)
+                        { return word.starts_with('[') || word.starts_with('('); });
+          if (has_number(words)) continue;
+          auto const at = x_before_y(words);
+          bool const names_both =
+              std::any_of(words.begin(), words.end(),
+                          [](auto w) { return known_name(w) == "x"; }) &&
+              std::any_of(words.begin(), words.end(), [](auto w) { return known_name(w) == "y"; });
+          if (names_both && (!n || words.size() == n) &&
+              std::none_of(words.begin(), words.end(), is_prose))
+            return words;
+          if (at == words.size()) continue;
+          mentions = true;
+          auto const says = [](std::string_view word)
+          {
+            return word == "_" || !known_name(word).empty() || is_label(word);
+          };
+          auto begin = at, end = at;
+          while (begin > 0 && says(words[begin - 1])) --begin;
+          while (end < words.size() && says(words[end])) ++end;
+          if (!n || end - begin == *n)
+            return {words.begin() + static_cast<std::ptrdiff_t>(begin),
+                    words.begin() + static_cast<std::ptrdiff_t>(end)};
+        }
+        if (mentions)
+          fail_at_line(name_, comment.line, "a comment with names of columns, not one for each",
+                       std::to_string(n.value_or(0)) +
+                           " names, as many as the first row has fields (or give --columns)");
+        return {};
+      }
+
+      // "# id x y z q" names columns too; other comments are ignored.
+      void use_comment(std::optional<std::size_t> n)
+      {
+        for (auto const& comment : comments_)
+          if (auto const names = names_in(comment, n); !names.empty())
+            return use_names(names, comment.line);
       }
 
       void check_comment(std::string_view row) const
@@ -176,49 +284,103 @@ namespace nearfield
                        "a number, or a comment with a blank after its #");
       }
 
-      // `row` is the first.
-      void start(std::string_view row)
+      // How the first row separates its fields: as the header does, or by tabs if one of them is empty, if that makes
+      // as many fields as there are columns.
+      void choose_delimiter(std::string_view line)
       {
+        auto const row = trimmed(line);
         delimiter_ = delimiter_of(row);
+        if (auto const of_header = delimiter_of(trimmed(header_.text));
+            of_header != ' ' && row.find(of_header) != row.npos)
+          delimiter_ = of_header;
+        if (delimiter_ != ' ' || row.find('\t') == row.npos) return;
+        std::vector<std::string_view> between_tabs;
+        split(line, '\t', between_tabs);
+        if (!header_.text.empty())
+        {
+          std::vector<std::string_view> names;
+          split(header_.text, '\t', names);
+          if (names.size() == between_tabs.size()) delimiter_ = '\t';
+        }
+        else if (map_ ? between_tabs.size() == map_->names.size()
+                      : std::any_of(between_tabs.begin() + 1, between_tabs.end() - 1,
+                                    [](auto field) { return field.empty(); }))
+          delimiter_ = '\t';
+      }
+
+      // `line` has the first row.
+      void start(std::string_view line)
+      {
+        choose_delimiter(line);
+        split_row(line);
+        auto const n = fields_.size();
+        if (!header_.text.empty())
+        {
+          auto names = fields_of_header(n);
+          // R writes no name above those of the rows
+          if (names.size() + 1 == n && fields_[0].starts_with('"')) names.insert(names.begin(), "");
+          if (map_)
+            check_header(names);
+          else
+            use_names(names, header_.line);
+        }
+        if (!map_) use_comment(n);
         if (!map_)
         {
-          split(row, delimiter_, fields_);
-          auto const names = usual_names(fields_.size(), options_.dim);
-          if (fields_.size() < names.size())
-            fail_at_line(name_, line_, count_of(fields_.size(), "field"),
-                         "at least " + std::to_string(names.size()) + " coordinates");
-          map_ = map_of(names, options_.dim,
+          auto const columns = usual_columns(n, options_.dim);
+          if (n < columns.names.size())
+            fail_at_line(name_, line_, count_of(n, "field"),
+                         "at least " + std::to_string(columns.names.size()) + " coordinates");
+          map_ = map_of(columns, options_.dim,
                         [&](std::string const& found, std::string const& expected)
                         { fail_at_line(name_, line_, found, expected); });
         }
         points_ = empty_set(*map_);
       }
 
+      void split_row(std::string_view line)
+      {
+        split(delimiter_ == '\t' ? line : trimmed(line), delimiter_, fields_);
+      }
+
       void add_row(std::string_view line)
       {
-        split(line, delimiter_, fields_);
-        check_count();
+        split_row(line);
+        check_count(fields_, line_);
         place const where{name_, line_};
+        auto const value = [&](std::size_t c, std::string_view what)
+        {
+          return read_finite(trimmed(unquoted(fields_[c])), where, what);
+        };
         for (std::size_t a = 0; a < map_->positions.size(); ++a)
-          points_.positions[a].push_back(read_finite(fields_[map_->positions[a]], where,
-                                                     std::string_view("xyz").substr(a, 1)));
+          points_.positions[a].push_back(
+              value(map_->positions[a], std::string_view("xyz").substr(a, 1)));
+        for (std::size_t const c : map_->masses) points_.masses.push_back(value(c, "m"));
         for (std::size_t a = 0; a < map_->velocities.size(); ++a)
+        {
+          auto const c = map_->velocities[a];
+          double const v = value(c, map_->titles[c]);
           points_.velocities[a].push_back(
-              read_finite(fields_[map_->velocities[a]], where, map_->names[map_->velocities[a]]));
-        for (std::size_t const c : map_->masses)
-          points_.masses.push_back(read_finite(fields_[c], where, "m"));
+              !map_->are_momenta
+                  ? v
+                  : velocity_of(v, points_.masses.back(),
+                                [&](std::string const& found, std::string const& expected)
+                                { fail_at_line(name_, line_, found, expected); }));
+        }
         for (std::size_t k = 0; k < map_->inputs.size(); ++k)
-          points_.inputs[k].push_back(
-              read_finite(fields_[map_->inputs[k]], where, map_->input_names[k]));
+          points_.inputs[k].push_back(value(map_->inputs[k], map_->input_names[k]));
         for (std::size_t k = 0; k < map_->outputs.size(); ++k)
-          points_.outputs[k].push_back(
-              read_value(fields_[map_->outputs[k]], where, map_->output_names[k]));
+          points_.outputs[k].push_back(read_value(trimmed(unquoted(fields_[map_->outputs[k]])),
+                                                  where, map_->output_names[k]));
       }
 
       std::string const& name_;
       read_options const& options_;
+      bool may_have_header_;
       std::optional<column_map> map_;
       std::size_t line_ = 0; ///< the present one
+      heading header_;
+      std::vector<heading> comments_; ///< before the first row
       char delimiter_ = ' ';
       std::vector<std::string_view> fields_;
       point_set points_;
@@ -263,21 +425,56 @@ namespace nearfield
     }
   }
 
+  namespace
+  {
+    // The report of a reader that has read its head.
+    void describe(column_reader const& reader, file_report* report)
+    {
+      if (!report) return;
+      *report = {.format = "columns of text"};
+      reader.describe(*report);
+    }
+  }
+
+  bool detail::io::is_row(std::string_view line)
+  {
+    line = trimmed(line);
+    return !line.empty() && !line.starts_with('#') && !line.starts_with('%') &&
+           !line.starts_with('!') && !line.starts_with("//");
+  }
+
   point_set parse_columns(std::string_view content, std::string const& name,
-                          read_options const& options)
+                          read_options const& options, file_report* report)
   {
     check_dim(options);
     refuse_atom_style(options, name);
+    check_frame(options, 1, name);
     column_reader reader(name, options);
     line_cursor lines(without_mark(content, name));
     reader.read_head(lines);
-    return reader.read_rows(lines);
+    auto points = reader.read_rows(lines);
+    describe(reader, report);
+    return points;
   }
 
-  point_set detail::io::parse_columns_part(input_file const& file, read_options const& options)
+  point_set detail::io::parse_rows(std::string_view rows, std::size_t lines_before,
+                                   std::string const& name, read_options const& options,
+                                   column_map const& known, file_report* report)
+  {
+    column_reader reader(name, options, &known);
+    line_cursor lines(rows, lines_before);
+    reader.read_head(lines);
+    auto points = reader.read_rows(lines);
+    describe(reader, report);
+    return points;
+  }
+
+  point_set detail::io::parse_columns_part(input_file const& file, read_options const& options,
+                                           file_report* report)
   {
     check_dim(options);
     refuse_atom_style(options, file.name());
+    check_frame(options, 1, file.name());
     std::uint64_t const size = file.size();
     for (std::uint64_t n = piece_size;; n *= 2)
     {
@@ -296,7 +493,10 @@ namespace nearfield
       std::string const part = file.piece(begin, begin_of(options.part->index + 1));
       try
       {
-        return column_reader(reader).read_rows(line_cursor(part, lines.line()));
+        column_reader of_part(reader);
+        auto points = of_part.read_rows(line_cursor(part, lines.line()));
+        describe(of_part, report);
+        return points;
       }
       catch (error const&) // which counts lines from the wrong one
       {

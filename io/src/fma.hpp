@@ -34,11 +34,14 @@ namespace nearfield::detail::io
   /// The name of the k-th value of a record in messages, such as y, input 1 or output 2.
   std::string name_of(fma_header const& header, std::size_t k);
 
+  /// What became of the columns of a file with this header.
+  void describe(fma_header const& header, std::string const& format, file_report* report);
+
   /// Whether the first bytes are those of a binary file.
   bool is_binary_fma(std::string_view content);
 
   point_set parse_fma_text(std::string_view content, std::string const& name,
-                           read_options const& options);
+                           read_options const& options, file_report* report);
   point_set parse_fma_binary(std::string_view content, std::string const& name,
-                             read_options const& options);
+                             read_options const& options, file_report* report);
 }

@@ -170,20 +170,24 @@ namespace nearfield::detail::io
   }
 
   point_set parse_fma_binary(std::string_view content, std::string const& name,
-                             read_options const& options)
+                             read_options const& options, file_report* report)
   {
     auto const file = recognise(content, content.size(), name, options);
+    describe(file.header, "FMA, binary", report);
     return read_records(content, content.substr(file.records_offset()), 0, name, file);
   }
 
-  point_set parse_fma_binary_part(input_file const& from, read_options const& options)
+  point_set parse_fma_binary_part(input_file const& from, read_options const& options,
+                                  file_report* report)
   {
     check_dim(options);
     refuse_columns(options, from.name());
     refuse_atom_style(options, from.name());
+    check_frame(options, 1, from.name());
     std::size_t const longest_head = 24 + 4 * 8;
     auto const head = from.piece(0, std::min<std::uint64_t>(from.size(), longest_head));
     auto const file = recognise(head, from.size(), from.name(), options);
+    describe(file.header, "FMA, binary", report);
     auto const& part = *options.part;
     auto const first = part_begin(file.n_points, part.index, part.count);
     auto const last = part_begin(file.n_points, part.index + 1, part.count);

@@ -53,6 +53,19 @@ namespace nearfield
       return "output " + std::to_string(k - header.n_inputs + 1);
     }
 
+    void describe(fma_header const& header, std::string const& format, file_report* report)
+    {
+      if (!report) return;
+      *report = {.format = format};
+      for (std::size_t k = 0; k < header.n_values; ++k)
+      {
+        auto& group = k < header.dim                     ? report->positions
+                      : k < header.dim + header.n_inputs ? report->inputs
+                                                         : report->outputs;
+        group.push_back(name_of(header, k));
+      }
+    }
+
     namespace
     {
       // The values of a text as one stream. Line breaks count as blanks, but are tracked: messages
@@ -101,6 +114,8 @@ namespace nearfield
           read_first_line(options);
           read_second_line();
         }
+
+        [[nodiscard]] fma_header const& header() const { return header_; }
 
         point_set points()
         {
@@ -252,19 +267,24 @@ namespace nearfield
     }
 
     point_set parse_fma_text(std::string_view content, std::string const& name,
-                             read_options const& options)
+                             read_options const& options, file_report* report)
     {
-      return fma_text_reader(without_mark(content, name), name, options).points();
+      fma_text_reader reader(without_mark(content, name), name, options);
+      auto points = reader.points();
+      describe(reader.header(), "FMA, text", report);
+      return points;
     }
   }
 
   point_set parse_fma(std::string_view content, std::string const& name,
-                      read_options const& options)
+                      read_options const& options, file_report* report)
   {
     detail::io::check_dim(options);
     detail::io::refuse_columns(options, name);
     detail::io::refuse_atom_style(options, name);
-    return detail::io::is_binary_fma(content) ? detail::io::parse_fma_binary(content, name, options)
-                                              : detail::io::parse_fma_text(content, name, options);
+    detail::io::check_frame(options, 1, name);
+    return (detail::io::is_binary_fma(content)
+                ? detail::io::parse_fma_binary
+                : detail::io::parse_fma_text)(content, name, options, report);
   }
 }

@@ -42,6 +42,13 @@ namespace nearfield::detail::io
     return content;
   }
 
+  std::string input_file::start(std::size_t n) const
+  {
+    std::string content(n, '\0');
+    content.resize(std::fread(content.data(), 1, n, file_.get()));
+    return content;
+  }
+
   std::uint64_t input_file::size() const
   {
     struct stat there = {};

@@ -19,6 +19,8 @@ namespace nearfield::detail::io
     [[nodiscard]] std::string const& name() const { return name_; }
     /// All bytes; also of a pipe, which has no size.
     [[nodiscard]] std::string whole() const;
+    /// The first bytes, at most n.
+    [[nodiscard]] std::string start(std::size_t n) const;
     /// In bytes. Throws for what is not a file on a disk.
     [[nodiscard]] std::uint64_t size() const;
     /// Bytes [begin, end).
@@ -40,7 +42,10 @@ namespace nearfield::detail::io
   }
 
   /// As parse_columns(), parse_fma() and parse_npy() do, of a part of the file, which alone is read.
-  point_set parse_columns_part(input_file const& file, read_options const& options);
-  point_set parse_fma_binary_part(input_file const& file, read_options const& options);
-  point_set parse_npy_part(input_file const& file, read_options const& options);
+  point_set parse_columns_part(input_file const& file, read_options const& options,
+                               file_report* report);
+  point_set parse_fma_binary_part(input_file const& file, read_options const& options,
+                                  file_report* report);
+  point_set parse_npy_part(input_file const& file, read_options const& options,
+                           file_report* report);
 }

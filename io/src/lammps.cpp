@@ -1,81 +1,18 @@
+#include "lammps_style.hpp"
 #include "text.hpp"
 
 #include <algorithm>
 #include <compare>
+#include <functional>
+#include <map>
 #include <optional>
+#include <set>
 
 namespace nearfield
 {
   namespace
   {
     using namespace detail::io;
-
-    struct style_entry
-    {
-      std::string_view name;
-      std::string_view columns;
-    };
-
-    // The columns of the Atoms section for each style, from LAMMPS's page on read_data; id, mol, type and
-    // flag are integers. Styles without fixed columns (tdpd, template, hybrid) are left out.
-    constexpr style_entry styles[] = {
-        {"angle", "id mol type x y z"},
-        {"atomic", "id type x y z"},
-        {"body", "id type flag mass x y z"},
-        {"bond", "id mol type x y z"},
-        {"bpm/sphere", "id mol type diameter density x y z"},
-        {"charge", "id type q x y z"},
-        {"dipole", "id type q x y z mux muy muz"},
-        {"dpd", "id type theta x y z"},
-        {"edpd", "id type temperature cv x y z"},
-        {"electron", "id type q spin radius x y z"},
-        {"ellipsoid", "id type flag density x y z"},
-        {"full", "id mol type q x y z"},
-        {"line", "id mol type flag density x y z"},
-        {"mdpd", "id type rho x y z"},
-        {"meso", "id type rho energy cv x y z"},
-        {"molecular", "id mol type x y z"},
-        {"peri", "id type volume density x y z"},
-        {"sph", "id type rho energy cv x y z"},
-        {"sphere", "id type diameter density x y z"},
-        {"spin", "id type x y z spx spy spz sp"},
-        {"tri", "id mol type flag density x y z"},
-    };
-
-    struct atom_style
-    {
-      std::string name;
-      std::vector<std::string_view> columns;
-      std::vector<std::size_t> integers;
-      std::size_t x = 0;
-      std::optional<std::size_t> q;
-    };
-
-    atom_style find_style(std::string_view name, place const& where)
-    {
-      std::string known;
-      for (auto const& entry : styles)
-      {
-        known += (known.empty() ? "" : " ") + std::string(entry.name);
-        if (entry.name != name) continue;
-        atom_style style;
-        style.name = name;
-        split(entry.columns, ' ', style.columns);
-        for (std::size_t c = 0; c < style.columns.size(); ++c)
-        {
-          auto const column = style.columns[c];
-          if (column == "x") style.x = c;
-          if (column == "q") style.q = c;
-          if (column == "id" || column == "mol" || column == "type" || column == "flag")
-            style.integers.push_back(c);
-        }
-        return style;
-      }
-      if (name == "hybrid")
-        fail_at_line(where.name, where.line, "atom style hybrid, whose columns are not in the file",
-                     "a single style: " + known);
-      fail_at_line(where.name, where.line, "atom style " + in_quotes(name), "one of: " + known);
-    }
 
     // the text before and after the first #
     struct commented
@@ -91,131 +28,334 @@ namespace nearfield
       return {trimmed(line.substr(0, hash)), trimmed(line.substr(hash + 1))};
     }
 
-    atom_style style_of(commented const& heading, place const& where, read_options const& options)
+    bool has_number(std::vector<std::string_view> const& fields)
     {
-      if (!options.atom_style.empty()) return find_style(options.atom_style, where);
-      auto rest = heading.comment;
-      auto style = take_field(rest);
-      if (style.empty())
-        fail_at_line(where.name, where.line, "an Atoms section without a style",
-                     "a comment 'Atoms # full', or the option atom_style (--atom-style full)");
-      if (style.ends_with(':')) style.remove_suffix(1);
-      return find_style(style, where);
+      return std::any_of(fields.begin(), fields.end(),
+                         [](std::string_view field)
+                         {
+                           double value = 0;
+                           return parse_number(field, value) != number_status::not_a_number;
+                         });
     }
 
-    struct atom_id
+    /// A number of a file, and where it stands.
+    struct numbered_line
     {
-      std::int64_t id;
-      std::size_t line;
-      friend auto operator<=>(atom_id const&, atom_id const&) = default;
+      std::int64_t number;
+      std::size_t line, row;
+      friend auto operator<=>(numbered_line const&, numbered_line const&) = default;
     };
 
-    // LAMMPS allows all ids to be 0 if they are not used.
-    void refuse_repeated(std::vector<atom_id>& ids, std::string const& name)
+    class lammps_reader
     {
-      std::sort(ids.begin(), ids.end());
-      auto const first = std::adjacent_find(ids.begin(), ids.end(),
-                                            [](atom_id const& a, atom_id const& b)
-                                            { return a.id == b.id && a.id != 0; });
-      if (first != ids.end())
-        fail_at_line(name, (first + 1)->line,
-                     "atom id " + std::to_string(first->id) + ", already used on line " +
-                         std::to_string(first->line),
-                     "a unique id for each atom");
-    }
+    public:
+      lammps_reader(std::string const& name, read_options const& options)
+          : name_(name), options_(options), coordinates_(points_, options)
+      {}
 
-    std::int64_t add_atom(point_set& points, three_coordinates& coordinates,
-                          atom_style const& style, std::vector<std::string_view> const& fields,
-                          place const& where)
-    {
-      auto const n = style.columns.size();
-      if (fields.size() != n && fields.size() != n + 3)
-        fail_at_line(where.name, where.line, count_of(fields.size(), "field"),
-                     std::to_string(n) + " in atom style " + style.name +
-                         ", or 3 more with image flags");
-      auto const require_integer = [&](std::size_t c, std::string_view what)
+      point_set read(std::string_view content)
+      {
+        line_cursor lines(without_mark(content, name_));
+        std::string_view line;
+        if (!lines.next(line))
+          fail_at_line(name_, 1, "the end of the file", "a title, the first line of LAMMPS data");
+        while (lines.next(line))
+        {
+          line_ = lines.line();
+          auto const [text, comment] = without_comment(line);
+          if (text.empty()) continue;
+          split(text, ' ', fields_);
+          // a row may begin with the label of a type
+          if (is_letter(text[0]) && !has_number(fields_))
+            begin_section(text, comment);
+          else if (section_.empty())
+            read_header();
+          else if (section_ == "Atoms")
+            add_atom();
+          else if (section_ == "Velocities")
+            add_velocity();
+          else if (section_ == "Masses")
+            add_mass();
+          else if (section_ == "Atom Type Labels")
+            add_label();
+        }
+        finish(lines.line());
+        return std::move(points_);
+      }
+
+      void describe(file_report& report) const
+      {
+        report.format = "LAMMPS data";
+        if (atoms_)
+        {
+          report.format += ", " + atoms_->style;
+          detail::io::describe(atoms_->map, report);
+        }
+        if (has_velocities_) report.velocities = {"section Velocities"};
+        if (!masses_.empty() && atoms_ && atoms_->map.masses.empty())
+          report.masses = {"section Masses"};
+        if (has_images_) report.left_out.emplace_back("image flags");
+        if (has_spins_) report.left_out.emplace_back("more columns of Velocities");
+        report.left_out.insert(report.left_out.end(), left_out_.begin(), left_out_.end());
+        if (has_box_) report.cell = cell_;
+      }
+
+    private:
+      [[nodiscard]] place where() const { return {name_, line_}; }
+      [[noreturn]] void fail(std::string const& found, std::string const& expected) const
+      {
+        fail_at_line(name_, line_, found, expected);
+      }
+
+      void begin_section(std::string_view text, std::string_view comment)
+      {
+        section_ = text;
+        bool const is_second = !sections_.insert(section_).second;
+        bool const is_read = section_ == "Atoms" || section_ == "Velocities" ||
+                             section_ == "Masses" || section_ == "Atom Type Labels";
+        if (is_second && is_read) fail("a second " + section_ + " section", "one");
+        if (section_ == "Atoms")
+        {
+          if (!announced_)
+            fail("an Atoms section without a count before it", "a header line '<count> atoms'");
+          atoms_ = columns_of_atoms(comment, options_, where());
+          points_.inputs.resize(atoms_->map.inputs.size());
+          points_.input_names = atoms_->map.input_names;
+          points_.velocities.resize(atoms_->map.velocities.empty() ? 0 : n_axes());
+          points_.outputs.resize(atoms_->map.outputs.size());
+          points_.output_names = atoms_->map.output_names;
+        }
+        else if (!is_read && !is_second)
+          left_out_.push_back("section " + printable(text));
+      }
+
+      [[nodiscard]] std::size_t n_axes() const { return static_cast<std::size_t>(points_.dim); }
+
+      void read_header()
+      {
+        auto const n = fields_.size();
+        if (n == 2 && fields_[1] == "atoms")
+        {
+          std::int64_t count = 0;
+          if (parse_number(fields_[0], count) != number_status::good || count < 0)
+            fail(in_quotes(fields_[0]), "the number of atoms");
+          announced_ = static_cast<std::uint64_t>(count);
+        }
+        auto const number = [&](std::size_t k)
+        {
+          return read_finite(fields_[k], where(), "the box");
+        };
+        for (std::size_t a = 0; n == 4 && a < 3; ++a)
+          if (fields_[3].size() == 3 && fields_[3][0] == "xyz"[a] && fields_[3].ends_with("hi"))
+          {
+            cell_.origin[a] = number(0);
+            cell_.vectors[a][a] = number(1) - number(0);
+            has_box_ = true;
+          }
+        if (n == 6 && fields_[3] == "xy" && fields_[4] == "xz" && fields_[5] == "yz")
+        {
+          cell_.vectors[1][0] = number(0);
+          cell_.vectors[2][0] = number(1);
+          cell_.vectors[2][1] = number(2);
+        }
+        for (std::size_t a = 0; n == 4 && a < 3; ++a)
+          if (fields_[3] == std::string(1, "abc"[a]) + "vec")
+          {
+            for (std::size_t d = 0; d < 3; ++d) cell_.vectors[a][d] = number(d);
+            has_box_ = true;
+          }
+        if (n == 5 && fields_[3] == "abc" && fields_[4] == "origin")
+          for (std::size_t d = 0; d < 3; ++d) cell_.origin[d] = number(d);
+      }
+
+      std::int64_t integer(std::size_t c, std::string const& what) const
       {
         std::int64_t value = 0;
-        if (parse_number(fields[c], value) != number_status::good)
-          fail_at_line(where.name, where.line, in_quotes(fields[c]) + " for " + std::string(what),
-                       "an integer, in atom style " + style.name);
+        if (parse_number(fields_[c], value) != number_status::good)
+          fail(in_quotes(fields_[c]) + " for " + what, "an integer, in " + style());
         return value;
-      };
-      for (auto const c : style.integers) require_integer(c, style.columns[c]);
-      for (auto c = n; c < fields.size(); ++c) require_integer(c, "an image flag");
-      coordinates.add(fields[style.x], fields[style.x + 1], fields[style.x + 2], where);
-      if (style.q) points.inputs[0].push_back(read_finite(fields[*style.q], where, "the charge"));
-      return require_integer(0, "id");
-    }
+      }
+
+      [[nodiscard]] std::string style() const { return atoms_ ? atoms_->style : section_; }
+
+      // A type as a number, which the file may write as a label.
+      std::int64_t type_in(std::size_t c) const
+      {
+        std::int64_t value = 0;
+        if (parse_number(fields_[c], value) == number_status::good) return value;
+        if (auto const label = labels_.find(fields_[c]); label != labels_.end())
+          return label->second;
+        fail(in_quotes(fields_[c]) + " for type", "an integer, or a label of Atom Type Labels");
+      }
+
+      void add_atom()
+      {
+        if (points_.size() == announced_)
+          fail("a row after the last atom",
+               "the " + count_of(*announced_, "atom") + " of the header");
+        auto const& map = atoms_->map;
+        auto const n = map.names.size();
+        if (fields_.size() != n && fields_.size() != n + 3)
+          fail(count_of(fields_.size(), "field"),
+               std::to_string(n) + " in " + style() + ", or 3 more with image flags");
+        for (auto const c : atoms_->integers) (void)integer(c, map.titles[c]);
+        for (auto c = n; c < fields_.size(); ++c) has_images_ |= integer(c, "an image flag") != 0;
+        auto const row = points_.size();
+        auto const& x = map.positions;
+        coordinates_.add(fields_[x[0]], fields_[x[1]], fields_[x[2]], where());
+        for (std::size_t k = 0; k < map.inputs.size(); ++k)
+          points_.inputs[k].push_back(read_finite(fields_[map.inputs[k]], where(), "the charge"));
+        for (std::size_t a = 0; a < map.velocities.size(); ++a)
+          add_component(a, read_finite(fields_[map.velocities[a]], where(), "a velocity"), row);
+        for (auto const c : map.masses)
+          points_.masses.push_back(read_finite(fields_[c], where(), "the mass"));
+        for (std::size_t k = 0; k < map.outputs.size(); ++k)
+          points_.outputs[k].push_back(
+              read_value(fields_[map.outputs[k]], where(), map.output_names[k]));
+        if (atoms_->type < n) types_.push_back({type_in(atoms_->type), line_, row});
+        if (atoms_->id < n) ids_.push_back({integer(atoms_->id, "id"), line_, row});
+      }
+
+      void add_component(std::size_t axis, double value, std::size_t row)
+      {
+        if (axis == n_axes())
+        {
+          if (value != 0)
+            fail("the velocity " + detail::number_text(value) + " along z",
+                 "0, because 2D was requested");
+          return;
+        }
+        auto& column = points_.velocities[axis];
+        if (column.size() <= row) column.resize(row + 1);
+        column[row] = value;
+      }
+
+      void add_velocity()
+      {
+        if (!atoms_) fail("a section Velocities before Atoms", "one after it");
+        if (!has_velocities_)
+        {
+          if (!atoms_->map.velocities.empty())
+            fail("a section Velocities beside columns vx vy vz", "one of them");
+          if (atoms_->id == atoms_->map.names.size())
+            fail("a section Velocities",
+                 "a column of --columns with the name id, to find its atoms");
+          finish_atoms();
+          has_velocities_ = true;
+          points_.velocities.assign(n_axes(), std::vector<double>(points_.size()));
+          seen_.assign(points_.size(), false);
+        }
+        if (fields_.size() < 4) fail(count_of(fields_.size(), "field"), "an id, vx, vy and vz");
+        has_spins_ |= fields_.size() > 4; // of styles with angular velocities
+        std::int64_t id = 0;
+        if (parse_number(fields_[0], id) != number_status::good)
+          fail(in_quotes(fields_[0]) + " for id", "an integer, in section Velocities");
+        auto const found = std::lower_bound(ids_.begin(), ids_.end(), numbered_line{id, 0, 0});
+        if (found == ids_.end() || found->number != id)
+          fail("the velocity of atom " + std::to_string(id), "an id of section Atoms");
+        bool const is_unique = found + 1 == ids_.end() || (found + 1)->number != id;
+        if (!is_unique || seen_[found->row])
+          fail("the velocity of atom " + std::to_string(id) + " twice",
+               "a unique id for each atom");
+        seen_[found->row] = true;
+        ++n_velocities_;
+        for (std::size_t a = 0; a < 3; ++a)
+          add_component(a, read_finite(fields_[a + 1], where(), "a velocity"), found->row);
+      }
+
+      void add_mass()
+      {
+        if (fields_.size() != 2)
+          fail(count_of(fields_.size(), "field"), "a type and its mass, in section Masses");
+        auto const type = type_in(0);
+        if (!masses_.emplace(type, read_finite(fields_[1], where(), "the mass")).second)
+          fail("type " + std::to_string(type) + " twice in section Masses", "each type once");
+      }
+
+      void add_label()
+      {
+        if (fields_.size() != 2) fail(count_of(fields_.size(), "field"), "a type and its label");
+        labels_.emplace(std::string(fields_[1]), integer(0, "type"));
+      }
+
+      // LAMMPS allows all ids to be 0 if they are not used.
+      void finish_atoms()
+      {
+        if (points_.size() != *announced_)
+          fail(section_ == "Velocities"
+                   ? "section Velocities after " + count_of(points_.size(), "atom")
+                   : "the end of the file after " + count_of(points_.size(), "atom"),
+               "the " + count_of(*announced_, "atom") + " of the header");
+        std::sort(ids_.begin(), ids_.end());
+        auto const first = std::adjacent_find(ids_.begin(), ids_.end(),
+                                              [](auto const& a, auto const& b)
+                                              { return a.number == b.number && a.number != 0; });
+        if (first != ids_.end())
+          fail_at_line(name_, (first + 1)->line,
+                       "atom id " + std::to_string(first->number) + ", already used on line " +
+                           std::to_string(first->line),
+                       "a unique id for each atom");
+      }
+
+      void finish(std::size_t last)
+      {
+        line_ = last;
+        section_ = "the file";
+        if (!announced_) fail("the end of the file", "a header line '<count> atoms'");
+        if (!atoms_ && *announced_ > 0)
+          fail("the end of the file without an Atoms section",
+               "the " + count_of(*announced_, "atom") + " of the header");
+        finish_atoms();
+        if (has_velocities_ && n_velocities_ != points_.size())
+          fail("the velocities of " + count_of(n_velocities_, "atom"),
+               "those of all " + std::to_string(points_.size()));
+        if (!atoms_ || masses_.empty() || !atoms_->map.masses.empty()) return;
+        if (types_.size() != points_.size())
+          fail("a section Masses",
+               "a column of --columns with the name type, whose masses they are");
+        for (auto const& type : types_)
+        {
+          auto const mass = masses_.find(type.number);
+          if (mass == masses_.end())
+            fail_at_line(name_, type.line, "type " + std::to_string(type.number),
+                         "one whose mass is in section Masses");
+          points_.masses.push_back(mass->second);
+        }
+      }
+
+      std::string const& name_;
+      read_options const& options_;
+      point_set points_;
+      three_coordinates coordinates_;
+      std::size_t line_ = 0; ///< the present one
+      std::vector<std::string_view> fields_;
+      std::string section_; ///< empty in the header
+      std::set<std::string> sections_;
+      std::optional<std::uint64_t> announced_;
+      std::optional<atom_columns> atoms_;
+      std::vector<numbered_line> ids_, types_;
+      std::map<std::string, std::int64_t, std::less<>> labels_;
+      std::map<std::int64_t, double> masses_;
+      std::vector<bool> seen_; ///< which atoms have a velocity
+      std::size_t n_velocities_ = 0;
+      bool has_velocities_ = false, has_images_ = false, has_spins_ = false, has_box_ = false;
+      periodic_cell cell_{.from = "xlo xhi"};
+      std::vector<std::string> left_out_;
+    };
   }
 
   point_set parse_lammps(std::string_view content, std::string const& name,
-                         read_options const& options)
+                         read_options const& options, file_report* report)
   {
     check_dim(options);
-    refuse_columns(options, name);
-
-    point_set points;
-    three_coordinates coordinates(points, options);
-    line_cursor lines(without_mark(content, name));
-    std::string_view line;
-    std::vector<std::string_view> fields;
-    std::vector<atom_id> ids;
-    std::optional<std::uint64_t> announced;
-    std::optional<atom_style> style;
-    bool in_header = true;
-    bool in_atoms = false;
-
-    if (!lines.next(line))
-      fail_at_line(name, 1, "the end of the file", "a title, the first line of LAMMPS data");
-    while (lines.next(line))
+    check_frame(options, 1, name);
+    lammps_reader reader(name, options);
+    auto points = reader.read(content);
+    if (report)
     {
-      auto const [text, comment] = without_comment(line);
-      if (text.empty()) continue;
-      place const where{name, lines.line()};
-      if (is_letter(text[0]))
-      {
-        in_header = false;
-        in_atoms = text == "Atoms";
-        if (!in_atoms) continue;
-        if (style) fail_at_line(name, where.line, "a second Atoms section", "one");
-        if (!announced)
-          fail_at_line(name, where.line, "an Atoms section without a count before it",
-                       "a header line '<count> atoms'");
-        style = style_of({text, comment}, where, options);
-        if (style->q)
-        {
-          points.inputs.resize(1);
-          points.input_names = {"q"};
-        }
-      }
-      else if (in_header)
-      {
-        split(text, ' ', fields);
-        if (fields.size() != 2 || fields[1] != "atoms") continue;
-        std::int64_t count = 0;
-        if (parse_number(fields[0], count) != number_status::good || count < 0)
-          fail_at_line(name, where.line, in_quotes(fields[0]), "the number of atoms");
-        announced = static_cast<std::uint64_t>(count);
-      }
-      else if (in_atoms)
-      {
-        if (points.size() == announced)
-          fail_at_line(name, where.line, "a row after the last atom",
-                       "the " + count_of(*announced, "atom") + " of the header");
-        split(text, ' ', fields);
-        ids.push_back({add_atom(points, coordinates, *style, fields, where), where.line});
-      }
+      *report = {};
+      reader.describe(*report);
     }
-    auto const last = lines.line();
-    if (!announced)
-      fail_at_line(name, last, "the end of the file", "a header line '<count> atoms'");
-    if (points.size() != *announced)
-      fail_at_line(name, last,
-                   style ? "the end of the file after " + count_of(points.size(), "atom")
-                         : std::string("the end of the file without an Atoms section"),
-                   "the " + count_of(*announced, "atom") + " of the header");
-    refuse_repeated(ids, name);
     return points;
   }
 }

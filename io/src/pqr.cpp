@@ -1,6 +1,10 @@
 #include "text.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <optional>
+#include <span>
 
 namespace nearfield
 {
@@ -42,10 +46,86 @@ namespace nearfield
                (other.has_chain && n_fields + 1 == other.n_fields);
       }
     };
+
+    bool are_numbers(std::span<std::string_view const> fields)
+    {
+      return std::all_of(fields.begin(), fields.end(),
+                         [](std::string_view field)
+                         {
+                           double value = 0;
+                           return parse_number(field, value) == number_status::good;
+                         });
+    }
+
+    // x, y, z, charge and radius of a row that has them where PDB has its numbers: the characters 31 to 54, then 55 to 62
+    // and on. False for other rows.
+    bool read_fixed(std::string_view line, std::vector<std::string_view>& values)
+    {
+      if (line.size() < 56 || line[34] != '.' || line[42] != '.' || line[50] != '.') return false;
+      std::vector<std::string_view> behind;
+      split(line.substr(54), ' ', behind);
+      if (behind.size() == 1 && line.size() > 62) // touching, too
+        behind = {trimmed(line.substr(54, 8)), trimmed(line.substr(62))};
+      if (behind.size() < 2) return false;
+      values = {trimmed(line.substr(30, 8)), trimmed(line.substr(38, 8)),
+                trimmed(line.substr(46, 8)), behind[0], behind[1]};
+      return are_numbers(values);
+    }
+
+    // Of CRYST1: a along x, b in the plane of x and y.
+    std::optional<periodic_cell> cell_of(std::string_view line, place const& where)
+    {
+      std::vector<std::string_view> fields;
+      split(line, ' ', fields);
+      if (fields.size() < 7)
+        fail_at_line(where.name, where.line, count_of(fields.size(), "field"),
+                     "CRYST1, three lengths and three angles");
+      double v[6];
+      for (std::size_t k = 0; k < 6; ++k) v[k] = read_finite(fields[k + 1], where, "the box");
+      if (v[0] == 1 && v[1] == 1 && v[2] == 1)
+        return std::nullopt; // PDB's way to say that there is none
+      auto const cosine = [&](double angle)
+      {
+        return angle == 90 ? 0 : std::cos(angle * std::numbers::pi / 180);
+      };
+      double const cos_a = cosine(v[3]), cos_b = cosine(v[4]), cos_c = cosine(v[5]),
+                   sin_c = std::sqrt(1 - cos_c * cos_c), y = (cos_a - cos_b * cos_c) / sin_c;
+      periodic_cell cell{.from = "CRYST1"};
+      cell.vectors = {{{v[0], 0, 0},
+                       {v[1] * cos_c, v[1] * sin_c, 0},
+                       {v[2] * cos_b, v[2] * y, v[2] * std::sqrt(1 - cos_b * cos_b - y * y)}}};
+      return cell;
+    }
+
+    bool is_atom(std::string_view line)
+    {
+      return line.starts_with("ATOM") || line.starts_with("HETATM");
+    }
+
+    // Whether atoms below the line are of the next model.
+    bool ends_model(std::string_view line)
+    {
+      return line.starts_with("MODEL") || line.starts_with("END"); // also ENDMDL
+    }
+
+    std::size_t count_models(line_cursor lines)
+    {
+      std::size_t n = 0;
+      bool is_new = true;
+      for (std::string_view line; lines.next(line);)
+      {
+        line = trimmed(line);
+        if (ends_model(line)) is_new = true;
+        if (!is_atom(line)) continue;
+        n += is_new;
+        is_new = false;
+      }
+      return n;
+    }
   }
 
   point_set parse_pqr(std::string_view content, std::string const& name,
-                      read_options const& options)
+                      read_options const& options, file_report* report)
   {
     check_dim(options);
     refuse_columns(options, name);
@@ -56,34 +136,58 @@ namespace nearfield
     points.input_names = {"q"};
     three_coordinates coordinates(points, options);
     line_cursor lines(without_mark(content, name));
+    std::size_t const n_models = count_models(lines),
+                      chosen = check_frame(options, n_models, name, "model");
     std::string_view line;
     std::vector<std::string_view> fields;
     std::optional<shape> first;
+    std::optional<periodic_cell> cell;
+    std::size_t model = 0; // counted from 1
+    bool is_new = true;
     while (lines.next(line))
     {
-      line = trimmed(line);
-      if (!line.starts_with("ATOM") && !line.starts_with("HETATM")) continue;
       place const where{name, lines.line()};
-      split(line, ' ', fields);
+      std::string_view const row = trimmed(line);
+      if (row.starts_with("CRYST1")) cell = cell_of(row, where);
+      if (ends_model(row)) is_new = true;
+      if (!is_atom(row)) continue;
+      model += is_new;
+      is_new = false;
+      if (model != chosen + 1) continue;
+      split(row, ' ', fields);
       auto const n = fields.size();
-      if (n < 9)
-        fail_at_line(name, where.line, count_of(n, "field"),
-                     "an ATOM or HETATM line that ends in residue number, x, y, z, charge, radius");
-      if (!is_residue_number(fields[n - 6]))
-        fail_at_line(name, where.line, in_quotes(fields[n - 6]) + " before x",
-                     "a residue number and the five fields x y z charge radius");
-      shape const here(fields);
-      if (!first) first = here;
-      if (!here.agrees_with(*first))
-        fail_at_line(name, where.line, count_of(n, "field"),
-                     std::to_string(first->n_fields) +
-                         " as in the first ATOM line, or one more or fewer with the chain");
-      coordinates.add(fields[n - 5], fields[n - 4], fields[n - 3], where);
-      points.inputs[0].push_back(read_finite(fields[n - 2], where, "the charge"));
-      read_finite(fields[n - 1], where, "the radius");
+      bool const has_residue = n >= 9 && is_residue_number(fields[n - 6]);
+      bool const is_free = has_residue && are_numbers(std::span(fields).last(5));
+      if (is_free || !read_fixed(line, fields))
+      {
+        if (n < 9)
+          fail_at_line(
+              name, where.line, count_of(n, "field"),
+              "an ATOM or HETATM line that ends in residue number, x, y, z, charge, radius");
+        if (!has_residue)
+          fail_at_line(name, where.line, in_quotes(fields[n - 6]) + " before x",
+                       "a residue number and the five fields x y z charge radius");
+        shape const here(fields);
+        if (!first) first = here;
+        if (!here.agrees_with(*first))
+          fail_at_line(name, where.line, count_of(n, "field"),
+                       std::to_string(first->n_fields) +
+                           " as in the first ATOM line, or one more or fewer with the chain");
+        fields.erase(fields.begin(), fields.end() - 5);
+      }
+      coordinates.add(fields[0], fields[1], fields[2], where);
+      points.inputs[0].push_back(read_finite(fields[3], where, "the charge"));
+      read_finite(fields[4], where, "the radius");
     }
     if (points.size() == 0)
       fail_at_line(name, lines.line() + 1, "the end of the file", "an ATOM or HETATM line");
+    if (!report) return points;
+    *report = {.format = "PQR",
+               .positions = {"x", "y", "z"},
+               .inputs = {"charge"},
+               .left_out = {"radius"},
+               .cell = cell};
+    leave_out_frames(n_models, "model", *report);
     return points;
   }
 }

@@ -1,4 +1,5 @@
 #include "fma.hpp"
+#include "foreign.hpp"
 #include "input_file.hpp"
 #include "text.hpp"
 #include "xyz.hpp"
@@ -36,54 +37,98 @@ namespace nearfield
       keep(points.masses);
     }
 
-    using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
+    using parser = point_set (*)(std::string_view, std::string const&, read_options const&,
+                                 file_report*);
 
     // The extension must match the content, so that a misnamed file is not read as something else.
     point_set read_fma(std::string_view content, std::string const& name,
-                       read_options const& options, bool binary)
+                       read_options const& options, file_report* report, bool binary)
     {
       if (binary && !is_binary_fma(content))
         fail_at_byte(name, 0, in_quotes(content.substr(0, 4)),
                      "sizeof_real = 4 or 8 in binary (.bfma; the name of a text ends in .fma)");
       if (!binary && is_binary_fma(content))
         fail_at_line(name, 1, "a binary file", "text (.fma; the name of a binary ends in .bfma)");
-      return parse_fma(content, name, options);
+      return parse_fma(content, name, options, report);
     }
 
-    // Null for an unknown name.
-    parser parser_for(std::filesystem::path const& path)
+    constexpr char const* formats =
+        ".fma .bfma .pqr .data .lmp .lammps (or a name data.*) .csv .tsv "
+        ".txt .dat .xyz .npy";
+
+    // `a.csv` of `a.csv.gz`
+    std::filesystem::path without_gz(std::filesystem::path const& path)
     {
-      auto const extension = lower(path.extension().string());
+      return lower(path.extension().string()) == ".gz" ? path.parent_path() / path.stem() : path;
+    }
+
+    // Null for an unknown extension.
+    parser parser_for(std::string const& extension)
+    {
       auto const is_one_of = [&](auto... known)
       {
         return ((extension == known) || ...);
       };
       if (is_one_of(".fma"))
-        return [](auto content, auto const& name, auto const& options)
+        return [](auto content, auto const& name, auto const& options, auto* report)
         {
-          return read_fma(content, name, options, false);
+          return read_fma(content, name, options, report, false);
         };
       if (is_one_of(".bfma"))
-        return [](auto content, auto const& name, auto const& options)
+        return [](auto content, auto const& name, auto const& options, auto* report)
         {
-          return read_fma(content, name, options, true);
+          return read_fma(content, name, options, report, true);
         };
       if (is_one_of(".pqr")) return parse_pqr;
       if (is_one_of(".npy")) return parse_npy;
       if (is_one_of(".csv", ".tsv", ".txt", ".dat")) return parse_columns;
       if (is_one_of(".xyz"))
-        return [](auto content, auto const& name, auto const& options)
+        return [](auto content, auto const& name, auto const& options, auto* report)
         {
-          return (is_xyz(content) ? parse_xyz : parse_columns)(content, name, options);
+          return (is_xyz(content) ? parse_xyz : parse_columns)(content, name, options, report);
         };
-      if (is_one_of(".data", ".lmp", ".lammps") || path.filename().string().starts_with("data."))
-        return parse_lammps;
+      if (is_one_of(".data", ".lmp", ".lammps")) return parse_lammps;
       return nullptr;
+    }
+
+    // The extension that stands for the format: .lmp for the names data.* too.
+    std::string extension_of(std::filesystem::path const& path, std::string const& format)
+    {
+      if (!format.empty()) return (format.starts_with('.') ? "" : ".") + lower(format);
+      auto const name = without_gz(path);
+      auto const extension = lower(name.extension().string());
+      bool const is_named_data = name.filename().string().starts_with("data.");
+      return is_named_data && !parser_for(extension) ? ".lmp" : extension;
+    }
+    void refuse_foreign(std::string const& name, std::filesystem::path const& path,
+                        std::string_view start)
+    {
+      if (auto const foreign = foreign_format(path, start); !foreign.empty())
+        throw error(printable(name) + ": found " + foreign, error_kind::invalid_data);
+    }
+
+    constexpr std::size_t start_size = 4096;
+
+    parser choose_parser(std::filesystem::path const& path, read_options const& options)
+    {
+      auto const extension = extension_of(path, options.format);
+      if (auto const parse = parser_for(extension)) return parse;
+      auto const name = path.string();
+      if (!options.format.empty())
+        throw error("read_options.format (--format): found " + in_quotes(options.format) +
+                    ", expected one of: fma bfma pqr lammps csv xyz npy");
+      refuse_foreign(name, without_gz(path), {});
+      std::error_code ignored;
+      if (std::filesystem::is_directory(path, ignored)) input_file{path}; // which says so
+      if (std::filesystem::is_regular_file(path, ignored))
+        refuse_foreign(name, path, input_file(path).start(start_size));
+      throw error(printable(name) + ": found extension " + in_quotes(extension) + ", expected " +
+                  formats + ", or --format csv (xyz, lmp ...) for what it holds");
     }
 
     // Rows of a fixed size are cut by number, lines by bytes; other formats are read whole.
     point_set read_part(std::filesystem::path const& path, file_part const& part,
-                        parser const& parse, read_options const& options)
+                        parser const& parse, read_options const& options, file_report* report)
     {
       if (part.count == 0 || part.index >= part.count)
         throw error("read_options.part: found part " + std::to_string(part.index) + " of " +
@@ -91,37 +136,39 @@ namespace nearfield
       input_file const file(path);
       std::uint64_t const size = file.size();
       if (size == 0) fail_at_byte(file.name(), 0, "an empty file", "points");
-      auto const extension = lower(path.extension().string());
-      std::string const start = file.piece(0, std::min<std::uint64_t>(size, 4096));
-      if (extension == ".bfma" && is_binary_fma(start)) return parse_fma_binary_part(file, options);
-      if (parse == parse_npy) return parse_npy_part(file, options);
+      auto const extension = extension_of(path, options.format);
+      std::string const start = file.piece(0, std::min<std::uint64_t>(size, start_size));
+      refuse_foreign(file.name(), path, start);
+      bool const is_packed = is_gzip(start);
+      if (!is_packed && extension == ".bfma" && is_binary_fma(start))
+        return parse_fma_binary_part(file, options, report);
+      if (!is_packed && parse == parse_npy) return parse_npy_part(file, options, report);
       bool const is_columns = parse == parse_columns || (extension == ".xyz" && !is_xyz(start));
-      if (is_columns) return parse_columns_part(file, options);
-      auto points = parse(file.whole(), file.name(), options);
+      if (!is_packed && is_columns) return parse_columns_part(file, options, report);
+      auto const content = file.whole();
+      auto points = is_packed ? parse(inflated(content, file.name()), file.name(), options, report)
+                              : parse(content, file.name(), options, report);
       keep_part(points, part);
       return points;
     }
   }
 
-  bool has_atom_style(std::filesystem::path const& path)
+  bool has_atom_style(std::filesystem::path const& path, std::string const& format)
   {
-    return parser_for(path) == parse_lammps;
+    return parser_for(extension_of(path, format)) == parse_lammps;
   }
 
-  point_set read_points(std::filesystem::path const& path, read_options const& options)
+  point_set read_points(std::filesystem::path const& path, read_options const& options,
+                        file_report* report)
   try
   {
     auto const name = path.string();
-    auto const parse = parser_for(path);
-    std::error_code ignored;
-    if (!parse && !std::filesystem::is_directory(path, ignored))
-      throw error(printable(name) + ": found extension " +
-                  in_quotes(lower(path.extension().string())) +
-                  ", expected .fma .bfma .pqr .data .lmp .lammps (or a name data.*) .csv .tsv .txt "
-                  ".dat .xyz .npy");
-    if (auto const& part = options.part) return read_part(path, *part, parse, options);
-    auto const content = read_file(path);
-    return parse(content, name, options);
+    auto const parse = choose_parser(path, options);
+    if (auto const& part = options.part) return read_part(path, *part, parse, options, report);
+    auto content = read_file(path);
+    refuse_foreign(name, path, std::string_view(content).substr(0, start_size));
+    if (is_gzip(content)) content = inflated(content, name);
+    return parse(content, name, options, report);
   }
   catch (std::bad_alloc const&)
   {

@@ -1,5 +1,6 @@
 #include "text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -144,9 +145,47 @@ namespace nearfield::detail::io
     return read_number(without_plus(text), value);
   }
 
+  namespace
+  {
+    // The place of the delimiter that ends the field at the begin of `line`; npos if none does.
+    std::size_t end_of_field(std::string_view line, char delimiter)
+    {
+      bool is_quoted = false;
+      for (std::size_t k = 0; k < line.size(); ++k)
+        if (line[k] == '"')
+          is_quoted = !is_quoted;
+        else if (!is_quoted && (delimiter == ' ' ? is_blank(line[k]) : line[k] == delimiter))
+          return k;
+      return line.npos;
+    }
+
+    // With an even number of quotes, or they are no quotes.
+    bool has_quotes(std::string_view line)
+    {
+      return line.find('"') != line.npos && std::count(line.begin(), line.end(), '"') % 2 == 0;
+    }
+
+    void split_quoted(std::string_view line, char delimiter, std::vector<std::string_view>& fields)
+    {
+      for (;;)
+      {
+        if (delimiter == ' ')
+        {
+          line = trimmed(line);
+          if (line.empty()) return;
+        }
+        auto const end = end_of_field(line, delimiter);
+        fields.push_back(trimmed(line.substr(0, end)));
+        if (end == line.npos) return;
+        line.remove_prefix(end + 1);
+      }
+    }
+  }
+
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields)
   {
     fields.clear();
+    if (has_quotes(line)) return split_quoted(line, delimiter, fields);
     if (delimiter == ' ')
     {
       for (auto field = take_field(line); !field.empty(); field = take_field(line))
@@ -174,7 +213,9 @@ namespace nearfield::detail::io
                    "a number in the range of double precision");
     default:
       fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                   "a number");
+                   text.empty()                  ? "a number, or --columns with _ for the column"
+                   : text.find(',') == text.npos ? "a number"
+                                                 : "a number, with a point in place of the comma");
     }
   }
 
@@ -192,7 +233,7 @@ namespace nearfield::detail::io
     if (options.columns.empty()) return;
     throw error(printable(name) +
                 ": found column names (--columns), expected none: this format defines its columns; "
-                "--columns is for .csv .tsv .txt .dat .xyz .npy");
+                "--columns is for .csv .tsv .txt .dat .xyz .npy, and the Atoms section of LAMMPS");
   }
 
   void refuse_atom_style(read_options const& options, std::string const& name)
@@ -208,6 +249,29 @@ namespace nearfield::detail::io
     if (options.dim != 0 && options.dim != 2 && options.dim != 3)
       throw error("read_options.dim: found " + std::to_string(options.dim) +
                   ", expected 2 or 3, or 0 for that of the file");
+  }
+
+  std::size_t check_frame(read_options const& options, std::size_t n, std::string const& name,
+                          std::string_view noun)
+  {
+    auto const count = static_cast<std::int64_t>(n);
+    if (!options.frame && n > 1)
+      throw error(printable(name) + ": found " + count_of(n, noun) +
+                      ", expected one, or its number: --frame 0 to " + std::to_string(n - 1) +
+                      ", or -1 for the last",
+                  error_kind::invalid_data);
+    auto const asked = options.frame.value_or(0);
+    if (n > 0 && (asked >= count || asked < -count))
+      throw error(printable(name) + ": found " + count_of(n, noun) + ", expected " +
+                  std::string(noun) + " " + std::to_string(asked) + " (--frame) to be one of " +
+                  (n > 1 ? "0 to " + std::to_string(n - 1) + " or -1 to -" + std::to_string(n)
+                         : "0 and -1"));
+    return static_cast<std::size_t>(asked < 0 ? asked + count : asked);
+  }
+
+  void leave_out_frames(std::size_t n, std::string_view noun, file_report& report)
+  {
+    if (n > 1) report.left_out.push_back(std::to_string(n - 1) + " of " + count_of(n, noun));
   }
 
   void three_coordinates::add(std::string_view x, std::string_view y, std::string_view z,

@@ -111,8 +111,8 @@ namespace nearfield::detail::io
     return {begin, static_cast<std::size_t>(p - begin)};
   }
 
-  /// Splits a line into `fields` (a reused buffer) at each `delimiter`; fields are trimmed, empty ones kept. A
-  /// delimiter of ' ' means any number of blanks.
+  /// Splits a line into `fields` (a reused buffer) at each `delimiter`, but not within double quotes; fields are trimmed,
+  /// empty ones kept. A delimiter of ' ' means any number of blanks.
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields);
 
   /// The location of a value, for messages.
@@ -135,8 +135,13 @@ namespace nearfield::detail::io
   /// Throws nearfield::error unless options.dim is 0, 2 or 3.
   void check_dim(read_options const& options);
 
-  /// Whether a column of text may have that name: x, vx, m, q, phi, gx, ax, _ ...
-  bool is_column_name(std::string_view name);
+  /// The number of the frame to read, of `n`. Throws nearfield::error if options.frame is none of them, or not given
+  /// though there are several.
+  std::size_t check_frame(read_options const& options, std::size_t n, std::string const& name,
+                          std::string_view noun = "frame");
+
+  /// "2 of 3 frames", those that are left out; none of 1.
+  void leave_out_frames(std::size_t n, std::string_view noun, file_report& report);
 
   /// Adds the points of a format with three coordinates to `points`. With options.dim = 2 all z must be
   /// equal.

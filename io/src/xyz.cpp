@@ -3,8 +3,10 @@
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/io/points.hpp>
 
+#include "columns.hpp"
 #include "text.hpp"
 #include "write.hpp"
+#include "xyz_comment.hpp"
 
 namespace nearfield
 {
@@ -29,47 +31,64 @@ namespace nearfield
       }
     }
 
-    // The names of the `count` columns of a property.
-    std::vector<std::string> columns_of(std::string_view property, std::size_t count)
+    // A line that is a whole number alone, which begins a frame.
+    bool is_count(std::string_view line, std::int64_t& n)
     {
-      auto const vector = [](std::string const& prefix)
-      {
-        return std::vector<std::string>{prefix + "x", prefix + "y", prefix + "z"};
-      };
-      if (count == 3 && property == "pos") return vector("");
-      if (count == 3 && property == "velo") return vector("v");
-      if (count == 3 && property == "gradient") return vector("g");
-      if (count == 3 && property == "acceleration") return vector("a");
-      if (count == 1 && property == "mass") return {"m"};
-      if (count == 1 && property == "charge") return {"q"};
-      if (count == 1 && is_column_name(property)) return {std::string(property)};
-      return std::vector<std::string>(count, "_");
+      return parse_number(trimmed(line), n) == number_status::good;
     }
 
-    // The names of all columns, from the comment in line 2.
-    std::vector<std::string> columns_of(std::string_view comment, std::string const& name)
+    struct frame
     {
-      std::string_view properties = "species:S:1:pos:R:3"; // the default of the format
-      if (auto const at = comment.find("Properties="); at != comment.npos)
+      std::int64_t n = 0;
+      std::size_t line = 1; ///< that of the number
+      std::string_view comment, rows;
+    };
+
+    // Removes a frame from the begin of the file; false at its end.
+    bool take_frame(line_cursor& lines, std::string const& name, frame& found)
+    {
+      std::string_view line;
+      for (;;)
       {
-        properties = comment.substr(at + 11);
-        if (properties.starts_with('"')) properties.remove_prefix(1);
-        properties = properties.substr(0, properties.find_first_of("\" \t"));
+        if (!lines.next(line)) return false;
+        if (!trimmed(line).empty()) break;
       }
-      std::vector<std::string_view> words;
-      split(properties, ':', words);
-      std::vector<std::string> columns;
-      for (std::size_t w = 0; w < words.size(); w += 3)
+      found.line = lines.line();
+      if (!is_count(line, found.n) || found.n < 0)
+        fail_at_line(name, found.line, in_quotes(line), "the number of points");
+      found.comment = {};
+      lines.next(found.comment);
+      auto const rows = lines.rest();
+      std::int64_t n = 0, next_count = 0;
+      for (auto next = lines; next.next(line); lines = next)
       {
-        std::int64_t count = 0;
-        if (w + 2 >= words.size() || parse_number(words[w + 2], count) != number_status::good ||
-            count < 1 || count > static_cast<std::int64_t>(max_values_per_point))
-          fail_at_line(name, 2, "Properties=" + in_quotes(properties),
-                       "name:type:count for each property, such as pos:R:3");
-        for (auto& column : columns_of(words[w], static_cast<std::size_t>(count)))
-          columns.push_back(std::move(column));
+        if (!is_row(line)) continue;
+        if (is_count(line, next_count)) break;
+        ++n;
       }
-      return columns;
+      found.rows = rows.substr(0, rows.size() - lines.rest().size());
+      if (n != found.n)
+        fail_at_line(name, found.line, std::to_string(found.n) + " as the number of points",
+                     std::to_string(n) + ", that of the rows");
+      return true;
+    }
+
+    // A number that is no element would be taken for one: the rows have no symbols.
+    void check_symbols(frame const& of, std::string const& name)
+    {
+      line_cursor lines(of.rows, of.line + 1);
+      for (std::string_view line; lines.next(line);)
+      {
+        if (!is_row(line)) continue;
+        auto const symbol = take_field(line);
+        double value = 0;
+        std::int64_t number = 0;
+        if (parse_number(symbol, value) == number_status::not_a_number) continue;
+        if (parse_number(symbol, number) != number_status::good || number < 0 || number > 118)
+          fail_at_line(name, lines.line(), in_quotes(symbol) + " for the symbol of an element",
+                       "a word or an atomic number, then x, y and z (or give --columns x,y,z,q for "
+                       "rows of numbers)");
+      }
     }
   }
 
@@ -77,25 +96,37 @@ namespace nearfield
   {
     std::string_view line;
     std::int64_t n = 0;
-    return line_cursor(content).next(line) && parse_number(trimmed(line), n) == number_status::good;
+    return line_cursor(content).next(line) && is_count(line, n);
   }
 
   point_set parse_xyz(std::string_view content, std::string const& name,
-                      read_options const& options)
+                      read_options const& options, file_report* report)
   {
-    line_cursor lines(content);
-    std::string_view count, comment;
-    std::int64_t n = -1;
-    if (!lines.next(count) || parse_number(trimmed(count), n) != number_status::good || n < 0)
-      fail_at_line(name, 1, in_quotes(count), "the number of points");
-    lines.next(comment);
-    auto of_rows = options;
-    if (of_rows.columns.empty()) of_rows.columns = columns_of(comment, name);
-    // the two lines as comments, so that messages count lines as they are
-    auto points = parse_columns("#\n#\n" + std::string(lines.rest()), name, of_rows);
-    if (points.size() != static_cast<std::size_t>(n))
-      fail_at_line(name, 1, std::to_string(n) + " as the number of points",
-                   std::to_string(points.size()) + ", that of the rows (of one frame)");
+    check_dim(options);
+    refuse_atom_style(options, name);
+    line_cursor lines(without_mark(content, name));
+    std::vector<frame> frames(1);
+    if (!take_frame(lines, name, frames[0]))
+      fail_at_line(name, 1, "the end of the file", "the number of points");
+    for (frame next; take_frame(lines, name, next);) frames.push_back(next);
+    auto const& chosen = frames[check_frame(options, frames.size(), name)];
+    auto const comment = read_xyz_comment(chosen.comment, name, chosen.line + 1);
+    bool const is_given = !options.columns.empty();
+    if (!is_given && !comment.has_properties) check_symbols(chosen, name);
+    auto const map =
+        map_of(is_given ? columns_given(options, name) : comment.columns, options.dim,
+               [&](std::string const& found, std::string const& expected)
+               {
+                 if (is_given)
+                   throw error(printable(name) + ": columns (--columns): found " + found +
+                               ", expected " + expected);
+                 fail_at_line(name, chosen.line + 1, found, expected + " (or give --columns)");
+               });
+    auto points = parse_rows(chosen.rows, chosen.line + 1, name, options, map, report);
+    if (!report) return points;
+    report->format = comment.has_properties ? "extended XYZ" : "XYZ";
+    report->cell = comment.cell;
+    leave_out_frames(frames.size(), "frame", *report);
     return points;
   }
 

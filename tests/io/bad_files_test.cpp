@@ -10,7 +10,8 @@ using namespace nearfield::test;
 
 namespace
 {
-  using parser = point_set (*)(std::string_view, std::string const&, read_options const&);
+  using parser = point_set (*)(std::string_view, std::string const&, read_options const&,
+                               file_report*);
 
   // A bad file, and what the one line about it must say.
   struct bad_file
@@ -66,7 +67,8 @@ namespace
 TEST_P(bad_files, are_refused)
 {
   auto const& file = GetParam();
-  auto const message = message_of([&] { file.parse(file.content, "the.file", file.options); });
+  auto const message =
+      message_of([&] { file.parse(file.content, "the.file", file.options, nullptr); });
   EXPECT_THAT(message, testing::StartsWith("the.file: " + file.where + ": found "));
   EXPECT_EQ(message.find('\n'), std::string::npos);
   auto const split = message.find(", expected ");
@@ -254,12 +256,12 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_lammps, lammps("Atoms", "1 1 1 2 3\n"), "line 3", "without a style",
                  "--atom-style"},
         bad_file{parse_lammps, lammps("Atoms # hybrid", "1 1 1 2 3\n"), "line 3", "hybrid",
-                 "atomic"},
+                 "hybrid sphere charge"},
         bad_file{parse_lammps,
                  lammps("Atoms", ""),
                  "line 3",
                  "hybrid",
-                 "atomic",
+                 "hybrid sphere charge",
                  {.atom_style = "hybrid"}},
         bad_file{parse_lammps, lammps("Atoms # granite", ""), "line 3", "'granite'", "molecular"},
         bad_file{parse_lammps, lammps("Atoms # full", "1 1 1 2 3\n"), "line 4", "5 fields", "7 in"},
@@ -305,8 +307,10 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "1 2 3 1e999\n", "line 1", "'1e999' for q", "double precision"},
         bad_file{parse_columns, "1 2 3\n4 five 6\n", "line 2", "'five' for y", "a number"},
         bad_file{parse_columns, "1 2 3\nx y z\n", "line 2", "'x' for x", "a number"},
-        bad_file{parse_columns, "x y mass\n1 2 3\n", "line 1", "column 'mass'", "q or q1 q2"},
-        bad_file{parse_columns, "x y x\n1 2 3\n", "line 1", "column 'x' twice", "once"},
+        bad_file{parse_columns, "a b mass\n1 2 3\n", "line 1", "no column x among 'a' 'b' 'mass'",
+                 "columns x and y, and z in 3D (or give --columns)"},
+        bad_file{parse_columns, "x y x\n1 2 3\n", "line 1", "column 'x' and another for x",
+                 "one for x"},
         bad_file{parse_columns, "x z q\n1 2 3\n", "line 1", "no column y", "columns x and y"},
         bad_file{parse_columns, "x y q q1\n1 2 3 4\n", "line 1", "'q1'", "without gaps"},
         bad_file{parse_columns, many_columns(5000), "line 1", "5000 columns", "at most 4096"},
@@ -318,11 +322,11 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns,
                  "1 2\n",
                  "columns (--columns)",
-                 "'mass'",
+                 "'radius of'",
                  "x y z",
-                 {.columns = {"mass"}}},
-        bad_file{parse_columns, "# x y\nNA null\n1 2\n", "line 2", "'NA' for x",
-                 "a name of its own"},
+                 {.columns = {"radius of"}}},
+        bad_file{parse_columns, "# x y\nNA null\n1 2\n", "line 2", "no column x among 'NA' 'null'",
+                 "columns x and y"},
         bad_file{parse_columns, "1 2\n#N/A 2\n", "line 2", "'#N/A'", "a blank after its #"},
         bad_file{parse_columns, "#DIV/0!,2\n1,2\n", "line 1", "'#DIV/0!'", "a number"},
         bad_file{parse_columns, "x;y\n#REF!;2\n", "line 2", "'#REF!'", "a number"},
@@ -332,9 +336,9 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "1 2\n1d1d1 2\n", "line 2", "'1d1d1' for x", "a number"},
         bad_file{parse_columns, "1 2\n1e1d1 2\n", "line 2", "'1e1d1' for x", "a number"},
         bad_file{parse_columns, "1 2\r3 4\r5 x\r", "line 3", "'x' for y", "a number"},
-        bad_file{parse_columns, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0.), "line 1", "column '\\x08",
-                 "x y z"},
-        bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "x y z"}));
+        bad_file{parse_columns, bytes(8u, 3u, 2u, 1u, u64(1), 1., 0.), "line 1",
+                 "no column x among '\\x08", "columns x and y"},
+        bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "columns x and y"}));
 
 INSTANTIATE_TEST_SUITE_P(
     velocities, bad_files,
@@ -342,7 +346,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "x y vx\n1 2 3\n", "line 1", "1 column of velocities", "vx and vy"},
         bad_file{parse_columns, "x y vx vz\n1 2 3 4\n", "line 1", "2 columns of", "vx and vy"},
         bad_file{parse_columns, "x y z vx vy\n1 2 3 4 5\n", "line 1", "2 columns", "vx, vy and vz"},
-        bad_file{parse_columns, "x y vx vx\n1 2 3 4\n", "line 1", "column 'vx' twice", "once"},
+        bad_file{parse_columns, "x y vx vx\n1 2 3 4\n", "line 1", "column 'vx' and another for vx",
+                 "one"},
         bad_file{parse_columns, "x y vx vy\n1 2 3 inf\n", "line 2", "'inf' for vy", "finite"},
         bad_file{parse_columns, "x y m\n1 2 nan\n", "line 2", "'nan' for m", "finite"}));
 
@@ -355,8 +360,9 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_xyz, "1\n\nH 1 2\n", "line 3", "3 fields", "4"},
         bad_file{parse_xyz, "1\n\nH 1 2 x\n", "line 3", "'x' for z", "a number"},
         bad_file{parse_xyz, "1\nProperties=pos:R\n1 2 3\n", "line 2", "'pos:R'", "pos:R:3"},
-        bad_file{parse_xyz, "1\nProperties=pos:R:0\n\n", "line 2", "pos:R:0", "pos:R:3"},
-        bad_file{parse_xyz, "1\nProperties=pos:R:9999\n\n", "line 2", "pos:R:9999", "pos:R:3"}));
+        bad_file{parse_xyz, "1\nProperties=pos:R:0\n1 2 3\n", "line 2", "pos:R:0", "pos:R:3"},
+        bad_file{parse_xyz, "1\nProperties=pos:R:9999\n1 2 3\n", "line 2", "pos:R:9999",
+                 "pos:R:3"}));
 
 // Where names are given, only a row of names is skipped as a header.
 INSTANTIATE_TEST_SUITE_P(

@@ -73,7 +73,8 @@ TEST(lammps, an_id_names_one_atom_unless_all_are_0)
       message_of([] { parse_lammps(file_of("Atoms # atomic", "7 1 1 2 3\n7 1 4 5 6\n"), "a"); }),
       "a: line 18: found atom id 7, already used on line 17, expected a unique id for each "
       "atom");
-  EXPECT_EQ(parse_lammps(file_of("Atoms # atomic", "0 1 1 2 3\n0 1 4 5 6\n"), "a").size(), 2u);
+  EXPECT_EQ(parse_lammps("title\n2 atoms\nAtoms # atomic\n\n0 1 1 2 3\n0 1 4 5 6\n", "a").size(),
+            2u);
 }
 
 TEST(lammps, no_atoms_is_valid)

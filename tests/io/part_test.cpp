@@ -131,6 +131,10 @@ namespace
     expect_the_whole(folder / "a.fma");
     write_text(folder / "a.xyz", "3\n\nH 1 2 3\nO 4 5 6\nC 7 8 9\n");
     expect_the_whole(folder / "a.xyz");
+    write_text(folder / "c.xyz", "3\nProperties=pos:R:3:mass:R:1:velo:R:3\n1 2 3 4 5 6 7\n"
+                                 "0 0 0 2 0 0 1\n1 1 1 3 0 1 0\n");
+    expect_the_whole(folder / "c.xyz");
+    EXPECT_EQ(read_points(folder / "c.xyz").masses, (std::vector<double>{4, 2, 3}));
     write_text(folder / "b.xyz", "x y z q\n" + rows(10, "\n", ' '));
     expect_the_whole(folder / "b.xyz");
     write_text(folder / "a.pqr", "ATOM 1 N ALA 1 1.0 2.0 3.0 0.5 1.8\n"
@@ -154,7 +158,7 @@ namespace
         }
     write_text(folder / "a.csv", "x,y,z,q\n" + rows(9, "\n") + "1,2\n"); // the last row
     expect_the_message(folder / "a.csv");
-    write_text(folder / "a.csv", "x,y,zz\n1,2,3\n");
+    write_text(folder / "a.csv", "x,zz,z\n1,2,3\n");
     expect_the_message(folder / "a.csv");
     write_text(folder / "a.csv", "# nothing\n\n");
     expect_the_message(folder / "a.csv");
@@ -172,6 +176,43 @@ namespace
     expect_the_message(folder / "a.bfma");
     write_text(folder / "a.bfma", "\x08");
     expect_the_message(folder / "a.bfma");
+  }
+
+  // What is read at first is 65536 bytes: they may end between a CR and its LF.
+  TEST(part_of_a_file, counts_the_lines_of_a_head_that_is_cut_anywhere)
+  {
+    temporary_folder const folder;
+    for (std::size_t const length : {65533, 65534, 65535, 65536})
+    {
+      write_text(folder / "a.csv",
+                 "#" + std::string(length - 1, ' ') + "\r\nx,y,z\r\n1,2,3\r\n1,2\r\n");
+      EXPECT_THAT(message_of([&] { (void)read_points(folder / "a.csv"); }),
+                  testing::HasSubstr("line 4: found 2 fields"));
+      expect_the_message(folder / "a.csv");
+    }
+  }
+
+  TEST(part_of_a_file, has_the_report_of_the_whole)
+  {
+    temporary_folder const folder;
+    write_text(folder / "a.csv", "id,x,y,z,q\n" + std::string("1,0,0,0,1\n2,1,0,0,1\n"));
+    write_text(folder / "a.xyz", "1\nLattice=\"9 0 0 0 9 0 0 0 9\"\nH 1 2 3\n");
+    write_text(folder / "a.bfma", format_bfma({.positions = {{0}, {0}, {0}}, .inputs = {{1}}}));
+    write_text(folder / "a.npy", std::string("\x93NUMPY\x01\x00\x40\x00", 10) +
+                                     "{'descr': '<f8', 'fortran_order': True, 'shape': (1, 2)}" +
+                                     std::string(7, ' ') + "\n" + bytes(1., 2.));
+    for (char const* name : {"a.csv", "a.xyz", "a.bfma", "a.npy"})
+    {
+      file_report whole;
+      (void)read_points(folder / name, {}, &whole);
+      EXPECT_FALSE(whole.positions.empty()) << name;
+      for (std::uint64_t i = 0; i < 3; ++i)
+      {
+        file_report of_part;
+        (void)read_points(folder / name, {.part = file_part{i, 3}}, &of_part);
+        EXPECT_EQ(of_part, whole) << name;
+      }
+    }
   }
 
   TEST(part_of_a_file, is_one_that_exists)

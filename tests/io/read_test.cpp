@@ -147,8 +147,11 @@ TEST(read, places_without_a_file_are_named)
   EXPECT_EQ(message_of([&] { read_points(missing); }),
             missing + ": cannot be opened: No such file or directory");
   expect(folder.path(), "a directory");
-  std::filesystem::create_directory(folder / "folder.fma");
-  expect(folder / "folder.fma", "a directory");
+  for (char const* name : {"folder.fma", "folder"})
+  {
+    std::filesystem::create_directory(folder / name);
+    expect(folder / name, "a directory");
+  }
   write_text(folder / "a.png", "x");
   expect(folder / "a.png", "'.png'");
   write_text(folder / "a", "x");

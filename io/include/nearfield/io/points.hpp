@@ -2,6 +2,7 @@
 
 #include <nearfield/core/config.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -64,6 +65,38 @@ namespace nearfield
   /// then inputs, then outputs. Unnamed inputs are q, or q1 q2 ..., and unnamed outputs phi, or phi1 phi2 ....
   NEARFIELD_API std::vector<std::string> column_names(point_set const& points);
 
+  /// The box of a simulation that a file gives: origin + s a + t b + u c, with s, t, u in [0, 1). Readers leave the
+  /// points as they are.
+  struct periodic_cell
+  {
+    std::string from = {};                             ///< what the file calls it: Lattice
+    std::array<double, 3> origin = {};                 ///< length^1
+    std::array<std::array<double, 3>, 3> vectors = {}; ///< a, b and c, length^1
+    std::optional<std::array<bool, 3>> periodic = {};  ///< of a, b and c; none: not in the file
+
+    /// The lengths of a, b and c if they lie along x, y and z, 0 for one that the file calls open; none for other
+    /// boxes, which are triclinic.
+    [[nodiscard]] NEARFIELD_API std::optional<std::array<double, 3>> lengths() const;
+
+    friend bool operator==(periodic_cell const&, periodic_cell const&) = default;
+  };
+
+  /// What a reader has made of a file: the names in the file of the columns that became positions, velocities, masses,
+  /// inputs and outputs, `column 3` where it has no name; and what is not in the points. Of a part of a file it is that
+  /// of the file.
+  struct file_report
+  {
+    std::string format = {}; ///< such as `extended XYZ`
+    std::vector<std::string> positions = {}, velocities = {}, masses = {}, inputs = {},
+                             outputs = {};
+    std::vector<std::string> left_out = {}; ///< columns, sections, frames
+    std::optional<periodic_cell> cell = {}; ///< if the file has one
+    /// The file has momenta, and no masses that would make them velocities: the points have none.
+    bool lacks_masses = false;
+
+    friend bool operator==(file_report const&, file_report const&) = default;
+  };
+
   /// One of the equal parts of a file, in its order, that several processes read together.
   struct file_part
   {
@@ -77,15 +110,19 @@ namespace nearfield
     /// 2 or 3; 0: as the file says. A format with three coordinates (PQR, LAMMPS) can be read in 2D if all z
     /// are equal; any other mismatch is an error.
     int dim = 0;
-    /// The columns of a text file or an array from left to right: x y z for positions, vx vy vz for velocities,
-    /// m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for outputs, _ for a
-    /// column to skip.
-    /// Empty: the names of the file's header line; without one, x y [z] and inputs.
+    /// The columns of a text file, an array or the Atoms section of LAMMPS from left to right: x y z for positions, vx
+    /// vy vz for velocities, m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for
+    /// outputs, id, mol and type for those of atoms, _ for a column to skip.
+    /// Empty: the names of the file; without names, x y [z] and inputs.
     /// If given, a first row of text without numbers is skipped as a header. It must then have a name above each
     /// column that is read: a word that begins with a letter or _, other than NA, null, inf and the like.
     std::vector<std::string> columns = {};
-    /// The LAMMPS atom style; empty: that of the file's `Atoms # style` comment.
+    /// The LAMMPS atom style, such as `full` or `hybrid sphere charge`; empty: that of the comment `Atoms # style`.
     std::string atom_style = {};
+    /// Of a file with several frames or models, the one that is read, from 0; -1 is the last. None: the file has one.
+    std::optional<std::int64_t> frame = std::nullopt;
+    /// The format, by the extension that its files have (`csv`, `lmp`, `xyz` ...); empty: as the name of the file says.
+    std::string format = {};
     /// The part whose points read_points() returns; none: all. Its columns and its box are those of the file, even if
     /// it has no point, and messages are those of a reader of the whole file. Of columns of text, arrays and binary FMA
     /// the part alone is read, and the head of the file; of columns with an error, also what precedes it. Other formats
@@ -93,9 +130,15 @@ namespace nearfield
     std::optional<file_part> part = std::nullopt;
   };
 
-  /// Reads the points of `path`. Its name gives the format: .fma (text), .bfma (binary), .pqr,
+  /// Reads the points of `path`. Its name, or options.format, gives the format: .fma (text), .bfma (binary), .pqr,
   /// .data .lmp .lammps and data.* (LAMMPS), .csv .tsv .txt .dat .xyz (columns), .npy (an array of NumPy). An .xyz
-  /// whose first line is a number alone is (extended) XYZ.
+  /// whose first line is a number alone is (extended) XYZ. A file that gzip has compressed, with .gz behind its name or
+  /// without, is read as what it holds, if zlib was there when nearfield was built.
+  ///
+  /// Names of columns mean the same in all formats, in any case and with a unit in brackets behind: x y z, also pos_x or
+  /// Points:0; vx vy vz, also velocity_x; m mass masses; q charge charges initial_charges; q1 q2 ...; and, for the
+  /// columns of one vector, pos position positions, velo vel velocity velocities, momenta momentum, which are divided
+  /// by the masses. Other columns are left out. `report`, unless null, gets what was taken and left out.
   ///
   /// Points and columns are in the order of the file. Positions and inputs must be finite. Text files are
   /// ASCII or UTF-8, with lines ending in LF, CR LF or CR. Numbers are decimal and may have a Fortran exponent
@@ -104,48 +147,58 @@ namespace nearfield
   /// Throws nearfield::error with one line that names the file, the line (from 1) or byte (from 0), what was
   /// found and what was expected.
   NEARFIELD_API point_set read_points(std::filesystem::path const& path,
-                                      read_options const& options = {});
+                                      read_options const& options = {},
+                                      file_report* report = nullptr);
 
-  /// Whether `path` has the name of a LAMMPS data file, the only format with an atom style. The file need
-  /// not exist.
-  NEARFIELD_API bool has_atom_style(std::filesystem::path const& path);
+  /// Whether a file of that name, or of that format if it is not empty, is one of LAMMPS data, which alone has an atom
+  /// style. It need not exist.
+  NEARFIELD_API bool has_atom_style(std::filesystem::path const& path,
+                                    std::string const& format = {});
 
   /// Reads FMA of version 1 (3D, one input) or 2, text or binary according to the first bytes. `name` denotes
   /// the file in messages. Source of the format: ScalFMM's FFmaGenericLoader.
   NEARFIELD_API point_set parse_fma(std::string_view content, std::string const& name,
-                                    read_options const& options = {});
+                                    read_options const& options = {},
+                                    file_report* report = nullptr);
 
-  /// Reads PQR: the last five fields of each ATOM or HETATM line are x y z q r. Other lines and the radii are
-  /// ignored.
+  /// Reads PQR: the last five fields of each ATOM or HETATM line are x y z q r; where numbers touch, x y z are the
+  /// characters 31 to 54, as in PDB. Models, or sets of atoms between END lines, are frames. Radii are left out.
   NEARFIELD_API point_set parse_pqr(std::string_view content, std::string const& name,
-                                    read_options const& options = {});
+                                    read_options const& options = {},
+                                    file_report* report = nullptr);
 
-  /// Reads the Atoms section of a LAMMPS data file: positions as written, not unwrapped, and charges if the
-  /// atom style has them.
+  /// Reads a LAMMPS data file: positions as written, not unwrapped, and charges if the atom style has them; the section
+  /// Velocities, and Masses as the masses of the atoms. The columns of the Atoms section are those of options.columns,
+  /// of the atom style, or of a comment that names them (`Atoms # id mol type q x y z`).
   NEARFIELD_API point_set parse_lammps(std::string_view content, std::string const& name,
-                                       read_options const& options = {});
+                                       read_options const& options = {},
+                                       file_report* report = nullptr);
 
-  /// Reads columns separated by commas, semicolons or blanks. Blank lines and lines that start with # are
-  /// skipped, but one that starts with an error of a spreadsheet, such as `#N/A` or `#REF!`, is refused. A first
-  /// line without numbers is a header (also after a #); its names are used if `options.columns` is empty,
-  /// otherwise those above the columns that are read must differ. Without either, two columns are x y, three
-  /// or more are x y z and inputs; with options.dim = 2 the third column is the first input.
+  /// Reads columns separated by commas, semicolons, tabs or blanks; values may be in double quotes. Blank lines and
+  /// lines that start with #, //, % or ! are skipped, but one that starts with an error of a spreadsheet, such as `#N/A`
+  /// or `#REF!`, is refused. A first line without numbers is a header, and so is a comment that names x, y and as many
+  /// columns as there are; their names are used if `options.columns` is empty, otherwise those above the columns that
+  /// are read must differ. Without either, two columns are x y, three or more are x y z and inputs; with options.dim = 2
+  /// the third column is the first input.
   NEARFIELD_API point_set parse_columns(std::string_view content, std::string const& name,
-                                        read_options const& options = {});
+                                        read_options const& options = {},
+                                        file_report* report = nullptr);
 
   /// Reads one frame of XYZ: a line with the number of points, one with `Properties=name:type:count:...`, a row per
-  /// point. pos are positions, velo velocities, mass masses, charge is the input q; names of columns as in CSV are
-  /// what they are there, with gradient for gx gy gz and acceleration for ax ay az; other properties are skipped.
-  /// Without `Properties=` rows are a symbol, x, y and z. Names in `options.columns` come first. Source of the
-  /// format: the extended XYZ of libAtoms and ASE.
+  /// point. Names are those of read_points(), with gradient for gx gy gz and acceleration for ax ay az. Without
+  /// `Properties=` rows are a symbol or an atomic number, x, y and z. Names in `options.columns` come first. Source of
+  /// the format: the extended XYZ of libAtoms and ASE.
   NEARFIELD_API point_set parse_xyz(std::string_view content, std::string const& name,
-                                    read_options const& options = {});
+                                    read_options const& options = {},
+                                    file_report* report = nullptr);
 
-  /// Reads an array of NumPy, of shape (points, columns), in row or column-major order, of little-endian f32 or f64.
-  /// Columns are those that options.columns names; without names, two are x y, three or more are x y z and inputs, and
-  /// with options.dim = 2 the third is the first input. Source of the format: numpy.lib.format, versions 1 to 3.
+  /// Reads an array of NumPy: of shape (points, columns), in row or column-major order, or of records, whose fields have
+  /// names; of f16, f32, f64 or integers, in either byte order. Columns without names are those that options.columns
+  /// names; otherwise two are x y, three or more are x y z and inputs, and with options.dim = 2 the third is the first
+  /// input. Source of the format: numpy.lib.format, versions 1 to 3.
   NEARFIELD_API point_set parse_npy(std::string_view content, std::string const& name,
-                                    read_options const& options = {});
+                                    read_options const& options = {},
+                                    file_report* report = nullptr);
 
   /// The floating-point type whose values a file holds.
   enum class file_precision

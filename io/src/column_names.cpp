@@ -1,0 +1,147 @@
+#include "column_names.hpp"
+
+#include "text.hpp"
+
+#include <algorithm>
+#include <span>
+
+namespace nearfield::detail::io
+{
+  namespace
+  {
+    using words = std::span<std::string_view const>;
+
+    constexpr std::string_view positions[]{"pos",    "position",   "positions",   "coord",
+                              "coords", "coordinate", "coordinates", "points"};
+    constexpr std::string_view velocities[]{"v", "vel", "velo", "velocity", "velocities"};
+    constexpr std::string_view momenta[]{"momenta", "momentum"};
+    constexpr std::string_view masses[]{"m", "mass", "masses"};
+    constexpr std::string_view charges[]{"q",
+                            "charge",
+                            "charges",
+                            "initial_charge",
+                            "initial_charges",
+                            "partial_charge",
+                            "partial_charges"};
+    constexpr std::string_view labels[]{"id",       "ids",     "index", "mol",     "molecule", "type",   "types",
+                           "species",  "element", "atom",  "symbol",  "symbols",  "name",   "flag",
+                           "template", "radius",  "atom-id", "atom_id", "atom-type", "atom_type",
+                           "molecule-id", "molecule_id"};
+
+    bool is_one_of(words known, std::string_view word)
+    {
+      return std::find(known.begin(), known.end(), word) != known.end();
+    }
+
+    // x of pos_x, pos.x, posx and x_pos, 0 of Points:0; 3 for other names
+    std::size_t component_of(std::string_view name, words prefixes)
+    {
+      constexpr std::string_view separators = "_:.-";
+      for (auto const prefix : prefixes)
+      {
+        auto rest = name;
+        if (name.starts_with(prefix))
+          rest.remove_prefix(prefix.size());
+        else if (prefix.size() > 1 && name.ends_with(prefix))
+          rest.remove_suffix(prefix.size());
+        else
+          continue;
+        bool const is_separated =
+            rest.size() == 2 && (separators.find(rest[0]) != rest.npos ||
+                                 (separators.find(rest[1]) != rest.npos && is_letter(rest[0])));
+        if (rest.size() != 1 && !is_separated) continue;
+        char const axis = rest.size() == 1 || separators.find(rest[0]) == rest.npos ? rest[0] : rest[1];
+        if (auto const a = std::string_view("xyz").find(axis); a != std::string_view::npos) return a;
+        if (auto const a = std::string_view("012").find(axis); is_separated && a != std::string_view::npos)
+          return a;
+      }
+      return 3;
+    }
+
+    // In lower case, without quotes, the number of a column in front (`1:x`) and a unit behind (`x [nm]`).
+    std::string plain(std::string_view name)
+    {
+      name = trimmed(unquoted(trimmed(name)));
+      auto const digits = std::min(name.find_first_not_of("0123456789"), name.size());
+      if (digits > 0 && name.substr(digits).starts_with(':')) name.remove_prefix(digits + 1);
+      if (auto const unit = name.find_first_of("[("); unit != name.npos && unit > 0 &&
+                                                      (name.back() == ']' || name.back() == ')'))
+        name = trimmed(name.substr(0, unit));
+      return lower(name);
+    }
+
+    bool is_output(std::string_view name)
+    {
+      return number_of(name, "phi") != 0 || number_of(name, "gx") != 0 ||
+             number_of(name, "gy") != 0 || number_of(name, "gz") != 0 || axis_of(name, "a") < 3;
+    }
+  }
+
+  std::size_t number_of(std::string_view name, std::string_view prefix)
+  {
+    if (!name.starts_with(prefix)) return 0;
+    name.remove_prefix(prefix.size());
+    if (name.empty()) return 1;
+    std::int64_t k = 0;
+    bool const good = is_digit(name[0]) && name[0] != '0' &&
+                      parse_number(name, k) == number_status::good &&
+                      k <= static_cast<std::int64_t>(max_values_per_point);
+    return good ? static_cast<std::size_t>(k) : 0;
+  }
+
+  std::size_t axis_of(std::string_view name, std::string_view prefix)
+  {
+    if (!name.starts_with(prefix) || name.size() != prefix.size() + 1) return 3;
+    return std::min<std::size_t>(std::string_view("xyz").find(name.back()), 3);
+  }
+
+  std::string_view unquoted(std::string_view text)
+  {
+    bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return quoted ? text.substr(1, text.size() - 2) : text;
+  }
+
+  std::string known_name(std::string_view name)
+  {
+    auto const word = plain(name);
+    auto const component = [](char const* prefix, std::size_t axis)
+    {
+      return prefix + std::string(1, "xyz"[axis]);
+    };
+    if (axis_of(word, "") < 3 || number_of(word, "q") != 0 || is_output(word)) return word;
+    if (is_one_of(masses, word)) return "m";
+    if (is_one_of(charges, word)) return "q";
+    if (auto const axis = component_of(word, positions); axis < 3) return component("", axis);
+    if (auto const axis = component_of(word, velocities); axis < 3) return component("v", axis);
+    if (auto const axis = component_of(word, momenta); axis < 3) return component("mv", axis);
+    return {};
+  }
+
+  std::vector<std::string> known_names(std::string_view property, std::size_t count)
+  {
+    auto const word = plain(property);
+    auto const is_vector = count == 2 || count == 3;
+    auto const vector = [&](std::string const& prefix)
+    {
+      std::vector<std::string> names{prefix + "x", prefix + "y", prefix + "z"};
+      names.resize(count);
+      return names;
+    };
+    if (is_vector && (is_one_of(positions, word) || word == "xyz")) return vector("");
+    if (is_vector && is_one_of(velocities, word)) return vector("v");
+    if (is_vector && is_one_of(momenta, word)) return vector("mv");
+    if (is_vector && word == "gradient") return vector("g");
+    if (is_vector && word == "acceleration") return vector("a");
+    if (count == 1)
+      if (auto const known = known_name(property); !known.empty()) return {known};
+    std::vector<std::string> names(count, "_");
+    if (count > 1 && is_one_of(charges, word))
+      for (std::size_t k = 0; k < count; ++k) names[k] = "q" + std::to_string(k + 1);
+    return names;
+  }
+
+  bool is_label(std::string_view name)
+  {
+    return is_one_of(labels, plain(name));
+  }
+}

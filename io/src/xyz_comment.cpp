@@ -1,0 +1,140 @@
+#include "xyz_comment.hpp"
+
+#include "column_names.hpp"
+#include "text.hpp"
+
+#include <cmath>
+#include <utility>
+
+namespace nearfield::detail::io
+{
+  namespace
+  {
+    // Removes the first of the pairs key=value; a value with blanks is in "", {} or []. The value is empty if a word has
+    // none.
+    std::pair<std::string, std::string_view> take_pair(std::string_view& rest)
+    {
+      rest = trimmed(rest);
+      auto const end = std::min(rest.find_first_of("= \t"), rest.size());
+      auto const key = lower(unquoted(rest.substr(0, end)));
+      rest.remove_prefix(end);
+      if (!rest.starts_with('=')) return {key, {}};
+      rest.remove_prefix(1);
+      char const open = rest.empty() ? ' ' : rest[0];
+      char const close = open == '"' ? '"' : open == '{' ? '}' : open == '[' ? ']' : ' ';
+      if (close != ' ') rest.remove_prefix(1);
+      auto const length = std::min(close == ' ' ? rest.find_first_of(" \t") : rest.find(close), rest.size());
+      auto const value = rest.substr(0, length);
+      rest.remove_prefix(std::min(length + (close == ' ' ? 0 : 1), rest.size()));
+      return {key, value};
+    }
+
+    class comment_reader
+    {
+    public:
+      comment_reader(std::string const& name, std::size_t line) : name_(name), line_(line) {}
+
+      void add_properties(std::string_view properties, named_columns& columns) const
+      {
+        std::vector<std::string_view> words;
+        split(properties, ':', words);
+        for (std::size_t w = 0; w < words.size(); w += 3)
+        {
+          std::int64_t count = 0;
+          if (w + 2 >= words.size() || parse_number(words[w + 2], count) != number_status::good ||
+              count < 1 ||
+              count > static_cast<std::int64_t>(max_values_per_point - columns.names.size()))
+            fail_at_line(name_, line_, "Properties=" + in_quotes(properties),
+                         "name:type:count for each property, such as pos:R:3");
+          for (auto& column : known_names(words[w], static_cast<std::size_t>(count)))
+          {
+            columns.names.push_back(std::move(column));
+            columns.titles.emplace_back(words[w]);
+          }
+        }
+      }
+
+      // Numbers between blanks or commas.
+      template <std::size_t n>
+      std::array<double, n> numbers(char const* key, std::string_view text) const
+      {
+        std::array<double, n> values{};
+        std::string const blanks = with_blanks(text);
+        std::vector<std::string_view> words;
+        split(blanks, ' ', words);
+        bool good = words.size() == n;
+        for (std::size_t k = 0; good && k < n; ++k)
+          good = parse_number(words[k], values[k]) == number_status::good && std::isfinite(values[k]);
+        if (!good)
+          fail_at_line(name_, line_, std::string(key) + "=" + in_quotes(text),
+                       count_of(n, "finite number"));
+        return values;
+      }
+
+      std::array<bool, 3> truths(std::string_view text) const
+      {
+        std::string const blanks = with_blanks(text);
+        std::vector<std::string_view> words;
+        split(blanks, ' ', words);
+        std::array<bool, 3> values{};
+        bool good = words.size() == 3;
+        for (std::size_t k = 0; good && k < 3; ++k)
+        {
+          auto const word = lower(unquoted(words[k]));
+          values[k] = word == "t" || word == "true" || word == "1";
+          good = values[k] || word == "f" || word == "false" || word == "0";
+        }
+        if (!good) fail_at_line(name_, line_, "pbc=" + in_quotes(text), "T or F three times");
+        return values;
+      }
+
+    private:
+      static std::string with_blanks(std::string_view text)
+      {
+        std::string out(text);
+        for (char& c : out)
+          if (c == ',' || c == '[' || c == ']') c = ' ';
+        return out;
+      }
+
+      std::string const& name_;
+      std::size_t line_;
+    };
+  }
+
+  xyz_comment read_xyz_comment(std::string_view comment, std::string const& name, std::size_t line)
+  {
+    comment_reader const reader(name, line);
+    xyz_comment result;
+    std::optional<std::array<bool, 3>> periodic;
+    std::array<double, 3> origin{};
+    for (auto rest = trimmed(comment); !rest.empty(); rest = trimmed(rest))
+    {
+      auto const [key, value] = take_pair(rest);
+      if (key == "properties" && !value.empty())
+      {
+        if (result.has_properties)
+          fail_at_line(name, line, "Properties= twice", "each property of the rows once");
+        result.has_properties = true;
+        reader.add_properties(value, result.columns);
+      }
+      if (key == "lattice" && !value.empty())
+      {
+        auto const v = reader.numbers<9>("Lattice", value);
+        auto& cell = result.cell.emplace();
+        cell.from = "Lattice";
+        cell.vectors = {{{v[0], v[1], v[2]}, {v[3], v[4], v[5]}, {v[6], v[7], v[8]}}};
+      }
+      if (key == "origin" && !value.empty()) origin = reader.numbers<3>("Origin", value);
+      if (key == "pbc" && !value.empty()) periodic = reader.truths(value);
+    }
+    if (!result.has_properties)
+      result.columns = {{"_", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
+    if (result.cell)
+    {
+      result.cell->origin = origin;
+      result.cell->periodic = periodic;
+    }
+    return result;
+  }
+}
