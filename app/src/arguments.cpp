@@ -118,6 +118,16 @@ namespace nearfield::app
       return value;
     }
 
+    std::optional<std::int64_t> parse_frame(std::string const& text)
+    {
+      if (text.empty()) return std::nullopt;
+      auto const frame = nearfield::detail::read_number<std::int64_t>(text);
+      if (!frame)
+        throw error("--frame: found '" + text +
+                    "', expected a whole number, from 0, or from -1, the last, back");
+      return frame;
+    }
+
     std::vector<double> parse_periodic(std::string const& text, int dim)
     {
       char const* const expected = "Lx,Ly[,Lz], positive, finite lengths, and 0 for an open axis";
@@ -176,6 +186,7 @@ namespace nearfield::app
     if (!written.box.empty()) options.box = parse_box(written.box);
     if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
     if (!written.columns.empty()) options.columns = split(written.columns);
+    options.frame = parse_frame(written.frame);
     if (!written.source_columns.empty())
       options.source_columns = split(written.source_columns);
     else if (options.sources && options.sources->extension() == options.input.extension())
@@ -208,6 +219,7 @@ namespace nearfield::app
     options.radius = parse_positive(written.radius, "--radius", "a positive, finite length");
     if (!written.periodic.empty()) options.periodic = parse_periodic(written.periodic, options.dim);
     if (!written.columns.empty()) options.columns = split(written.columns);
+    options.frame = parse_frame(written.frame);
     return options;
   }
 }

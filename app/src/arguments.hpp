@@ -12,7 +12,7 @@ namespace nearfield::app
   /// The options of `nearfield run` as written on the command line.
   struct written_run
   {
-    std::string precision = "f64", backend = "auto", box, periodic, columns, source_columns;
+    std::string precision = "f64", backend = "auto", box, periodic, columns, source_columns, frame;
     std::string max_leaf_size = "64", far_field_cost; // empty: not written
     std::string force, dt;                            // empty: not written
     std::uint64_t steps = 0;
@@ -25,7 +25,7 @@ namespace nearfield::app
   struct written_search
   {
     std::string precision = "f64", backend = "auto", list = "half";
-    std::string columns, radius, periodic;
+    std::string columns, frame, radius, periodic;
     search_options options;
   };
 

@@ -50,13 +50,30 @@ namespace nearfield::app
       return {read, "", ""};
     }
 
+    char const* const formats =
+        "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz .npy, also with .gz behind";
+
+    // How a file is read.
+    template <class Options>
+    void add_reading(CLI::App& command, std::string& columns, std::string& frame, Options& options)
+    {
+      command.add_option(
+          "--columns", columns,
+          "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, id "
+          "type of atoms, _ to skip");
+      command.add_option("--atom-style", options.atom_style,
+                         "LAMMPS atom style, for a file without a style comment");
+      command.add_option("--frame", frame,
+                         "which of several frames or models, from 0; -1: the last");
+      command.add_option("--format", options.format,
+                         "fma bfma pqr lammps csv xyz npy, for a file whose name does not say it");
+    }
+
     // What `run` and `tune` have in common.
     void add_problem(CLI::App* run, written_run& written)
     {
       run_options& options = written.options;
-      run->add_option("INPUT", options.input,
-                      "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz .npy")
-          ->required();
+      run->add_option("INPUT", options.input, formats)->required();
       run->add_option("--sources", options.sources, "a file of sources; INPUT holds the targets");
       run->add_option("--interaction", options.interaction.name,
                       "one of those that 'nearfield info' lists")
@@ -86,13 +103,9 @@ namespace nearfield::app
                       "cx,cy[,cz],half: the box that is cut; default: the file's, or the smallest");
       run->add_option("--periodic", written.periodic,
                       "Lx,Ly[,Lz]: points lie in [0, L) of an axis that repeats; 0: an open axis");
-      run->add_option("--columns", written.columns,
-                      "the columns of INPUT, left to right: x y z, q or q1 q2 ..., vx vy vz, m, _ "
-                      "to skip");
+      add_reading(*run, written.columns, written.frame, options);
       run->add_option("--source-columns", written.source_columns,
                       "those of --sources; default: as --columns, if the extension is the same");
-      run->add_option("--atom-style", options.atom_style,
-                      "LAMMPS atom style, for a file without a style comment");
     }
 
     CLI::Option* add_far_field_cost(CLI::App& command, written_run& written)
@@ -162,10 +175,7 @@ namespace nearfield::app
       search_options& options = written.options;
       auto* search =
           program.add_subcommand("search", "All pairs of points of a file closer than a radius");
-      search
-          ->add_option("INPUT", options.input,
-                       "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz .npy")
-          ->required();
+      search->add_option("INPUT", options.input, formats)->required();
       search->add_option("--radius", written.radius, "pairs closer than this are listed")
           ->required();
       search
@@ -205,10 +215,7 @@ namespace nearfield::app
           ->add_option("--max-memory", options.max_memory,
                        "bytes; a list that takes more is refused; default: what is free")
           ->transform(whole_number(0));
-      search->add_option("--columns", written.columns,
-                         "the columns of INPUT, left to right: x y z, _ to skip");
-      search->add_option("--atom-style", options.atom_style,
-                         "LAMMPS atom style, for a file without a style comment");
+      add_reading(*search, written.columns, written.frame, options);
       search->add_option("--output", options.output, "the list: .csv .npy");
       search->add_option("--json", options.json, "counts and times");
     }

@@ -77,8 +77,40 @@ namespace nearfield::app
       return array;
     }
 
+    json texts(std::vector<std::string> const& of)
+    {
+      json array = json::array();
+      for (std::string const& text : of) array.push_back(utf8(text));
+      return array;
+    }
+
+    // A box of atoms; null if the file has none.
+    json json_of(std::optional<periodic_cell> const& cell)
+    {
+      if (!cell) return {};
+      json value{{"from", utf8(cell->from)}, {"origin", cell->origin}, {"vectors", cell->vectors}};
+      value["periodic"] = cell->periodic ? json(*cell->periodic) : json();
+      return value;
+    }
+
+    json json_of(taken_files const& files)
+    {
+      json array = json::array();
+      for (auto const& [name, report, box, uses_box] : files)
+        array.push_back({{"name", utf8(name)},
+                         {"format", utf8(report.format)},
+                         {"positions", texts(report.positions)},
+                         {"inputs", texts(report.inputs)},
+                         {"velocities", texts(report.velocities)},
+                         {"masses", texts(report.masses)},
+                         {"left_out", texts(report.left_out)},
+                         {"box", json_of(report.cell)},
+                         {"uses_box", uses_box}});
+      return array;
+    }
+
     json of_run(run_options const& options, point_set const& targets, point_set const* sources,
-                run_result const& result, double read_seconds)
+                taken_files const& files, run_result const& result, double read_seconds)
     {
       json parameters = json::object(), tasks = json::array();
       for (auto const& [name, value] : options.interaction.parameters)
@@ -115,7 +147,8 @@ namespace nearfield::app
                  {"gpus", result.step.gpus},
                  {"tasks", tasks},
                  {"not_finite", result.not_finite},
-                 {"check", result.check ? json_of(*result.check) : json()}};
+                 {"check", result.check ? json_of(*result.check) : json()},
+                 {"files", json_of(files)}};
       if (!is_alone) value["ranks"] = result.ranks;
       return value;
     }
@@ -156,15 +189,16 @@ namespace nearfield::app
   }
 
   std::string json_of(run_options const& options, point_set const& targets,
-                      point_set const* sources, run_result const& result, double read_seconds)
+                      point_set const* sources, taken_files const& files, run_result const& result,
+                      double read_seconds)
   {
-    return text_of(of_run(options, targets, sources, result, read_seconds));
+    return text_of(of_run(options, targets, sources, files, result, read_seconds));
   }
 
-  std::string json_of(run_options const& options, point_set const& points,
+  std::string json_of(run_options const& options, point_set const& points, taken_files const& files,
                       time_loop_result const& result, double read_seconds)
   {
-    json value = of_run(options, points, nullptr, result.last, read_seconds);
+    json value = of_run(options, points, nullptr, files, result.last, read_seconds);
     auto& seconds = value["seconds"];
     seconds["move"] = number(result.move_seconds);
     seconds["write"] = number(result.write_seconds);
@@ -182,7 +216,8 @@ namespace nearfield::app
     return text_of(value);
   }
 
-  std::string json_of(run_options const& options, point_set const& targets, tuning const& found)
+  std::string json_of(run_options const& options, point_set const& targets,
+                      taken_files const& files, tuning const& found)
   {
     char const* const forms[] = {"automatic", "one_sided", "mutual"};
     char const* const origins[] = {"table", "kept", "measured"};
@@ -213,12 +248,13 @@ namespace nearfield::app
          {"sizes", sizes},
          {"max_leaf_size", found.choice.max_leaf_size},
          {"groups", found.groups > 0 ? json(found.groups) : json()},
+         {"files", json_of(files)},
          {"seconds",
           {{"costs", number(found.cost_seconds)}, {"choice", number(found.choice_seconds)}}}});
   }
 
-  std::string json_of(search_options const& options, int dim, search_result const& result,
-                      double read_seconds)
+  std::string json_of(search_options const& options, int dim, taken_files const& files,
+                      search_result const& result, double read_seconds)
   {
     json periodic = json::array(), seconds;
     seconds["read"] = number(read_seconds);
@@ -248,6 +284,7 @@ namespace nearfield::app
       value["overflow"] = result.overflow;
     }
     if (result.ranks > 1) value["ranks"] = result.ranks;
+    value["files"] = json_of(files);
     value["seconds"] = seconds;
     value["bytes"] = result.bytes;
     value["peak_memory"] = result.peak_memory;

@@ -3,6 +3,7 @@
 #include "compute.hpp"
 #include "demo.hpp"
 #include "search_result.hpp"
+#include "taken.hpp"
 #include "time_loop.hpp"
 #include "tune.hpp"
 
@@ -16,15 +17,17 @@
 namespace nearfield::app
 {
   std::string json_of(run_options const& options, point_set const& targets,
-                      point_set const* sources, run_result const& result, double read_seconds);
+                      point_set const* sources, taken_files const& files, run_result const& result,
+                      double read_seconds);
 
-  std::string json_of(run_options const& options, point_set const& points,
+  std::string json_of(run_options const& options, point_set const& points, taken_files const& files,
                       time_loop_result const& result, double read_seconds);
 
-  std::string json_of(run_options const& options, point_set const& targets, tuning const& found);
+  std::string json_of(run_options const& options, point_set const& targets,
+                      taken_files const& files, tuning const& found);
 
-  std::string json_of(search_options const& options, int dim, search_result const& result,
-                      double read_seconds);
+  std::string json_of(search_options const& options, int dim, taken_files const& files,
+                      search_result const& result, double read_seconds);
 
   /// `tasks`: the name of the task runtime, from starpu_name().
   std::string json_of(demo_input const& input, tree<3> const& leaves,

@@ -96,6 +96,10 @@ namespace nearfield::app
     std::vector<std::string> columns = {};
     std::vector<std::string> source_columns = {};
     std::string atom_style = {};
+    /// of a file with several
+    std::optional<std::int64_t> frame = std::nullopt;
+    /// empty: by the names of the files
+    std::string format = {};
     /// the number of targets to check
     std::size_t check = 0;
     std::optional<std::filesystem::path> output = std::nullopt;
@@ -110,6 +114,10 @@ namespace nearfield::app
     int dim = 0;
     std::vector<std::string> columns = {};
     std::string atom_style = {};
+    /// of a file with several
+    std::optional<std::int64_t> frame = std::nullopt;
+    /// empty: by the name of the file
+    std::string format = {};
     app::precision precision = precision::f64;
     nearfield::backend backend = nearfield::backend::automatic;
     /// StarPU's CPU workers that search; 0: the calling thread

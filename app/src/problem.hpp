@@ -27,9 +27,11 @@ namespace nearfield::app
   struct named_points
   {
     std::string name;
-    point_set points;
+    point_set points = {};
     /// the number in the file of the first of them: not 0 for a part
     std::uint64_t first = 0;
+    /// what the reader has made of the file
+    file_report report = {};
   };
 
   /// How the tree is cut: a uniform level or a maximal number of points per leaf, and optionally the root box.

@@ -7,6 +7,7 @@
 #include "interactions.hpp"
 #include "json.hpp"
 #include "summary.hpp"
+#include "taken.hpp"
 #include "time_loop.hpp"
 #include "tune.hpp"
 
@@ -40,15 +41,26 @@ namespace nearfield::app
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
                       std::vector<std::string> const& columns, std::optional<file_part> const& part)
     {
-      // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it
-      bool const is_for_the_other =
-          options.sources && !has_atom_style(path) &&
-          (has_atom_style(options.input) || has_atom_style(*options.sources));
-      return {path.string(),
-              read_points(path, {.dim = dim,
+      // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it; --frame
+      // and --format are for INPUT, and for the other file if it is of the same kind
+      bool const is_alike = path.extension() == options.input.extension();
+      auto const has_style = [&](std::filesystem::path const& of)
+      {
+        return has_atom_style(of,
+                              of.extension() == options.input.extension() ? options.format : "");
+      };
+      bool const is_for_the_other = options.sources && !has_style(path) &&
+                                    (has_style(options.input) || has_style(*options.sources));
+      named_points from{.name = path.string()};
+      from.points = read_points(path,
+                                {.dim = dim,
                                  .columns = columns,
                                  .atom_style = is_for_the_other ? "" : options.atom_style,
-                                 .part = part})};
+                                 .frame = is_alike ? options.frame : std::nullopt,
+                                 .format = is_alike ? options.format : "",
+                                 .part = part},
+                                &from.report);
+      return from;
     }
 
     named_points read_whole(part_reader const& read)
@@ -167,6 +179,8 @@ namespace nearfield::app
                     .max_leaf_size = options.max_leaf_size,
                     .box = choose_box(options, targets.points, other_points),
                     .period = options.periodic};
+    auto const taken = taken_of(options, targets, other, cut.box);
+    print_taken(taken);
     double tune_seconds = 0;
     if (!cut.level && cut.max_leaf_size == automatic)
     {
@@ -200,7 +214,7 @@ namespace nearfield::app
     }
     if (options.json)
       files.write(*options.json,
-                  json_of(options, targets.points, other_points, result, read_seconds));
+                  json_of(options, targets.points, other_points, taken, result, read_seconds));
     files.commit("written       ");
     if (result.not_finite > 0) report_not_finite(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
@@ -211,14 +225,15 @@ namespace nearfield::app
   {
     check_early(options);
     auto const [targets, sources] = read_both(options, read_whole);
-    auto const found = tune_leaves(
-        options, targets, sources ? &*sources : nullptr,
-        choose_box(options, targets.points, sources ? &sources->points : nullptr), true);
+    auto const box = choose_box(options, targets.points, sources ? &sources->points : nullptr);
+    auto const taken = taken_of(options, targets, sources ? &*sources : nullptr, box);
+    print_taken(taken);
+    auto const found = tune_leaves(options, targets, sources ? &*sources : nullptr, box, true);
     print_tuning(options, targets.points, found);
     if (options.json)
     {
       output_files files;
-      files.write(*options.json, json_of(options, targets.points, found));
+      files.write(*options.json, json_of(options, targets.points, taken, found));
       files.commit("written       ");
     }
     return success;

@@ -4,6 +4,7 @@
 #include "json.hpp"
 #include "search_result.hpp"
 #include "step.hpp"
+#include "taken.hpp"
 
 #include <nearfield/core/where.hpp>
 #include <nearfield/io/points.hpp>
@@ -45,11 +46,15 @@ namespace nearfield::app
 
   named_points read_positions(search_options const& options, std::optional<file_part> const& part)
   {
-    named_points from{options.input.string(),
-                      read_points(options.input, {.dim = options.dim,
-                                                  .columns = options.columns,
-                                                  .atom_style = options.atom_style,
-                                                  .part = part})};
+    named_points from{.name = options.input.string()};
+    from.points = read_points(options.input,
+                              {.dim = options.dim,
+                               .columns = options.columns,
+                               .atom_style = options.atom_style,
+                               .frame = options.frame,
+                               .format = options.format,
+                               .part = part},
+                              &from.report);
     check_axes(options.periodic, from);
     from.points.inputs = {}; // a search does not use them
     from.points.outputs = {};
@@ -87,6 +92,8 @@ namespace nearfield::app
     auto const start = std::chrono::steady_clock::now();
     auto const from = read_positions(options);
     double const read_seconds = seconds_since(start);
+    auto const taken = taken_of(options, from);
+    print_taken(taken);
     auto const result = search_points(from, options);
     print_summary(options, from.points.dim, result);
 
@@ -98,7 +105,7 @@ namespace nearfield::app
                  result);
     }
     if (options.json)
-      files.write(*options.json, json_of(options, from.points.dim, result, read_seconds));
+      files.write(*options.json, json_of(options, from.points.dim, taken, result, read_seconds));
     files.commit("written       ");
     return success;
   }

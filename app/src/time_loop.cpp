@@ -9,6 +9,7 @@
 #include "run.hpp"
 #include "stop_request.hpp"
 #include "summary.hpp"
+#include "taken.hpp"
 
 #include <chrono>
 #include <iostream>
@@ -26,6 +27,10 @@ namespace nearfield::app
     {
       auto& points = of.points;
       bool const is_gravity = f == force::gravity;
+      if (of.report.lacks_masses)
+        throw error(of.name + ": found momenta, expected the masses of all points beside them, or "
+                              "velocities, for --move",
+                    error_kind::invalid_data);
       if (is_gravity && points.inputs.empty() && has_masses)
       {
         points.inputs.push_back(std::move(points.masses));
@@ -291,7 +296,9 @@ namespace nearfield::app
     {
       print_summary(options, points, nullptr, result.last);
       print_loop(options, result, frames);
-      if (options.json) json = json_of(options, points, result, read_seconds);
+      if (options.json)
+        json =
+            json_of(options, points, taken_of(options, of, nullptr, cut.box), result, read_seconds);
     }
     host.commit(options, json);
     if (result.interrupted) stop_request::pass_on();

@@ -32,7 +32,11 @@ namespace nearfield::detail::io
                     std::vector<std::size_t> const& columns)
     {
       for (auto const c : columns)
-        if (to.empty() || to.back() != map.titles[c]) to.push_back(map.titles[c]);
+      {
+        bool const needs_masses = map.lacks_masses && map.names[c].starts_with("mv");
+        auto const title = printable(map.titles[c]) + (needs_masses ? " (without masses)" : "");
+        if (to.empty() || to.back() != title) to.push_back(title);
+      }
     }
   }
 

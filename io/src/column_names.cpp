@@ -12,21 +12,22 @@ namespace nearfield::detail::io
     using words = std::span<std::string_view const>;
 
     constexpr std::string_view positions[]{"pos",    "position",   "positions",   "coord",
-                              "coords", "coordinate", "coordinates", "points"};
+                                           "coords", "coordinate", "coordinates", "points"};
     constexpr std::string_view velocities[]{"v", "vel", "velo", "velocity", "velocities"};
     constexpr std::string_view momenta[]{"momenta", "momentum"};
     constexpr std::string_view masses[]{"m", "mass", "masses"};
     constexpr std::string_view charges[]{"q",
-                            "charge",
-                            "charges",
-                            "initial_charge",
-                            "initial_charges",
-                            "partial_charge",
-                            "partial_charges"};
-    constexpr std::string_view labels[]{"id",       "ids",     "index", "mol",     "molecule", "type",   "types",
-                           "species",  "element", "atom",  "symbol",  "symbols",  "name",   "flag",
-                           "template", "radius",  "atom-id", "atom_id", "atom-type", "atom_type",
-                           "molecule-id", "molecule_id"};
+                                         "charge",
+                                         "charges",
+                                         "initial_charge",
+                                         "initial_charges",
+                                         "partial_charge",
+                                         "partial_charges"};
+    constexpr std::string_view labels[]{
+        "id",        "ids",       "index",       "mol",        "molecule", "type",
+        "types",     "species",   "element",     "atom",       "symbol",   "symbols",
+        "name",      "flag",      "template",    "radius",     "atom-id",  "atom_id",
+        "atom-type", "atom_type", "molecule-id", "molecule_id"};
 
     bool is_one_of(words known, std::string_view word)
     {
@@ -50,9 +51,12 @@ namespace nearfield::detail::io
             rest.size() == 2 && (separators.find(rest[0]) != rest.npos ||
                                  (separators.find(rest[1]) != rest.npos && is_letter(rest[0])));
         if (rest.size() != 1 && !is_separated) continue;
-        char const axis = rest.size() == 1 || separators.find(rest[0]) == rest.npos ? rest[0] : rest[1];
-        if (auto const a = std::string_view("xyz").find(axis); a != std::string_view::npos) return a;
-        if (auto const a = std::string_view("012").find(axis); is_separated && a != std::string_view::npos)
+        char const axis =
+            rest.size() == 1 || separators.find(rest[0]) == rest.npos ? rest[0] : rest[1];
+        if (auto const a = std::string_view("xyz").find(axis); a != std::string_view::npos)
+          return a;
+        if (auto const a = std::string_view("012").find(axis);
+            is_separated && a != std::string_view::npos)
           return a;
       }
       return 3;
@@ -64,8 +68,8 @@ namespace nearfield::detail::io
       name = trimmed(unquoted(trimmed(name)));
       auto const digits = std::min(name.find_first_not_of("0123456789"), name.size());
       if (digits > 0 && name.substr(digits).starts_with(':')) name.remove_prefix(digits + 1);
-      if (auto const unit = name.find_first_of("[("); unit != name.npos && unit > 0 &&
-                                                      (name.back() == ']' || name.back() == ')'))
+      if (auto const unit = name.find_first_of("[(");
+          unit != name.npos && unit > 0 && (name.back() == ']' || name.back() == ')'))
         name = trimmed(name.substr(0, unit));
       return lower(name);
     }

@@ -18,9 +18,10 @@ namespace nearfield::detail::io
 
     using namespace std::string_view_literals;
     constexpr foreign formats[] = {
-        {" .cif .mmcif ", ""sv, "CIF; convert it to extended XYZ, such as by ASE: "
-                                "ase.io.write('a.xyz', ase.io.read('FILE'))"},
-        {" .gro ", ""sv, "GROMACS's; convert it to .pqr (gmx editconf -mead) or extended XYZ"},
+        {" .cif .mmcif ", ""sv,
+         "CIF; convert it to extended XYZ, such as by ASE: "
+         "ase.io.write('a.xyz', ase.io.read('FILE'))"},
+        {" .gro ", ""sv, "GROMACS's .gro; convert it to .pqr (gmx editconf -mead) or extended XYZ"},
         {" .pdb .ent ", ""sv, "PDB, which has no charges; convert it to .pqr by PDB2PQR"},
         {" .mol2 .sdf .mol ", ""sv, "of molecules; convert it to .pqr or extended XYZ"},
         {" .lammpstrj .dump ", "ITEM: TIMESTEP"sv,
@@ -35,7 +36,7 @@ namespace nearfield::detail::io
          "PTS; remove its first line, a number, and give --format csv --columns x,y,z,q (_ skips a "
          "column)"},
         {" .npz .zip ", "PK\x03\x04"sv,
-         "an archive of arrays; save one as .npy: np.save('a.npy', np.load('FILE')['x'])"},
+         "NPZ, an archive of arrays; save one as .npy: np.save('a.npy', np.load('FILE')['x'])"},
         {" .h5 .hdf5 .hdf ", "\x89HDF\r\n\x1a\n"sv,
          "HDF5; save its columns as .npy: np.save('a.npy', np.column_stack([x, y, z, q]))"},
         {" .vtu .vtp .vtk .pvtu ", "# vtk DataFile"sv, "VTK; save its points as .csv in ParaView"},
@@ -43,8 +44,9 @@ namespace nearfield::detail::io
         {" .xls .xlsx .ods ", ""sv, "a spreadsheet; save it as .csv"},
         {" .parquet .feather ", ""sv, "a table; save it as .csv: pandas' to_csv('a.csv')"},
         {" .bz2 ", "BZh"sv, "compressed by bzip2; bunzip2 it"},
-        {" .xz ", "\xfd"
-                  "7zXZ"sv,
+        {" .xz ",
+         "\xfd"
+         "7zXZ"sv,
          "compressed by xz; unxz it"},
         {" .zst ", "\x28\xb5\x2f\xfd"sv, "compressed by Zstandard; unzstd it"},
     };
@@ -65,9 +67,9 @@ namespace nearfield::detail::io
     auto const extension = lower(path.extension().string());
     for (auto const& each : formats)
     {
-      bool const has_name = start.empty() && !extension.empty() &&
-                            std::string_view(each.extensions).find(" " + extension + " ") !=
-                                std::string_view::npos;
+      bool const has_name =
+          start.empty() && !extension.empty() &&
+          std::string_view(each.extensions).find(" " + extension + " ") != std::string_view::npos;
       if (has_name || (!each.magic.empty() && start.starts_with(each.magic))) return each.message;
     }
     return is_gadget(start) ? "a snapshot of GADGET; save its columns as .npy, such as by pynbody: "

@@ -53,9 +53,10 @@ namespace nearfield::detail::io
 #else
   std::string inflated(std::string_view, std::string const& name)
   {
-    throw error(printable(name) +
-                ": found a file that gzip has compressed, expected another: this nearfield was built "
-                "without zlib; gunzip it");
+    throw error(
+        printable(name) +
+        ": found a file that gzip has compressed, expected another: this nearfield was built "
+        "without zlib; gunzip it");
   }
 #endif
 }

@@ -96,14 +96,15 @@ namespace nearfield::detail::io
         auto const rest = text.substr(has_order ? 1 : 0);
         type.is_swapped = text.starts_with('>');
         type.kind = rest.empty() ? '?' : rest[0];
-        bool const has_size =
-            rest.size() > 1 && parse_number(rest.substr(1), size) == number_status::good && size > 0 &&
-            size <= (1 << 20);
+        bool const has_size = rest.size() > 1 &&
+                              parse_number(rest.substr(1), size) == number_status::good &&
+                              size > 0 && size <= (1 << 20);
         type.size = has_size ? static_cast<std::size_t>(size) : 0;
         bool const is_real =
             type.kind == 'f' && (type.size == 2 || type.size == 4 || type.size == 8);
-        bool const is_integer = (type.kind == 'i' || type.kind == 'u') &&
-                                (type.size == 1 || type.size == 2 || type.size == 4 || type.size == 8);
+        bool const is_integer =
+            (type.kind == 'i' || type.kind == 'u') &&
+            (type.size == 1 || type.size == 2 || type.size == 4 || type.size == 8);
         if (is_real || is_integer) return type;
         if (type.kind == 'U') type.size *= 4; // characters
         bool const has_width =
@@ -228,7 +229,8 @@ namespace nearfield::detail::io
     }
   }
 
-  std::uint64_t length_of_head(std::string_view content, std::uint64_t size, std::string const& name)
+  std::uint64_t length_of_head(std::string_view content, std::uint64_t size,
+                               std::string const& name)
   {
     if (!content.starts_with(magic))
       fail_at_byte(name, 0, in_quotes(content.substr(0, magic.size())), "an array of NumPy");
@@ -252,7 +254,8 @@ namespace nearfield::detail::io
     array_head head;
     head.begin = length_of_head(content, file_size, name);
     std::size_t const start = byte_of(content, 6) == 1 ? 10 : 12;
-    dictionary text(content.substr(start, static_cast<std::size_t>(head.begin) - start), start, name);
+    dictionary text(content.substr(start, static_cast<std::size_t>(head.begin) - start), start,
+                    name);
     text.read(head);
     text.check_shape(head);
     if (!head.is_of_records())

@@ -23,7 +23,8 @@ namespace nearfield::detail::io
       char const open = rest.empty() ? ' ' : rest[0];
       char const close = open == '"' ? '"' : open == '{' ? '}' : open == '[' ? ']' : ' ';
       if (close != ' ') rest.remove_prefix(1);
-      auto const length = std::min(close == ' ' ? rest.find_first_of(" \t") : rest.find(close), rest.size());
+      auto const length =
+          std::min(close == ' ' ? rest.find_first_of(" \t") : rest.find(close), rest.size());
       auto const value = rest.substr(0, length);
       rest.remove_prefix(std::min(length + (close == ' ' ? 0 : 1), rest.size()));
       return {key, value};
@@ -64,7 +65,8 @@ namespace nearfield::detail::io
         split(blanks, ' ', words);
         bool good = words.size() == n;
         for (std::size_t k = 0; good && k < n; ++k)
-          good = parse_number(words[k], values[k]) == number_status::good && std::isfinite(values[k]);
+          good =
+              parse_number(words[k], values[k]) == number_status::good && std::isfinite(values[k]);
         if (!good)
           fail_at_line(name_, line_, std::string(key) + "=" + in_quotes(text),
                        count_of(n, "finite number"));
@@ -128,8 +130,7 @@ namespace nearfield::detail::io
       if (key == "origin" && !value.empty()) origin = reader.numbers<3>("Origin", value);
       if (key == "pbc" && !value.empty()) periodic = reader.truths(value);
     }
-    if (!result.has_properties)
-      result.columns = {{"_", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
+    if (!result.has_properties) result.columns = {{"_", "x", "y", "z"}, {"symbol", "x", "y", "z"}};
     if (result.cell)
     {
       result.cell->origin = origin;

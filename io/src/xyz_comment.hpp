@@ -11,7 +11,7 @@ namespace nearfield::detail::io
   /// What the second line of a frame of XYZ says: key=value, in any case of the keys; other text is ignored.
   struct xyz_comment
   {
-    named_columns columns;             ///< by Properties=, otherwise a symbol, x, y and z
+    named_columns columns; ///< by Properties=, otherwise a symbol, x, y and z
     bool has_properties = false;
     std::optional<periodic_cell> cell; ///< by Lattice=, Origin= and pbc=
   };

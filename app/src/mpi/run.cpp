@@ -10,6 +10,7 @@
 #include "mpi/ranks.hpp"
 #include "mpi/steps_over.hpp"
 #include "summary.hpp"
+#include "taken.hpp"
 #include "tune.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -127,6 +128,8 @@ namespace nearfield::app
             check_axes(options.periodic, mine);
             cut.box = choose_box(options, mine.points, source_points);
           });
+      auto const taken = taken_of(options, mine, sources, cut.box);
+      if (all.is_first()) print_taken(taken);
       start = std::chrono::steady_clock::now();
       auto const step = share_machine(all, options.step);
       if (!options.level && options.max_leaf_size == automatic)
@@ -146,7 +149,8 @@ namespace nearfield::app
       if (all.is_first())
       {
         print_summary(options, mine.points, source_points, result);
-        if (options.json) json = json_of(options, mine.points, source_points, result, read_seconds);
+        if (options.json)
+          json = json_of(options, mine.points, source_points, taken, result, read_seconds);
       }
       mine.points.outputs = std::move(result.outputs);
       mine.points.output_names = std::move(result.output_names);

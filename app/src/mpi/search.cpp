@@ -3,6 +3,7 @@
 #include "mpi/command.hpp"
 #include "mpi/output.hpp"
 #include "search_result.hpp"
+#include "taken.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/starpu_mpi/near_field.hpp>
@@ -186,6 +187,8 @@ namespace nearfield::app
       auto const mine =
           read_part(all, [&](file_part const& part) { return read_positions(options, part); });
       double const read_seconds = all.greatest(seconds_since(start));
+      auto const taken = taken_of(options, mine);
+      if (all.is_first()) print_taken(taken);
       search_result result;
       auto const rows =
           (options.precision == precision::f32 ? &search_in<float>
@@ -195,7 +198,7 @@ namespace nearfield::app
       if (all.is_first())
       {
         print_summary(options, mine.points.dim, result);
-        if (options.json) json = json_of(options, mine.points.dim, result, read_seconds);
+        if (options.json) json = json_of(options, mine.points.dim, taken, result, read_seconds);
       }
       output_of_ranks files;
       if (options.output)

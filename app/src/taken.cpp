@@ -1,0 +1,144 @@
+#include "taken.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+namespace nearfield::app
+{
+  namespace
+  {
+    void leave_out(std::vector<std::string>& names, file_report& report)
+    {
+      report.left_out.insert(report.left_out.end(), names.begin(), names.end());
+      names.clear();
+    }
+
+    // a, b, c, of many the first.
+    std::string listed(std::vector<std::string> const& names)
+    {
+      constexpr std::size_t most = 12;
+      std::string text;
+      for (std::size_t k = 0; k < std::min(names.size(), most); ++k)
+        text += (k == 0 ? "" : ", ") + names[k];
+      if (names.size() > most) text += " and " + std::to_string(names.size() - most) + " more";
+      return text;
+    }
+
+    std::string numbers(std::vector<double> const& values, char const* separator)
+    {
+      std::string text;
+      for (double const value : values) text += (text.empty() ? "" : separator) + number_text(value);
+      return text;
+    }
+
+    // Whether they are the same but for the digits that a file may not have.
+    bool are_equal(std::vector<double> const& a, std::vector<double> const& b)
+    {
+      return std::ranges::equal(a, b, [](double x, double y)
+                                { return std::abs(x - y) <= 1e-9 * std::abs(x); });
+    }
+
+    // `moves`: the points, in open space.
+    void judge(periodic_cell const& cell, int dim, std::vector<double> const& periodic, bool moves,
+               taken_file& file)
+    {
+      auto const n = static_cast<std::size_t>(dim);
+      auto const lengths = cell.lengths();
+      std::string const name = "box (" + cell.from + ")";
+      if (!lengths)
+      {
+        file.box = name + " is triclinic, which cannot be used yet";
+        return;
+      }
+      std::vector<double> const period(lengths->begin(), lengths->begin() + dim);
+      std::vector<double> size(n), shift;
+      for (std::size_t a = 0; a < n; ++a)
+      {
+        size[a] = cell.vectors[a][a];
+        shift.push_back(cell.origin[a] == 0 ? 0 : -cell.origin[a]);
+      }
+      file.box = "box " + numbers(size, " x ") + " (" + cell.from + ") ";
+      if (!periodic.empty())
+      {
+        file.uses_box = are_equal(periodic, period);
+        file.box += file.uses_box ? "is that of --periodic"
+                                  : "is not used: --periodic gives " + numbers(periodic, ",");
+      }
+      else if (std::ranges::all_of(period, [](double length) { return length == 0; }))
+        file.box += "has open axes: not used";
+      else if (moves)
+        file.box += "is not used: --move has open axes";
+      else
+      {
+        file.box += "is not used: --periodic " + numbers(period, ",") + " repeats it";
+        if (std::ranges::any_of(shift, [](double s) { return s != 0; }))
+          file.box += ", of positions moved by " + numbers(shift, ",");
+      }
+    }
+
+    taken_file taken(named_points const& from, std::vector<double> const& periodic, bool moves,
+                     std::optional<bounding_box> const& cut)
+    {
+      taken_file file{.name = from.name, .report = from.report};
+      if (from.report.cell)
+        judge(*from.report.cell, from.points.dim, periodic, moves, file);
+      else if (auto const& box = from.points.box)
+      {
+        file.uses_box = cut == box;
+        file.box = "box of half width " + number_text(box->half_width) + " around " +
+                   numbers(box->centre, ",") + (file.uses_box ? " is cut" : " is not used");
+      }
+      return file;
+    }
+  }
+
+  taken_files taken_of(run_options const& options, named_points const& targets,
+                       named_points const* sources, std::optional<bounding_box> const& box)
+  {
+    taken_files files;
+    for (auto const* from : {&targets, sources})
+    {
+      if (!from) continue;
+      auto& file = files.emplace_back(taken(*from, options.periodic, options.motion.has_value(), box));
+      auto& report = file.report;
+      bool const is_written = from == &targets && options.output;
+      if (!options.motion && !is_written)
+      {
+        leave_out(report.velocities, report);
+        leave_out(report.masses, report);
+      }
+      if (sources && from == &targets && !is_written) leave_out(report.inputs, report);
+      leave_out(report.outputs, report); // computed anew
+    }
+    return files;
+  }
+
+  taken_files taken_of(search_options const& options, named_points const& from)
+  {
+    auto file = taken(from, options.periodic, false, std::nullopt);
+    auto& report = file.report;
+    for (auto* names : {&report.velocities, &report.masses, &report.inputs, &report.outputs})
+      leave_out(*names, report);
+    return {std::move(file)};
+  }
+
+  void print_taken(taken_files const& files)
+  {
+    for (auto const& [name, report, box, uses_box] : files)
+    {
+      std::cout << "read          " << name << ": " << report.format << "; positions "
+                << listed(report.positions);
+      auto const print = [](char const* what, std::vector<std::string> const& names)
+      {
+        if (!names.empty()) std::cout << "; " << what << " " << listed(names);
+      };
+      print("inputs", report.inputs);
+      print("velocities", report.velocities);
+      print("masses", report.masses);
+      if (!box.empty()) std::cout << "; " << box;
+      if (!report.left_out.empty()) std::cout << "; left out: " << listed(report.left_out);
+      std::cout << "\n";
+    }
+  }
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include "options.hpp"
+#include "problem.hpp"
+
+#include <optional>
+#include <string>
+#include <vector>
+
+/// \file
+/// What the commands say of the files that they have read.
+
+namespace nearfield::app
+{
+  /// What a command takes of a file.
+  struct taken_file
+  {
+    std::string name;
+    file_report report;    ///< what the command does not use is left out too
+    std::string box = {};  ///< whether the box of the file is used, and what to type; empty: it has none
+    bool uses_box = false;
+  };
+
+  using taken_files = std::vector<taken_file>;
+
+  /// Of `run` and `tune`, which cut `box`; `sources` may be null.
+  taken_files taken_of(run_options const& options, named_points const& targets,
+                       named_points const* sources, std::optional<bounding_box> const& box);
+  /// Of `search`.
+  taken_files taken_of(search_options const& options, named_points const& from);
+
+  /// Prints a line for each file.
+  void print_taken(taken_files const& files);
+}
