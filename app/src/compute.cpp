@@ -89,7 +89,8 @@ namespace nearfield::app
     if (n == 0 || n % n_in != 0)
       throw error(from.name + ": found " + std::to_string(n) + " input columns, expected " +
                   std::to_string(n_in) +
-                  (n_in == 1 ? " or more for " : ", or a multiple of it, for ") + interaction);
+                  (n_in == 1 ? " or more for " : ", or a multiple of it, for ") + interaction +
+                  (n == 0 ? "; --columns can name them q" : ""));
   }
 
   std::optional<execution_options> gpu_alone(execution_options const& asked)

@@ -28,15 +28,16 @@ namespace nearfield::app
     std::string numbers(std::vector<double> const& values, char const* separator)
     {
       std::string text;
-      for (double const value : values) text += (text.empty() ? "" : separator) + number_text(value);
+      for (double const value : values)
+        text += (text.empty() ? "" : separator) + number_text(value);
       return text;
     }
 
     // Whether they are the same but for the digits that a file may not have.
     bool are_equal(std::vector<double> const& a, std::vector<double> const& b)
     {
-      return std::ranges::equal(a, b, [](double x, double y)
-                                { return std::abs(x - y) <= 1e-9 * std::abs(x); });
+      return std::ranges::equal(
+          a, b, [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(x); });
     }
 
     // `moves`: the points, in open space.
@@ -100,7 +101,8 @@ namespace nearfield::app
     for (auto const* from : {&targets, sources})
     {
       if (!from) continue;
-      auto& file = files.emplace_back(taken(*from, options.periodic, options.motion.has_value(), box));
+      auto& file =
+          files.emplace_back(taken(*from, options.periodic, options.motion.has_value(), box));
       auto& report = file.report;
       bool const is_written = from == &targets && options.output;
       if (!options.motion && !is_written)
@@ -127,8 +129,8 @@ namespace nearfield::app
   {
     for (auto const& [name, report, box, uses_box] : files)
     {
-      std::cout << "read          " << name << ": " << report.format << "; positions "
-                << listed(report.positions);
+      std::cout << "read          " << std::filesystem::path(name).filename().string() << ": "
+                << report.format << "; positions " << listed(report.positions);
       auto const print = [](char const* what, std::vector<std::string> const& names)
       {
         if (!names.empty()) std::cout << "; " << what << " " << listed(names);

@@ -16,8 +16,9 @@ namespace nearfield::app
   struct taken_file
   {
     std::string name;
-    file_report report;    ///< what the command does not use is left out too
-    std::string box = {};  ///< whether the box of the file is used, and what to type; empty: it has none
+    file_report report; ///< what the command does not use is left out too
+    std::string box =
+        {}; ///< whether the box of the file is used, and what to type; empty: it has none
     bool uses_box = false;
   };
 

@@ -258,7 +258,10 @@ namespace nearfield
           auto begin = at, end = at;
           while (begin > 0 && says(words[begin - 1])) --begin;
           while (end < words.size() && says(words[end])) ++end;
-          if (!n || end - begin == *n)
+          // another name beside them would be that of a column
+          bool const is_apart = (begin == 0 || is_prose(words[begin - 1])) &&
+                                (end == words.size() || is_prose(words[end]));
+          if (is_apart && (!n || end - begin == *n))
             return {words.begin() + static_cast<std::ptrdiff_t>(begin),
                     words.begin() + static_cast<std::ptrdiff_t>(end)};
         }

@@ -152,7 +152,7 @@ namespace
        good,
        {"--source-columns", "x,y,z,q"},
        "--source-columns: found no --sources"},
-      {"column", "a.csv", good, {"--columns", "x,y,z,charge"}, "a.csv.*charge"},
+      {"column", "a.csv", good, {"--columns", "x,y,z,colour"}, "a.csv.*colour"},
       {"level_and_leaf", "a.csv", good, {"--level", "2", "--max-leaf-size", "8"}, "--level"},
       {"level_too_deep", "a.csv", good, {"--level", "22"}, "level is 22; give 0 to 21"},
       {"level_negative", "a.csv", good, {"--level=-1"}, "level"},

@@ -30,16 +30,31 @@ TEST_P(columns_layout, is_recognised)
 
 INSTANTIATE_TEST_SUITE_P(
     columns, columns_layout,
-    testing::Values(layout{"commas", "x,y,z,q\n1,2,3,0.25\n-4,5,0.5,-1\n"},
-                    layout{"blanks, no last line end", "1 2 3 .25\n-4 5 .5 -1"},
-                    layout{"semicolons", "1;2;3;.25\n\n-4 ; 5 ; .5 ; -1\n"},
-                    layout{"tabs", "\t1\t2  3 .25\r\n -4 5 .5 -1 \r\n"},
-                    layout{"comments", "# made by hand\n1 2 3 .25\n# half\n-4 5 .5 -1\n"},
-                    layout{"names in a comment", "# x y z q\n1 2 3 .25\n-4 5 .5 -1\n"},
-                    layout{"names with blanks, rows with commas",
-                           "x y z q\n1,2,3,.25\n-4,5,.5,-1\n"},
-                    layout{"names in another order", "q z y x\n.25 3 2 1\n-1 .5 5 -4\n"},
-                    layout{"a column to skip", "_,x,y,z,q\nO,1,2,3,.25\nH,-4,5,.5,-1\n"}));
+    testing::Values(
+        layout{"commas", "x,y,z,q\n1,2,3,0.25\n-4,5,0.5,-1\n"},
+        layout{"blanks, no last line end", "1 2 3 .25\n-4 5 .5 -1"},
+        layout{"semicolons", "1;2;3;.25\n\n-4 ; 5 ; .5 ; -1\n"},
+        layout{"tabs", "\t1\t2  3 .25\r\n -4 5 .5 -1 \r\n"},
+        layout{"comments", "# made by hand\n1 2 3 .25\n# half\n-4 5 .5 -1\n"},
+        layout{"names in a comment", "# x y z q\n1 2 3 .25\n-4 5 .5 -1\n"},
+        layout{"names with blanks, rows with commas", "x y z q\n1,2,3,.25\n-4,5,.5,-1\n"},
+        layout{"names in another order", "q z y x\n.25 3 2 1\n-1 .5 5 -4\n"},
+        layout{
+            "names and values in quotes",
+            "\"x\",\"y\",\"z\",\"q\"\n\"1\",\"2\",\"3\",\"0.25\"\n\"-4\",\"5\",\" .5 \",\"-1\"\n"},
+        layout{"a separator in quotes",
+               "\"a,b\",x,y,z,q\n\"1,5\",1,2,3,.25\n\"a \"\"b\"\", c\",-4,5,.5,-1\n"},
+        layout{"an index without a name", ",x,y,z,q\n0,1,2,3,.25\n1,-4,5,.5,-1\n"},
+        layout{"an index without a name, and tabs",
+               "\tx\ty\tz\tq\n0\t1\t2\t3\t.25\n1\t-4\t5\t.5\t-1\n"},
+        layout{"names of rows as of R",
+               "\"x\" \"y\" \"z\" \"q\"\n\"1\" 1 2 3 .25\n\"2 b\" -4 5 .5 -1\n"},
+        layout{"the number of points below a comment, as of CloudCompare",
+               "//X Y Z q R\n2\n1 2 3 .25 255\n-4 5 .5 -1 255\n"},
+        layout{"an empty column between tabs", "x\ty\tz\t\tq\n1\t2\t3\t\t.25\n-4\t5\t.5\t\t-1\n"},
+        layout{"comments of other programs",
+               "% x y z q\n! from a solver\n1 2 3 .25\n// half\n-4 5 .5 -1\n"},
+        layout{"a column to skip", "_,x,y,z,q\nO,1,2,3,.25\nH,-4,5,.5,-1\n"}));
 
 TEST(columns, names_given_come_before_those_of_the_header)
 {
@@ -83,6 +98,14 @@ TEST(columns, without_names_the_dimension_says_what_they_are)
   EXPECT_EQ(plane.dim, 2);
   EXPECT_EQ(plane.inputs, (columns{{3}, {4}}));
   EXPECT_EQ(plane.input_names, (names{"q1", "q2"}));
+}
+
+TEST(columns, may_be_as_many_as_are_allowed)
+{
+  std::string row;
+  for (int k = 0; k < 4096; ++k) row += "1 ";
+  EXPECT_EQ(parse_columns(row + "\n", "a.txt").inputs.size(), 4093u);
+  EXPECT_EQ(parse_fma("8 4096 3 4093\n1 3 0 0 0\n" + row + "\n", "a.fma").inputs.size(), 4093u);
 }
 
 TEST(columns, a_header_alone_is_no_points)

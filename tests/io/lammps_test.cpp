@@ -59,6 +59,18 @@ INSTANTIATE_TEST_SUITE_P(
         style_case{"angle", "1 9 1 .5 1.5 2.5\n2 9 1 .25 1.25 2.25\n", false},
         style_case{"dipole", "1 1 -.8 .5 1.5 2.5 1 0 0\n2 1 .4 .25 1.25 2.25 0 1 0\n", true},
         style_case{"sphere", "1 1 1 7.8 .5 1.5 2.5\n2 1 1 7.8 .25 1.25 2.25\n", false},
+        style_case{"body", "1 1 0 9 .5 1.5 2.5\n2 1 1 9 .25 1.25 2.25\n", false},
+        style_case{"bpm/sphere", "1 9 1 8 7 .5 1.5 2.5\n2 9 1 8 7 .25 1.25 2.25\n", false},
+        style_case{"dpd", "1 1 9 .5 1.5 2.5\n2 1 9 .25 1.25 2.25\n", false},
+        style_case{"edpd", "1 1 9 8 .5 1.5 2.5\n2 1 9 8 .25 1.25 2.25\n", false},
+        style_case{"electron", "1 1 -.8 1 9 .5 1.5 2.5\n2 1 .4 -1 9 .25 1.25 2.25\n", true},
+        style_case{"ellipsoid", "1 1 0 9 .5 1.5 2.5\n2 1 1 9 .25 1.25 2.25\n", false},
+        style_case{"line", "1 9 1 0 8 .5 1.5 2.5\n2 9 1 1 8 .25 1.25 2.25\n", false},
+        style_case{"mdpd", "1 1 9 .5 1.5 2.5\n2 1 9 .25 1.25 2.25\n", false},
+        style_case{"meso", "1 1 9 8 7 .5 1.5 2.5\n2 1 9 8 7 .25 1.25 2.25\n", false},
+        style_case{"peri", "1 1 9 8 .5 1.5 2.5\n2 1 9 8 .25 1.25 2.25\n", false},
+        style_case{"spin", "1 1 .5 1.5 2.5 1 0 0 9\n2 1 .25 1.25 2.25 0 1 0 9\n", false},
+        style_case{"tri", "1 9 1 0 8 .5 1.5 2.5\n2 9 1 1 8 .25 1.25 2.25\n", false},
         style_case{"sph", "1 1 1e3 0 1 .5 1.5 2.5\n2 1 1e3 0 1 .25 1.25 2.25\n", false}));
 
 TEST(lammps, the_option_comes_before_the_comment)

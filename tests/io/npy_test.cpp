@@ -111,6 +111,98 @@ TEST(npy_points, are_rows_of_an_array_in_either_order)
   EXPECT_EQ(flat.inputs, (columns{{3}, {4}}));
 }
 
+TEST(npy_points, of_other_types_are_converted)
+{
+  columns const x{{1, 4}, {2, 5}, {3, 6}};
+  auto const values = [](auto of, bool is_swapped)
+  {
+    std::string all;
+    for (int k = 1; k < 7; ++k)
+    {
+      auto const value = bytes(static_cast<decltype(of)>(k));
+      all += is_swapped ? std::string(value.rbegin(), value.rend()) : value;
+    }
+    return all;
+  };
+  auto const expect = [&](char const* type, auto of)
+  {
+    for (bool const is_swapped : {false, true})
+    {
+      std::string const name = (is_swapped ? ">" : "<") + std::string(type);
+      EXPECT_EQ(
+          parse_npy(array(dictionary(name.c_str(), false, "(2L, 3L)"), values(of, is_swapped)),
+                    "a.npy")
+              .positions,
+          x)
+          << name;
+    }
+  };
+  expect("f8", 0.0);
+  expect("f4", 0.f);
+  expect("i8", std::int64_t());
+  expect("u8", std::uint64_t());
+  expect("i4", std::int32_t());
+  expect("u4", std::uint32_t());
+  expect("i2", std::int16_t());
+  expect("u2", std::uint16_t());
+  expect("i1", std::int8_t());
+  expect("u1", std::uint8_t());
+  // 1, -2.5, the least one above 0 and the greatest, in 16 bits
+  std::uint16_t const one = 0x3c00, more = 0xc100, least = 1, greatest = 0x7bff;
+  auto const halves =
+      parse_npy(array(dictionary("<f2", false, "(2, 2)"), bytes(one, more, least, greatest)), "a");
+  EXPECT_EQ(halves.positions, (columns{{1, 0x1p-24}, {-2.5, 65504}}));
+  EXPECT_EQ(parse_npy(array(dictionary("<i4", true, "(1, 2)"), bytes(-1, -2)), "a").positions,
+            (columns{{-1}, {-2}}));
+  std::uint16_t const infinite = 0xfc00;
+  EXPECT_THAT(
+      message_of(
+          [&] { parse_npy(array(dictionary("<f2", false, "(1, 2)"), bytes(one, infinite)), "a"); }),
+      testing::HasSubstr("found -inf for y of point 0"));
+}
+
+TEST(npy_points, of_records_have_the_names_of_their_fields)
+{
+  temporary_folder const folder;
+  std::string const types =
+      "{'descr': [('id', '<i4'), ('', '|V4'), ('Pos', '<f8', (3,)), ('name', "
+      "'<U2'), ('charge', '>f4'), ('momenta', '<f4', (3,)), ('mass', '<f8')], "
+      "'fortran_order': False, 'shape': (2,), }";
+  auto const swapped = [](float value)
+  {
+    auto const text = bytes(value);
+    return std::string(text.rbegin(), text.rend());
+  };
+  std::string values;
+  for (int k = 0; k < 2; ++k)
+    values += bytes(7, 0, 1. + k, 2. + k, 3. + k, u'a', 0, 0).substr(0, 4 + 4 + 24) +
+              std::string(8, 'a') + swapped(0.5f + float(k)) + bytes(2.f, 4.f, 8.f, 2.);
+  std::string const length{static_cast<char>(types.size() + 1), 0};
+  write_text(folder / "a.npy",
+             "\x93NUMPY" + std::string("\x01\x00", 2) + length + types + "\n" + values);
+  file_report report;
+  auto const points = read_points(folder / "a.npy", {}, &report);
+  EXPECT_EQ(points.positions, (columns{{1, 2}, {2, 3}, {3, 4}}));
+  EXPECT_EQ(points.inputs, (columns{{0.5, 1.5}}));
+  EXPECT_EQ(points.velocities, (columns{{1, 1}, {2, 2}, {4, 4}}));
+  EXPECT_EQ(points.masses, (std::vector<double>{2, 2}));
+  EXPECT_EQ(report.positions, std::vector<std::string>{"Pos"});
+  EXPECT_EQ(report.left_out, (std::vector<std::string>{"id", "name"}));
+  auto const second = read_points(folder / "a.npy", {.part = file_part{1, 2}});
+  EXPECT_EQ(second.positions, (columns{{2}, {3}, {4}}));
+}
+
+TEST(npy_points, may_have_a_long_head)
+{
+  temporary_folder const folder;
+  std::string const text = dictionary("<f8", false, "(1, 2)") + std::string(70'000, ' ') + "\n";
+  write_text(folder / "a.npy", "\x93NUMPY" + std::string("\x02\x00", 2) +
+                                   bytes(static_cast<std::uint32_t>(text.size())) + text +
+                                   bytes(1., 2.));
+  for (auto const& part : {std::optional<file_part>(), std::optional(file_part{0, 1})})
+    EXPECT_EQ(read_points(folder / "a.npy", {.part = part}).positions, (columns{{1}, {2}}));
+}
+
 TEST(npy_points, parts_are_those_of_the_whole)
 {
   temporary_folder const folder;

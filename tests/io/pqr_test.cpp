@@ -24,6 +24,54 @@ TEST(pqr, the_last_five_fields_are_x_y_z_charge_radius)
   EXPECT_FALSE(points.box);
 }
 
+TEST(pqr, numbers_that_touch_stand_where_those_of_pdb_do)
+{
+  auto const read = [](std::string const& row)
+  {
+    return parse_pqr(
+        "ATOM      1 N    LYS A   7       5.751  20.500  19.252  0.1000 1.5000\n" + row, "a");
+  };
+  for (auto const& [row, point] : std::vector<std::pair<std::string, std::vector<double>>>{
+           {"ATOM      2 O    LYS A   7      45.751  20.406-119.252 -0.4800 1.7000\n",
+            {45.751, 20.406, -119.252, -0.48}},
+           {"ATOM      2 O    LYS A   7     -45.751-100.406  19.252 -0.4800 1.7000\n",
+            {-45.751, -100.406, 19.252, -0.48}},
+           {"ATOM      2 O    LYS A   7    -145.751-100.406-119.252 -0.4800 1.7000\n",
+            {-145.751, -100.406, -119.252, -0.48}},
+           {"ATOM  12345 O    LYS     7     -45.751-100.406  19.252 -0.4800 1.7000 O\n",
+            {-45.751, -100.406, 19.252, -0.48}},
+           {"HETATM12345 O    LYS A1007    -145.751-100.406-119.252-10.48001.7000\n",
+            {-145.751, -100.406, -119.252, -10.48}}})
+  {
+    auto const points = read(row);
+    ASSERT_EQ(points.size(), 2u);
+    EXPECT_EQ((std::vector<double>{points.positions[0][1], points.positions[1][1],
+                                   points.positions[2][1], points.inputs[0][1]}),
+              point)
+        << row;
+  }
+  // elsewhere they are no numbers
+  EXPECT_THAT(message_of([&] { read("ATOM 2 O LYS A 7 45.751 20.406-119.252 -0.48 1.7\n"); }),
+              testing::HasSubstr("line 2: found 'A' before x"));
+}
+
+TEST(pqr, the_box_and_the_radii_are_reported)
+{
+  file_report report;
+  std::string const row = "ATOM 1 N LYS 1 1 2 3 0.5 1.8\n";
+  parse_pqr("CRYST1   10.000   20.000   30.000  90.00  90.00  90.00 P 1\n" + row, "a", {}, &report);
+  EXPECT_EQ(report.format, "PQR");
+  EXPECT_EQ(report.inputs, std::vector<std::string>{"charge"});
+  EXPECT_EQ(report.left_out, std::vector<std::string>{"radius"});
+  EXPECT_EQ(report.cell.value().lengths(), (std::array<double, 3>{10, 20, 30}));
+  parse_pqr("CRYST1 10 20 30 90 90 60\n" + row, "a", {}, &report);
+  EXPECT_FALSE(report.cell.value().lengths());
+  EXPECT_NEAR(report.cell->vectors[1][0], 10, 1e-12);
+  parse_pqr("CRYST1 1 1 1 90 90 90\n" + row, "a", {},
+            &report); // PDB's way to say that there is none
+  EXPECT_FALSE(report.cell);
+}
+
 TEST(pqr, a_chain_is_one_field_more)
 {
   auto const points =

@@ -179,6 +179,67 @@ TEST(read, errors_say_whether_the_file_or_its_content_is_at_fault)
   EXPECT_THAT([&] { read_points(folder / "a.png"); }, is_of(error_kind::invalid_argument));
 }
 
+// /proc/self/mem can be opened, and not read at its begin.
+TEST(read, an_error_is_not_the_end_of_the_file)
+{
+  temporary_folder const folder;
+  std::filesystem::create_symlink("/proc/self/mem", folder / "a.csv");
+  EXPECT_THAT(message_of([&] { read_points(folder / "a.csv"); }),
+              testing::HasSubstr("a.csv: cannot be read past byte 0: "));
+}
+
+TEST(read, the_format_may_be_given)
+{
+  temporary_folder const folder;
+  write_text(folder / "a", "1 2 3\n");
+  EXPECT_EQ(read_points(folder / "a", {.format = "csv"}).size(), 1u);
+  write_text(folder / "a.dat", "1\n\nH 1 2 3\n");
+  EXPECT_EQ(read_points(folder / "a.dat", {.format = "XYZ"}).size(), 1u);
+  write_text(folder / "a.txt", lammps);
+  EXPECT_EQ(read_points(folder / "a.txt", {.format = "lammps"}).inputs.size(), 1u);
+  EXPECT_EQ(read_points(folder / "a.txt", {.format = "lmp", .part = file_part{0, 1}}).size(), 1u);
+  EXPECT_TRUE(has_atom_style("a.txt", "lammps"));
+  EXPECT_FALSE(has_atom_style("a.lmp", "csv"));
+  EXPECT_THAT(message_of([&] { read_points(folder / "a", {.format = "doc"}); }),
+              testing::HasSubstr("read_options.format (--format): found 'doc', expected one of"));
+  EXPECT_THAT(message_of([&] { read_points(folder / "a"); }), testing::HasSubstr("--format csv"));
+}
+
+TEST(read, other_formats_are_named_with_what_to_convert_them_to)
+{
+  temporary_folder const folder;
+  auto const expect = [&](std::string const& name, std::string const& content, char const* part)
+  {
+    write_text(folder / name, content);
+    EXPECT_THAT(message_of([&] { read_points(folder / name); }),
+                testing::HasSubstr(name + ": found " + part));
+    if (content.empty()) return;
+    EXPECT_THAT(message_of(
+                    [&] {
+                      read_points(folder / name, {.part = file_part{0, 1}});
+                    }),
+                testing::HasSubstr(name + ": found " + part));
+  };
+  expect("a.cif", "data_a\n", "CIF; convert it to extended XYZ");
+  expect("a.GRO", "a\n", "GROMACS's .gro; convert it to .pqr");
+  expect("a.pdb", "ATOM\n", "PDB, which has no charges; convert it to .pqr by PDB2PQR");
+  expect("a.npz", "PK", "NPZ, an archive of arrays; save one as .npy");
+  expect("a.pts", "1\n0 0 0\n", "PTS");
+  expect("a.ply", "ply\n", "PLY");
+  expect("a.lammpstrj", "ITEM: TIMESTEP\n", "a dump of LAMMPS");
+  expect("a.h5", "", "HDF5");
+  // by what they hold
+  expect("dump.txt", "ITEM: TIMESTEP\n0\n", "a dump of LAMMPS");
+  expect("a.xyz", "ply\nformat ascii 1.0\n", "PLY");
+  std::string const gadget = bytes(256u) + std::string(256, '\1') + bytes(256u, 24u);
+  expect("snapshot_000", gadget, "a snapshot of GADGET; save its columns as .npy");
+  expect("a.dat", gadget, "a snapshot of GADGET");
+  expect("a.csv",
+         "\xfd"
+         "7zXZ and more",
+         "compressed by xz; unxz it");
+}
+
 TEST(read, binary_fma_and_text_fma_do_not_pass_for_each_other)
 {
   temporary_folder const folder;

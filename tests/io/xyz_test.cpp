@@ -60,6 +60,61 @@ TEST(xyz, of_other_programs)
             (columns{{3}}));
 }
 
+TEST(xyz, keys_have_any_case_and_names_the_synonyms_of_the_field)
+{
+  for (char const* key : {"Properties", "properties", "PROPERTIES"})
+    for (std::string const positions : {"pos", "positions", "Position", "coordinates"})
+      for (std::string const charge : {"charge", "charges", "initial_charges", "q", "Q"})
+      {
+        file_report report;
+        auto const points =
+            parse_xyz("1\nenergy=-3.5 " + std::string(key) + "=species:S:1:" + positions +
+                          ":R:3:forces:R:3:" + charge + ":R:1\nPb 1 2 3 .1 .1 .1 5\n",
+                      "a.xyz", {}, &report);
+        EXPECT_EQ(points.positions, (columns{{1}, {2}, {3}}));
+        EXPECT_EQ(points.inputs, (columns{{5}}));
+        EXPECT_EQ(report.positions, std::vector<std::string>{positions});
+        EXPECT_EQ(report.left_out, (std::vector<std::string>{"species", "forces"}));
+      }
+  auto const momenta = parse_xyz(
+      "1\nProperties=species:S:1:pos:R:3:momenta:R:3:masses:R:1\nH 1 2 3 2 4 8 2\n", "a.xyz");
+  EXPECT_EQ(momenta.velocities, (columns{{1}, {2}, {4}}));
+  auto const plane = parse_xyz("1\nProperties=pos:R:2:velocities:R:2\n1 2 3 4\n", "a.xyz");
+  EXPECT_EQ(plane.dim, 2);
+  EXPECT_EQ(plane.velocities, (columns{{3}, {4}}));
+  // part of a longer key, which is another one
+  EXPECT_EQ(parse_xyz("1\nold_Properties=pos:R:3:q:R:1\nH 1 2 3\n", "a.xyz").inputs.size(), 0u);
+}
+
+TEST(xyz, an_atomic_number_is_a_symbol)
+{
+  file_report report;
+  auto const points = parse_xyz("2\n\n1 1 2 3\n118 4 5 6\n", "a.xyz", {}, &report);
+  EXPECT_EQ(points.positions, (columns{{1, 4}, {2, 5}, {3, 6}}));
+  EXPECT_EQ(report.format, "XYZ");
+  EXPECT_EQ(report.left_out, std::vector<std::string>{"symbol"});
+}
+
+TEST(xyz, the_box_is_reported)
+{
+  auto const cell_of = [](std::string const& comment)
+  {
+    file_report report;
+    parse_xyz("1\n" + comment + "\nH 1 2 3\n", "a.xyz", {}, &report);
+    return report.cell;
+  };
+  auto const cube = cell_of("Lattice=\"4.0 0 0 0 5 0 0 0 6\" Origin=\"-2 0 1\"");
+  EXPECT_EQ(cube.value().lengths(), (std::array<double, 3>{4, 5, 6}));
+  EXPECT_EQ(cube->origin, (std::array<double, 3>{-2, 0, 1}));
+  EXPECT_EQ(cube->from, "Lattice");
+  EXPECT_FALSE(cube->periodic);
+  auto const slab = cell_of("pbc=\"T T F\" lattice=\"4 0 0 1e-15 5 0 0 0 6\"");
+  EXPECT_EQ(slab.value().lengths(), (std::array<double, 3>{4, 5, 0}));
+  EXPECT_FALSE(cell_of("Lattice=\"4 0 0 1 5 0 0 0 6\"").value().lengths());
+  EXPECT_FALSE(cell_of("Lattice=\"4 0 0 0 -5 0 0 0 6\"").value().lengths());
+  EXPECT_FALSE(cell_of("a cubic lattice = 4"));
+}
+
 TEST(xyz, columns_with_that_extension_are_columns)
 {
   temporary_folder const folder;

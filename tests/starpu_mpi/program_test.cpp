@@ -49,7 +49,11 @@ namespace
       EXPECT_THAT(end.out, testing::ContainsRegex(
                                "points +3000, 3D, on 3 ranks\ntree .*\nnear field .*, 3 workers.*\n"
                                "check  .*: PASS\nwritten .*many.csv\nwritten .*many.json\n$"));
+      EXPECT_THAT(end.out,
+                  testing::StartsWith("read          in.csv: columns of text; positions x, "
+                                      "y, z; inputs q\npoints "));
       EXPECT_THAT(read_text(file("many.json")), testing::HasSubstr("\"ranks\": 3"));
+      EXPECT_THAT(read_text(file("many.json")), testing::HasSubstr("\"left_out\": []"));
     }
   }
 

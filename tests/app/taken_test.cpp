@@ -1,0 +1,163 @@
+// The line, and the fields in JSON, that say what the program took of a file.
+#include "program.hpp"
+#include "read_json.hpp"
+#include "time_loop.hpp"
+
+#include <nearfield/io/points.hpp>
+
+using namespace nearfield;
+using namespace nearfield::test;
+
+namespace
+{
+  std::string first_line(std::string const& text)
+  {
+    return text.substr(0, text.find('\n'));
+  }
+
+  // What the command prints first of a file with this content.
+  std::string taken(std::string const& command, std::string const& file, std::string const& content,
+                    std::vector<std::string> const& options = {})
+  {
+    temporary_folder const folder;
+    write_text(folder / file, content);
+    std::vector<std::string> arguments{command, (folder / file).string()};
+    if (command == "search") arguments.insert(arguments.end(), {"--radius", "0.5", "--backend", "simd"});
+    if (command == "run") arguments.insert(arguments.end(), {"--workers", "0"});
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto const end = run_program(arguments);
+    expect_success(end);
+    return first_line(end.out);
+  }
+
+  std::string const csv = "id,X,y,z,Charge,radius,vx,vy,vz\n7,0,0,0,1,.1,0,0,0\n8,1,0,0,2,.1,0,0,1\n";
+  std::string const lammps = "title\n\n2 atoms\n-5 5 xlo xhi\n0 4 ylo yhi\n0 4.5 zlo zhi\n\nMasses\n\n1 2\n\n"
+                             "Atoms # charge\n\n2 1 1 1 1 1\n1 1 -1 2 1 1\n\nVelocities\n\n"
+                             "1 0 0 0.5\n2 1 2 3\n\nBonds\n\n1 1 1 2\n";
+
+  std::string xyz(std::string const& comment)
+  {
+    return "1\n" + comment + " Properties=species:S:1:pos:R:3:q:R:1\nH 1 2 3 4\n";
+  }
+}
+
+TEST(taken, is_said_by_each_command)
+{
+  EXPECT_EQ(taken("run", "a.csv", csv),
+            "read          a.csv: columns of text; positions X, y, z; inputs Charge; left out: id, "
+            "radius, vx, vy, vz");
+  EXPECT_EQ(taken("search", "a.csv", csv),
+            "read          a.csv: columns of text; positions X, y, z; left out: id, radius, vx, vy, "
+            "vz, Charge");
+  EXPECT_EQ(taken("tune", "a.csv", csv),
+            "read          a.csv: columns of text; positions X, y, z; inputs Charge; left out: id, "
+            "radius, vx, vy, vz");
+  EXPECT_EQ(taken("run", "a.txt", "# mass x y z q\n1 2 3 4 5\n"),
+            "read          a.txt: columns of text; positions x, y, z; inputs q; left out: mass");
+  EXPECT_EQ(taken("run", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n"),
+            "read          a.fma: FMA, text; positions x, y, z; inputs input 1; box of half width 3 "
+            "around 0,0,0 is cut");
+  EXPECT_THAT(taken("search", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n"),
+              testing::HasSubstr("around 0,0,0 is not used"));
+  EXPECT_THAT(taken("run", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n", {"--box", "0,0,0,9"}),
+              testing::HasSubstr("around 0,0,0 is not used"));
+  std::string many = "x,y,q";
+  for (int k = 0; k < 40; ++k) many += ",a" + std::to_string(k);
+  EXPECT_THAT(taken("search", "a.csv", many + "\n1,2,3" + std::string(80, ',') .substr(0, 40) + "\n"),
+              testing::EndsWith("a10, a11 and 29 more"));
+}
+
+TEST(taken, says_what_the_box_of_the_file_is_for)
+{
+  std::string const cube = "Lattice=\"4 0 0 0 5 0 0 0 6.5\"";
+  auto const box = [](std::string const& line)
+  {
+    auto const begin = line.find("; box ") + 6;
+    return line.substr(begin, line.find("; left out") - begin);
+  };
+  auto const of_run = [&](std::string const& comment, std::vector<std::string> const& options = {})
+  {
+    return box(taken("run", "a.xyz", xyz(comment), options));
+  };
+  EXPECT_EQ(of_run(cube), "4 x 5 x 6.5 (Lattice) is not used: --periodic 4,5,6.5 repeats it");
+  EXPECT_EQ(of_run("pbc=\"T F T\" " + cube),
+            "4 x 5 x 6.5 (Lattice) is not used: --periodic 4,0,6.5 repeats it");
+  EXPECT_EQ(of_run("pbc=\"F F F\" " + cube), "4 x 5 x 6.5 (Lattice) has open axes: not used");
+  EXPECT_EQ(of_run(cube, {"--periodic", "4,5,6.5"}), "4 x 5 x 6.5 (Lattice) is that of --periodic");
+  EXPECT_EQ(of_run(cube, {"--periodic", "4,5,7"}),
+            "4 x 5 x 6.5 (Lattice) is not used: --periodic gives 4,5,7");
+  EXPECT_EQ(of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""), "(Lattice) is triclinic, which cannot be used yet");
+  EXPECT_EQ(box(taken("run", "a.lmp", lammps)),
+            "10 x 4 x 4.5 (xlo xhi) is not used: --periodic 10,4,4.5 repeats it, of positions moved by "
+            "5,0,0");
+  EXPECT_EQ(box(taken("search", "a.xyz", xyz(cube), {"--periodic", "4,5,6.5"})),
+            "4 x 5 x 6.5 (Lattice) is that of --periodic");
+}
+
+TEST(taken, is_in_the_json)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.lmp", lammps);
+  write_text(folder / "b.csv", csv);
+  auto const json = (folder / "a.json").string();
+  auto const input = (folder / "a.lmp").string();
+  expect_success(run_program({"run", input, "--sources", (folder / "b.csv").string(), "--workers", "0", "--json", json}));
+  auto const values = read_json(json);
+  EXPECT_EQ(values.at("files.0.format"), "LAMMPS data, atom style charge");
+  EXPECT_EQ(values.at("files.0.positions.2"), "z");
+  EXPECT_EQ(values.at("files.0.inputs"), "[]"); // those of the sources are
+  EXPECT_EQ(values.at("files.1.inputs.0"), "Charge");
+  EXPECT_EQ(values.at("files.0.box.from"), "xlo xhi");
+  EXPECT_EQ(values.at("files.0.box.origin.0"), "-5.0");
+  EXPECT_EQ(values.at("files.0.box.vectors.2.2"), "4.5");
+  EXPECT_EQ(values.at("files.0.box.periodic"), "null");
+  EXPECT_EQ(values.at("files.0.uses_box"), "false");
+  EXPECT_EQ(values.at("files.1.box"), "null");
+  expect_success(run_program({"search", input, "--radius", "1", "--backend", "simd", "--json", json}));
+  EXPECT_EQ(read_json(json).at("files.0.left_out.2"), "section Bonds");
+  expect_success(run_program({"tune", input, "--json", json}));
+  EXPECT_EQ(read_json(json).at("files.0.inputs.0"), "q");
+}
+
+TEST(taken, a_time_loop_starts_with_the_velocities_and_masses_of_the_file)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.lmp", lammps);
+  auto const loop = move(folder, "a.lmp", "charges", 1, 0.5, {});
+  EXPECT_EQ(loop.json.at("files.0.velocities.0"), "section Velocities");
+  EXPECT_EQ(loop.json.at("files.0.masses.0"), "section Masses");
+  EXPECT_EQ(loop.json.at("momentum.first.1"), "4");
+  EXPECT_EQ(loop.json.at("momentum.first.2"), "7");
+  EXPECT_THAT(first_line(loop.end.out), testing::HasSubstr("(xlo xhi) is not used: --move has open axes"));
+  std::string const momenta = "2\nProperties=pos:R:3:q:R:1:momenta:R:3";
+  write_text(folder / "a.xyz", momenta + ":masses:R:1\n0 0 0 1 2 4 8 2\n1 0 0 1 0 0 0 1\n");
+  EXPECT_EQ(move(folder, "a.xyz", "charges", 1, 1e-3, {}).json.at("momentum.first.2"), "8");
+  write_text(folder / "b.xyz", momenta + "\n0 0 0 1 2 4 8\n1 0 0 1 0 0 0\n");
+  expect_refusal(run_program({"run", (folder / "b.xyz").string(), "--move", "charges", "--steps", "1",
+                              "--dt", "1", "--workers", "0", "--output", (folder / "b.csv").string()}),
+                 "b.xyz: found momenta, expected the masses of all points");
+}
+
+TEST(taken, one_frame_of_several_in_a_format_that_is_given)
+{
+  std::string const frames = "1\n\nH 1 2 3\n2\n\nH 1 2 3\nO 1 2 3.25\n";
+  EXPECT_EQ(taken("search", "frames", frames, {"--format", "xyz", "--frame", "-2"}),
+            "read          frames: XYZ; positions x, y, z; left out: symbol, 1 of 2 frames");
+  temporary_folder const folder;
+  write_text(folder / "a.xyz", frames);
+  std::vector<std::string> const search{"search", (folder / "a.xyz").string(), "--radius", "1"};
+  auto const with = [&](std::vector<std::string> const& more)
+  {
+    auto arguments = search;
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  EXPECT_THAT(with({"--frame", "1"}).out, testing::HasSubstr("points        2, 3D"));
+  expect_refusal(with({}), "a.xyz: found 2 frames, expected one, or its number: --frame 0 to 1");
+  expect_refusal(with({"--frame", "last"}), "--frame: found 'last', expected a whole number");
+  expect_refusal(with({"--format", "doc"}), "--format.: found 'doc', expected one of");
+  // a file of sources of another kind has its own
+  write_text(folder / "b.csv", "x,y,z,q\n0,0,0,1\n");
+  expect_success(run_program({"run", (folder / "a.xyz").string(), "--frame", "0", "--sources",
+                              (folder / "b.csv").string(), "--workers", "0"}));
+}
