@@ -9,6 +9,8 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace nearfield::app
@@ -16,7 +18,8 @@ namespace nearfield::app
   struct check_report
   {
     std::size_t targets = 0;
-    /// max over targets and outputs of |got - ref| / sum_j S_j; S_j: see term_sizes and docs/conventions.md
+    /// max over targets and outputs of |got - ref| / sum_j S_j, from the coordinates of the file; S_j: see term_sizes,
+    /// rounding_effect and docs/conventions.md
     double max_relative_error = 0;
     double limit = 0;
 
@@ -81,6 +84,27 @@ namespace nearfield::app
           sizes[c][o] = std::max(sizes[c][o], std::abs(columns[c][o]));
       return sizes;
     }
+
+    /// What an error of r changes in every entry: sum_d |K(r + e_d) - K(r)|, e_d the error along an axis and away from
+    /// zero, where K is smooth. More than |r| / 64 is not excused: points that rounding brings that close to each other
+    /// are no longer apart.
+    template <class K>
+    wide_columns<K> rounding_effect(K const& k, vec<long double, K::dim> const& r,
+                                    vec<long double, K::dim> const& errors,
+                                    wide_columns<K> const& columns)
+    {
+      long double const most = std::sqrt(dot(r, r)) / 64;
+      wide_columns<K> effects{};
+      for (int d = 0; d < K::dim; ++d)
+      {
+        auto moved = r;
+        moved[d] += std::copysign(std::min(errors[d], most), r[d]);
+        auto const there = columns_of(k, moved);
+        for (int c = 0; c < K::n_in; ++c)
+          for (int o = 0; o < K::n_out; ++o) effects[c][o] += std::abs(there[c][o] - columns[c][o]);
+      }
+      return effects;
+    }
   }
 
   /// Sums at one target in long double, for each right-hand side and output, and sums of the sizes of their terms.
@@ -92,14 +116,21 @@ namespace nearfield::app
 
     explicit reference_sums(K const& k, std::size_t n_rhs) : k_(k), sums_(n_rhs) {}
 
-    /// A source at target minus r; charge(c) is its input c, of all right-hand sides.
+    /// A source at target minus r, which may be off by `errors` along each axis; charge(c) is its input c, of all
+    /// right-hand sides.
     template <class Charge>
-    void add(vec<wide, K::dim> const& r, Charge const& charge)
+    void add(vec<wide, K::dim> const& r, vec<wide, K::dim> const& errors, Charge const& charge)
     {
       if (is_singular<T>(k_) && dot(r, r) == 0) return;
       // one evaluation of K for all right-hand sides
       auto const columns = detail::columns_of(k_, r);
-      auto const sizes = detail::term_sizes(k_, r, columns);
+      auto sizes = detail::term_sizes(k_, r, columns);
+      if (dot(errors, errors) > 0)
+      {
+        auto const effects = detail::rounding_effect(k_, r, errors, columns);
+        for (int c = 0; c < K::n_in; ++c)
+          for (int o = 0; o < K::n_out; ++o) sizes[c][o] += effects[c][o] / error_limit<T>;
+      }
       for (std::size_t rhs = 0; rhs < sums_.size(); ++rhs)
         for (int c = 0; c < K::n_in; ++c)
         {
@@ -126,15 +157,26 @@ namespace nearfield::app
     std::vector<term_sums> sums_;
   };
 
-  /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long
-  /// double over the same pairs, from positions and inputs rounded to T.
+  /// The difference of two coordinates of files, of which the second is moved by a multiple of a period, and what
+  /// rounding to T may add to it: of both coordinates minus the origin, of the multiple and of the image.
+  template <class T>
+  std::pair<long double, long double> difference(double x, double y, double moved, double origin)
+  {
+    double sizes = sizeof(T) < sizeof(double) ? std::abs(x - origin) + std::abs(y - origin) : 0;
+    if (moved != 0) sizes += std::abs(moved) + std::abs(y + moved);
+    double const half_eps = static_cast<double>(std::numeric_limits<T>::epsilon()) / 2;
+    return {static_cast<long double>(x) - y - moved, half_eps * sizes};
+  }
+
+  /// Compares the outputs at n targets, evenly spaced in the caller's order, with plain sums in long double over the
+  /// same pairs, from the positions of the files and inputs rounded to T.
   template <class T, class K>
   check_report check_outputs(problem<T, K::dim> const& on, K const& k,
                              std::vector<std::vector<double>> const& outputs, std::size_t n)
   {
     using wide = long double;
-    auto const x = on.targets();
-    auto const y = on.sources();
+    auto const& x = on.target_points().points.positions;
+    auto const& y = on.source_points().points.positions;
     auto const& inputs = on.inputs();
     auto const list = on.leaves().interactions();
     auto const offsets = on.leaves().targets().offsets;
@@ -143,29 +185,27 @@ namespace nearfield::app
     bool const one_set = !on.has_two_sets();
 
     check_report report;
-    report.targets = std::min(n, x.size());
+    report.targets = std::min(n, on.size());
     report.limit = error_limit<T>;
     for (std::size_t m = 0; m < report.targets; ++m)
     {
       auto const i =
-          static_cast<std::size_t>(static_cast<std::uint64_t>(m) * x.size() / report.targets);
+          static_cast<std::size_t>(static_cast<std::uint64_t>(m) * on.size() / report.targets);
       auto const box = static_cast<index_type>(
           std::upper_bound(offsets.begin(), offsets.end(), place[i]) - offsets.begin() - 1);
       reference_sums<T, K> sums(k, inputs.size() / K::n_in);
-      auto const image_of = [&](T value, source_range const& range, int d)
-      {
-        return static_cast<T>(value + static_cast<T>(list.shifts[range.shift][std::size_t(d)]));
-      };
       auto const add_range = [&](source_range const& range)
       {
         for (index_type at = range.begin; at < range.end; ++at)
         {
           index_type const j = source_order[at];
           if (one_set && j == i && range.shift == 0) continue;
-          vec<wide, K::dim> r;
-          for (int d = 0; d < K::dim; ++d) // an image is rounded to T, as a point is
-            r[d] = wide(x[d][i]) - wide(range.shift == 0 ? y[d][j] : image_of(y[d][j], range, d));
-          sums.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });
+          vec<wide, K::dim> r, errors;
+          for (unsigned d = 0; d < K::dim; ++d)
+            std::tie(r[int(d)], errors[int(d)]) =
+                difference<T>(x[d][i], y[d][j], range.shift == 0 ? 0 : list.shifts[range.shift][d],
+                              on.origin()[d]);
+          sums.add(r, errors, [&](std::size_t c) { return wide(inputs[c][j]); });
         }
       };
       add_range(list.own[box]);

@@ -66,7 +66,8 @@ namespace nearfield::app
       run_result result;
       // StarPU starts here
       problem<T, Dim> const on(targets, sources, cut,
-                               is_on_gpu_alone(step) ? nullptr : tree_builder(step));
+                               is_on_gpu_alone(step) ? std::make_shared<threads>(8)
+                                                     : tree_builder(step));
       with_interaction<Dim>(interaction, [&](auto const& k)
                             { compute_interaction(on, k, step, n_check, result); });
       return result;

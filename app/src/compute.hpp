@@ -20,6 +20,8 @@ namespace nearfield::app
     /// the number of outputs that are not finite, and the first point that has one
     std::uint64_t not_finite = 0;
     std::uint64_t first_not_finite = 0;
+    /// points that float does not tell from others, though the file does
+    std::uint64_t merged = 0;
     std::uint64_t leaves = 0;
     int depth = 0;
     std::uint64_t max_leaf = 0;

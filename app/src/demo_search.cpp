@@ -79,7 +79,7 @@ namespace nearfield::app
     template <class T>
     void search_in(demo_input const& input, std::vector<demo_search_row>& rows)
     {
-      auto const x = rounded_positions<T, 3>(input.points);
+      auto const x = rounded_positions<T, 3>(input.points, {});
       auto const cutoff = static_cast<T>(input.cutoff);
       auto const expected = brute_force(x, cutoff);
       auto const add = [&](std::string const& name) -> demo_search_row&

@@ -19,10 +19,11 @@ namespace nearfield::app
   class gpu_bus
   {
   public:
-    /// Rounds the columns to T on the way; returns what their values are like around `centre`, 0 if that is empty.
+    /// Subtracts the origin and rounds to T on the way; returns what values are like around `centre`. Empty: zeros.
     template <class T>
     std::vector<value_range> upload(std::vector<std::vector<double>> const& from,
-                                    std::span<double const> centre, std::span<T* const> to)
+                                    std::span<double const> origin, std::span<double const> centre,
+                                    std::span<T* const> to)
     {
       std::vector<value_range> ranges(from.size());
       std::mutex mutex;
@@ -33,7 +34,8 @@ namespace nearfield::app
                            {
                              auto const found = round_values(
                                  std::span<double const>(from[c]).subspan(first, n),
-                                 centre.empty() ? 0 : centre[c], static_cast<T*>(piece));
+                                 origin.empty() ? 0 : origin[c], centre.empty() ? 0 : centre[c],
+                                 static_cast<T*>(piece));
                              std::lock_guard const lock(mutex);
                              ranges[c].add(found);
                            }});

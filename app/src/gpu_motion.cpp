@@ -4,6 +4,7 @@
 
 #include "core/src/cuda/scaled_copy.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace nearfield::app
@@ -23,6 +24,13 @@ namespace nearfield::app
       {
         for (auto const& [name, value] : options.interaction.parameters)
           set_parameter(k_, name, value);
+        if (cut.box)
+          cut_.origin = rounding_origins(extents_of(*cut.box), {}); // the root is that of all steps
+        else if (is_rounded)
+        {
+          threads here(8);
+          cut_.origin = rounding_origins(extents_of(here, of, nullptr), {});
+        }
         auto& points = of.points;
         for (auto* own : {&points.velocities, &points.outputs})
           if (own->empty()) own->assign(Dim, std::vector<double>(points.size()));
@@ -34,13 +42,13 @@ namespace nearfield::app
         auto const upload =
             [this]<class U>(std::vector<std::vector<double>> const& from, std::vector<U*> const& to)
         {
-          return bus_.template upload<U>(from, {}, to);
+          return bus_.template upload<U>(from, {}, {}, to);
         };
         upload(points.positions, pointers_of(x_));
         upload(points.velocities, pointers_of(v_));
         upload({std::move(factors)}, std::vector<double*>{factors_.data()});
-        check_ranges<T>(points.inputs, upload(points.inputs, std::vector<T*>{q_.data()}), of.name,
-                        "input");
+        check_ranges<T>(points.inputs, {}, upload(points.inputs, std::vector<T*>{q_.data()}),
+                        of.name, "input");
         accelerate();
       }
 
@@ -96,7 +104,12 @@ namespace nearfield::app
       {
         auto const start = std::chrono::steady_clock::now();
         run_result made;
-        if constexpr (is_rounded) combine(1, x_, rounded_, {});
+        if constexpr (is_rounded)
+        {
+          nearfield::detail::scaled_copy_options how;
+          std::ranges::copy(*cut_.origin, how.origin);
+          combine(1, x_, rounded_, how);
+        }
         profiled("tree", [&] { build(); });
         made.tree_seconds = seconds_since(start);
         made.leaves = leaves_->size();
@@ -104,6 +117,7 @@ namespace nearfield::app
         made.max_leaf = leaves_->largest_leaf();
         made.interactions = leaves_->interaction_count();
         made.step.gpus = 1;
+        if (is_rounded && !cut_.box) follow(leaves_->root());
         profiled("near field", [&] { sum(); });
         if (is_fitted_) leaves_.reset(); // the next root does not depend on this one
         count(std::move(made), seconds_since(start));
@@ -136,6 +150,14 @@ namespace nearfield::app
         leaves_.emplace(build_tree(cuda, positions(), fitted));
         is_fitted_ = true;
       }
+      // the origin of the next step, for points that travel
+      void follow(cube<Dim> const& root)
+      {
+        bounding_box now{{}, root.half_width};
+        for (int d = 0; d < Dim; ++d)
+          now.centre.push_back(root.centre[d] + (*cut_.origin)[static_cast<unsigned>(d)]);
+        cut_.origin = rounding_origins(extents_of(now), {});
+      }
       [[nodiscard]] tree_options<Dim> options() const
       {
         std::vector<value_range> const anywhere(Dim);
@@ -158,7 +180,7 @@ namespace nearfield::app
       }
 
       named_points& of_;
-      cut_options const& cut_;
+      cut_options cut_;
       pair_form form_;
       double dt_;
       r_over_r3<Dim> k_{};

@@ -22,7 +22,8 @@ namespace nearfield::app
     {
       auto const upload = [&](named_points const& from, device_columns<T, Dim>& to)
       {
-        return bus.upload<T>(from.points.positions, on.centre(), {to.view().data(), Dim});
+        return bus.upload<T>(from.points.positions, on.origin(), on.centre(),
+                             {to.view().data(), Dim});
       };
       auto const of_targets = upload(on.target_points(), targets_);
       auto of_sources = of_targets;
@@ -89,7 +90,7 @@ namespace nearfield::app
     auto const upload = [&]
     {
       auto const& from = on.source_points();
-      check_ranges<T>(from.points.inputs, bus.upload<T>(from.points.inputs, {}, q_pointers),
+      check_ranges<T>(from.points.inputs, {}, bus.upload<T>(from.points.inputs, {}, {}, q_pointers),
                       from.name, "input");
     };
     auto const compute = [&]

@@ -147,6 +147,7 @@ namespace nearfield::app
                  {"gpus", result.step.gpus},
                  {"tasks", tasks},
                  {"not_finite", result.not_finite},
+                 {"merged", result.merged},
                  {"check", result.check ? json_of(*result.check) : json()},
                  {"files", json_of(files)}};
       if (!is_alone) value["ranks"] = result.ranks;
@@ -277,7 +278,8 @@ namespace nearfield::app
                {"list", name_of(options.list)},
                {"pairs", result.pairs},
                {"mean_neighbours", number(result.mean_neighbours)},
-               {"max_neighbours", result.max_neighbours}};
+               {"max_neighbours", result.max_neighbours},
+               {"merged", result.merged}};
     if (result.table_width)
     {
       value["width"] = *result.table_width;

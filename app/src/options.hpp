@@ -104,6 +104,8 @@ namespace nearfield::app
     std::size_t check = 0;
     std::optional<std::filesystem::path> output = std::nullopt;
     std::optional<std::filesystem::path> json = std::nullopt;
+    /// an origin is subtracted before rounding to f32: files are written in f64, which keeps coordinates
+    bool has_origin = false;
   };
 
   /// The command `nearfield search`.

@@ -42,6 +42,8 @@ namespace nearfield::app
     leaf_costs const* costs = nullptr; ///< of an automatic size
     std::optional<bounding_box> box = std::nullopt;
     std::vector<double> period = {}; ///< of each axis, 0 for an open one; empty: all are open
+    /// what is subtracted from coordinates before they are rounded to float; none: what rounding_origins() gives
+    std::optional<std::vector<double>> origin = std::nullopt;
   };
 
   /// A column of a file in the precision of the run: a view for double; for float, memory for a rounded copy, which the
@@ -81,8 +83,60 @@ namespace nearfield::app
     return result;
   }
 
-  /// The columns in precision T, rounded by the workers of `on`, and what their values are like around `centre`; of
-  /// views without a centre nothing is asked.
+  /// The extents of the columns.
+  inline std::vector<extent> extents_of(executor& on,
+                                        std::vector<std::vector<double>> const& columns)
+  {
+    auto const parts = static_cast<std::size_t>(on.workers());
+    std::vector<extent> found(columns.size() * parts), result(columns.size());
+    on.run(static_cast<int>(found.size()),
+           [&](int p)
+           {
+             auto const part = static_cast<std::size_t>(p) % parts;
+             std::span<double const> const values = columns[static_cast<std::size_t>(p) / parts];
+             std::size_t const begin = values.size() * part / parts,
+                               end = values.size() * (part + 1) / parts;
+             found[static_cast<std::size_t>(p)] = extent_of(values.subspan(begin, end - begin));
+           });
+    for (std::size_t p = 0; p < found.size(); ++p) result[p / parts].add(found[p]);
+    return result;
+  }
+
+  /// Of the points of one or two files: float differences of both need one origin.
+  inline std::vector<extent> extents_of(executor& on, named_points const& targets,
+                                        named_points const* sources)
+  {
+    auto extents = extents_of(on, targets.points.positions);
+    if (!sources) return extents;
+    auto const others = extents_of(on, sources->points.positions);
+    for (std::size_t d = 0; d < extents.size(); ++d) extents[d].add(others[d]);
+    return extents;
+  }
+
+  inline std::vector<extent> extents_of(bounding_box const& box)
+  {
+    std::vector<extent> result;
+    for (double const c : box.centre) result.push_back({c - box.half_width, c + box.half_width});
+    return result;
+  }
+
+  /// rounding_origin() of each axis; 0 of one that repeats, whose points lie in [0, L).
+  inline std::vector<double> rounding_origins(std::vector<extent> const& extents,
+                                              std::vector<double> const& period)
+  {
+    std::vector<double> origins;
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      origins.push_back(d < period.size() && period[d] > 0 ? 0 : rounding_origin(extents[d]));
+    return origins;
+  }
+
+  inline bool has_origin(std::span<double const> origin)
+  {
+    return std::ranges::any_of(origin, [](double o) { return o != 0; });
+  }
+
+  /// The columns minus the origin in precision T, rounded by the workers of `on`, and what their values are like around
+  /// `centre`; of views without a centre nothing is asked. Empty: zeros. Views have the origin 0.
   template <class T>
   struct rounded_columns
   {
@@ -90,7 +144,7 @@ namespace nearfield::app
     std::vector<value_range> ranges;
 
     rounded_columns(executor& on, std::vector<std::vector<double>> const& from,
-                    std::span<double const> centre)
+                    std::span<double const> origin, std::span<double const> centre)
         : ranges(from.size())
     {
       for (auto const& values : from) columns.emplace_back(values);
@@ -106,9 +160,9 @@ namespace nearfield::app
                std::size_t const begin = values.size() * part / parts,
                                  end = values.size() * (part + 1) / parts;
                T* const copy = columns[c].copy();
-               found[static_cast<std::size_t>(p)] =
-                   round_values<T>(values.subspan(begin, end - begin),
-                                   centre.empty() ? 0 : centre[c], copy ? copy + begin : nullptr);
+               found[static_cast<std::size_t>(p)] = round_values<T>(
+                   values.subspan(begin, end - begin), origin.empty() ? 0 : origin[c],
+                   centre.empty() ? 0 : centre[c], copy ? copy + begin : nullptr);
              });
       for (std::size_t p = 0; p < found.size(); ++p) ranges[p / parts].add(found[p]);
     }
@@ -116,13 +170,13 @@ namespace nearfield::app
 
   /// Throws nearfield::error if rounding found a value beyond the range of T. Trees refuse others that are not finite.
   template <class T>
-  void check_ranges(std::vector<std::vector<double>> const& columns,
+  void check_ranges(std::vector<std::vector<double>> const& columns, std::span<double const> origin,
                     std::span<value_range const> found, std::string const& name, char const* what,
                     std::uint64_t first = 0)
   {
     for (std::size_t c = 0; sizeof(T) < sizeof(double) && c < columns.size(); ++c)
       for (std::size_t i = 0; !found[c].is_finite && i < columns[c].size(); ++i)
-        if (!std::isfinite(static_cast<T>(columns[c][i])))
+        if (!std::isfinite(static_cast<T>(columns[c][i] - (origin.empty() ? 0 : origin[c]))))
           throw error(name + ": point " + std::to_string(first + i) + " has the " + what + " " +
                       number_text(columns[c][i]) +
                       ", which f32 cannot represent; use --precision f64");
@@ -143,13 +197,15 @@ namespace nearfield::app
     }
   };
 
-  /// Throws nearfield::error for a coordinate beyond the range of T.
+  /// The positions minus the origin. Throws nearfield::error for a coordinate beyond the range of T.
   template <class T, int Dim>
-  position_columns<T, Dim> rounded_positions(named_points const& from)
+  position_columns<T, Dim> rounded_positions(named_points const& from,
+                                             std::span<double const> origin)
   {
     threads here(1);
-    rounded_columns<T> made(here, from.points.positions, {});
-    check_ranges<T>(from.points.positions, made.ranges, from.name, "coordinate", from.first);
+    rounded_columns<T> made(here, from.points.positions, origin, {});
+    check_ranges<T>(from.points.positions, origin, made.ranges, from.name, "coordinate",
+                    from.first);
     return {std::move(made.columns)};
   }
 
@@ -207,8 +263,8 @@ namespace nearfield::app
     }
   }
 
-  /// The points of files in the precision of the run and in the caller's order, and their tree. Host copies are made on
-  /// first use: a run on a GPU alone rounds on the way there. The points must outlive it.
+  /// The points of files in the precision of the run and in the caller's order, minus an origin, and their tree. Host
+  /// copies are made on first use: a run on a GPU alone rounds on the way there. The points must outlive it.
   template <class T, int Dim>
   class problem
   {
@@ -221,7 +277,12 @@ namespace nearfield::app
             std::shared_ptr<executor> builder = nullptr)
         : targets_(targets), sources_(sources), cut_(cut),
           builder_(builder ? std::move(builder) : std::make_shared<threads>(1))
-    {}
+    {
+      if (std::is_same_v<T, double>)
+        cut_.origin.emplace(Dim);
+      else if (!cut_.origin)
+        cut_.origin = rounding_origins(extents_of(*builder_, targets, sources), cut_.period);
+    }
 
     [[nodiscard]] std::size_t size() const { return targets_.points.size(); }
     [[nodiscard]] bool has_two_sets() const { return sources_ != nullptr; }
@@ -234,18 +295,19 @@ namespace nearfield::app
     /// The number of columns of inputs, of all right-hand sides.
     [[nodiscard]] std::size_t n_inputs() const { return source_points().points.inputs.size(); }
 
-    /// The options of the tree for points whose positions have these ranges around centre(). Throws nearfield::error
+    /// The options of the tree for points whose positions have these ranges around centre(); its root is around
+    /// centre() - origin(). Throws nearfield::error
     /// for points outside the given box, or beyond the range of T.
     [[nodiscard]] tree_options<Dim> options(std::span<value_range const> of_targets,
                                             std::span<value_range const> of_sources) const
     {
       tree_options<Dim> result{
           .max_leaf_size = cut_.max_leaf_size, .level = cut_.level, .costs = cut_.costs};
-      check_ranges<T>(targets_.points.positions, of_targets, targets_.name, "coordinate",
+      check_ranges<T>(targets_.points.positions, origin(), of_targets, targets_.name, "coordinate",
                       targets_.first);
       if (sources_)
-        check_ranges<T>(sources_->points.positions, of_sources, sources_->name, "coordinate",
-                        sources_->first);
+        check_ranges<T>(sources_->points.positions, origin(), of_sources, sources_->name,
+                        "coordinate", sources_->first);
       for (auto const* of : {&targets_, sources_})
         if (of) check_periodic<T>(cut_.period, *of);
       std::ranges::copy(cut_.period, result.period.begin());
@@ -254,6 +316,7 @@ namespace nearfield::app
       for (int d = 0; d < Dim; ++d) given.centre[d] = cut_.box->centre[d];
       given.half_width = cut_.box->half_width;
       result.root = given;
+      for (int d = 0; d < Dim; ++d) result.root->centre[d] -= origin()[static_cast<unsigned>(d)];
       fit<T>(result, given, targets_, of_targets);
       if (sources_) fit<T>(result, given, *sources_, of_sources);
       return result;
@@ -265,6 +328,9 @@ namespace nearfield::app
     {
       return cut_.box ? std::span<double const>(cut_.box->centre) : std::span<double const>();
     }
+
+    /// What is subtracted from all coordinates in double before they are rounded; zeros in double.
+    [[nodiscard]] std::span<double const> origin() const { return *cut_.origin; }
 
     [[nodiscard]] soa<T const, Dim> targets() const { return on_host().targets.view(); }
     [[nodiscard]] soa<T const, Dim> sources() const
@@ -300,15 +366,15 @@ namespace nearfield::app
       if (host_) return *host_;
       auto const positions = [this](named_points const& of)
       {
-        return rounded_columns<T>(*builder_, of.points.positions, centre());
+        return rounded_columns<T>(*builder_, of.points.positions, origin(), centre());
       };
       auto x = positions(targets_);
       std::optional<rounded_columns<T>> y;
       if (sources_) y.emplace(positions(*sources_));
       auto const root = options(x.ranges, y ? y->ranges : x.ranges);
       auto const& from = source_points();
-      rounded_columns<T> q(*builder_, from.points.inputs, {});
-      check_ranges<T>(from.points.inputs, q.ranges, from.name, "input", from.first);
+      rounded_columns<T> q(*builder_, from.points.inputs, {}, {});
+      check_ranges<T>(from.points.inputs, {}, q.ranges, from.name, "input", from.first);
       auto& made = host_.emplace();
       made.targets.columns = std::move(x.columns);
       if (y) made.sources.emplace().columns = std::move(y->columns);

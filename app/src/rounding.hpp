@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <span>
 
 namespace nearfield::app
@@ -20,9 +21,27 @@ namespace nearfield::app
     }
   };
 
-  /// to[i] = T(from[i]); null: only finds the range.
+  /// to[i] = T(from[i] - origin); null: only finds the range, of distances from `centre`.
   template <class T>
-  value_range round_values(std::span<double const> from, double centre, T* to);
-  extern template value_range round_values(std::span<double const>, double, float*);
-  extern template value_range round_values(std::span<double const>, double, double*);
+  value_range round_values(std::span<double const> from, double origin, double centre, T* to);
+  extern template value_range round_values(std::span<double const>, double, double, float*);
+  extern template value_range round_values(std::span<double const>, double, double, double*);
+
+  /// The least and the greatest of some values.
+  struct extent
+  {
+    double lower = std::numeric_limits<double>::infinity();
+    double upper = -std::numeric_limits<double>::infinity();
+
+    void add(extent const& other)
+    {
+      lower = std::min(lower, other.lower);
+      upper = std::max(upper, other.upper);
+    }
+  };
+  extent extent_of(std::span<double const> values);
+
+  /// What is subtracted from the coordinates of an axis before they are rounded to float: 0 near zero, else about their
+  /// middle. Coordinates that float represents are then represented after the subtraction too.
+  double rounding_origin(extent const& of);
 }

@@ -6,6 +6,7 @@
 #include "frames.hpp"
 #include "interactions.hpp"
 #include "json.hpp"
+#include "merged.hpp"
 #include "summary.hpp"
 #include "taken.hpp"
 #include "time_loop.hpp"
@@ -159,11 +160,12 @@ namespace nearfield::app
               << "other units of length or of the inputs" << std::endl;
   }
 
-  exit_status run(run_options const& options)
+  exit_status run(run_options const& asked)
   {
+    run_options options = asked;
     auto start = std::chrono::steady_clock::now();
     check_early(options); // starts CUDA, if it is asked for
-    double const early_seconds = seconds_since(start);
+    double early_seconds = seconds_since(start);
 
     start = std::chrono::steady_clock::now();
     auto both = read_both(options, read_whole);
@@ -181,6 +183,16 @@ namespace nearfield::app
                     .period = options.periodic};
     auto const taken = taken_of(options, targets, other, cut.box);
     print_taken(taken);
+    start = std::chrono::steady_clock::now();
+    std::uint64_t merged = 0;
+    if (options.precision == precision::f32)
+    {
+      threads all(std::numeric_limits<int>::max());
+      auto const origin = rounding_origins(extents_of(all, targets, other), options.periodic);
+      options.has_origin = has_origin(origin);
+      merged = report_merged(targets, other, origin);
+    }
+    early_seconds += seconds_since(start);
     double tune_seconds = 0;
     if (!cut.level && cut.max_leaf_size == automatic)
     {
@@ -189,8 +201,8 @@ namespace nearfield::app
       tune_seconds = seconds_since(start);
     }
     if (options.motion)
-      return run_steps(options, std::move(targets), cut, read_seconds,
-                       early_seconds + tune_seconds);
+      return run_steps(options, std::move(targets), cut, read_seconds, early_seconds + tune_seconds,
+                       merged);
 
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;
@@ -200,6 +212,7 @@ namespace nearfield::app
         { return compute_in(targets, other, options.interaction, cut, step, options.check); });
     result.setup_seconds = early_seconds + tune_seconds + seconds_since(start) -
                            result.tree_seconds - result.step.seconds - result.check_seconds;
+    result.merged = merged;
     count_not_finite(result);
     print_summary(options, targets.points, other_points, result);
 
@@ -209,8 +222,8 @@ namespace nearfield::app
       point_set& points = targets.points;
       points.outputs = std::move(result.outputs);
       points.output_names = std::move(result.output_names);
-      files.write(*options.output, format_points(*options.output, points,
-                                                 {.precision = of_file(options.precision)}));
+      files.write(*options.output,
+                  format_points(*options.output, points, {.precision = of_file(options)}));
     }
     if (options.json)
       files.write(*options.json,

@@ -40,9 +40,10 @@ namespace nearfield::app
   /// Throws nearfield::error for velocities or masses that a file of that name cannot hold.
   void check_holds(std::filesystem::path const& output, named_points const& of);
 
-  inline file_precision of_file(precision p)
+  inline file_precision of_file(run_options const& options)
   {
-    return p == precision::f32 ? file_precision::f32 : file_precision::f64;
+    return options.precision == precision::f32 && !options.has_origin ? file_precision::f32
+                                                                      : file_precision::f64;
   }
 
   void count_not_finite(run_result& result);

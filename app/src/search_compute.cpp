@@ -1,6 +1,7 @@
 #include "search_result.hpp"
 
 #include "machine.hpp"
+#include "merged.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/cuda/device.hpp>
@@ -173,7 +174,12 @@ namespace nearfield::app
     search_result search_in(named_points const& from, search_options const& options)
     {
       search_result result;
-      auto const x = rounded_positions<T, Dim>(from);
+      threads here(1);
+      auto const origin = std::is_same_v<T, double>
+                              ? std::vector<double>(Dim)
+                              : rounding_origins(extents_of(here, from, nullptr), options.periodic);
+      if (std::is_same_v<T, float>) result.merged = report_merged(from, nullptr, origin);
+      auto const x = rounded_positions<T, Dim>(from, origin);
       result.points = x.size();
       check_periodic<T>(options.periodic, from);
       if (options.backend == backend::cuda)

@@ -26,6 +26,8 @@ namespace nearfield::app
     /// neighbours per point in the full sense, for half lists too
     double mean_neighbours = 0;
     std::uint64_t max_neighbours = 0;
+    /// points that float does not tell from others, though the file does
+    std::uint64_t merged = 0;
     /// size of the list in memory; over ranks, with indices of 64 bits
     std::uint64_t bytes = 0;
 

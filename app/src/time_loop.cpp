@@ -251,8 +251,8 @@ namespace nearfield::app
       void write_last(run_options const& options, named_points const& of) override
       {
         if (options.output)
-          files_.write(*options.output, format_points(*options.output, of.points,
-                                                      {.precision = of_file(options.precision)}));
+          files_.write(*options.output,
+                       format_points(*options.output, of.points, {.precision = of_file(options)}));
       }
       void commit(run_options const& options, std::string const& json) override
       {
@@ -267,19 +267,20 @@ namespace nearfield::app
   }
 
   exit_status run_steps(run_options const& options, named_points&& of, cut_options const& cut,
-                        double read_seconds, double early_seconds)
+                        double read_seconds, double early_seconds, std::uint64_t merged)
   {
     one_process host;
-    return run_steps(host, options, std::move(of), cut, read_seconds, early_seconds);
+    return run_steps(host, options, std::move(of), cut, read_seconds, early_seconds, merged);
   }
 
   exit_status run_steps(loop_host& host, run_options const& options, named_points&& of,
-                        cut_options const& cut, double read_seconds, double early_seconds)
+                        cut_options const& cut, double read_seconds, double early_seconds,
+                        std::uint64_t merged)
   {
     point_set& points = of.points;
     points.output_names.clear();
     for (int d = 0; d < points.dim; ++d) points.output_names.push_back(std::string("a") + "xyz"[d]);
-    write_options const how{.precision = of_file(options.precision)};
+    write_options const how{.precision = of_file(options)};
     std::optional<frame_files> frames;
     if (options.motion->frames)
       frames.emplace(*options.output, *options.motion->frames, options.motion->steps);
@@ -290,6 +291,7 @@ namespace nearfield::app
       return advance(host, options, of, cut, frames, how);
     }();
     result.last.setup_seconds += early_seconds;
+    result.last.merged = merged;
     timed(result.write_seconds, [&] { host.write_last(options, of); });
     std::string json;
     if (host.is_first())

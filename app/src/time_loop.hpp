@@ -72,10 +72,12 @@ namespace nearfield::app
   };
 
   /// `nearfield run --move`: moves the points, which need not lie in the box of their file, and writes frames and
-  /// the last state. Throws nearfield::error, for a step with its number. `early_seconds` count as setup.
+  /// the last state. Throws nearfield::error, for a step with its number. `early_seconds` count as setup; `merged` is
+  /// that of run_result at first.
   exit_status run_steps(run_options const& options, named_points&& points, cut_options const& cut,
-                        double read_seconds, double early_seconds);
+                        double read_seconds, double early_seconds, std::uint64_t merged);
   /// The same where the points of `host` are.
   exit_status run_steps(loop_host& host, run_options const& options, named_points&& points,
-                        cut_options const& cut, double read_seconds, double early_seconds);
+                        cut_options const& cut, double read_seconds, double early_seconds,
+                        std::uint64_t merged);
 }

@@ -148,7 +148,8 @@ TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu)
             read_points(folder / "a.bfma").positions);
 }
 
-// In f32 numbers around 1000 are 6e-5 apart: rounding moves point 0 out of the box, which is made larger in every step.
+// Above 4, numbers of f32 are 5e-7 apart: rounding moves point 0 out of the box, which is made larger in every step. The
+// box is as near to zero as one without an origin.
 TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu_if_rounding_moves_a_point_out_of_the_box)
 {
   temporary_folder const folder;
@@ -156,9 +157,10 @@ TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu_if_rounding_moves_a_point_o
   auto points = read_points(folder / "a.bfma");
   points.box.reset();
   for (auto& column : points.positions)
-    for (double& x : column) x = 1000 + 0.9 * x;
-  points.positions[0][0] = 1000.999979; // in f32, 1001
-  points.inputs[0][0] = 0;              // it stays there
+    for (double& x : column) x = 4 + 0.9 * x;
+  points.positions[0][0] = 5.00000036; // in f32, 5.00000048
+  points.positions[0][1] = 3;
+  points.inputs[0][0] = points.inputs[0][1] = 0; // they stay there
   write_points(folder / "a.csv", points);
   auto const run = [&](std::string const& stem, std::string const& backend)
   {
@@ -168,7 +170,7 @@ TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu_if_rounding_moves_a_point_o
                                 "--dt",        "0.001",
                                 "--param",     "eps=0.1",
                                 "--precision", "f32",
-                                "--box",       "1000,1000,1000,0.99998",
+                                "--box",       "3.9999999,3.9999999,3.9999999,1",
                                 "--frames",    "3",
                                 "--backend",   backend,
                                 "--workers",   "0",
@@ -191,14 +193,14 @@ TEST(time_loop_on_a_gpu, frames_are_those_of_the_cpu_if_rounding_moves_a_point_o
 TEST(time_loop_on_a_gpu, a_box_made_larger_for_one_step_is_as_given_in_the_next)
 {
   temporary_folder const folder;
-  write_text(folder / "a.csv", "x,y,q,vx,vy\n1000.999979,1000.1,0,-625,0\n"
-                               "999.5,1000.1,0,0,0\n999.75,1000.2,0,0,0\n");
+  write_text(folder / "a.csv", "x,y,q,vx,vy\n5.00000036,4.1,0,-625,0\n"
+                               "3.49999976,4.1,0,0,0\n3.75,4.2,0,0,0\n");
   for (auto const* backend : {"simd", "cuda"})
   {
     auto const json =
         move(folder, "a.csv",
              {"--move", "gravity", "--steps", "2", "--level", "2", "--precision", "f32", "--box",
-              "1000,1000,0.99998", "--workers", "0", "--backend", backend})
+              "3.9999999,3.9999999,1", "--workers", "0", "--backend", backend})
             .json;
     EXPECT_EQ(json.at("leaves"), "2") << backend;
     EXPECT_EQ(json.at("max_leaf"), "2") << backend;

@@ -1,4 +1,4 @@
-// to = h scale from on the device: the bits of the loop on the host.
+// to = h scale (from - origin) on the device: the bits of the loop on the host.
 #include "core/src/cuda/scaled_copy.hpp"
 
 #include "points.hpp"
@@ -49,6 +49,7 @@ namespace nearfield::test
       detail::device_clear(not_finite.data(), sizeof(std::uint32_t), nullptr);
       detail::device_scaled_copy(nullptr, n, 3, h, columns, out,
                                  {.scale = is_scaled ? device_scale.data() : nullptr,
+                                  .origin = {0, 0.3, -7},
                                   .accumulate = accumulate,
                                   .not_finite = not_finite.data()});
       for (std::size_t c = 0; c < 3; ++c)
@@ -57,9 +58,10 @@ namespace nearfield::test
         device_to[c].copy_to(got);
         for (std::size_t i = 0; i < n; ++i)
         {
-          // volatile: two roundings
-          double const volatile scaled =
-              static_cast<double>(from[c][i]) * (is_scaled ? scale[i] : 1);
+          // volatile: three roundings
+          double const origins[] = {0, 0.3, -7};
+          double const volatile moved = static_cast<double>(from[c][i]) - origins[c];
+          double const volatile scaled = moved * (is_scaled ? scale[i] : 1);
           double const volatile product = h * scaled;
           double const sum = accumulate ? static_cast<double>(to[c][i]) + product : product;
           ASSERT_EQ(got[i], static_cast<To>(sum)) << c << " " << i;

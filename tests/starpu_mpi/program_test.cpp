@@ -86,6 +86,59 @@ namespace
                    "--periodic: found 2 lengths");
   }
 
+  TEST(program_over_ranks, keeps_far_points_apart_in_f32)
+  {
+    temporary_folder const folder;
+    auto points = cloud(1000);
+    auto const with = [&](char const* output)
+    {
+      return std::vector<std::string>{(folder / "in.csv").string(),
+                                      "--precision",
+                                      "f32",
+                                      "--level",
+                                      "2",
+                                      "--check",
+                                      "20",
+                                      "--output",
+                                      (folder / output).string()};
+    };
+    for (double& x : points.positions[1]) x += 1e8;
+    write_points(folder / "in.csv", points);
+    expect_success(run_alone(with("one.csv")));
+    expect_success(run_over(3, with("many.csv"))); // --check takes the coordinates of the file
+    auto const one = read_points(folder / "one.csv"), many = read_points(folder / "many.csv");
+    EXPECT_EQ(many.positions, points.positions);
+    for (std::size_t i = 0; i < one.size(); ++i)
+      EXPECT_NEAR(many.outputs[0][i] / one.outputs[0][i], 1, 1e-5);
+
+    auto const search = [&](char const* output)
+    {
+      return std::vector<std::string>{(folder / "in.csv").string(),
+                                      "--precision",
+                                      "f32",
+                                      "--radius",
+                                      "0.1",
+                                      "--list",
+                                      "count",
+                                      "--output",
+                                      (folder / output).string()};
+    };
+    expect_success(run_alone(search("one.csv"), "search"));
+    expect_success(run_over(3, search("many.csv"), "search"));
+    EXPECT_EQ(read_text(folder / "many.csv"), read_text(folder / "one.csv"));
+
+    // with a point at zero numbers along y are 4 apart: points of the first and the last rank fall together
+    points.positions[1][500] = 0;
+    for (auto& column : points.positions) column.back() = column.front();
+    points.positions[1].back() += 0.5;
+    write_points(folder / "in.csv", points);
+    for (auto const& end :
+         {run_over(3, with("merged.csv")), run_over(3, search("m.csv"), "search")})
+      EXPECT_THAT(own_messages(end),
+                  testing::ContainsRegex("^nearfield: points that f32 cannot tell apart: 1, the "
+                                         "first point 999 of .*in.csv, which falls on point 0 of"));
+  }
+
   TEST(program_over_ranks, moves_points)
   {
     temporary_folder const folder;
@@ -142,6 +195,16 @@ namespace
     two.erase(std::ranges::find(two, "--max-leaf-size"));
     expect_success(run_over(3, two));
     EXPECT_EQ(read_points(folder / "two_out.csv").size(), 2u);
+    // far away, with that box and without
+    write_text(folder / "far_two.csv", "x,y,m\n100000000.25,0,1\n100000000.75,0,1\n");
+    two[0] = (folder / "far_two.csv").string();
+    *(std::ranges::find(two, "--box") + 1) = "1e8,0,0.75";
+    expect_success(run_over(3, two));
+    auto const with_box = read_points(folder / "two_out.csv");
+    two.erase(std::ranges::find(two, "--box"), std::ranges::find(two, "--box") + 2);
+    expect_success(run_over(3, two));
+    EXPECT_EQ(read_points(folder / "two_out.csv").positions, with_box.positions);
+    EXPECT_NEAR(with_box.velocities[0][0], 0.16, 0.01); // 4 steps of a = 4
     // an error of any rank, once, with the step
     expect_refusal(run_over(2, options("far.csv", "1e200")), "step 1: .* has the coordinate");
     EXPECT_FALSE(std::filesystem::exists(folder / "far.csv"));

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -18,11 +19,10 @@ namespace nearfield::app
   namespace detail
   {
     /// A point whose outputs are checked.
-    template <class T, int Dim>
+    template <int Dim>
     struct checked_point
     {
       std::uint64_t number;
-      std::array<T, Dim> x;
       leaf_cell<Dim> leaf;
     };
 
@@ -69,14 +69,13 @@ namespace nearfield::app
 
     /// Those of n evenly spaced points of all ranks, by number, which every rank gets.
     template <class T, int Dim>
-    std::vector<checked_point<T, Dim>>
-    checked_points(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
-                   std::uint64_t n)
+    std::vector<checked_point<Dim>> checked_points(ranks const& all,
+                                                   starpu_mpi::distributed_tree<T, Dim> const& tree,
+                                                   std::uint64_t n)
     {
-      using point = checked_point<T, Dim>;
+      using point = checked_point<Dim>;
       static_assert(std::is_trivially_copyable_v<point>);
       std::string mine;
-      auto const positions = tree.positions();
       for (index_type b = 0; b < tree.size(); ++b)
       {
         auto const leaf = tree.first_leaf() + b;
@@ -89,8 +88,7 @@ namespace nearfield::app
               (static_cast<unsigned __int128>(number) * n + tree.total_points() - 1) /
               tree.total_points());
           if (m >= n || checked_number(m, n, tree.total_points()) != number) continue;
-          point one{number, {}, tree.cell(leaf)};
-          for (int d = 0; d < Dim; ++d) one.x[std::size_t(d)] = positions[d][p];
+          point const one{number, tree.cell(leaf)};
           mine.append(reinterpret_cast<char const*>(&one), sizeof one);
         }
       }
@@ -102,12 +100,12 @@ namespace nearfield::app
     }
 
     /// A column of the caller's sources as one of own sources.
-    template <class T, int Dim>
-    std::vector<T> own_column(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
-                              T const* column)
+    template <class U, class T, int Dim>
+    std::vector<U> own_column(ranks const& all, starpu_mpi::distributed_tree<T, Dim> const& tree,
+                              U const* column)
     {
       auto const& way = tree.source_way();
-      std::vector<T> sent, own(way.received.size());
+      std::vector<U> sent, own(way.received.size());
       for (index_type const i : way.sent) sent.push_back(column[i]);
       auto const arrived = all.exchange(sent, way.sent_offsets);
       for (std::size_t j = 0; j < own.size(); ++j) own[way.received[j]] = arrived[j];
@@ -130,14 +128,27 @@ namespace nearfield::app
     std::vector<std::vector<T>> inputs;
     for (auto const& column : on.inputs())
       inputs.push_back(detail::own_column(all, tree, column.data()));
-    auto const y = tree.source_positions();
+    std::vector<std::vector<double>> y; // of the file
+    for (auto const& column : on.source_points().points.positions)
+      y.push_back(detail::own_column(all, tree, column.data()));
+    auto const first = on.target_points().first;
+    auto const is_here = [&](std::uint64_t number)
+    {
+      return number >= first && number - first < on.size();
+    };
+    std::vector<long double> x(targets.size() * K::dim); // known to the rank that has read it
+    for (std::size_t m = 0; m < targets.size(); ++m)
+      for (std::size_t d = 0; d < K::dim && is_here(targets[m].number); ++d)
+        x[m * K::dim + d] = on.target_points().points.positions[d][targets[m].number - first];
+    all.sum(x);
     auto const known = tree.known_sources();
     std::size_t const n_rhs = inputs.size() / K::n_in;
     auto const images = detail::images_of<K::dim>(tree.period());
 
     std::vector<long double> sums; // value and size of each output of each target
-    for (auto const& target : targets)
+    for (std::size_t m = 0; m < targets.size(); ++m)
     {
+      auto const& target = targets[m];
       reference_sums<T, K> of_target(k, n_rhs);
       for (index_type b = tree.first_leaf(); b < tree.first_leaf() + tree.size(); ++b)
         for (auto const& image : images)
@@ -148,15 +159,15 @@ namespace nearfield::app
           {
             if (tree.has_one_set() && &image == &images[0] && tree.numbers()[j] == target.number)
               continue;
-            vec<wide, K::dim> r;
+            vec<wide, K::dim> r, errors;
             for (int d = 0; d < K::dim; ++d)
             {
               auto const axis = std::size_t(d);
-              // rounded as the image is
-              T const moved = y[d][j] + static_cast<T>(image[axis] * tree.period()[axis]);
-              r[d] = wide(target.x[axis]) - wide(moved);
+              std::tie(r[d], errors[d]) =
+                  difference<T>(static_cast<double>(x[m * K::dim + axis]), y[axis][j],
+                                image[axis] * tree.period()[axis], on.origin()[axis]);
             }
-            of_target.add(r, [&](std::size_t c) { return wide(inputs[c][j]); });
+            of_target.add(r, errors, [&](std::size_t c) { return wide(inputs[c][j]); });
           }
         }
       for (std::size_t rhs = 0; rhs < n_rhs; ++rhs)
@@ -168,14 +179,10 @@ namespace nearfield::app
     }
     all.sum(sums);
 
-    auto const first = on.target_points().first;
     for (std::size_t m = 0, s = 0; m < targets.size(); ++m)
-    {
-      auto const number = targets[m].number;
-      bool const is_here = number >= first && number - first < on.size();
       for (std::size_t c = 0; c < outputs.size(); ++c, s += 2)
-        if (is_here) report.add(outputs[c][number - first], sums[s], sums[s + 1]);
-    }
+        if (auto const number = targets[m].number; is_here(number))
+          report.add(outputs[c][number - first], sums[s], sums[s + 1]);
     report.max_relative_error = all.greatest(report.max_relative_error);
     return report;
   }

@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <type_traits>
+#include <vector>
 
 /// \file
 /// What the commands that run over ranks have in common.
@@ -34,6 +36,18 @@ namespace nearfield::app
         });
     mine.first = all.sum_before(mine.points.size());
     return mine;
+  }
+
+  /// As rounding_origins(), of the points of all ranks; zeros in double. Collective.
+  template <class T>
+  std::vector<double> rounding_origins(ranks const& all, executor& on, named_points const& targets,
+                                       named_points const* sources,
+                                       std::vector<double> const& period)
+  {
+    if (std::is_same_v<T, double>) return std::vector<double>(targets.points.positions.size());
+    auto extents = extents_of(on, targets, sources);
+    for (extent& each : extents) each = {all.least(each.lower), all.greatest(each.upper)};
+    return rounding_origins(extents, period);
   }
 
   /// Calls f(ranks), which gives the exit status of all of them. What it throws is said once, and ends all.

@@ -2,6 +2,7 @@
 
 #include "compute.hpp"
 #include "interactions.hpp"
+#include "mpi/command.hpp"
 #include "mpi/ranks.hpp"
 #include "step.hpp"
 #include "task_step.hpp"
@@ -73,8 +74,10 @@ namespace nearfield::app
     template <class K>
     void start(named_points const& targets, named_points const* sources, K const& k)
     {
-      on_.emplace(targets, sources, cut_, runtime_.workers());
       auto const begin = std::chrono::steady_clock::now();
+      auto cut = cut_;
+      cut.origin = origin_of(targets, sources);
+      on_.emplace(targets, sources, cut, runtime_.workers());
       tree_options<Dim> options;
       all_.attempt([&] { options = on_->options(); });
       if (options.root) options.root->half_width = all_.greatest(options.root->half_width);
@@ -113,13 +116,15 @@ namespace nearfield::app
     {
       auto const begin = std::chrono::steady_clock::now();
       auto const& positions = points.points.positions;
+      auto const origin = origin_of(points, nullptr);
       std::optional<rounded_columns<T>> now;
       std::array<T const*, Dim> x{};
       all_.attempt(
           [&]
           {
-            now.emplace(*runtime_.workers(), positions, std::span<double const>());
-            check_ranges<T>(positions, now->ranges, points.name, "coordinate", points.first);
+            now.emplace(*runtime_.workers(), positions, origin, std::span<double const>());
+            check_ranges<T>(positions, origin, now->ranges, points.name, "coordinate",
+                            points.first);
             for (std::size_t d = 0; d < Dim; ++d) x[d] = now->columns[d].data();
           });
       all_.attempt(
@@ -175,6 +180,14 @@ namespace nearfield::app
     [[nodiscard]] starpu_mpi::distributed_tree<T, Dim> const& tree() const { return *tree_; }
 
   private:
+    [[nodiscard]] std::vector<double> origin_of(named_points const& targets,
+                                                named_points const* sources) const
+    {
+      return cut_.origin
+                 ? *cut_.origin
+                 : rounding_origins<T>(all_, *runtime_.workers(), targets, sources, cut_.period);
+    }
+
     ranks const& all_;
     runtime_over const& runtime_;
     cut_options cut_;

@@ -6,6 +6,7 @@
 #include "machine.hpp"
 #include "mpi/command.hpp"
 #include "mpi/compute_over.hpp"
+#include "mpi/merged_over.hpp"
 #include "mpi/output.hpp"
 #include "mpi/ranks.hpp"
 #include "mpi/steps_over.hpp"
@@ -104,8 +105,9 @@ namespace nearfield::app
       result.not_finite = all.sum(result.not_finite);
     }
 
-    exit_status run(ranks const& all, run_options const& options)
+    exit_status run(ranks const& all, run_options const& asked)
     {
+      run_options options = asked;
       auto start = std::chrono::steady_clock::now();
       all.attempt([&] { check_here(all, options); });
       double const early_seconds = seconds_since(start);
@@ -134,15 +136,24 @@ namespace nearfield::app
       auto const step = share_machine(all, options.step);
       if (!options.level && options.max_leaf_size == automatic)
         all.attempt([&] { costs = leaf_costs_of(options, mine.points.dim); });
+      std::uint64_t merged = 0;
+      if (options.precision == precision::f32)
+      {
+        threads here(1);
+        auto const origin = rounding_origins<float>(all, here, mine, sources, options.periodic);
+        options.has_origin = has_origin(origin);
+        merged = report_merged_over(all, mine, sources, origin);
+      }
       if (options.motion)
         return run_steps_over(all, options, std::move(mine), cut, step, read_seconds,
-                              early_seconds + seconds_since(start));
+                              early_seconds + seconds_since(start), merged);
       auto const compute_in =
           options.precision == precision::f32 ? &compute_over<float> : &compute_over<double>;
       auto result = compute_in(all, mine, sources, options.interaction, cut, step, options.check);
       result.setup_seconds =
           all.greatest(early_seconds + seconds_since(start) - result.tree_seconds -
                        result.step.seconds - result.check_seconds);
+      result.merged = merged;
       count_not_finite(all, result, mine.first);
 
       std::string json;
@@ -156,7 +167,7 @@ namespace nearfield::app
       mine.points.output_names = std::move(result.output_names);
       output_of_ranks files;
       if (options.output)
-        files.write(all, *options.output, mine.points, {.precision = of_file(options.precision)});
+        files.write(all, *options.output, mine.points, {.precision = of_file(options)});
       files.write_json(all, options.json, json);
       files.commit(all, "written       ");
       if (result.not_finite > 0 && all.is_first()) report_not_finite(options, result);

@@ -1,6 +1,7 @@
 #include "json.hpp"
 #include "machine.hpp"
 #include "mpi/command.hpp"
+#include "mpi/merged_over.hpp"
 #include "mpi/output.hpp"
 #include "search_result.hpp"
 #include "taken.hpp"
@@ -115,10 +116,13 @@ namespace nearfield::app
       grid.cells_per_cutoff.fill(options.cells_per_cutoff);
       position_columns<T, Dim> x;
       std::optional<session> running;
+      threads here(1);
+      auto const origin = rounding_origins<T>(all, here, mine, nullptr, options.periodic);
+      if (std::is_same_v<T, float>) result.merged = report_merged_over(all, mine, nullptr, origin);
       all.attempt(
           [&]
           {
-            x = rounded_positions<T, Dim>(mine);
+            x = rounded_positions<T, Dim>(mine, origin);
             check_periodic<T>(options.periodic, mine);
             if (options.workers > 0)
               running.emplace(

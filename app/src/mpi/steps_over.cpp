@@ -39,8 +39,10 @@ namespace nearfield::app
       {
         if (std::is_same_v<T, double> || !cut.box) return cut;
         constexpr double eps = std::numeric_limits<T>::epsilon();
+        cut.origin = rounding_origins(extents_of(*cut.box), {});
         double largest = 0;
-        for (double const c : cut.box->centre) largest = std::max(largest, std::abs(c));
+        for (std::size_t d = 0; d < Dim; ++d)
+          largest = std::max(largest, std::abs(cut.box->centre[d] - (*cut.origin)[d]));
         double& half = cut.box->half_width;
         half += eps * (largest + 5 * half);
         return cut;
@@ -133,7 +135,7 @@ namespace nearfield::app
       void write_last(run_options const& options, named_points const& of) override
       {
         if (options.output)
-          last_.write(all_, *options.output, of.points, {.precision = of_file(options.precision)});
+          last_.write(all_, *options.output, of.points, {.precision = of_file(options)});
       }
       void commit(run_options const& options, std::string const& json) override
       {
@@ -161,9 +163,9 @@ namespace nearfield::app
 
   exit_status run_steps_over(ranks const& all, run_options const& options, named_points&& points,
                              cut_options const& cut, execution_options const& step,
-                             double read_seconds, double early_seconds)
+                             double read_seconds, double early_seconds, std::uint64_t merged)
   {
     host_over host(all, step);
-    return run_steps(host, options, std::move(points), cut, read_seconds, early_seconds);
+    return run_steps(host, options, std::move(points), cut, read_seconds, early_seconds, merged);
   }
 }

@@ -9,5 +9,5 @@ namespace nearfield::app
   /// agreed_error.
   exit_status run_steps_over(ranks const& all, run_options const& options, named_points&& points,
                              cut_options const& cut, execution_options const& step,
-                             double read_seconds, double early_seconds);
+                             double read_seconds, double early_seconds, std::uint64_t merged);
 }

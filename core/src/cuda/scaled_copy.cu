@@ -31,7 +31,8 @@ namespace nearfield::detail
       double const scale = options.scale ? options.scale[i] : 1;
       for (int k = 0; k < c.n_columns; ++k)
       {
-        double value = __dmul_rn(h, __dmul_rn(static_cast<double>(c.from[k][i]), scale));
+        double const from = __dsub_rn(static_cast<double>(c.from[k][i]), options.origin[k]);
+        double value = __dmul_rn(h, __dmul_rn(from, scale));
         if (options.accumulate) value = __dadd_rn(static_cast<double>(c.to[k][i]), value);
         To const result = static_cast<To>(value);
         c.to[k][i] = result;

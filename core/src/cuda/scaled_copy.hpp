@@ -12,11 +12,12 @@ namespace nearfield::detail
   struct scaled_copy_options
   {
     double const* scale = nullptr;       ///< a factor for each value, in device memory; null: 1
+    double origin[3] = {};               ///< subtracted from each column of `from` first
     bool accumulate = false;             ///< += instead of =
     std::uint32_t* not_finite = nullptr; ///< set to 1 in device memory if a result is not finite
   };
 
-  /// to[c][i] = h scale[i] from[c][i] for i < n, computed in double without contraction, as a loop of the host does it;
+  /// to[c][i] = h scale[i] (from[c][i] - origin[c]) for i < n, computed in double without contraction, as a loop of the host does it;
   /// columns are host arrays of device pointers, at most 3. From and To are float or double, not both float.
   template <class From, class To>
   NEARFIELD_API void device_scaled_copy(cuda_stream stream, std::size_t n, int n_columns, double h,
