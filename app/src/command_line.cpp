@@ -1,4 +1,5 @@
 #include "arguments.hpp"
+#include "build.hpp"
 #include "commands.hpp"
 #include "launch.hpp"
 
@@ -221,6 +222,27 @@ namespace nearfield::app
     }
   }
 
+  namespace
+  {
+    // What all ranks must have in common: the program, and the options that are not a rank's own business.
+    std::string common_lines(CLI::App const& command)
+    {
+      auto text = "nearfield " + std::string(build.version) + " " + build.commit + "\n" +
+                  command.get_name() + "\n";
+      for (CLI::Option const* option : command.get_options())
+      {
+        auto const name = option->get_name();
+        bool const is_own = name == "INPUT" || name == "--sources" || name == "--json" ||
+                            name == "--workers" || name == "--scheduler";
+        if (is_own || option->count() == 0) continue;
+        text += name;
+        for (auto const& value : option->results()) text += " " + value;
+        text += "\n";
+      }
+      return text;
+    }
+  }
+
   exit_status run_command(int argc, char** argv)
   {
     CLI::App program{"Near fields (P2P) and radius searches of points, with built-in checks",
@@ -272,11 +294,12 @@ namespace nearfield::app
       return success;
     }
     if (info_command->parsed()) return launched().rank == 0 ? info() : success;
+    auto const* const command = program.get_subcommands().front();
     if (launched().ranks > 1 && program.got_subcommand("run"))
-      return run_over_ranks(interpret(written));
+      return run_over_ranks(interpret(written), common_lines(*command));
     if (launched().ranks > 1 && program.got_subcommand("search"))
-      return search_over_ranks(interpret(search_of));
-    refuse_ranks(program.get_subcommands().front()->get_name());
+      return search_over_ranks(interpret(search_of), common_lines(*command));
+    refuse_ranks(command->get_name());
     if (demo_command->parsed()) return demo(demo_of);
     if (program.got_subcommand("search")) return search(interpret(search_of));
     if (program.got_subcommand("tune")) return tune(interpret(tune_of));

@@ -29,9 +29,9 @@ namespace nearfield::app
   void refuse_ranks(std::string const& command);
 
   /// `nearfield run` over all ranks. Throws nearfield::error where the program was built without MPI, and for options
-  /// that are not for several ranks, before MPI starts.
-  exit_status run_over_ranks(run_options const& options);
+  /// that are not for several ranks, before MPI starts. `written`: the lines that must be the same on all ranks.
+  exit_status run_over_ranks(run_options const& options, std::string const& written);
 
   /// `nearfield search` in the same way.
-  exit_status search_over_ranks(search_options const& options);
+  exit_status search_over_ranks(search_options const& options, std::string const& written);
 }

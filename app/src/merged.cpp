@@ -20,7 +20,8 @@ namespace nearfield::app
 
     std::uint64_t with(std::uint64_t hash, double value)
     {
-      return mixed(hash + 0x9e3779b97f4a7c15 + std::bit_cast<std::uint64_t>(value + 0.0)); // -0 is 0
+      return mixed(hash + 0x9e3779b97f4a7c15 +
+                   std::bit_cast<std::uint64_t>(value + 0.0)); // -0 is 0
     }
   }
 

@@ -238,6 +238,7 @@ namespace nearfield::app
   {
     check_early(options);
     auto const [targets, sources] = read_both(options, read_whole);
+    check_axes(options.periodic, targets);
     auto const box = choose_box(options, targets.points, sources ? &sources->points : nullptr);
     auto const taken = taken_of(options, targets, sources ? &*sources : nullptr, box);
     print_taken(taken);

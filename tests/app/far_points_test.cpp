@@ -34,9 +34,9 @@ namespace
   final_state compute(temporary_folder const& folder, std::string const& input,
                       std::vector<std::string> options)
   {
-    options.insert(options.begin(), {"run", (folder / input).string(), "--output",
-                                     (folder / "out.csv").string(), "--json",
-                                     (folder / "out.json").string(), "--precision", "f32"});
+    options.insert(options.begin(),
+                   {"run", (folder / input).string(), "--output", (folder / "out.csv").string(),
+                    "--json", (folder / "out.json").string(), "--precision", "f32"});
     final_state result;
     result.end = run_program(options);
     expect_success(result.end);
@@ -107,10 +107,10 @@ TEST_P(far_points, may_have_a_box)
   std::string const box = GetParam() == 2 ? "1e8,-3e6,13" : "1e8,-3e6,7e10,13";
   auto const got = compute(folder, "a.csv", {"--workers", "0", "--box", box, "--level", "1"});
   EXPECT_EQ(got.json.at("leaves"), GetParam() == 2 ? "4" : "8");
-  expect_refusal(run_program({"run", (folder / "a.csv").string(), "--workers", "0", "--precision",
-                              "f32", "--box",
-                              GetParam() == 2 ? "1e8,-3e6,12" : "1e8,-3e6,7e10,12"}),
-                 "outside the box of half width 12");
+  expect_refusal(
+      run_program({"run", (folder / "a.csv").string(), "--workers", "0", "--precision", "f32",
+                   "--box", GetParam() == 2 ? "1e8,-3e6,12" : "1e8,-3e6,7e10,12"}),
+      "outside the box of half width 12");
 }
 
 TEST_P(far_points, move_as_near_ones)
@@ -121,7 +121,8 @@ TEST_P(far_points, move_as_near_ones)
     for (double& x : column) x = std::round(x * 0x1p15) / 0x1p15;
   write_points(folder / "near.csv", near);
   write_points(folder / "far.csv", moved(near));
-  std::vector<std::string> const options{"--precision", "f32", "--param", "eps=0.1", "--level", "1"};
+  std::vector<std::string> const options{"--precision", "f32",     "--param",
+                                         "eps=0.1",     "--level", "1"};
   auto const expected = move(folder, "near.csv", "gravity", 4, 0.01, options),
              got = move(folder, "far.csv", "gravity", 4, 0.01, options);
   for (std::size_t d = 0; d < near.positions.size(); ++d)
@@ -142,10 +143,10 @@ TEST_P(far_points, have_the_pairs_of_near_ones)
   write_points(folder / "far.csv", moved(points));
   auto const search = [&](std::string const& input)
   {
-    expect_success(run_program({"search", (folder / input).string(), "--radius", "2.5",
-                                "--precision", "f32", "--backend", "simd", "--list", "full",
-                                "--dim", std::to_string(GetParam()), "--output",
-                                (folder / "pairs.csv").string()}));
+    expect_success(
+        run_program({"search", (folder / input).string(), "--radius", "2.5", "--precision", "f32",
+                     "--backend", "simd", "--list", "full", "--dim", std::to_string(GetParam()),
+                     "--output", (folder / "pairs.csv").string()}));
     return read_text(folder / "pairs.csv");
   };
   auto const expected = search("near.csv");
@@ -199,8 +200,10 @@ TEST(far_points_in_f32, of_two_files_that_fall_together_are_reported)
   temporary_folder const folder;
   write_text(folder / "a.csv", "x,y,z,q\n0,0,0,1\n7,0,0,1\n");
   write_text(folder / "b.csv", "x,y,z,q\n-1e9,0,0,1\n7.0000001,0,0,1\n");
-  auto const end = run_program({"run", (folder / "a.csv").string(), "--sources",
-                                (folder / "b.csv").string(), "--precision", "f32", "--workers", "0"});
-  EXPECT_THAT(own_messages(end), testing::ContainsRegex(": 1, the first point 1 of [^ ]*b.csv, which "
-                                                        "falls on point 1 of [^ ]*a.csv"));
+  auto const end =
+      run_program({"run", (folder / "a.csv").string(), "--sources", (folder / "b.csv").string(),
+                   "--precision", "f32", "--workers", "0"});
+  EXPECT_THAT(own_messages(end),
+              testing::ContainsRegex(": 1, the first point 1 of [^ ]*b.csv, which "
+                                     "falls on point 1 of [^ ]*a.csv"));
 }

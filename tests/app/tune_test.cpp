@@ -51,6 +51,19 @@ namespace
     EXPECT_THAT(tune({}).first, testing::HasSubstr("0.8 of the best rate"));
   }
 
+  TEST(tune, refuses_periods_of_another_dimension)
+  {
+    temporary_folder const folder;
+    write_text(folder / "two.csv", "x,y,q\n0,0,1\n1,1,1\n");
+    write_text(folder / "three.csv", "x,y,z,q\n0,0,0,1\n1,1,1,1\n");
+    for (auto const& [file, periods] :
+         {std::pair("two.csv", "3,3,3"), std::pair("three.csv", "3,3")})
+      expect_refusal(run_program({"tune", (folder / file).string(), "--periodic", periods},
+                                 {{"NEARFIELD_CACHE", "no"}}),
+                     "--periodic: found . lengths, expected ., one for each coordinate of .*" +
+                         std::string(file));
+  }
+
   TEST(tune, chooses_for_run)
   {
     temporary_folder const folder;

@@ -15,6 +15,7 @@
 #include <iostream>
 #include <limits>
 #include <optional>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
 #include <unistd.h>
@@ -108,7 +109,7 @@ namespace nearfield::test
            {std::string(), std::string("\n"), good.substr(0, good.size() - 1), "x" + good,
             line() + "1/r:1 2\n", line() + "1/r:1 2 x\n", line() + "1/r:1 2 -3\n",
             line() + "1/r:1 2 nan\n", line() + "1/r\n", line() + "1/r:2 0 1 1 0 1\n",
-            std::string(10000, '\0')})
+            std::string(10000, '\0'), good + std::string(1 << 20, '\n')})
       {
         write_text(store.file(), bad);
         EXPECT_THAT(complaint(store, "1/r"), ContainsRegex("^nearfield: .*ignored[^\n]*\n$"))
@@ -144,6 +145,23 @@ namespace nearfield::test
       store.keep("1/r", some);
       EXPECT_THAT(testing::internal::GetCapturedStderr(), testing::HasSubstr("unreadable"));
       EXPECT_EQ(folder.n_files(), 1);
+    }
+
+    TEST(cost_store, does_not_wait_for_a_file_without_an_end)
+    {
+      temporary_folder const folder;
+      detail::cost_store const store(folder.path(), "some machine");
+      for (bool const is_pipe : {true, false})
+      {
+        if (is_pipe)
+          ASSERT_EQ(::mkfifo(store.file().c_str(), 0600), 0);
+        else
+          std::filesystem::create_symlink("/dev/zero", store.file());
+        EXPECT_THAT(complaint(store, "1/r"), testing::HasSubstr("not a regular file"));
+        store.keep("1/r", some); // in its place
+        EXPECT_THAT(store.find("1/r"), Optional(some));
+        std::filesystem::remove(store.file());
+      }
     }
 
     TEST(cost_store, serves_processes_that_write_at_once)
@@ -259,6 +277,24 @@ namespace nearfield::test
       ASSERT_TRUE(inner.has_value());
       EXPECT_EQ(inner->from(), origin::measured);
       EXPECT_EQ(outer.samples(), inner->samples());
+    }
+
+    TEST(pair_cost_of, keeps_figures_of_an_interaction_with_any_name)
+    {
+      temporary_folder const folder, copy;
+      auto const cost = [](std::filesystem::path const& place)
+      {
+        ::setenv("NEARFIELD_CACHE", place.c_str(), 1);
+        auto subject = detail::cost_subject_of<float>(one_over_r<>{}, true, "any name");
+        subject.name = "of two\nlines: and a colon";
+        return detail::cost_of<float>(
+            subject, [](boxes const&, interaction_list const&, std::size_t) { return 1.; });
+      };
+      auto const measured = cost(folder.path());
+      std::filesystem::copy(folder.path(), copy.path()); // as another process finds it
+      auto const kept = cost(copy.path());
+      EXPECT_EQ(kept.from(), origin::kept);
+      EXPECT_EQ(kept.samples(), measured.samples());
     }
 
     TEST(pair_cost_of, leaves_out_the_last_moments_of_a_gpu)

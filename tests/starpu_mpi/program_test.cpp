@@ -86,6 +86,85 @@ namespace
                    "--periodic: found 2 lengths");
   }
 
+  /// Two ranks, each with words of its own behind the command.
+  ending run_two(std::vector<std::string> const& first, std::vector<std::string> const& second,
+                 std::string const& command = "run")
+  {
+    std::vector<std::string> launcher{NEARFIELD_MPIEXEC, "--quiet", "--oversubscribe", "-np", "1",
+                                      program_path(),    command};
+    launcher.insert(launcher.end(), first.begin(), first.end());
+    launcher.insert(launcher.end(), {":", "-np", "1"});
+    auto arguments = second;
+    arguments.insert(arguments.begin(), command);
+    return program(arguments, {}, launcher).wait();
+  }
+
+  TEST(program_over_ranks, refuses_options_that_ranks_do_not_share)
+  {
+    temporary_folder const folder;
+    write_points(folder / "in.csv", cloud(200));
+    auto const in = (folder / "in.csv").string();
+    expect_success(run_two({in, "--level", "2", "--workers", "1", "--check", "9"},
+                           {in, "--check", "9", "--level", "02", "--workers", "2"}));
+    expect_refusal(run_two({in, "--level", "2"}, {in, "--level", "1"}),
+                   "mpirun: rank 1 was started with '--level 1', rank 0 with '--level 2'; ");
+    expect_refusal(run_two({in}, {in, "--param", "eps=1", "--interaction", "r_over_r3"}),
+                   "rank 1 was started with '--[a-z]+ [^']+', rank 0 with nothing more");
+    expect_refusal(run_two({in, "--radius", "0.1"}, {in, "--radius", "0.2"}, "search"),
+                   "'--radius 0.2', rank 0 with '--radius 0.1'");
+    std::vector<std::string> search{NEARFIELD_MPIEXEC,
+                                    "--quiet",
+                                    "--oversubscribe",
+                                    "-np",
+                                    "1",
+                                    program_path(),
+                                    "search",
+                                    in,
+                                    "--radius",
+                                    "0.1",
+                                    ":",
+                                    "-np",
+                                    "1"};
+    expect_refusal(program({"run", in}, {}, search).wait(), "'run', rank 0 with 'search'");
+  }
+
+  TEST(program_over_ranks, refuses_different_files)
+  {
+    temporary_folder const folder;
+    auto points = cloud(500);
+    write_points(folder / "a.csv", points);
+    write_points(folder / "copy.csv", points);
+    std::string text = read_text(folder / "a.csv");
+    auto const digit = text.rfind('3');
+    text[digit] = '4';
+    write_text(folder / "changed.csv", text);
+    write_text(folder / "longer.csv", read_text(folder / "a.csv") + "1,2,3,4\n");
+    auto const name = [&](char const* file)
+    {
+      return (folder / file).string();
+    };
+    auto const out = name("out.csv");
+    expect_success(run_two({name("a.csv"), "--output", out}, {name("copy.csv"), "--output", out}));
+    expect_near(
+        read_points(out),
+        [&]
+        {
+          expect_success(run_alone({name("a.csv"), "--output", name("one.csv")}));
+          return read_points(name("one.csv"));
+        }(),
+        1e-12);
+    expect_refusal(run_two({name("a.csv")}, {name("changed.csv")}),
+                   "a.csv: rank 1 finds another file than rank 0: other bytes; ");
+    expect_refusal(run_two({name("a.csv")}, {name("longer.csv")}), "[0-9]+ bytes, not [0-9]+; ");
+    expect_refusal(run_two({name("a.csv"), "--sources", name("a.csv")},
+                           {name("a.csv"), "--sources", name("changed.csv")}),
+                   "other bytes");
+    expect_refusal(run_two({name("a.csv"), "--radius", "0.1"},
+                           {name("changed.csv"), "--radius", "0.1"}, "search"),
+                   "other bytes");
+    expect_refusal(run_two({name("a.csv")}, {name("none.csv")}), "none.csv: cannot be opened");
+  }
+
   TEST(program_over_ranks, keeps_far_points_apart_in_f32)
   {
     temporary_folder const folder;

@@ -2,6 +2,7 @@
 
 #include "commands.hpp"
 #include "launch.hpp"
+#include "mpi/agreement.hpp"
 #include "mpi/ranks.hpp"
 #include "problem.hpp"
 
@@ -50,13 +51,15 @@ namespace nearfield::app
     return rounding_origins(extents, period);
   }
 
-  /// Calls f(ranks), which gives the exit status of all of them. What it throws is said once, and ends all.
+  /// Calls f(ranks), which gives the exit status of all of them. What it throws is said once, and ends all. `written`:
+  /// lines that all ranks must have.
   template <class F>
-  exit_status on_all_ranks(F const& f)
+  exit_status on_all_ranks(std::string const& written, F const& f)
   {
     ranks const all;
     try
     {
+      require_same_options(all, written);
       exit_status const status = f(all);
       all.wait_for_all(); // a launcher ends all ranks when one ends by another status
       return status;

@@ -9,8 +9,8 @@ namespace nearfield::app
   std::uint64_t report_merged_over(ranks const& all, named_points const& targets,
                                    named_points const* sources, std::span<double const> origin)
   {
-    bool const is_exact = is_exact_in_float(targets, origin) &&
-                          (!sources || is_exact_in_float(*sources, origin));
+    bool const is_exact =
+        is_exact_in_float(targets, origin) && (!sources || is_exact_in_float(*sources, origin));
     if (all.least(static_cast<std::uint64_t>(is_exact)) == 1) return 0;
     auto const n_targets = all.sum(targets.points.size());
     auto const size = static_cast<std::uint64_t>(all.size());

@@ -14,12 +14,12 @@ namespace nearfield::app
     }
   }
 
-  exit_status run_over_ranks(run_options const&)
+  exit_status run_over_ranks(run_options const&, std::string const&)
   {
     refuse("run");
   }
 
-  exit_status search_over_ranks(search_options const&)
+  exit_status search_over_ranks(search_options const&, std::string const&)
   {
     refuse("search");
   }

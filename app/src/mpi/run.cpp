@@ -112,6 +112,8 @@ namespace nearfield::app
       all.attempt([&] { check_here(all, options); });
       double const early_seconds = seconds_since(start);
       start = std::chrono::steady_clock::now();
+      require_same_file(all, options.input);
+      if (options.sources) require_same_file(all, *options.sources);
       auto both = read_both(options, [&](part_reader const& read) { return read_part(all, read); });
       auto& mine = both.first; // names that lambdas capture with clang++ 14 too
       named_points const* const sources = both.second ? &*both.second : nullptr;
@@ -176,9 +178,9 @@ namespace nearfield::app
     }
   }
 
-  exit_status run_over_ranks(run_options const& options)
+  exit_status run_over_ranks(run_options const& options, std::string const& written)
   {
     check_options(options);
-    return on_all_ranks([&](ranks const& all) { return run(all, options); });
+    return on_all_ranks(written, [&](ranks const& all) { return run(all, options); });
   }
 }

@@ -188,6 +188,7 @@ namespace nearfield::app
       all.attempt([&] { check_early(early); });
       if (options.backend == backend::cuda) starpu_mpi::share_gpus(MPI_COMM_WORLD);
       auto const start = std::chrono::steady_clock::now();
+      require_same_file(all, options.input);
       auto const mine =
           read_part(all, [&](file_part const& part) { return read_positions(options, part); });
       double const read_seconds = all.greatest(seconds_since(start));
@@ -215,11 +216,11 @@ namespace nearfield::app
     }
   }
 
-  exit_status search_over_ranks(search_options const& asked)
+  exit_status search_over_ranks(search_options const& asked, std::string const& written)
   {
     auto options = asked;
     if (options.backend == backend::automatic) options.backend = backend::simd;
     leave_binding_to_the_launcher();
-    return on_all_ranks([&](ranks const& all) { return search(all, options); });
+    return on_all_ranks(written, [&](ranks const& all) { return search(all, options); });
   }
 }

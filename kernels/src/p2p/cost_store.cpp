@@ -15,6 +15,8 @@ namespace nearfield::detail
 {
   namespace
   {
+    constexpr std::uintmax_t most_bytes = 1 << 20; // hundreds of interactions
+
     // FNV-1a: the same in every build
     std::string number_of(std::string const& text)
     {
@@ -72,6 +74,13 @@ namespace nearfield::detail
                   << "; ignored, and measured anew" << std::endl;
       return entries();
     };
+    // a pipe would be waited for, and a device may have no end
+    std::error_code unknown;
+    auto const status = std::filesystem::status(file_, unknown);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status))
+      return ignore("unreadable, not a regular file");
+    if (std::filesystem::file_size(file_, unknown) > most_bytes && !unknown)
+      return ignore("too large");
     std::ifstream stream(file_, std::ios::binary);
     if (!stream) return found;
     std::string bytes;
