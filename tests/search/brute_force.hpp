@@ -3,12 +3,14 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/search/pairs.hpp>
 #include <nearfield/tree/cell_grid.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <sstream>
 #include <string>
@@ -69,6 +71,7 @@ namespace nearfield::test
   {
     pair_definition<T, Dim> definition;
     cell_grid<T, Dim> grid;
+    std::shared_ptr<cell_list<T, Dim> const> cells; ///< if the grid leaves gaps out: it owns them
     bool one_set = true;
     std::vector<index_type> target_order, source_order;
     /// rows[p]: the positions of the neighbours of the target at position p, ascending
@@ -146,6 +149,12 @@ namespace nearfield::test
             upper[a] = first ? set[a][i] : std::max(upper[a], set[a][i]);
           }
       grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options);
+      if (std::ranges::count(grid.cells, max_cells_per_axis) > 0)
+      {
+        cells = is_one_set ? std::make_shared<cell_list<T, Dim>>(queries, cutoff, options)
+                           : std::make_shared<cell_list<T, Dim>>(queries, points, cutoff, options);
+        grid = cells->grid();
+      }
       target_order = order_of(queries);
       source_order = order_of(points);
       std::vector<index_type> place(points.size());

@@ -29,7 +29,10 @@ namespace nearfield::test
       std::uint64_t key = 0;
       for (int a = 0; a < Dim; ++a)
       {
-        double const place = (double(x[a]) - grid.lower[a]) * grid.inverse_width[a];
+        axis_piece piece{0, grid.lower[a], 0};
+        for (axis_piece const& p : std::span(grid.pieces[a].pieces, grid.pieces[a].n))
+          if (double(x[a]) >= p.first) piece = p;
+        double const place = piece.offset + (double(x[a]) - piece.origin) * grid.inverse_width[a];
         double const cell = std::clamp(std::floor(place), 0., double(grid.cells[a]) - 1);
         key = key * grid.cells[a] + static_cast<std::uint64_t>(cell);
       }
@@ -201,10 +204,13 @@ namespace nearfield::test
     EXPECT_LE(cells.view().full.ranges.size(), 200u * 27);
     expect_boxes(cells, x);
     expect_lists(cells);
-    // wider than 2^21 cells: cells grow, and hold more
+    // wider than 2^21 cells: gaps are left out, one empty cell for each
     x.columns[0][0] = 1e9;
     cell_list<double, 3> const wide(x.view(), 0.5);
-    EXPECT_EQ(wide.grid().cells[0], max_cells_per_axis);
+    EXPECT_EQ(wide.grid().pieces[0].n, 3u);
+    EXPECT_EQ(wide.grid().cells[0], 2u + 1 + 2 + 1 + 1);
+    EXPECT_EQ(wide.grid().pieces[1].n, 0u);
+    EXPECT_EQ(wide.grid().inverse_width[0], wide.grid().inverse_width[1]);
     expect_boxes(wide, x);
     expect_lists(wide);
   }

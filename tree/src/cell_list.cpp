@@ -2,6 +2,7 @@
 
 #include "cell_interactions.hpp"
 #include "cell_sort.hpp"
+#include "gaps.hpp"
 #include "images.hpp"
 #include "instantiate.hpp"
 
@@ -20,6 +21,7 @@ namespace nearfield
     struct cell_list_data
     {
       cell_grid<T, Dim> grid;
+      std::array<std::vector<axis_piece>, Dim> pieces; // of the grid
       bool one_set = true;
       double cutoff = 0; // as given
       sorted_cells<T, Dim> targets, sources;
@@ -32,6 +34,28 @@ namespace nearfield
       detail::sort_scratch sort_scratch;
       cell_rows rows;
     };
+  }
+
+  namespace
+  {
+    /// Leaves out gaps that would make cells wide.
+    template <class T, int Dim>
+    void leave_gaps_out(detail::cell_list_data<T, Dim>& data,
+                        cell_list_options<T, Dim> const& options,
+                        strided<T const, Dim> const& targets, strided<T const, Dim> const& sources)
+    {
+      detail::this_thread here;
+      if (targets.size() + sources.size() > std::numeric_limits<index_type>::max()) return;
+      for (int a = 0; a < Dim; ++a)
+      {
+        if (!detail::has_wide_cells(data.grid, options, a)) continue;
+        detail::sorted_axis const axis(here, targets[a], targets.size(), sources[a], sources.size(),
+                                       data.sort_scratch);
+        detail::leave_gaps_out(
+            data.grid, options, a, axis.spacing(detail::crowd_of_cell),
+            [&](double length) { return axis.gaps(length); }, data.pieces[a]);
+      }
+    }
   }
 
   template <cell_real T, int Dim>
@@ -63,14 +87,15 @@ namespace nearfield
       data.grid = grid;
       data.cutoff = cutoff;
       data.one_set = one_set;
-      std::array<T, Dim> period = grid.period;
+      leave_gaps_out(data, options_, targets, one_set ? strided<T const, Dim>() : *sources);
+      std::array<T, Dim> period = data.grid.period;
       for (int a = 0; a < Dim; ++a)
-        if (grid.axes[a] != grid_axis::periodic) period[a] = 0;
+        if (data.grid.axes[a] != grid_axis::periodic) period[a] = 0;
       data.shifts = detail::shifts_of(period);
-      detail::sort_into_cells(targets, grid, data.targets, data.sort_scratch);
+      detail::sort_into_cells(targets, data.grid, data.targets, data.sort_scratch);
       if (!one_set)
       {
-        detail::sort_into_cells(*sources, grid, data.sources, data.sort_scratch);
+        detail::sort_into_cells(*sources, data.grid, data.sources, data.sort_scratch);
         detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
                       data.source_offsets);
       }
@@ -78,8 +103,8 @@ namespace nearfield
       detail::list_writer lists(data.full, data.half, now.targets, now.sources, one_set,
                                 "cell_list", "fewer cells_per_cutoff");
       lists.reserve(now.targets.size(), 0);
-      detail::find_rows(grid, one_set ? data.targets.keys : data.keys, data.rows);
-      detail::list_cells(grid, data.rows, 0, now.targets.size(), lists);
+      detail::find_rows(data.grid, one_set ? data.targets.keys : data.keys, data.rows);
+      detail::list_cells(data.grid, data.rows, 0, now.targets.size(), lists);
     }
     catch (...)
     {

@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
+#include <nearfield/tree/axis_pieces.hpp>
 
 #include <algorithm>
 #include <array>
@@ -35,7 +36,9 @@ namespace nearfield
   /// A uniform grid for finding points closer than a cutoff: the cells of every such pair are at most `reach`
   /// apart on each axis. All back-ends share this definition, since it decides the order of results.
   ///
-  /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1.
+  /// The cell of x on axis a is floor((double(x) - lower) * inverse_width), clamped to 0 ... cells - 1. Where that would
+  /// be more than max_cells_per_axis cells, a cell list leaves long gaps between points out: each piece of the axis has
+  /// cells of its own, and `reach` empty cells follow it.
   template <class T, int Dim>
   struct cell_grid
   {
@@ -47,14 +50,23 @@ namespace nearfield
     std::array<grid_axis, Dim> axes{};       ///< the boundary along each axis
     /// L on periodic axes, 0 on others
     std::array<T, Dim> period{};
+    /// of each axis, in memory of the cell list; none: no gap is left out
+    std::array<axis_pieces, Dim> pieces{};
 
     /// R^2, rounded once: a pair is listed if r2 < R^2.
     [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
 
+    /// The coordinate x in cells, from the lower end of cell 0 on.
+    [[nodiscard]] NEARFIELD_FN double place(int axis, T x) const
+    {
+      return pieces[axis].n == 0 ? (double(x) - lower[axis]) * inverse_width[axis]
+                                 : pieces[axis].place(double(x), inverse_width[axis]);
+    }
+
     /// The cell of coordinate x on an axis.
     [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, T x) const
     {
-      double const place = (double(x) - lower[axis]) * inverse_width[axis];
+      double const place = this->place(axis, x);
       double const last = double(cells[axis] - 1);
       // written this way, the comparisons clamp both -0.1 and a rounded-up end
       return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
@@ -128,15 +140,34 @@ namespace nearfield
     }
   }
 
+  namespace detail
+  {
+    /// The least width of a cell.
+    ///
+    /// No rounding may lose a pair, so k cells are wider than the distance on an axis of any pair that
+    /// passes the test in T. The test r2 < R^2 passes pairs a few eps R beyond the cutoff. On a periodic
+    /// axis d may be as long as L when it is rounded, by eps L / 2, before the image is subtracted. Places
+    /// are computed to 2^-30 of a cell.
+    template <class T>
+    double least_width(T cutoff, T period, int k)
+    {
+      constexpr double eps = std::numeric_limits<T>::epsilon();
+      return (double(cutoff) * (1 + 8 * eps + 0x1p-30) + eps * double(period)) / k;
+    }
+
+    /// The cells per cutoff on an axis.
+    template <class T, int Dim>
+    int cells_per_cutoff(cell_list_options<T, Dim> const& options, int axis)
+    {
+      int const wanted = options.cells_per_cutoff[axis];
+      return wanted > 0 ? wanted : axis == Dim - 1 ? 2 : 1;
+    }
+  }
+
   /// The grid for points between `lower` and `upper`, which are ignored on a periodic axis, where points lie
   /// in [0, L). Throws nearfield::error for a cutoff that is not positive and finite or whose square is no
   /// normal number of T, a period that is negative, not finite or below 2 R, cells_per_cutoff below 0 or
   /// above max_cells_per_cutoff, and points further apart than the largest double.
-  ///
-  /// No rounding may lose a pair, so k cells are wider than the distance on an axis of any pair that
-  /// passes the test in T. The test r2 < R^2 passes pairs a few eps R beyond the cutoff. On a periodic
-  /// axis d may be as long as L when it is rounded, by eps L / 2, before the image is subtracted. Places
-  /// are computed to 2^-30 of a cell.
   template <class T, int Dim>
   cell_grid<T, Dim> make_cell_grid(std::type_identity_t<std::array<T, Dim>> const& lower,
                                    std::type_identity_t<std::array<T, Dim>> const& upper, T cutoff,
@@ -148,11 +179,8 @@ namespace nearfield
     grid.period = options.period;
     for (int a = 0; a < Dim; ++a)
     {
-      int const wanted = options.cells_per_cutoff[a];
-      int const k = wanted > 0 ? wanted : a == Dim - 1 ? 2 : 1;
-      constexpr double eps = std::numeric_limits<T>::epsilon();
-      double const least =
-          (double(cutoff) * (1 + 8 * eps + 0x1p-30) + eps * double(options.period[a])) / k;
+      int const k = detail::cells_per_cutoff(options, a);
+      double const least = detail::least_width(cutoff, options.period[a], k);
       double const extent =
           options.period[a] > 0 ? double(options.period[a]) : double(upper[a]) - double(lower[a]);
       if (!std::isfinite(extent))
