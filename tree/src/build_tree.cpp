@@ -1,6 +1,7 @@
 #include <nearfield/tree/build_tree.hpp>
 
 #include "cell_interactions.hpp"
+#include "gaps.hpp"
 #include "images.hpp"
 #include "instantiate.hpp"
 #include "interaction_lists.hpp"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -24,6 +26,46 @@ namespace nearfield::detail
 {
   namespace
   {
+    /// Whether the points of a leaf that holds many of them are not all at one place.
+    template <class T, int Dim>
+    bool has_crowd(strided<T const, Dim> const& points, std::span<index_type const> order,
+                   boxes const& leaves, std::uint64_t most)
+    {
+      for (index_type b = 0; b < leaves.size(); ++b)
+        if (leaves.count(b) > most)
+          for (index_type p = leaves.begin(b); p < leaves.end(b); ++p)
+            for (int d = 0; d < Dim; ++d)
+              if (points[d][order[p]] != points[d][order[leaves.begin(b)]]) return true;
+      return false;
+    }
+
+    /// Whether leaves of the last level are crowded, and there are gaps to be cut.
+    template <class T, int Dim>
+    bool cut_gaps_of(executor& on, strided<T const, Dim> const& targets,
+                     strided<T const, Dim> const* sources, leaf_set<Dim> const& leaves, int size,
+                     int levels, typename tree<Dim>::parts& parts)
+    {
+      std::uint64_t const most = crowd_of_leaf(size);
+      if (!has_crowd(targets, parts.target_order, {leaves.target_offsets}, most) &&
+          !(sources && has_crowd(*sources, parts.source_order, {leaves.source_offsets}, most)))
+        return false;
+      std::array<std::optional<sorted_axis>, Dim> axes;
+      std::array<axis_spacing, Dim> spacing;
+      sort_scratch scratch;
+      for (int d = 0; d < Dim; ++d)
+      {
+        if (parts.period[d] > 0) continue;
+        axes[d].emplace(on, targets[d], targets.size(),
+                        sources ? (*sources)[d] : strided_column<T const>{},
+                        sources ? sources->size() : 0, scratch);
+        spacing[d] =
+            axes[d]->spacing(crowd_of_tree(parts.target_order.size() + parts.source_order.size()));
+      }
+      return cut_gaps<Dim>(
+          spacing, parts.period, levels,
+          [&](int d, double length) { return axes[d]->gaps(length); }, parts.root, parts.pieces);
+    }
+
     /// Orders the points of each set by leaf, and finds the leaves. If the options leave their size open, it is chosen.
     template <class T, int Dim>
     leaf_set<Dim> make_leaves(executor& on, strided<T const, Dim> const& targets,
@@ -31,7 +73,7 @@ namespace nearfield::detail
                               tree_options<Dim> const& options, key_layout const& layout,
                               typename tree<Dim>::parts& parts, leaf_size_choice* choice)
     {
-      auto const axes = key_axes(parts.root, parts.period);
+      auto axes = key_axes(parts.root, parts.period, parts.pieces);
       parts.target_order.resize(targets.size());
       if (sources) parts.source_order.resize(sources->size());
       auto const write = [&](strided<T const, Dim> const& points, auto* keys)
@@ -64,19 +106,25 @@ namespace nearfield::detail
         write(points, keys.data());
         sort_keys(on, keys, order, scratch);
       };
-      sort(targets, parts.target_order, target_keys);
-      if (sources) sort(*sources, parts.source_order, source_keys);
-      int size = options.max_leaf_size;
-      if (size == automatic)
+      for (bool again = !options.root;; again = false)
       {
-        auto chosen =
-            choose_leaf_size<Dim>(on, options.costs ? *options.costs : leaf_costs(), target_keys,
-                                  source_keys, sources == nullptr, layout.level, options.period);
-        size = chosen.max_leaf_size;
-        if (choice) *choice = std::move(chosen);
+        sort(targets, parts.target_order, target_keys);
+        if (sources) sort(*sources, parts.source_order, source_keys);
+        int size = options.max_leaf_size;
+        if (size == automatic)
+        {
+          auto chosen =
+              choose_leaf_size<Dim>(on, options.costs ? *options.costs : leaf_costs(), target_keys,
+                                    source_keys, sources == nullptr, layout.level, options.period);
+          size = chosen.max_leaf_size;
+          if (choice) *choice = std::move(chosen);
+        }
+        auto leaves = adaptive_leaves<Dim>(on, target_keys, source_keys, layout.level,
+                                           static_cast<index_type>(size));
+        if (!again || !cut_gaps_of(on, targets, sources, leaves, size, layout.level, parts))
+          return leaves;
+        axes = key_axes(parts.root, parts.period, parts.pieces);
       }
-      return adaptive_leaves<Dim>(on, target_keys, source_keys, layout.level,
-                                  static_cast<index_type>(size));
     }
 
     template <int Dim>

@@ -85,8 +85,7 @@ namespace nearfield::detail
         pieces.push_back({gap.after, gap.after, cell + 1 + reach});
       }
       axis_piece const& last = pieces.back();
-      double const cells =
-          std::floor(last.offset + (upper - last.origin) * inverse_width) + 1;
+      double const cells = std::floor(last.offset + (upper - last.origin) * inverse_width) + 1;
       if (cells <= n_cells) return static_cast<std::uint32_t>(cells);
       double const empty = static_cast<double>(gaps.size()) * (reach + 1);
       width *= std::max(1.01, (cells - empty) / std::max(1., n_cells - empty));
@@ -172,8 +171,7 @@ namespace nearfield::detail
 
   template <class T>
   sorted_axis::sorted_axis(executor& on, strided_column<T const> const& a, std::size_t n_a,
-                           strided_column<T const> const& b, std::size_t n_b,
-                           sort_scratch& scratch)
+                           strided_column<T const> const& b, std::size_t n_b, sort_scratch& scratch)
       : bits_(n_a + n_b)
   {
     auto const copy = [&](strided_column<T const> const& from, std::size_t n, std::uint64_t* to)

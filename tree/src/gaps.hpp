@@ -1,5 +1,6 @@
 #pragma once
 
+#include "root.hpp"
 #include "sort.hpp"
 
 #include <nearfield/core/config.hpp>
@@ -13,6 +14,8 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 /// \file
@@ -31,10 +34,10 @@ namespace nearfield::detail
   /// Of the sorted coordinates of an axis.
   struct axis_spacing
   {
-    std::uint64_t n = 0;        ///< points
+    std::uint64_t n = 0;         ///< points
     double lower = 0, upper = 0; ///< the first and the last one
-    distance_counts to_next;    ///< from each point to the next one
-    distance_counts to_nth;     ///< from each point to the one a number of places later
+    distance_counts to_next;     ///< from each point to the next one
+    distance_counts to_nth;      ///< from each point to the one a number of places later
   };
 
   /// Two neighbours along an axis.
@@ -54,13 +57,15 @@ namespace nearfield::detail
 
   /// The pieces of the axis of a grid, in cells of `width`, which grows if there are more than n_cells. Each gap has
   /// `reach` empty cells. Returns the number of cells.
-  [[nodiscard]] NEARFIELD_API std::uint32_t
-  pieces_of_grid(std::span<axis_gap const> gaps, double lower, double upper, int reach,
-                 double n_cells, double& width, std::vector<axis_piece>& pieces);
+  [[nodiscard]] NEARFIELD_API std::uint32_t pieces_of_grid(std::span<axis_gap const> gaps,
+                                                           double lower, double upper, int reach,
+                                                           double n_cells, double& width,
+                                                           std::vector<axis_piece>& pieces);
 
   /// Whether cells are wider than they need be, since the axis would have too many.
   template <class T, int Dim>
-  bool has_wide_cells(cell_grid<T, Dim> const& grid, cell_list_options<T, Dim> const& options, int a)
+  bool has_wide_cells(cell_grid<T, Dim> const& grid, cell_list_options<T, Dim> const& options,
+                      int a)
   {
     double const least = least_width(grid.cutoff, options.period[a], cells_per_cutoff(options, a));
     return grid.cells[a] == max_cells_per_axis && 1 / grid.inverse_width[a] > least;
@@ -80,8 +85,8 @@ namespace nearfield::detail
                           (reach + 2) * least_width(grid.cutoff, period, reach))
       return;
     double const least = least_width(grid.cutoff, T(0), reach);
-    double const length = gaps_of_grid(spacing, 1 / grid.inverse_width[a], least,
-                                       max_cells_per_axis, reach);
+    double const length =
+        gaps_of_grid(spacing, 1 / grid.inverse_width[a], least, max_cells_per_axis, reach);
     if (length == std::numeric_limits<double>::infinity()) return;
     double width = least;
     grid.cells[a] = pieces_of_grid(gaps(length), spacing.lower, spacing.upper, reach,
@@ -116,6 +121,52 @@ namespace nearfield::detail
   };
   [[nodiscard]] NEARFIELD_API cut_axis cut_gaps(std::span<axis_gap const> gaps,
                                                 axis_spacing const& spacing, double length);
+
+  /// A leaf with more points than this, which are not all at one place, shows that a tree has too few levels: a point is
+  /// so far away that the last one is still too large. Fewer points cost little in one leaf.
+  inline std::uint64_t crowd_of_leaf(int max_leaf_size)
+  {
+    return static_cast<std::uint64_t>(std::max(max_leaf_size, 1024));
+  }
+
+  /// Cuts long gaps of the axes of a tree that has too few levels; spacing of a periodic axis has no points. gaps(axis,
+  /// length) makes the gaps of an axis longer than this. Returns whether there are any; then the root is around points
+  /// of which those of the largest pieces keep their coordinates.
+  template <int Dim, class Gaps>
+  bool cut_gaps(std::array<axis_spacing, Dim> const& spacing,
+                std::type_identity_t<std::array<double, Dim>> const& period, int levels,
+                Gaps const& gaps, cube<Dim>& root, std::array<std::vector<axis_piece>, Dim>& pieces)
+  {
+    double const resolved = resolved_length(spacing, levels);
+    bool any = false;
+    std::array<double, Dim> lower{}, upper{};
+    for (int d = 0; d < Dim; ++d)
+    {
+      pieces[d].clear();
+      lower[d] = spacing[d].lower;
+      upper[d] = spacing[d].upper;
+      double const length = resolved > 0 ? gaps_of_tree(spacing[d], resolved)
+                                         : std::numeric_limits<double>::infinity();
+      if (length == std::numeric_limits<double>::infinity()) continue;
+      cut_axis axis = cut_gaps(gaps(d, length), spacing[d], length);
+      pieces[d] = std::move(axis.pieces);
+      lower[d] = axis.lower;
+      upper[d] = axis.upper;
+      any = true;
+    }
+    if (!any) return false;
+    root = cube_around<Dim>(lower, upper, period);
+    for (int d = 0; d < Dim; ++d)
+    {
+      if (period[d] > 0) root.centre[d] = period[d] / 2;
+      for (axis_piece& piece : pieces[d])
+        if (piece.origin == piece.offset) // as where no gap is left out, to the bit
+          piece = {piece.first, root.lower(d), 0};
+        else
+          piece.offset -= root.lower(d);
+    }
+    return true;
+  }
 
   /// Integers that compare as the numbers do.
   [[nodiscard]] std::uint64_t ordered_bits(double x);

@@ -26,16 +26,23 @@ namespace nearfield::detail
         for (int d = 0; d < Dim; ++d)
         {
           Column const column = x[d];
-          auto const [lower, width] = axes[d];
-          for (std::size_t i = 0; i < m; ++i)
+          auto const [lower, width, pieces] = axes[d];
+          auto const write = [&](auto const& distance)
           {
-            double const place =
-                (static_cast<double>(column[begin + i]) - lower) / width * boxes_per_axis;
-            double const above = place > 0 ? place : 0;
-            double const inside = above < last ? above : last;
-            // Truncation is floor, since nothing is below zero. Vectors convert to signed integers only.
-            index[d][i] = static_cast<std::uint32_t>(static_cast<std::int32_t>(inside));
-          }
+            for (std::size_t i = 0; i < m; ++i)
+            {
+              double const place =
+                  distance(static_cast<double>(column[begin + i])) / width * boxes_per_axis;
+              double const above = place > 0 ? place : 0;
+              double const inside = above < last ? above : last;
+              // Truncation is floor, since nothing is below zero. Vectors convert to signed integers only.
+              index[d][i] = static_cast<std::uint32_t>(static_cast<std::int32_t>(inside));
+            }
+          };
+          if (pieces.n == 0)
+            write([lower = lower](double at) { return at - lower; });
+          else
+            write([pieces = pieces](double at) { return pieces.place(at, 1); });
         }
         for (std::size_t i = 0; i < m; ++i)
         {

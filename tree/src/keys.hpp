@@ -2,6 +2,7 @@
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/tree/axis_pieces.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <array>
@@ -9,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -26,15 +28,24 @@ namespace nearfield::detail
   struct key_axis
   {
     double lower, width;
+    axis_pieces pieces{};
   };
+
+  /// The pieces of each axis of a tree; none: no gap is left out.
+  template <int Dim>
+  using tree_pieces = std::array<std::vector<axis_piece>, Dim>;
 
   template <int Dim>
   std::array<key_axis, Dim> key_axes(cube<Dim> const& root,
-                                     std::type_identity_t<std::array<double, Dim>> const& period)
+                                     std::type_identity_t<std::array<double, Dim>> const& period,
+                                     std::type_identity_t<tree_pieces<Dim>> const& pieces)
   {
     std::array<key_axis, Dim> axes;
     for (int d = 0; d < Dim; ++d)
+    {
       axes[d] = period[d] > 0 ? key_axis{0, period[d]} : key_axis{root.lower(d), root.width()};
+      axes[d].pieces = {pieces[d].data(), static_cast<std::uint32_t>(pieces[d].size())};
+    }
     return axes;
   }
 

@@ -157,6 +157,28 @@ namespace nearfield::detail
     return bounds;
   }
 
+  template <int Dim>
+  cube<Dim> cube_around(std::array<double, Dim> const& lower, std::array<double, Dim> const& upper,
+                        std::array<double, Dim> const& period)
+  {
+    cube<Dim> root;
+    root.half_width = 0;
+    for (int d = 0; d < Dim; ++d)
+    {
+      if (period[d] > 0)
+      {
+        root.half_width = std::max(root.half_width, period[d] / 2);
+        continue;
+      }
+      // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
+      root.centre[d] = lower[d] / 2 + upper[d] / 2 + 0.;
+      root.half_width = std::max(root.half_width, upper[d] / 2 - lower[d] / 2);
+    }
+    // All points at one place: any box around it will do.
+    if (root.half_width == 0) root.half_width = 1;
+    return root;
+  }
+
   template <class T, int Dim>
   cube<Dim> choose_root(tree_options<Dim> const& options, named_positions<T, Dim> const& targets,
                         point_bounds<T, Dim> const& target_bounds,
@@ -177,22 +199,13 @@ namespace nearfield::detail
     }
     else if (!is_empty(target_bounds) || !is_empty(source_bounds))
     {
-      root.half_width = 0;
+      std::array<double, Dim> lower, upper;
       for (int d = 0; d < Dim; ++d)
       {
-        if (options.period[d] > 0)
-        {
-          root.half_width = std::max(root.half_width, options.period[d] / 2);
-          continue;
-        }
-        double const lower = std::min(target_bounds.lower[d], source_bounds.lower[d]);
-        double const upper = std::max(target_bounds.upper[d], source_bounds.upper[d]);
-        // Halve first: the sum and the difference of two large numbers may overflow. Add 0: it may be -0.
-        root.centre[d] = lower / 2 + upper / 2 + 0.;
-        root.half_width = std::max(root.half_width, upper / 2 - lower / 2);
+        lower[d] = std::min(target_bounds.lower[d], source_bounds.lower[d]);
+        upper[d] = std::max(target_bounds.upper[d], source_bounds.upper[d]);
       }
-      // All points at one place: any box around it will do.
-      if (root.half_width == 0) root.half_width = 1;
+      root = cube_around<Dim>(lower, upper, options.period);
     }
     require_valid(root);
     for (int d = 0; d < Dim; ++d)
@@ -209,4 +222,8 @@ namespace nearfield::detail
                                  point_bounds<T, Dim> const&);
   NEARFIELD_FOR_EACH_REAL_AND_DIM(NEARFIELD_INSTANTIATE)
 #undef NEARFIELD_INSTANTIATE
+  template cube<2> cube_around<2>(std::array<double, 2> const&, std::array<double, 2> const&,
+                                  std::array<double, 2> const&);
+  template cube<3> cube_around<3>(std::array<double, 3> const&, std::array<double, 3> const&,
+                                  std::array<double, 3> const&);
 }

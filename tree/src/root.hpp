@@ -31,6 +31,12 @@ namespace nearfield::detail
   valid_bounds(executor& on, named_positions<T, Dim> const& points,
                std::type_identity_t<std::array<double, Dim>> const& period);
 
+  /// The cube around a box, and half the largest period.
+  template <int Dim>
+  NEARFIELD_API cube<Dim> cube_around(std::array<double, Dim> const& lower,
+                                      std::array<double, Dim> const& upper,
+                                      std::array<double, Dim> const& period);
+
   /// The given box, checked, or the cube around the points of both sets, whose bounds these are, and half the largest
   /// period. On periodic axes its centre is that of the periodic box. Bounds may be those of more points than there are
   /// here: a given box is checked against these points, the cube is made of the bounds alone.

@@ -30,16 +30,51 @@ namespace nearfield
     return largest;
   }
 
+  namespace
+  {
+    /// The piece at a distance from the lower end of the root. Where a piece begins, the one before ends too.
+    axis_piece const& piece_at(std::span<axis_piece const> pieces, double distance, bool is_end)
+    {
+      std::size_t p = 0;
+      auto const begin = [&](std::size_t of)
+      {
+        return pieces[of].offset + (pieces[of].first - pieces[of].origin);
+      };
+      while (p + 1 < pieces.size() && (is_end ? begin(p + 1) < distance : begin(p + 1) <= distance))
+        ++p;
+      return pieces[p];
+    }
+  }
+
   template <int Dim>
   cube<Dim> tree<Dim>::leaf(index_type b) const
   {
     leaf_cell<Dim> const& cell = parts_.cells[b];
     cube<Dim> result;
-    result.half_width = std::ldexp(parts_.root.half_width, -cell.level);
+    double const half_width = std::ldexp(parts_.root.half_width, -cell.level);
+    result.half_width = half_width;
     for (int d = 0; d < Dim; ++d)
-      result.centre[d] = parts_.period[d] > 0
-                             ? (cell.index[d] + 0.5) * std::ldexp(parts_.period[d], -cell.level)
-                             : parts_.root.lower(d) + (2. * cell.index[d] + 1) * result.half_width;
+      if (parts_.period[d] > 0)
+        result.centre[d] = (cell.index[d] + 0.5) * std::ldexp(parts_.period[d], -cell.level);
+      else if (parts_.pieces[d].empty())
+        result.centre[d] = parts_.root.lower(d) + (2. * cell.index[d] + 1) * half_width;
+      else
+      {
+        double const begin = 2. * cell.index[d] * half_width, end = begin + 2 * half_width;
+        axis_piece const& first = piece_at(pieces(d), begin, false);
+        // a coordinate that is huge may round to the upper end
+        bool const is_last = cell.index[d] + 1 == std::uint32_t(1) << cell.level;
+        axis_piece const& last = is_last ? pieces(d).back() : piece_at(pieces(d), end, true);
+        if (&first == &last)
+        {
+          result.centre[d] = first.origin + ((2. * cell.index[d] + 1) * half_width - first.offset);
+          continue;
+        }
+        double const lower = (first.origin + (begin - first.offset)) / 2,
+                     upper = (last.origin + (end - last.offset)) / 2;
+        result.centre[d] = lower + upper;
+        result.half_width = std::max(result.half_width, upper - lower);
+      }
     return result;
   }
 

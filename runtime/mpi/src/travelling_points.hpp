@@ -46,7 +46,7 @@ namespace nearfield::starpu_mpi::detail
     std::array<double, Dim> period;
     bool has_one_set;
 
-    [[nodiscard]] std::array<key_axis, Dim> axes() const { return key_axes(root, period); }
+    [[nodiscard]] std::array<key_axis, Dim> axes() const { return key_axes(root, period, {}); }
     /// of the keys
     [[nodiscard]] std::uint64_t end() const { return std::uint64_t(1) << (Dim * layout.level); }
   };

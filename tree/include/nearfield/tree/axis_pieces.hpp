@@ -10,9 +10,11 @@ namespace nearfield
   /// offset + (x - origin) scale, where the scale of a grid is the inverse width of a cell, and that of a tree is 1.
   struct axis_piece
   {
-    double first;  ///< the piece has the coordinates from here to the `first` of the next piece, length^1
+    double
+        first; ///< the piece has the coordinates from here to the `first` of the next piece, length^1
     double origin; ///< length^1
-    double offset; ///< cells before the origin, or the length from the lower end of the root box to it
+    double
+        offset; ///< cells before the origin, or the length from the lower end of the root box to it
   };
 
   /// The pieces of an axis in ascending order; none if no gap is left out. It owns nothing.

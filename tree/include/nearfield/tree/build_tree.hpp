@@ -4,6 +4,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/tree/axis_pieces.hpp>
 
 #include <array>
 #include <concepts>
@@ -62,7 +63,8 @@ namespace nearfield
     std::optional<int> level = std::nullopt;
     /// The root box, which must hold every point. By default it is the cube around the centre of
     /// the points' bounding box, with half the largest extent or period as half width (1 if all points
-    /// are equal, or if there are none). It says nothing of periodic axes.
+    /// are equal, or if there are none), or smaller where gaps are left out (tree::pieces()). It says nothing of
+    /// periodic axes.
     std::optional<cube<Dim>> root = std::nullopt;
     /// by default row_major for a uniform tree and morton for an adaptive one
     std::optional<leaf_order> order = std::nullopt;
@@ -149,7 +151,8 @@ namespace nearfield
     [[nodiscard]] index_type size() const { return static_cast<index_type>(parts_.cells.size()); }
     /// The level of the deepest leaf; the level of a uniform tree even where it is empty.
     [[nodiscard]] int depth() const { return parts_.depth; }
-    /// The root box; with periods its centre is that of the periodic box on those axes.
+    /// The root box; with periods its centre is that of the periodic box on those axes. It holds all points, unless
+    /// gaps are left out.
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
     /// The periods that were given; 0 for an open axis.
     [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
@@ -193,24 +196,33 @@ namespace nearfield
 
     /// The place and level of leaf b in the lattice.
     [[nodiscard]] leaf_cell<Dim> const& cell(index_type b) const { return parts_.cells[b]; }
+    /// The pieces of an axis; none, unless points are so far away that the last level of an adaptive tree is too large
+    /// for all others. Then gaps without points are cut to one length on each axis: the box of x at level l has the
+    /// index floor((offset + (x - origin)) / width * 2^l) of its piece. The piece with most points has origin = lower
+    /// and offset = 0, so its leaves lie where leaf_cell says; others lie further away from it. A tree with a given
+    /// root, and one with a level, has no pieces. Views live as long as the tree.
+    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const { return parts_.pieces[axis]; }
+
     /// The centre and half width of leaf b, for drawing; on a periodic axis half its width is
-    /// period / 2^(level + 1). The lattice, not this cube, decides which points it holds.
+    /// period / 2^(level + 1). The lattice, not this cube, decides which points it holds. Of a leaf that a gap ends in,
+    /// which is longer on that axis, the cube is as wide as its longest edge.
     [[nodiscard]] cube<Dim> leaf(index_type b) const;
 
     /// What build_tree fills in.
     struct parts
     {
-      cube<Dim> root;                                 ///< the root box
-      std::array<double, Dim> period{};               ///< as tree_options::period
-      leaf_order order;                               ///< the order of the leaves
-      int depth;                                      ///< the level of the deepest leaf
-      bool one_set;                                   ///< targets and sources are the same points
-      detail::page_vector<leaf_cell<Dim>> cells;      ///< the places of the leaves
-      detail::page_vector<index_type> target_offsets; ///< as boxes::offsets
-      detail::page_vector<index_type> source_offsets; ///< the same; empty for one set
-      detail::page_vector<index_type> target_order;   ///< position -> index in the given arrays
-      detail::page_vector<index_type> source_order;   ///< the same; empty for one set
-      interaction_table full;                         ///< each leaf and all leaves that it meets
+      cube<Dim> root;                                  ///< the root box
+      std::array<double, Dim> period{};                ///< as tree_options::period
+      std::array<std::vector<axis_piece>, Dim> pieces; ///< as tree::pieces()
+      leaf_order order;                                ///< the order of the leaves
+      int depth;                                       ///< the level of the deepest leaf
+      bool one_set;                                    ///< targets and sources are the same points
+      detail::page_vector<leaf_cell<Dim>> cells;       ///< the places of the leaves
+      detail::page_vector<index_type> target_offsets;  ///< as boxes::offsets
+      detail::page_vector<index_type> source_offsets;  ///< the same; empty for one set
+      detail::page_vector<index_type> target_order;    ///< position -> index in the given arrays
+      detail::page_vector<index_type> source_order;    ///< the same; empty for one set
+      interaction_table full;                          ///< each leaf and all leaves that it meets
       interaction_table half;                    ///< each pair of leaves once; empty for two sets
       std::vector<std::array<double, 3>> shifts; ///< of both lists; empty without periods
       std::uint64_t interaction_count = 0;       ///< as tree::interaction_count()
@@ -261,7 +273,8 @@ namespace nearfield
   ///
   ///     max(0, min(2^L - 1, floor((x - lower) / width * 2^L))),   computed in double;
   ///
-  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0.
+  /// points with equal coordinates always share a leaf. On a periodic axis width is the period and lower is 0. An
+  /// adaptive tree may leave gaps out (tree::pieces()).
   /// Coordinates are float or double, in 2 or 3 columns (soa or strided):
   ///
   ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});

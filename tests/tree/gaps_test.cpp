@@ -1,0 +1,210 @@
+#include "points.hpp"
+#include "tree_cases.hpp"
+#include "tree_reference.hpp"
+
+#include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/leaf_size.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+// Trees of points of which a few are far from all others: more levels than there are would lie between.
+
+namespace nearfield::test
+{
+  namespace
+  {
+    template <class C>
+    class gaps : public ::testing::Test
+    {};
+    TYPED_TEST_SUITE(gaps, all_coordinates, coordinate_names);
+
+    constexpr int leaf_size = 16;
+
+    template <int Dim>
+    std::array<double, Dim> at(double x)
+    {
+      std::array<double, Dim> point;
+      point.fill(x);
+      return point;
+    }
+
+    template <class T, int Dim>
+    points<T, Dim> with(points<T, Dim> set, std::vector<double> const& strays)
+    {
+      for (double const x : strays) set.push_back(at<Dim>(x));
+      return set;
+    }
+
+    template <int Dim>
+    double distance(tree<Dim> const& tree, int axis, double x)
+    {
+      auto const pieces = tree.pieces(axis);
+      if (pieces.empty()) return x - tree.root().lower(axis);
+      std::size_t p = 0;
+      while (p + 1 < pieces.size() && pieces[p + 1].first <= x) ++p;
+      return pieces[p].offset + (x - pieces[p].origin);
+    }
+
+    /// The boxes that cells are of, in units of the deepest level.
+    template <int Dim>
+    std::vector<lattice_box<Dim>> boxes_of(tree<Dim> const& tree)
+    {
+      std::vector<lattice_box<Dim>> result;
+      for (index_type b = 0; b < tree.size(); ++b)
+      {
+        lattice_box<Dim> box;
+        int const shift = max_level<Dim> - tree.cell(b).level;
+        for (int d = 0; d < Dim; ++d)
+        {
+          box.lower[d] = std::int64_t(tree.cell(b).index[d]) << shift;
+          box.upper[d] = box.lower[d] + (std::int64_t(1) << shift);
+        }
+        result.push_back(box);
+      }
+      return result;
+    }
+
+    /// Points are in the boxes of their leaves, and leaves meet those that touch them.
+    template <class T, int Dim>
+    void expect_leaves(tree<Dim> const& tree, points<T, Dim> const& x)
+    {
+      for (index_type b = 0; b < tree.size(); ++b)
+      {
+        auto const cell = tree.cell(b);
+        cube<Dim> const leaf = tree.leaf(b);
+        for (index_type p = tree.targets().begin(b); p < tree.targets().end(b); ++p)
+          for (int d = 0; d < Dim; ++d)
+          {
+            double const at = x.columns[d][tree.target_order()[p]], n = std::ldexp(1., cell.level);
+            double const place = distance(tree, d, at) / tree.root().width() * n;
+            ASSERT_EQ(cell.index[d], std::clamp(std::floor(place), 0., n - 1));
+            ASSERT_LE(std::abs(at - leaf.centre[d]),
+                      leaf.half_width * (1 + 1e-9) + std::abs(at) * 1e-9);
+          }
+      }
+      auto const boxes = boxes_of(tree);
+      auto const lists = tree.interactions();
+      for (index_type b = 0; b < tree.size(); ++b)
+        ASSERT_EQ(expand(lists.neighbours(b)),
+                  positions_of(tree.sources(),
+                               [&](index_type c) { return c != b && touch(boxes[b], boxes[c]); }));
+    }
+  }
+
+  TYPED_TEST(gaps, are_cut_where_points_are_far_away)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    constexpr double huge = sizeof(T) == 4 ? 1e37 : 1e300;
+    // more than 2^21 or 2^31 times what 16 of 2000 points are apart
+    std::vector<std::vector<double>> const strays{
+        {-1e13}, {1e12}, {-1e12, 1e12}, {huge}, {-huge, huge, 3 * huge}, {1e13, 2e13, -7e12}};
+    auto const core = make_points<T, dim>(cloud::uniform, 2000);
+    tree_options<dim> const options{.max_leaf_size = leaf_size};
+    auto const without = build_tree(core.view(), options);
+    for (auto const& some : strays)
+    {
+      SCOPED_TRACE(testing::Message() << some.size() << ", the first " << some[0]);
+      auto const x = with(core, some);
+      auto const tree = build_tree(x.view(), options);
+      EXPECT_LE(tree.largest_leaf(), index_type(leaf_size));
+      EXPECT_LE(tree.interaction_count(), 2 * without.interaction_count());
+      expect_leaves(tree, x);
+      // They meet none of the others, which have leaves of their true size and place.
+      auto const is_stray = [&](index_type p)
+      {
+        return tree.target_order()[p] >= 2000;
+      };
+      for (index_type b = 0; b < tree.size(); ++b)
+      {
+        bool const are_strays = is_stray(tree.targets().begin(b));
+        auto const met = expand(tree.interactions().neighbours(b));
+        EXPECT_TRUE(is_stray(tree.targets().end(b) - 1) == are_strays);
+        EXPECT_EQ(std::ranges::count_if(met, is_stray),
+                  are_strays ? std::ptrdiff_t(met.size()) : 0);
+        double const width = std::ldexp(tree.root().width(), -tree.cell(b).level);
+        if (are_strays) continue;
+        EXPECT_EQ(tree.leaf(b).half_width, width / 2);
+        for (int d = 0; d < dim; ++d)
+          EXPECT_NEAR(tree.leaf(b).centre[d],
+                      tree.root().lower(d) + (tree.cell(b).index[d] + 0.5) * width, 1e-12);
+      }
+    }
+  }
+
+  TYPED_TEST(gaps, are_cut_between_clusters_and_in_two_sets)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto x = make_points<T, dim>(cloud::uniform, 3500);
+    for (auto& column : x.columns)
+    {
+      for (std::size_t i = 0; i < 1500; ++i) column[i] = T((double(column[i]) - 2) * 1e-10);
+      for (std::size_t i = 1500; i < 3000; ++i) column[i] *= T(1e-10);
+      column[3000] = T(1e5);
+    }
+    tree_options<dim> const options{.max_leaf_size = leaf_size};
+    auto const tree = build_tree(x.view(), options);
+    EXPECT_LE(tree.largest_leaf(), index_type(leaf_size));
+    expect_leaves(tree, x);
+    auto const y = make_points<T, dim>(cloud::uniform, 100);
+    EXPECT_LE(build_tree(x.view(), y.view(), options).largest_leaf(), index_type(leaf_size));
+    EXPECT_LE(build_tree(y.view(), x.view(), options).largest_leaf(), index_type(leaf_size));
+  }
+
+  TYPED_TEST(gaps, are_cut_before_a_size_is_chosen)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const x = with(make_points<T, dim>(cloud::uniform, 3000), {-1e13});
+    EXPECT_LE(build_tree(x.view(), {.max_leaf_size = automatic}).largest_leaf(), 1024u);
+  }
+
+  TYPED_TEST(gaps, stay_where_they_were_otherwise)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    tree_options<dim> const options{.max_leaf_size = 2};
+    auto const has_pieces = [](tree<dim> const& tree)
+    {
+      bool any = false;
+      for (int d = 0; d < dim; ++d) any |= !tree.pieces(d).empty();
+      return any;
+    };
+    for (cloud const shape : all_clouds)
+    {
+      // many points at one place, and a few that are not far enough away
+      auto x = make_points<T, dim>(shape, 3000);
+      for (auto& column : x.columns)
+        for (std::size_t i = 0; i < 1500; ++i) column[i] = column[0];
+      EXPECT_FALSE(has_pieces(build_tree(x.view(), options))) << shape;
+      x = with(x, {1e3, -1e3});
+      EXPECT_FALSE(has_pieces(build_tree(x.view(), options))) << shape;
+    }
+    // what the caller has chosen
+    auto const x = with(make_points<T, dim>(cloud::uniform, 3000), {1e13});
+    EXPECT_TRUE(has_pieces(build_tree(x.view(), options)));
+    tree_options<dim> with_root = options;
+    with_root.root = cube<dim>{at<dim>(0), 2e13};
+    EXPECT_FALSE(has_pieces(build_tree(x.view(), with_root)));
+    EXPECT_FALSE(has_pieces(build_tree(x.view(), {.level = 4})));
+  }
+
+  TEST(gaps, leave_periodic_axes_as_they_are)
+  {
+    auto x = make_points<double, 3>(cloud::uniform, 2000);
+    x.columns[2][5] = -1e12;
+    tree_options<3> options{.max_leaf_size = leaf_size};
+    options.period[0] = 1;
+    auto const tree = build_tree(x.view(), options);
+    EXPECT_LE(tree.largest_leaf(), index_type(leaf_size));
+    EXPECT_TRUE(tree.pieces(0).empty());
+    EXPECT_EQ(tree.root().centre[0], 0.5);
+  }
+}
