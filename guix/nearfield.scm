@@ -9,6 +9,7 @@
   #:use-module (gnu packages)
   #:use-module (gnu packages check)
   #:use-module (gnu packages commencement)
+  #:use-module (gnu packages compression)
   #:use-module (gnu packages cpp)
   #:use-module (gnu packages gtk)
   #:use-module (gnu packages pkg-config)
@@ -24,6 +25,7 @@
 ;; The optional parts are named, not found: what is built does not depend on what lies around.
 (define (configure-flags starpu cuda)
   #~(list "-DBUILD_SHARED_LIBS=ON"
+          "-DNEARFIELD_ENABLE_ZLIB=ON"
           #$(string-append "-DNEARFIELD_ENABLE_STARPU=" starpu)
           #$(string-append "-DNEARFIELD_ENABLE_CUDA=" cuda)))
 
@@ -40,7 +42,7 @@
      (list #:build-type "Release"
            #:configure-flags (configure-flags "OFF" "OFF")))
     (native-inputs (list googletest pkg-config))
-    (inputs (list cairo cli11 nlohmann-json))
+    (inputs (list cairo cli11 nlohmann-json zlib))
     (propagated-inputs (list xsimd))    ;its headers are included by ours
     (synopsis "Near-field interactions of a fast multipole method")
     (description

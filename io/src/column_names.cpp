@@ -99,12 +99,6 @@ namespace nearfield::detail::io
     return std::min<std::size_t>(std::string_view("xyz").find(name.back()), 3);
   }
 
-  std::string_view unquoted(std::string_view text)
-  {
-    bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
-    return quoted ? text.substr(1, text.size() - 2) : text;
-  }
-
   std::string known_name(std::string_view name)
   {
     auto const word = plain(name);

@@ -22,7 +22,4 @@ namespace nearfield::detail::io
 
   /// x vx -> 0, y vy -> 1, z vz -> 2; 3 for other names.
   std::size_t axis_of(std::string_view name, std::string_view prefix);
-
-  /// `text` without the double quotes around it.
-  std::string_view unquoted(std::string_view text);
 }

@@ -14,17 +14,6 @@ namespace nearfield
   {
     using namespace detail::io;
 
-    // Whether `text` is a number but for a comma in place of its point.
-    bool has_decimal_comma(std::string_view text)
-    {
-      auto const comma = text.find(',');
-      if (comma == text.npos || comma == 0 || comma + 1 == text.size()) return false;
-      std::string with_point(text);
-      with_point[comma] = '.';
-      double value = 0;
-      return parse_number(with_point, value) != number_status::not_a_number;
-    }
-
     char delimiter_of(std::string_view line)
     {
       if (line.find(';') != line.npos) return ';';
@@ -34,18 +23,6 @@ namespace nearfield
       bool const has_commas_inside =
           words.size() > 1 && std::all_of(words.begin(), words.end(), has_decimal_comma);
       return has_commas_inside ? ' ' : ',';
-    }
-
-    bool has_number(std::vector<std::string_view> const& fields)
-    {
-      return std::any_of(fields.begin(), fields.end(),
-                         [](std::string_view field)
-                         {
-                           double value = 0;
-                           field = trimmed(unquoted(field));
-                           return parse_number(field, value) != number_status::not_a_number ||
-                                  has_decimal_comma(field);
-                         });
     }
 
     // Whether `field` can be the header of a column whose name is given by the caller. A missing or

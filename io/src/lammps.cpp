@@ -28,16 +28,6 @@ namespace nearfield
       return {trimmed(line.substr(0, hash)), trimmed(line.substr(hash + 1))};
     }
 
-    bool has_number(std::vector<std::string_view> const& fields)
-    {
-      return std::any_of(fields.begin(), fields.end(),
-                         [](std::string_view field)
-                         {
-                           double value = 0;
-                           return parse_number(field, value) != number_status::not_a_number;
-                         });
-    }
-
     /// A number of a file, and where it stands.
     struct numbered_line
     {

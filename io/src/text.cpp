@@ -201,6 +201,34 @@ namespace nearfield::detail::io
     }
   }
 
+  std::string_view unquoted(std::string_view text)
+  {
+    bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
+    return quoted ? text.substr(1, text.size() - 2) : text;
+  }
+
+  bool has_decimal_comma(std::string_view text)
+  {
+    auto const comma = text.find(',');
+    if (comma == text.npos || comma == 0 || comma + 1 == text.size()) return false;
+    std::string with_point(text);
+    with_point[comma] = '.';
+    double value = 0;
+    return parse_number(with_point, value) != number_status::not_a_number;
+  }
+
+  bool has_number(std::vector<std::string_view> const& fields)
+  {
+    return std::any_of(fields.begin(), fields.end(),
+                       [](std::string_view field)
+                       {
+                         double value = 0;
+                         field = trimmed(unquoted(field));
+                         return parse_number(field, value) != number_status::not_a_number ||
+                                has_decimal_comma(field);
+                       });
+  }
+
   double read_value(std::string_view text, place const& where, std::string_view what)
   {
     double value = 0;
@@ -213,9 +241,9 @@ namespace nearfield::detail::io
                    "a number in the range of double precision");
     default:
       fail_at_line(where.name, where.line, in_quotes(text) + " for " + std::string(what),
-                   text.empty()                  ? "a number, or --columns with _ for the column"
-                   : text.find(',') == text.npos ? "a number"
-                                                 : "a number, with a point in place of the comma");
+                   text.empty()               ? "a number, or --columns with _ for the column"
+                   : !has_decimal_comma(text) ? "a number"
+                                              : "a number, with a point in place of the comma");
     }
   }
 

@@ -67,6 +67,15 @@ namespace nearfield::detail::io
   /// Reads all of `text` as an integer.
   number_status parse_number(std::string_view text, std::int64_t& value);
 
+  /// `text` without the double quotes around it.
+  std::string_view unquoted(std::string_view text);
+
+  /// Whether `text` is a number but for a comma in place of its point.
+  bool has_decimal_comma(std::string_view text);
+
+  /// Whether one of the fields is a number, in quotes or not.
+  bool has_number(std::vector<std::string_view> const& fields);
+
   /// Iterates over the lines of a text and counts them from 1. A line ends in LF, CR LF or CR.
   class line_cursor
   {

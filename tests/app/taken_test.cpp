@@ -22,7 +22,8 @@ namespace
     temporary_folder const folder;
     write_text(folder / file, content);
     std::vector<std::string> arguments{command, (folder / file).string()};
-    if (command == "search") arguments.insert(arguments.end(), {"--radius", "0.5", "--backend", "simd"});
+    if (command == "search")
+      arguments.insert(arguments.end(), {"--radius", "0.5", "--backend", "simd"});
     if (command == "run") arguments.insert(arguments.end(), {"--workers", "0"});
     arguments.insert(arguments.end(), options.begin(), options.end());
     auto const end = run_program(arguments);
@@ -30,10 +31,12 @@ namespace
     return first_line(end.out);
   }
 
-  std::string const csv = "id,X,y,z,Charge,radius,vx,vy,vz\n7,0,0,0,1,.1,0,0,0\n8,1,0,0,2,.1,0,0,1\n";
-  std::string const lammps = "title\n\n2 atoms\n-5 5 xlo xhi\n0 4 ylo yhi\n0 4.5 zlo zhi\n\nMasses\n\n1 2\n\n"
-                             "Atoms # charge\n\n2 1 1 1 1 1\n1 1 -1 2 1 1\n\nVelocities\n\n"
-                             "1 0 0 0.5\n2 1 2 3\n\nBonds\n\n1 1 1 2\n";
+  std::string const csv =
+      "id,X,y,z,Charge,radius,vx,vy,vz\n7,0,0,0,1,.1,0,0,0\n8,1,0,0,2,.1,0,0,1\n";
+  std::string const lammps =
+      "title\n\n2 atoms\n-5 5 xlo xhi\n0 4 ylo yhi\n0 4.5 zlo zhi\n\nMasses\n\n1 2\n\n"
+      "Atoms # charge\n\n2 1 1 1 1 1\n1 1 -1 2 1 1\n\nVelocities\n\n"
+      "1 0 0 0.5\n2 1 2 3\n\nBonds\n\n1 1 1 2\n";
 
   std::string xyz(std::string const& comment)
   {
@@ -46,25 +49,28 @@ TEST(taken, is_said_by_each_command)
   EXPECT_EQ(taken("run", "a.csv", csv),
             "read          a.csv: columns of text; positions X, y, z; inputs Charge; left out: id, "
             "radius, vx, vy, vz");
-  EXPECT_EQ(taken("search", "a.csv", csv),
-            "read          a.csv: columns of text; positions X, y, z; left out: id, radius, vx, vy, "
-            "vz, Charge");
+  EXPECT_EQ(
+      taken("search", "a.csv", csv),
+      "read          a.csv: columns of text; positions X, y, z; left out: id, radius, vx, vy, "
+      "vz, Charge");
   EXPECT_EQ(taken("tune", "a.csv", csv),
             "read          a.csv: columns of text; positions X, y, z; inputs Charge; left out: id, "
             "radius, vx, vy, vz");
   EXPECT_EQ(taken("run", "a.txt", "# mass x y z q\n1 2 3 4 5\n"),
             "read          a.txt: columns of text; positions x, y, z; inputs q; left out: mass");
-  EXPECT_EQ(taken("run", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n"),
-            "read          a.fma: FMA, text; positions x, y, z; inputs input 1; box of half width 3 "
-            "around 0,0,0 is cut");
+  EXPECT_EQ(
+      taken("run", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n"),
+      "read          a.fma: FMA, text; positions x, y, z; inputs input 1; box of half width 3 "
+      "around 0,0,0 is cut");
   EXPECT_THAT(taken("search", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n"),
               testing::HasSubstr("around 0,0,0 is not used"));
   EXPECT_THAT(taken("run", "a.fma", "8 4 3 1\n1 3 0 0 0\n1 2 3 4\n", {"--box", "0,0,0,9"}),
               testing::HasSubstr("around 0,0,0 is not used"));
   std::string many = "x,y,q";
   for (int k = 0; k < 40; ++k) many += ",a" + std::to_string(k);
-  EXPECT_THAT(taken("search", "a.csv", many + "\n1,2,3" + std::string(80, ',') .substr(0, 40) + "\n"),
-              testing::EndsWith("a10, a11 and 29 more"));
+  EXPECT_THAT(
+      taken("search", "a.csv", many + "\n1,2,3" + std::string(80, ',').substr(0, 40) + "\n"),
+      testing::EndsWith("a10, a11 and 29 more"));
 }
 
 TEST(taken, says_what_the_box_of_the_file_is_for)
@@ -86,10 +92,12 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,6.5"}), "4 x 5 x 6.5 (Lattice) is that of --periodic");
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,7"}),
             "4 x 5 x 6.5 (Lattice) is not used: --periodic gives 4,5,7");
-  EXPECT_EQ(of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""), "(Lattice) is triclinic, which cannot be used yet");
-  EXPECT_EQ(box(taken("run", "a.lmp", lammps)),
-            "10 x 4 x 4.5 (xlo xhi) is not used: --periodic 10,4,4.5 repeats it, of positions moved by "
-            "5,0,0");
+  EXPECT_EQ(of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""),
+            "(Lattice) is triclinic, which cannot be used yet");
+  EXPECT_EQ(
+      box(taken("run", "a.lmp", lammps)),
+      "10 x 4 x 4.5 (xlo xhi) is not used: --periodic 10,4,4.5 repeats it, of positions moved by "
+      "5,0,0");
   EXPECT_EQ(box(taken("search", "a.xyz", xyz(cube), {"--periodic", "4,5,6.5"})),
             "4 x 5 x 6.5 (Lattice) is that of --periodic");
 }
@@ -101,7 +109,8 @@ TEST(taken, is_in_the_json)
   write_text(folder / "b.csv", csv);
   auto const json = (folder / "a.json").string();
   auto const input = (folder / "a.lmp").string();
-  expect_success(run_program({"run", input, "--sources", (folder / "b.csv").string(), "--workers", "0", "--json", json}));
+  expect_success(run_program(
+      {"run", input, "--sources", (folder / "b.csv").string(), "--workers", "0", "--json", json}));
   auto const values = read_json(json);
   EXPECT_EQ(values.at("files.0.format"), "LAMMPS data, atom style charge");
   EXPECT_EQ(values.at("files.0.positions.2"), "z");
@@ -113,7 +122,8 @@ TEST(taken, is_in_the_json)
   EXPECT_EQ(values.at("files.0.box.periodic"), "null");
   EXPECT_EQ(values.at("files.0.uses_box"), "false");
   EXPECT_EQ(values.at("files.1.box"), "null");
-  expect_success(run_program({"search", input, "--radius", "1", "--backend", "simd", "--json", json}));
+  expect_success(
+      run_program({"search", input, "--radius", "1", "--backend", "simd", "--json", json}));
   EXPECT_EQ(read_json(json).at("files.0.left_out.2"), "section Bonds");
   expect_success(run_program({"tune", input, "--json", json}));
   EXPECT_EQ(read_json(json).at("files.0.inputs.0"), "q");
@@ -128,14 +138,16 @@ TEST(taken, a_time_loop_starts_with_the_velocities_and_masses_of_the_file)
   EXPECT_EQ(loop.json.at("files.0.masses.0"), "section Masses");
   EXPECT_EQ(loop.json.at("momentum.first.1"), "4");
   EXPECT_EQ(loop.json.at("momentum.first.2"), "7");
-  EXPECT_THAT(first_line(loop.end.out), testing::HasSubstr("(xlo xhi) is not used: --move has open axes"));
+  EXPECT_THAT(first_line(loop.end.out),
+              testing::HasSubstr("(xlo xhi) is not used: --move has open axes"));
   std::string const momenta = "2\nProperties=pos:R:3:q:R:1:momenta:R:3";
   write_text(folder / "a.xyz", momenta + ":masses:R:1\n0 0 0 1 2 4 8 2\n1 0 0 1 0 0 0 1\n");
   EXPECT_EQ(move(folder, "a.xyz", "charges", 1, 1e-3, {}).json.at("momentum.first.2"), "8");
   write_text(folder / "b.xyz", momenta + "\n0 0 0 1 2 4 8\n1 0 0 1 0 0 0\n");
-  expect_refusal(run_program({"run", (folder / "b.xyz").string(), "--move", "charges", "--steps", "1",
-                              "--dt", "1", "--workers", "0", "--output", (folder / "b.csv").string()}),
-                 "b.xyz: found momenta, expected the masses of all points");
+  expect_refusal(
+      run_program({"run", (folder / "b.xyz").string(), "--move", "charges", "--steps", "1", "--dt",
+                   "1", "--workers", "0", "--output", (folder / "b.csv").string()}),
+      "b.xyz: found momenta, expected the masses of all points");
 }
 
 TEST(taken, one_frame_of_several_in_a_format_that_is_given)

@@ -51,7 +51,8 @@ TEST_P(names_of_columns, say_what_they_are)
     for (char const* mark : {"", "# ", "//", "% "})
     {
       std::string head = mark, row;
-      for (char const* c = text; *c != '\0'; ++c) head += *c == ',' ? separator : std::string(1, *c);
+      for (char const* c = text; *c != '\0'; ++c)
+        head += *c == ',' ? separator : std::string(1, *c);
       for (int k = 0; k < n; ++k) row += (k == 0 ? "" : separator) + std::to_string(10 + k);
       SCOPED_TRACE(head);
       auto const points = read_columns(head + "\n" + row + "\n").points;
@@ -60,7 +61,8 @@ TEST_P(names_of_columns, say_what_they_are)
       {
         return static_cast<int>(column.at(0)) - 10;
       };
-      for (std::size_t a = 0; a < points.positions.size(); ++a) found[a] = place(points.positions[a]);
+      for (std::size_t a = 0; a < points.positions.size(); ++a)
+        found[a] = place(points.positions[a]);
       if (!points.inputs.empty()) found[3] = place(points.inputs[0]);
       if (!points.masses.empty()) found[4] = place(points.masses);
       for (std::size_t a = 0; a < points.velocities.size(); ++a)
@@ -80,12 +82,14 @@ INSTANTIATE_TEST_SUITE_P(
                     header{"pos_x,pos_y,pos_z,initial_charges", {0, 1, 2, 3, -1, -1, -1, -1}},
                     header{"Points:0,Points:1,Points:2,radius", {0, 1, 2, -1, -1, -1, -1, -1}},
                     header{"x,y,z,v_x,v_y,v_z", {0, 1, 2, -1, -1, 3, 4, 5}},
-                    header{"type,x,y,z,velocity_x,velocity_y,velocity_z,m", {1, 2, 3, -1, 7, 4, 5, 6}},
+                    header{"type,x,y,z,velocity_x,velocity_y,velocity_z,m",
+                           {1, 2, 3, -1, 7, 4, 5, 6}},
                     header{"x,y,charges,x1,xs,qq,m2", {0, 1, -1, 2, -1, -1, -1, -1}}));
 
 TEST(names_of_columns, that_say_nothing_are_left_out_and_named)
 {
-  auto const [points, report] = read_columns("id,X,y,z,Charge,radius,q01,vorticity\n1,2,3,4,5,6,7,8\n");
+  auto const [points, report] =
+      read_columns("id,X,y,z,Charge,radius,q01,vorticity\n1,2,3,4,5,6,7,8\n");
   EXPECT_EQ(points.inputs, (columns{{5}}));
   EXPECT_EQ(points.input_names, names{"q"});
   EXPECT_EQ(report.format, "columns of text");
@@ -116,8 +120,9 @@ TEST(names_of_columns, that_leave_a_choice_are_refused)
   {
     return message_of([&] { read_columns(text, options); });
   };
-  EXPECT_THAT(message("x,y,z,q,charge\n1,2,3,4,5\n"),
-              testing::HasSubstr("line 1: found column 'charge' and another for q, expected one for q"));
+  EXPECT_THAT(
+      message("x,y,z,q,charge\n1,2,3,4,5\n"),
+      testing::HasSubstr("line 1: found column 'charge' and another for q, expected one for q"));
   EXPECT_THAT(message("x,y,X\n1,2,3\n"), testing::HasSubstr("'X' and another for x"));
   EXPECT_THAT(message("# x y z\n1 2 3 4\n"),
               testing::HasSubstr("line 1: found a comment with names of columns, not one for each, "
@@ -125,7 +130,8 @@ TEST(names_of_columns, that_leave_a_choice_are_refused)
   EXPECT_THAT(message("# mass x y z energy\n1 2 3 4\n"), testing::HasSubstr("expected 4 names"));
   EXPECT_THAT(message("1 2 3\n", {.columns = {"x", "y", "zz"}}),
               testing::HasSubstr("columns (--columns): found column 'zz', expected x y z"));
-  EXPECT_THAT(message("1 2 3\n", {.columns = {"x", "y", "q01"}}), testing::HasSubstr("column 'q01'"));
+  EXPECT_THAT(message("1 2 3\n", {.columns = {"x", "y", "q01"}}),
+              testing::HasSubstr("column 'q01'"));
   EXPECT_THAT(message("x,y,vx\n1,2,3\n"), testing::HasSubstr("1 column of velocities"));
 }
 

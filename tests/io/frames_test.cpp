@@ -18,7 +18,8 @@ namespace
     return "ATOM 1 N ALA A 1 " + std::to_string(x) + " 0 0 0.5 1.8\n";
   }
 
-  std::string read_first_x(std::string const& content, std::optional<std::int64_t> frame, bool is_xyz)
+  std::string read_first_x(std::string const& content, std::optional<std::int64_t> frame,
+                           bool is_xyz)
   {
     double x = -1;
     auto const message = message_of(
@@ -34,7 +35,10 @@ namespace
 
 TEST(frames, of_xyz_are_chosen_by_number)
 {
-  auto const read = [](std::optional<std::int64_t> frame) { return read_first_x(xyz, frame, true); };
+  auto const read = [](std::optional<std::int64_t> frame)
+  {
+    return read_first_x(xyz, frame, true);
+  };
   EXPECT_EQ(read(0), "0");
   EXPECT_EQ(read(1), "5");
   EXPECT_EQ(read(2), "2");
@@ -42,7 +46,8 @@ TEST(frames, of_xyz_are_chosen_by_number)
   EXPECT_EQ(read(-3), "0");
   EXPECT_EQ(read(std::nullopt),
             "a: found 3 frames, expected one, or its number: --frame 0 to 2, or -1 for the last");
-  EXPECT_EQ(read(3), "a: found 3 frames, expected frame 3 (--frame) to be one of 0 to 2 or -1 to -3");
+  EXPECT_EQ(read(3),
+            "a: found 3 frames, expected frame 3 (--frame) to be one of 0 to 2 or -1 to -3");
   EXPECT_THAT(read(-4), testing::HasSubstr("expected frame -4"));
   file_report report;
   auto const last = parse_xyz(xyz, "a", {.frame = -1}, &report);
@@ -54,8 +59,8 @@ TEST(frames, of_xyz_are_chosen_by_number)
 
 TEST(frames, of_pqr_are_its_models)
 {
-  std::string const models =
-      "REMARK\nMODEL 1\n" + atom(1) + atom(2) + "ENDMDL\nMODEL 2\n" + atom(3) + atom(4) + "ENDMDL\nEND\n";
+  std::string const models = "REMARK\nMODEL 1\n" + atom(1) + atom(2) + "ENDMDL\nMODEL 2\n" +
+                             atom(3) + atom(4) + "ENDMDL\nEND\n";
   EXPECT_EQ(read_first_x(models, 0, false), "1");
   EXPECT_EQ(read_first_x(models, 1, false), "3");
   EXPECT_EQ(read_first_x(models, -2, false), "1");
@@ -63,7 +68,8 @@ TEST(frames, of_pqr_are_its_models)
   EXPECT_THAT(read_first_x(models, 2, false), testing::HasSubstr("expected model 2 (--frame)"));
   // without numbers, too
   EXPECT_EQ(read_first_x(atom(1) + "END\n" + atom(3) + "END\n", -1, false), "3");
-  EXPECT_EQ(read_first_x("MODEL 1\n" + atom(1) + "TER\n" + atom(2) + "ENDMDL\nEND\n", {}, false), "1");
+  EXPECT_EQ(read_first_x("MODEL 1\n" + atom(1) + "TER\n" + atom(2) + "ENDMDL\nEND\n", {}, false),
+            "1");
   file_report report;
   EXPECT_EQ(parse_pqr(models, "a", {.frame = 1}, &report).size(), 2u);
   EXPECT_EQ(report.left_out, (std::vector<std::string>{"radius", "1 of 2 models"}));
@@ -80,8 +86,9 @@ TEST(frames, of_other_formats_are_one)
     for (auto const& part : {std::optional<file_part>(), std::optional(file_part{0, 1})})
     {
       EXPECT_EQ(read_points(folder / name, {.frame = -1, .part = part}).size(), 1u);
-      EXPECT_THAT(message_of([&] { read_points(folder / name, {.frame = 1, .part = part}); }),
-                  testing::HasSubstr("found 1 frame, expected frame 1 (--frame) to be one of 0 and -1"));
+      EXPECT_THAT(
+          message_of([&] { read_points(folder / name, {.frame = 1, .part = part}); }),
+          testing::HasSubstr("found 1 frame, expected frame 1 (--frame) to be one of 0 and -1"));
     }
 }
 

@@ -12,8 +12,8 @@ namespace
   using columns = std::vector<std::vector<double>>;
   using names = std::vector<std::string>;
 
-  std::string file_of(std::string const& before, std::string const& heading, std::string const& rows,
-                      std::string const& behind = "")
+  std::string file_of(std::string const& before, std::string const& heading,
+                      std::string const& rows, std::string const& behind = "")
   {
     return "title\n\n2 atoms\n" + before + "\n" + heading + "\n\n" + rows + "\n" + behind;
   }
@@ -49,10 +49,12 @@ TEST(lammps_sections, velocities_and_masses_find_their_atoms)
 
 TEST(lammps_sections, that_do_not_fit_the_atoms_are_refused)
 {
-  auto const message = [](std::string const& before, std::string const& behind, read_options options = {})
+  auto const message =
+      [](std::string const& before, std::string const& behind, read_options options = {})
   {
     return message_of(
-        [&] { parse_lammps(file_of(before, "Atoms # atomic", atomic, behind), "data.a", options); });
+        [&]
+        { parse_lammps(file_of(before, "Atoms # atomic", atomic, behind), "data.a", options); });
   };
   EXPECT_THAT(message("", "Velocities\n\n1 4 5 6\n"),
               testing::HasSubstr("found the velocities of 1 atom, expected those of all 2"));
@@ -62,9 +64,11 @@ TEST(lammps_sections, that_do_not_fit_the_atoms_are_refused)
               testing::HasSubstr("line 12: found the velocity of atom 2, expected an id"));
   EXPECT_THAT(message("", "Velocities\n\n1 4 5\n"), testing::HasSubstr("line 12: found 3 fields"));
   EXPECT_THAT(message("", "Velocities\n\n1 4 5 nan\n"), testing::HasSubstr("finite"));
-  EXPECT_THAT(message("Velocities\n\n1 4 5 6\n", ""), testing::HasSubstr("Velocities before Atoms"));
-  EXPECT_THAT(message("", "Masses\n\n1 16\n"),
-              testing::HasSubstr("line 8: found type 2, expected one whose mass is in section Masses"));
+  EXPECT_THAT(message("Velocities\n\n1 4 5 6\n", ""),
+              testing::HasSubstr("Velocities before Atoms"));
+  EXPECT_THAT(
+      message("", "Masses\n\n1 16\n"),
+      testing::HasSubstr("line 8: found type 2, expected one whose mass is in section Masses"));
   EXPECT_THAT(message("", "Masses\n\n1 16\n1 16\n"), testing::HasSubstr("type 1 twice"));
   EXPECT_THAT(message("", "Masses\n\n1 16\n2 x\n"), testing::HasSubstr("'x' for the mass"));
   EXPECT_THAT(message("Masses\n\n1 1\n2 1\n", "Masses\n\n1 16\n"),
@@ -102,14 +106,16 @@ TEST(lammps_sections, atoms_of_hybrid_styles_have_the_columns_of_all)
       file_of("", "Atoms # hybrid full dipole", "1 1 1 2 3 9 .5 0 0 1\n2 1 4 5 6 9 -.5 0 0 1\n"),
       "data.a");
   EXPECT_EQ(twice.inputs, (columns{{0.5, -0.5}}));
-  EXPECT_THAT(message_of([&] { parse_lammps(file_of("", "Atoms # hybrid sphere rock", both), "a"); }),
-              testing::HasSubstr("found atom style 'rock'"));
+  EXPECT_THAT(
+      message_of([&] { parse_lammps(file_of("", "Atoms # hybrid sphere rock", both), "a"); }),
+      testing::HasSubstr("found atom style 'rock'"));
 }
 
 TEST(lammps_sections, the_columns_of_atoms_may_be_named)
 {
   std::string const rows = "1 1 1 0.5 1 2 3\n2 1 1 -0.5 4 5 6 0 -1 0\n";
-  for (char const* heading : {"Atoms # id mol type q x y z", "Atoms # atom-ID molecule-ID atom-type Charge X Y Z"})
+  for (char const* heading :
+       {"Atoms # id mol type q x y z", "Atoms # atom-ID molecule-ID atom-type Charge X Y Z"})
   {
     file_report report;
     auto const points = parse_lammps(file_of("", heading, rows), "data.a", {}, &report);
@@ -117,8 +123,9 @@ TEST(lammps_sections, the_columns_of_atoms_may_be_named)
     EXPECT_EQ(points.inputs, (columns{{0.5, -0.5}}));
     EXPECT_EQ(report.left_out.back(), "image flags");
   }
-  auto const given = parse_lammps(file_of("Masses\n\n1 2\n", "Atoms # full", rows, "Velocities\n\n1 1 0 0\n2 0 1 0\n"),
-                                  "data.a", {.columns = {"id", "_", "type", "m", "z", "y", "x"}});
+  auto const given = parse_lammps(
+      file_of("Masses\n\n1 2\n", "Atoms # full", rows, "Velocities\n\n1 1 0 0\n2 0 1 0\n"),
+      "data.a", {.columns = {"id", "_", "type", "m", "z", "y", "x"}});
   EXPECT_EQ(given.positions, (columns{{3, 6}, {2, 5}, {1, 4}}));
   EXPECT_EQ(given.masses, (std::vector<double>{0.5, -0.5}));
   EXPECT_EQ(given.velocities, (columns{{1, 0}, {0, 1}, {0, 0}}));

@@ -20,6 +20,7 @@ class Nearfield(CMakePackage, CudaPackage):
     variant("starpu", default=True, description="The near field as StarPU tasks")
     variant("program", default=True, description="The program nearfield")
     variant("shared", default=True, description="Shared libraries")
+    variant("zlib", default=True, description="Read files that gzip has compressed")
 
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
@@ -31,6 +32,7 @@ class Nearfield(CMakePackage, CudaPackage):
     depends_on("cli11", type="build", when="+program")
     depends_on("nlohmann-json@3.11:", type="build", when="+program")
     depends_on("cairo+fc+ft+png", when="+program")
+    depends_on("zlib-api", when="+zlib")
     depends_on("starpu@1.3.10:", when="+starpu~cuda")
     depends_on("starpu@1.3.10:+cuda", when="+starpu+cuda")
     depends_on("cuda@12:", when="+cuda")
@@ -45,6 +47,7 @@ class Nearfield(CMakePackage, CudaPackage):
             self.define_from_variant("NEARFIELD_ENABLE_CUDA", "cuda"),
             self.define_from_variant("NEARFIELD_BUILD_APP", "program"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("NEARFIELD_ENABLE_ZLIB", "zlib"),
             self.define("NEARFIELD_BUILD_TESTS", self.run_tests),
             self.define("NEARFIELD_BUILD_EXAMPLES", self.run_tests),
         ]

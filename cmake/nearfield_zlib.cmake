@@ -1,0 +1,10 @@
+# Sets NEARFIELD_ZLIB: the target that the readers link, from NEARFIELD_ENABLE_ZLIB; empty: gzip is not read.
+set(NEARFIELD_ZLIB "")
+if(NEARFIELD_ENABLE_ZLIB STREQUAL "AUTO")
+  find_package(ZLIB)
+elseif(NEARFIELD_ENABLE_ZLIB)
+  find_package(ZLIB REQUIRED)
+endif()
+if(ZLIB_FOUND AND NEARFIELD_ENABLE_ZLIB)
+  set(NEARFIELD_ZLIB ZLIB::ZLIB)
+endif()
