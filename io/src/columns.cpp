@@ -339,7 +339,7 @@ namespace nearfield
         for (std::size_t a = 0; a < map_->velocities.size(); ++a)
         {
           auto const c = map_->velocities[a];
-          double const v = value(c, map_->titles[c]);
+          double const v = value(c, map_->names[c]);
           points_.velocities[a].push_back(
               !map_->are_momenta
                   ? v

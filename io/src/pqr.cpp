@@ -66,10 +66,13 @@ namespace nearfield
       split(line.substr(54), ' ', behind);
       if (behind.size() == 1 && line.size() > 62) // touching, too
         behind = {trimmed(line.substr(54, 8)), trimmed(line.substr(62))};
-      if (behind.size() < 2) return false;
-      values = {trimmed(line.substr(30, 8)), trimmed(line.substr(38, 8)),
-                trimmed(line.substr(46, 8)), behind[0], behind[1]};
-      return are_numbers(values);
+      if (behind.size() < 2 || (behind.size() > 2 && are_numbers({&behind[2], 1}))) return false;
+      std::vector<std::string_view> const found{trimmed(line.substr(30, 8)),
+                                                trimmed(line.substr(38, 8)),
+                                                trimmed(line.substr(46, 8)), behind[0], behind[1]};
+      if (!are_numbers(found)) return false;
+      values = found;
+      return true;
     }
 
     // Of CRYST1: a along x, b in the plane of x and y.

@@ -231,6 +231,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "line 2", "11 fields", "10 as in the first"},
         bad_file{parse_pqr, "ATOM 1 N LYS 1 1 -2-3 4 0.5 1.8\n", "line 1", "'-2-3' for y",
                  "a number"},
+        // where PDB has its numbers, and not free of what touches
+        bad_file{parse_pqr,
+                 "ATOM      1 N    LYS     1      67.253  25.892  -0.145  0.1840 1.824E\n",
+                 "line 1", "'1.824E' for the radius", "a number"},
+        bad_file{parse_pqr,
+                 "ATOM      1 N    LYS     1    -167.253-125.892-100.145  1.0 2.0 0.184 1.824\n",
+                 "line 1", "'-167.253-125.892-100.145' for x", "a number"},
         bad_file{parse_pqr, "ATOM 1 N LYS 1 1 2 nan 0.5 1.8\n", "line 1", "'nan' for z", "finite"},
         bad_file{parse_pqr, "\nATOM 1 N LYS 1 1 2 3 inf 1.8\n", "line 2", "'inf' for the charge",
                  "finite"},
