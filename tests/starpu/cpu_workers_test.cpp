@@ -1,5 +1,6 @@
 #include <nearfield/starpu/runtime.hpp>
 
+#include "busy_workers.hpp"
 #include "complains_of.hpp"
 #include "one_runtime.hpp"
 #include "points.hpp"
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <latch>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -91,18 +91,7 @@ namespace nearfield::test
   TEST(starpu_cpu_workers, serve_a_second_loop_while_all_are_called_by_a_first)
   {
     starpu::cpu_workers on(one_runtime());
-    std::latch busy(on.workers()), go(1);
-    std::jthread const keeps_workers_busy(
-        [&]
-        {
-          on.run(on.workers(),
-                 [&](int)
-                 {
-                   busy.count_down();
-                   go.wait();
-                 });
-        });
-    busy.wait();
+    busy_workers workers;
     // of two loops that begin now, one finds that each worker has been called and has not come
     std::atomic<int> calls = 0;
     auto const run = [&]
@@ -112,7 +101,7 @@ namespace nearfield::test
     {
       std::jthread const first(run), second(run);
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      go.count_down();
+      workers.let_go();
     }
     EXPECT_EQ(calls, 20);
   }

@@ -1,5 +1,6 @@
 // How a step behaves: time loops, accumulation, exceptions, odd sizes, bad arguments.
 
+#include "busy_workers.hpp"
 #include "near_field_cases.hpp"
 #include "runtime/src/list_tasks.hpp"
 #include "runtime/src/plan.hpp"
@@ -15,7 +16,6 @@
 #include <chrono>
 #include <cmath>
 #include <functional>
-#include <latch>
 #include <map>
 #include <mutex>
 #include <set>
@@ -106,25 +106,13 @@ namespace
   {
     problem p(900);
     auto step = p.step({.backend = simd});
-    starpu::cpu_workers on(one_runtime());
-    std::latch busy(on.workers()), go(1);
-    std::jthread const keeps_workers_busy(
-        [&]
-        {
-          on.run(on.workers(),
-                 [&](int)
-                 {
-                   busy.count_down();
-                   go.wait();
-                 });
-        });
-    busy.wait();
+    busy_workers workers;
     {
       starpu::task_recording const earlier;
       step.submit();
     }
     starpu::task_recording const recording;
-    go.count_down();
+    workers.let_go();
     step.wait();
     EXPECT_THAT(recording.tasks(), testing::IsEmpty());
   }
@@ -292,27 +280,15 @@ namespace
   {
     problem p(900);
     auto step = p.step({.backend = simd});
-    starpu::cpu_workers on(one_runtime());
-    std::latch busy(on.workers()), go(1);
     std::atomic<bool> may_end = false;
-    std::jthread const keeps_workers_busy(
-        [&]
-        {
-          on.run(on.workers(),
-                 [&](int)
-                 {
-                   busy.count_down();
-                   go.wait();
-                 });
-        });
-    busy.wait();
+    busy_workers workers;
     step.submit();
     std::jthread const lets_them_end(
         [&]
         {
           std::this_thread::sleep_for(std::chrono::milliseconds(50));
           may_end = true;
-          go.count_down();
+          workers.let_go();
         });
     step.positions_changed();
     EXPECT_TRUE(may_end) << "it did not wait";
