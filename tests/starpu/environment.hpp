@@ -4,7 +4,6 @@
 
 #include <cstdlib>
 #include <optional>
-#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,8 +34,8 @@ namespace nearfield::test
     environment& operator=(environment const&) = delete;
     ~environment()
     {
-      for (auto const& [name, value] : std::views::reverse(before_))
-        if (value)
+      for (; !before_.empty(); before_.pop_back())
+        if (auto const& [name, value] = before_.back(); value)
           setenv(name, value->c_str(), 1);
         else
           unsetenv(name);
