@@ -1,6 +1,7 @@
 #include "arguments.hpp"
 #include "build.hpp"
 #include "commands.hpp"
+#include "files.hpp"
 #include "launch.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -11,6 +12,8 @@
 
 #include <algorithm>
 #include <iostream>
+#include <optional>
+#include <streambuf>
 
 namespace nearfield::app
 {
@@ -121,7 +124,7 @@ namespace nearfield::app
       auto* run = program.add_subcommand("run", "The near field of the points of a file; with "
                                                 "--move, a time loop that moves them");
       add_problem(run, written);
-      run->add_option("--json", options.json, "counts, times and the check");
+      run->add_option("--json", options.json, "counts, times and the check; -: standard output");
       auto* level = run->add_option("--level", options.level,
                                     "cut the box uniformly, 2^L leaves per axis; 0: the direct sum")
                         ->transform(whole_number(0));
@@ -168,7 +171,8 @@ namespace nearfield::app
       written.max_leaf_size = "auto";
       add_problem(tune, written);
       add_far_field_cost(*tune, written);
-      tune->add_option("--json", written.options.json, "costs, sizes and the choice");
+      tune->add_option("--json", written.options.json,
+                       "costs, sizes and the choice; -: standard output");
     }
 
     void add_search(CLI::App& program, written_search& written)
@@ -218,12 +222,38 @@ namespace nearfield::app
           ->transform(whole_number(0));
       add_reading(*search, written.columns, written.frame, options);
       search->add_option("--output", options.output, "the list: .csv .npy");
-      search->add_option("--json", options.json, "counts and times");
+      search->add_option("--json", options.json, "counts and times; -: standard output");
     }
   }
 
   namespace
   {
+    // Standard output is for JSON alone: text goes to stderr.
+    class text_aside
+    {
+    public:
+      text_aside() : before_(std::cout.rdbuf(std::cerr.rdbuf())) {}
+      ~text_aside() { std::cout.rdbuf(before_); }
+      text_aside(text_aside const&) = delete;
+      text_aside& operator=(text_aside const&) = delete;
+
+    private:
+      std::streambuf* before_;
+    };
+
+    // CLI11's own message does not name it.
+    void refuse_unknown_command(CLI::App const& program, int argc, char** argv)
+    {
+      if (argc < 2 || argv[1][0] == '-') return;
+      std::string known;
+      for (CLI::App const* command : program.get_subcommands([](auto const*) { return true; }))
+      {
+        if (command->get_name() == argv[1]) return;
+        known += (known.empty() ? "" : ", ") + command->get_name();
+      }
+      throw error("found the command '" + std::string(argv[1]) + "', expected one of " + known);
+    }
+
     // What all ranks must have in common: the program, and the options that are not a rank's own business.
     std::string common_lines(CLI::App const& command)
     {
@@ -278,6 +308,7 @@ namespace nearfield::app
         program.add_subcommand("info", "What is built in, and what this machine has");
 
     refuse_empty(argc, argv);
+    refuse_unknown_command(program, argc, argv);
     try
     {
       program.parse(argc, argv);
@@ -294,6 +325,9 @@ namespace nearfield::app
       return success;
     }
     if (info_command->parsed()) return launched().rank == 0 ? info() : success;
+    std::optional<text_aside> aside;
+    for (auto const& json : {written.options.json, tune_of.options.json, search_of.options.json})
+      if (json && is_standard_output(*json)) aside.emplace();
     auto const* const command = program.get_subcommands().front();
     if (launched().ranks > 1 && program.got_subcommand("run"))
       return run_over_ranks(interpret(written), common_lines(*command));

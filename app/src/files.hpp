@@ -3,6 +3,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/io/atomic_file.hpp>
 
+#include <cstdio>
 #include <filesystem>
 #include <functional>
 #include <initializer_list>
@@ -41,11 +42,18 @@ namespace nearfield::app
     atomic_file const probe(path);
   }
 
+  /// Whether --json takes standard output; what is printed for people goes to stderr then.
+  inline bool is_standard_output(std::filesystem::path const& path)
+  {
+    return path == "-";
+  }
+
   /// Throws nearfield::error if the output of `option` cannot be written, or would overwrite one of
   /// `others`, which the run reads or writes.
   inline void check_output(char const* option, std::filesystem::path const& path,
                            std::initializer_list<std::optional<std::filesystem::path>> others)
   {
+    if (is_standard_output(path)) return;
     for (auto const& other : others)
       if (other && same_file(path, *other))
         throw error(std::string(option) + ": " + path.string() + " is also " + other->string() +
@@ -53,11 +61,15 @@ namespace nearfield::app
     check_writable_place(path);
   }
 
+  [[noreturn]] inline void refuse_output()
+  {
+    throw error("standard output: cannot be written; give it another place");
+  }
+
   /// Throws nearfield::error if writing to standard output has failed.
   inline void flush_output()
   {
-    if (!std::cout.flush())
-      throw error("standard output: cannot be written; give it another place");
+    if (!std::cout.flush()) refuse_output();
   }
 
   /// What takes the bytes of a file, piece by piece.
@@ -70,7 +82,10 @@ namespace nearfield::app
     /// Writes a file, which gets its name in commit(). Like open() and commit(), throws nearfield::error.
     void write(std::filesystem::path const& path, std::string_view bytes)
     {
-      open(path).write(bytes);
+      if (is_standard_output(path))
+        to_print_ += bytes;
+      else
+        open(path).write(bytes);
     }
 
     /// Opens a file to be written piece by piece before commit().
@@ -87,6 +102,9 @@ namespace nearfield::app
     /// The same, without a word.
     void commit()
     {
+      if (std::fwrite(to_print_.data(), 1, to_print_.size(), stdout) != to_print_.size() ||
+          std::fflush(stdout) != 0)
+        refuse_output();
       for (output& each : files_) each.file.commit();
     }
 
@@ -98,5 +116,6 @@ namespace nearfield::app
       explicit output(std::filesystem::path const& p) : path(p), file(p) {}
     };
     std::list<output> files_;
+    std::string to_print_;
   };
 }

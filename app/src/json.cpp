@@ -109,6 +109,19 @@ namespace nearfield::app
       return array;
     }
 
+    // GPUs only if there are some to name, which starts CUDA; check_early() has checked the instruction set.
+    json machine(backend on, bool has_gpus)
+    {
+      json devices = json::array();
+      if (has_gpus)
+        for (gpu const& device : gpus()) devices.push_back(device.name);
+      return {{"cpu", utf8(cpu_name())},
+              {"processors", cpu_count()},
+              {"isa", std::string(nearfield::name_of(on == backend::scalar ? isa::scalar
+                                                                           : selected_isa()))},
+              {"gpus", devices}};
+    }
+
     json of_run(run_options const& options, point_set const& targets, point_set const* sources,
                 taken_files const& files, run_result const& result, double read_seconds)
     {
@@ -124,6 +137,8 @@ namespace nearfield::app
                                       : sources ? sources->size()
                                                 : n_points;
       json value{{"program", program()},
+                 {"commit", build.commit},
+                 {"machine", machine(options.step.backend, result.step.gpus > 0)},
                  {"input", utf8(options.input.string())},
                  {"points", n_points},
                  {"sources", n_sources},
@@ -235,6 +250,7 @@ namespace nearfield::app
                        {"far_seconds", number(tried.far_seconds)}});
     return text_of(
         {{"program", program()},
+         {"commit", build.commit},
          {"input", utf8(options.input.string())},
          {"points", targets.size()},
          {"dim", targets.dim},
@@ -267,6 +283,8 @@ namespace nearfield::app
     if (result.download_seconds) seconds["download"] = number(*result.download_seconds);
 
     json value{{"program", program()},
+               {"commit", build.commit},
+               {"machine", machine(options.backend, options.backend == backend::cuda)},
                {"input", utf8(options.input.string())},
                {"points", result.points},
                {"dim", dim},
@@ -298,18 +316,14 @@ namespace nearfield::app
                       std::vector<demo_row> const& rows,
                       std::vector<demo_search_row> const& searches)
   {
-    json devices = json::array(), measured = json::array(), searched = json::array();
-    for (gpu const& device : gpus()) devices.push_back(device.name);
+    json measured = json::array(), searched = json::array(),
+         here = machine(backend::automatic, true);
+    here["tasks"] = tasks;
     for (demo_row const& row : rows) measured.push_back(json_of(row));
     for (demo_search_row const& row : searches) searched.push_back(json_of(row, input.cutoff));
     return text_of({{"program", program()},
                     {"commit", build.commit},
-                    {"machine",
-                     {{"cpu", utf8(cpu_name())},
-                      {"processors", cpu_count()},
-                      {"isa", std::string(nearfield::name_of(selected_isa()))},
-                      {"gpus", devices},
-                      {"tasks", tasks}}},
+                    {"machine", here},
                     {"input", utf8(input.points.name)},
                     {"points", input.points.points.size()},
                     {"interaction", interaction},

@@ -40,8 +40,7 @@ namespace nearfield::app
       check_output("--output", *options.output, {options.input});
     }
     if (options.json) check_output("--json", *options.json, {options.input, options.output});
-    if (options.backend != backend::scalar && options.backend != backend::cuda)
-      (void)selected_isa();
+    if (options.backend != backend::scalar) (void)selected_isa();
   }
 
   named_points read_positions(search_options const& options, std::optional<file_part> const& part)
@@ -80,6 +79,7 @@ namespace nearfield::app
               << number_text(result.fill_seconds, general, 3) << "\n"
               << "memory        the list takes " << result.bytes << " bytes, the peak is "
               << result.peak_memory << "\n";
+    if (!options.output) std::cout << "list          not kept: give --output FILE\n";
   }
 
   exit_status search(search_options const& asked)

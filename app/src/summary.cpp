@@ -54,7 +54,11 @@ namespace nearfield::app
               << ", at most " << result.max_leaf << " points per leaf, " << result.interactions
               << " interactions\n"
               << "near field    " << describe_step(options, result) << ": "
-              << number_text(result.step.seconds, general, 3) << " s\n";
+              << number_text(result.step.seconds, general, 3) << " s";
+    if (double const pairs = static_cast<double>(result.interactions);
+        !options.motion && pairs > 0 && result.step.seconds > 0) // pairs are those of the last step
+      std::cout << ", " << number_text(pairs / result.step.seconds, general, 3) << " pairs/s";
+    std::cout << ", setup " << number_text(result.setup_seconds, general, 3) << " s\n";
     if (!result.step.worker_limit.empty())
       std::cout << "              " << result.step.worker_limit << "\n";
     if (result.check)
@@ -62,5 +66,6 @@ namespace nearfield::app
                 << number_text(result.check->max_relative_error, general, 3) << ", limit "
                 << number_text(result.check->limit, general, 3) << ": "
                 << (result.check->passed() ? "PASS" : "FAIL") << "\n";
+    if (!options.output) std::cout << "results       not kept: give --output FILE\n";
   }
 }

@@ -87,6 +87,39 @@ namespace nearfield
       out += "</DataArray>\n";
     }
 
+    // What a viewer shows first: of fields with that many components one of the outputs, else one of the inputs.
+    std::string shown_first(point_set const& points, int n_components)
+    {
+      std::size_t const end = detail::io::all_columns(points).size(),
+                        outputs = end - points.outputs.size(),
+                        inputs = outputs - points.inputs.size();
+      std::string name;
+      int best = -1;
+      auto column = points.positions.size();
+      for (auto const& field : detail::io::fields_of(points))
+      {
+        int const rank = int(column >= inputs) + int(column >= outputs);
+        column += field.columns.size();
+        if (field.n_components() != n_components || rank <= best) continue;
+        best = rank;
+        name = field.name;
+      }
+      return name;
+    }
+
+    // <PointData> or <PPointData>, which names them.
+    std::string start_of_point_data(char const* element, point_set const& points)
+    {
+      std::string tag = std::string("<") + element;
+      auto const add = [&](char const* attribute, std::string const& name)
+      {
+        if (!name.empty()) tag += std::string(" ") + attribute + "=\"" + escaped(name) + "\"";
+      };
+      add("Scalars", shown_first(points, 1));
+      add("Vectors", shown_first(points, 3));
+      return tag + ">\n";
+    }
+
     template <class Real>
     void append_points(std::string& out, point_set const& points)
     {
@@ -98,7 +131,7 @@ namespace nearfield
           xyz[3 * i + a] = static_cast<Real>(points.positions[a][i]);
       out += "      <Points>\n";
       append_array(out, "Points", 3, xyz);
-      out += "      </Points>\n      <PointData>\n";
+      out += "      </Points>\n      " + start_of_point_data("PointData", points);
 
       for (auto const& field : detail::io::fields_of(points))
       {
@@ -142,7 +175,8 @@ namespace nearfield
                       "<VTKFile type=\"PUnstructuredGrid\" version=\"1.0\" "
                       "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n"
                       "  <PUnstructuredGrid GhostLevel=\"0\">\n    <PPoints>\n" +
-                      array("Points", 3) + "    </PPoints>\n    <PPointData>\n";
+                      array("Points", 3) + "    </PPoints>\n    " +
+                      start_of_point_data("PPointData", points);
     for (auto const& field : detail::io::fields_of(points))
       out += array(field.name, field.n_components());
     out += "    </PPointData>\n";

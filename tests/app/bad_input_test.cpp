@@ -294,7 +294,8 @@ INSTANTIATE_TEST_SUITE_P(every, a_mistake, testing::ValuesIn(mistakes),
 TEST(command_line, without_a_command_or_with_an_unknown_one)
 {
   expect_refusal(run_program({}), "subcommand");
-  expect_refusal(run_program({"walk"}), "subcommand");
+  expect_refusal(run_program({"walk"}),
+                 "found the command 'walk', expected one of demo, run, tune");
   expect_refusal(run_program({"run"}), "INPUT");
   expect_refusal(run_program({"info", "more"}), "more");
 }

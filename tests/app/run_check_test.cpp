@@ -1,6 +1,8 @@
-// What `nearfield run` says of its results: --check, and values that are not finite.
+// What `nearfield run` says of its results: --check, values that are not finite, --json - and what it prints.
 #include "program.hpp"
 #include "read_json.hpp"
+
+#include <gmock/gmock.h>
 
 #include <map>
 
@@ -94,4 +96,51 @@ TEST(run, results_that_are_not_finite_are_counted_and_status_1)
     EXPECT_EQ(read_json(folder / "b.json").at("not_finite"), "2");
     EXPECT_THAT(read_text(folder / "b.csv"), testing::HasSubstr("inf"));
   }
+}
+
+// JSON alone on standard output, the words on the other.
+TEST(run, json_goes_to_standard_output_for_a_dash)
+{
+  temporary_folder const folder;
+  auto const file = (folder / "a.csv").string();
+  write_text(file, "x,y,z,q\n0,0,0,1\n1,0,0,1\n");
+  std::vector<std::vector<std::string>> const commands{
+      {"run", file, "--workers", "0"},
+      {"run", file, "--workers", "0", "--move", "gravity", "--steps", "1", "--dt", "1e-3"},
+      {"search", file, "--radius", "2"},
+      {"tune", file, "--workers", "0", "--backend", "simd"}};
+  for (auto arguments : commands)
+  {
+    arguments.insert(arguments.end(), {"--json", "-"});
+    auto const end = run_program(arguments, {{"NEARFIELD_CACHE", (folder / "cache").string()}});
+    EXPECT_EQ(end.status, 0) << end.err;
+    EXPECT_THAT(end.err, testing::HasSubstr("points        2, 3D\n"));
+    EXPECT_THAT(end.err, testing::Not(testing::HasSubstr("written")));
+    write_text(folder / "out.json", end.out);
+    auto const json = read_json(folder / "out.json");
+    EXPECT_EQ(json.at("points"), "2");
+    EXPECT_EQ(json.count("commit"), 1u);
+    EXPECT_EQ(json.count("machine.cpu") + json.count("cpu"), 1u); // tune has the latter
+  }
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  auto const full =
+      run_in_shell("\"$PROGRAM\" run '" + file + "' --workers 0 --json - > /dev/full");
+  EXPECT_EQ(full.status, 2);
+  EXPECT_THAT(full.err, testing::HasSubstr("standard output: cannot be written"));
+}
+
+TEST(run, says_how_fast_it_was_and_that_nothing_is_kept)
+{
+  temporary_folder const folder;
+  auto const file = (folder / "a.csv").string(), output = (folder / "b.csv").string();
+  write_text(file, "x,y,z,q\n0,0,0,1\n1,0,0,1\n");
+  auto const end = run_program({"run", file, "--workers", "0"});
+  EXPECT_THAT(end.out, testing::ContainsRegex("near field [^\n]*: [^ ]+ s, [^ ]+ pairs/s, setup "
+                                              "[^ ]+ s\n"));
+  std::string const not_kept = "not kept: give --output FILE\n";
+  EXPECT_THAT(end.out, testing::EndsWith("results       " + not_kept));
+  EXPECT_THAT(run_program({"run", file, "--workers", "0", "--output", output}).out,
+              testing::Not(testing::HasSubstr(not_kept)));
+  EXPECT_THAT(run_program({"search", file, "--radius", "2"}).out,
+              testing::EndsWith("list          " + not_kept));
 }

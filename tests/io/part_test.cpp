@@ -285,7 +285,7 @@ namespace
     <PPoints>
       <PDataArray type="Float32" Name="Points" NumberOfComponents="3"/>
     </PPoints>
-    <PPointData>
+    <PPointData Scalars="q" Vectors="gradient">
       <PDataArray type="Float32" Name="q" NumberOfComponents="1"/>
       <PDataArray type="Float32" Name="gradient" NumberOfComponents="3"/>
     </PPointData>

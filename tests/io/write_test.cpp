@@ -165,7 +165,7 @@ TEST(write, vtu_has_vertices_and_point_data)
             "byte_order=\"LittleEndian\" header_type=\"UInt64\">\n  <UnstructuredGrid>\n"
             "    <Piece NumberOfPoints=\"1\" NumberOfCells=\"1\">\n      <Points>\n" +
                 array("Float32", "Points", 3, "DAAAAAAAAAAAAIA/AAAAQAAAAAA=") +
-                "      </Points>\n      <PointData>\n" +
+                "      </Points>\n      <PointData Scalars=\"a&lt;b&amp;&quot;c&quot;\">\n" +
                 array("Float32", "q", 1, "BAAAAAAAAAAAAEBA") +
                 array("Float32", "a&lt;b&amp;&quot;c&quot;", 1, "BAAAAAAAAAAAAIBA") +
                 "      </PointData>\n      <Cells>\n" +
@@ -174,6 +174,31 @@ TEST(write, vtu_has_vertices_and_point_data)
                 array("UInt8", "types", 1, "AQAAAAAAAAAB") +
                 "      </Cells>\n    </Piece>\n  </UnstructuredGrid>\n</VTKFile>\n");
   EXPECT_THAT(format_vtu(points), testing::HasSubstr("type=\"Float64\" Name=\"Points\""));
+}
+
+TEST(write, vtu_shows_outputs_first_then_inputs)
+{
+  point_set points{.positions = {{1}, {2}, {3}}, .inputs = {{3}, {4}}};
+  auto const is_shown = [&](std::string const& scalars, std::string const& vectors)
+  {
+    auto const shown = (scalars.empty() ? "" : " Scalars=\"" + scalars + "\"") +
+                       (vectors.empty() ? "" : " Vectors=\"" + vectors + "\"");
+    EXPECT_THAT(format_vtu(points), testing::HasSubstr("<PointData" + shown + ">\n"));
+  };
+  is_shown("q1", "");
+  points.masses = {5};
+  points.velocities = {{6}, {7}, {8}};
+  is_shown("q1", "velocity");
+  points.outputs = {{1}, {2}, {3}, {4}};
+  points.output_names = {"phi", "gx", "gy", "gz"};
+  is_shown("phi", "gradient");
+  points.outputs.resize(3);
+  points.output_names = {"ax", "ay", "az"};
+  is_shown("q1", "acceleration");
+  points.inputs.clear();
+  is_shown("m", "acceleration");
+  points = {.dim = 2, .positions = {{1}, {2}}};
+  is_shown("", "");
 }
 
 TEST(write, vtu_of_no_points_is_a_file_too)

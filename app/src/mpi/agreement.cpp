@@ -60,14 +60,16 @@ namespace nearfield::app
     // The first rank whose value is not that of rank 0; 0: none.
     std::size_t first_other(std::vector<std::uint64_t> const& values)
     {
-      auto const other = std::ranges::find_if(values, [&](auto value) { return value != values[0]; });
+      auto const other =
+          std::ranges::find_if(values, [&](auto value) { return value != values[0]; });
       return other == values.end() ? 0 : static_cast<std::size_t>(other - values.begin());
     }
 
     [[noreturn]] void refuse(std::string const& path, std::size_t rank, std::string const& what)
     {
-      throw agreed_error(path + ": rank " + std::to_string(rank) + " finds another file than rank 0: " +
-                         what + "; give every rank the same one");
+      throw agreed_error(path + ": rank " + std::to_string(rank) +
+                         " finds another file than rank 0: " + what +
+                         "; give every rank the same one");
     }
   }
 

@@ -265,7 +265,8 @@ namespace nearfield
 
   /// VTK XML unstructured grid: one vertex cell per point; all other columns are point data; inline base64. In
   /// 2D z is 0. Columns that are the components of a vector are one array of three components: velocities,
-  /// `velocity`; gx gy [gz], `gradient`; ax ay [az], `acceleration`.
+  /// `velocity`; gx gy [gz], `gradient`; ax ay [az], `acceleration`. The active scalar and vector, which a viewer shows
+  /// first, are the first outputs, or inputs, that are one.
   NEARFIELD_API std::string format_vtu(point_set const& points, write_options const& options = {});
 
   /// Extended XYZ: the number of points; a line `Properties=pos:R:3:...`; a row per point, separated by blanks, in
