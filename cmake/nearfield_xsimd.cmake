@@ -10,7 +10,11 @@ endif()
 if(NOT NEARFIELD_XSIMD_INCLUDE_DIR)
   find_package(xsimd CONFIG QUIET)
   if(xsimd_FOUND)
-    get_target_property(nearfield_xsimd_hint xsimd INTERFACE_INCLUDE_DIRECTORIES)
+    foreach(target IN ITEMS xsimd xsimd::xsimd) # by package, one of them or both
+      if(TARGET ${target})
+        get_target_property(nearfield_xsimd_hint ${target} INTERFACE_INCLUDE_DIRECTORIES)
+      endif()
+    endforeach()
   endif()
 endif()
 find_path(NEARFIELD_XSIMD_INCLUDE_DIR xsimd/xsimd.hpp HINTS ${nearfield_xsimd_hint}

@@ -166,7 +166,7 @@ namespace nearfield
       batch total = v.part[0];
       NEARFIELD_UNROLL
       for (int m = 1; m < M; ++m) total = total + v.part[m];
-#if XSIMD_VERSION_MAJOR >= 10
+#if XSIMD_VERSION_MAJOR >= 9
       return xsimd::reduce_add(total);
 #else
       return xsimd::hadd(total);
