@@ -11,6 +11,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
+#include <nearfield/p2p/near_field.hpp>
 #include <nearfield/starpu/handles.hpp>
 
 #include <algorithm>
@@ -35,11 +36,7 @@ namespace nearfield::starpu::detail
       bool const has_one_set = columns.has_one_set;
       auto const x = columns.x.view(), y = columns.y.view(), q = columns.q.view();
       auto const out = columns.out.view();
-      if (groups.has_one_set != has_one_set)
-        throw error(std::string(name) + ": the tree has " +
-                    (groups.has_one_set ? "one set of points, the step is given two"
-                                        : "two sets of points, the step is given one") +
-                    "; build the tree from the same views");
+      checks::check_sets(name, groups.has_one_set, has_one_set);
       checks::check_view(name, "x", x, groups.target_order.size());
       if (has_one_set) return checks::check_one_set(name, x, q, out);
       checks::check_view(name, "y", y, groups.source_order.size());

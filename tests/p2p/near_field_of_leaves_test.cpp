@@ -191,7 +191,25 @@ namespace nearfield::test
         },
         complains_of("near_field", "x has 21", "expected 20"));
     std::vector<double> q20(20), b20(20), c20(20);
-    EXPECT_THROW(near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20}), error);
+    EXPECT_THAT(
+        [&] {
+          near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20});
+        },
+        complains_of("two sets of points, the step is given one"));
+    // as many sources as points of the leaves
+    auto const sources = make_points<double, 3>(cloud::uniform, 20, 2);
+    cell_list<double, 3> const cells(x.view(), 0.5);
+    auto const refused = complains_of("near_field", "one set of points, the step is given two");
+    EXPECT_THAT(
+        [&] {
+          near_field(simd, k, one_set, x.view(), sources.view(), soa{q20}, soa{out, b20, c20});
+        },
+        refused);
+    EXPECT_THAT(
+        [&] {
+          near_field(simd, k, cells, x.view(), sources.view(), soa{q20}, soa{out, b20, c20});
+        },
+        refused);
     EXPECT_EQ(out, untouched);
   }
 }

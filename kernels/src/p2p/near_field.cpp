@@ -52,6 +52,15 @@ namespace nearfield::detail
     for (source_range const& range : list.ranges) check_range(range);
   }
 
+  void check_sets(char const* function, bool leaves_have_one_set, bool given_one_set)
+  {
+    if (leaves_have_one_set == given_one_set) return;
+    throw error(std::string(function) + ": the leaves are of " +
+                (leaves_have_one_set ? "one set of points, the step is given two"
+                                     : "two sets of points, the step is given one") +
+                "; make the tree, or the cell list, from the same views");
+  }
+
   void check_own_ranges(char const* function, boxes const& points, interaction_list const& list)
   {
     for (index_type b = 0; b < points.size(); ++b)

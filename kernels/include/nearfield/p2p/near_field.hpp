@@ -45,6 +45,10 @@ namespace nearfield
                                   interaction_list const& list, std::size_t n_targets,
                                   std::size_t n_sources);
 
+    /// Throws nearfield::error unless leaves of one set are given one set of points, and those of two sets two.
+    NEARFIELD_API void check_sets(char const* function, bool leaves_have_one_set,
+                                  bool given_one_set);
+
     /// Whether the own range of box b is the box itself, as in a list of one set.
     inline bool is_own_range(boxes const& points, interaction_list const& list, index_type b)
     {
@@ -160,20 +164,22 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
 
-  /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from.
+  /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from. Throws
+  /// nearfield::error for leaves of two sets.
   template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
             columns_view Out>
   void near_field(Backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
+    detail::check_sets("near_field", leaves.has_one_set(), true);
     detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.targets(), leaves.interactions(), false,
                     detail::any_columns_of(x), detail::any_columns_of(q),
                     detail::any_columns_of(out));
   }
 
-  /// The same with one evaluation per pair. Throws nearfield::error for leaves of two sets.
+  /// The same with one evaluation per pair.
   template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
             columns_view Out>
   requires detail::has_way_back<K>
@@ -181,19 +187,22 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                          Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
+    detail::check_sets("near_field_mutual", leaves.has_one_set(), true);
     detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.targets(), leaves.half_interactions(), true,
                     detail::any_columns_of(x), detail::any_columns_of(q),
                     detail::any_columns_of(out));
   }
 
-  /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q.
+  /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q. Throws nearfield::error for
+  /// leaves of one set.
   template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Y,
             columns_view Q, columns_view Out>
   void near_field(Backend where, K const& k, Leaves const& leaves, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
+    detail::check_sets("near_field", leaves.has_one_set(), false);
     detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.source_order(), leaves.targets(),
                     leaves.interactions(), detail::any_columns_of(x), detail::any_columns_of(y),
