@@ -3,14 +3,24 @@
 #include "environment.hpp"
 #include "pair_slab_tasks.hpp"
 
+#include <nearfield/core/error.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <algorithm>
+#include <string>
 
 namespace nearfield::starpu
 {
   namespace
   {
+    template <class Tasks>
+    auto& slab_of(Tasks& tasks, std::size_t s)
+    {
+      if (s < tasks.slabs.size()) return tasks.slabs[s];
+      throw error("pair_slabs: found slab " + std::to_string(s) + ", there are " +
+                  std::to_string(tasks.slabs.size()) + "; count from 0");
+    }
+
     /// The values of a handle in host memory. Waits for the task that writes them; releases the handle at the
     /// end of its life.
     template <class V>
@@ -83,7 +93,7 @@ namespace nearfield::starpu
   template <class T, int Dim>
   std::uint64_t pair_slabs<T, Dim>::n_pairs(std::size_t s)
   {
-    return tasks_->wait_for_count(tasks_->slabs[s]);
+    return tasks_->wait_for_count(slab_of(*tasks_, s));
   }
 
   template <class T, int Dim>
@@ -104,23 +114,23 @@ namespace nearfield::starpu
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::rows(std::size_t s) const
   {
-    return tasks_->slabs[s].rows;
+    return slab_of(*tasks_, s).rows;
   }
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::offsets(std::size_t s) const
   {
-    return tasks_->slabs[s].offsets;
+    return slab_of(*tasks_, s).offsets;
   }
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::i(std::size_t s) const
   {
-    auto const& one = tasks_->slabs[s];
+    auto const& one = slab_of(*tasks_, s);
     return one.is_filled ? one.i.get() : nullptr;
   }
   template <class T, int Dim>
   starpu_data_handle_t pair_slabs<T, Dim>::j(std::size_t s) const
   {
-    auto const& one = tasks_->slabs[s];
+    auto const& one = slab_of(*tasks_, s);
     return one.is_filled ? one.j.get() : nullptr;
   }
 

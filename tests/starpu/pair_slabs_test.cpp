@@ -269,6 +269,10 @@ namespace nearfield::test
       EXPECT_EQ(starpu_vector_get_nx(list.i(0)), list.n_pairs(0));
       expect_lists(list, cells, pairs::half);
     }
+    auto const refused = complains_of("slab 1", "there are 1");
+    EXPECT_THAT([&] { static_cast<void>(list.n_pairs(1)); }, refused);
+    EXPECT_THAT([&] { static_cast<void>(list.j(1)); }, refused);
+    EXPECT_THAT([&] { static_cast<void>(list.offsets(1)); }, refused);
     // few pairs, and then many again
     for (bool const apart : {true, false})
     {

@@ -103,7 +103,7 @@ namespace nearfield::starpu
     /// again to start.
     void recount();
 
-    /// The number of slabs.
+    /// The number of slabs. Functions of slab s throw nearfield::error for s >= size().
     [[nodiscard]] std::size_t size() const;
     /// The number of pairs of slab s. Waits for its count task; throws the first exception of a task.
     [[nodiscard]] std::uint64_t n_pairs(std::size_t s);
