@@ -169,7 +169,7 @@ namespace nearfield::test
     std::vector<index_type> const offsets{0, 1, 3}, list_offsets{0, 1, 1}, short_offsets{0, 1};
     std::vector<source_range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
     std::vector<source_range> const ranges{{.begin = 1, .end = 3}}, beyond{{.begin = 1, .end = 4}},
-        shifted{{.begin = 1, .end = 3, .shift = 1}}, elsewhere{{.begin = 1, .end = 3, .set = 2}};
+        shifted{{.begin = 1, .end = 3, .shift = 1}}, backwards{{.begin = 3, .end = 1}}, elsewhere{{.begin = 1, .end = 3, .set = 2}};
     boxes const two{offsets}, one{short_offsets};
     auto const step = [&](boxes const& b, std::vector<source_range> const& r)
     {
@@ -180,7 +180,16 @@ namespace nearfield::test
     };
     EXPECT_THAT(step(one, ranges), complains_of("near_field", "list is for 2 boxes", "have 1"));
     EXPECT_THAT(step(two, beyond), complains_of("near_field", "range [1, 4) of 3 sources"));
+    EXPECT_THAT(step(two, backwards), complains_of("near_field", "range [3, 1) of 3 sources"));
     EXPECT_THAT(step(two, shifted), complains_of("near_field", "[1, 3)", "shift 1 of 0"));
+    std::vector<std::array<double, 3>> const one_shift(1);
+    EXPECT_THAT(
+        [&]
+        {
+          near_field(simd, one_over, two, {own, list_offsets, shifted, one_shift}, soa{x, y},
+                     soa{q}, soa{out});
+        },
+        complains_of("near_field", "[1, 3)", "shift 1 of 1"));
     EXPECT_THAT(step(two, elsewhere), complains_of("near_field", "[1, 3)", "set 2"));
     std::vector<index_type> const full_offsets{0, 1, 2};
     std::vector<source_range> const full{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};

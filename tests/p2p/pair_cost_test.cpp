@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
+#include <utility>
 #include <unistd.h>
 
 namespace nearfield
@@ -52,6 +53,9 @@ namespace nearfield::test
       EXPECT_EQ(cost(0, 100), 0);
       EXPECT_EQ(cost(4, 0), 0);
       EXPECT_EQ(cost.rate(4, 90), 4 * 90. / 200);
+      // noise may have left the last sample below the one before
+      pair_cost const falling({{64, 2, 1}, {128, 1, 1}}, origin::table);
+      EXPECT_GE(falling(256, 0), falling(128, 0));
     }
 
     TEST(pair_cost, of_one_sample_grows_with_the_targets)
@@ -67,7 +71,7 @@ namespace nearfield::test
       EXPECT_THAT([] { pair_cost({}, origin::table); }, complains_of("no samples"));
       for (samples const& wrong :
            {samples{{0, 0, 1}}, samples{{4, 0, 1}, {4, 0, 1}}, samples{{1, -1, 1}},
-            samples{{1, nan, 1}}, samples{{1, 0, 0}}, samples{{1, 0, nan}}, samples{{nan, 0, 1}}})
+            samples{{1, nan, 1}}, samples{{1, 0, 0}}, samples{{1, 0, nan}}, samples{{nan, 0, 1}}, samples{{0.5, 0, 1}}})
         EXPECT_THAT([&] { pair_cost(wrong, origin::table); }, complains_of("sample", "ascending"));
     }
 
@@ -233,27 +237,52 @@ namespace nearfield::test
       EXPECT_EQ(name_of("processor\t: 0\n"), "unknown CPU");
     }
 
+    TEST(pair_cost_of, measures_the_machine)
+    {
+      temporary_folder const folder;
+      ::setenv("NEARFIELD_CACHE", folder.path().c_str(), 1);
+      auto const cost = pair_cost_of<float>(simd, one_over_r<>{});
+      EXPECT_EQ(cost.from(), origin::measured);
+      EXPECT_GT(cost.samples().size(), 4u);
+      EXPECT_GT(cost(64, 27 * 64), cost(16, 16 * 27));
+    }
+
+    // by a clock of its own
     TEST(pair_cost_of, measures_once_and_keeps_what_it_found)
     {
       temporary_folder const folder, copy;
       ::setenv("NEARFIELD_CACHE", folder.path().c_str(), 1);
-      auto const first = pair_cost_of<float>(simd, one_over_r<>{});
+      int steps = 0;
+      auto const clock = [&](boxes const& points, interaction_list const& list, std::size_t)
+      {
+        ++steps;
+        double seconds = 0;
+        for (index_type b = 0; b < points.size(); ++b)
+          seconds += 1e-7 + 1e-10 * points.count(b) * static_cast<double>(list.source_count(b));
+        return seconds;
+      };
+      one_over_r<> const k;
+      one_way const another;
+      auto const subject = detail::cost_subject_of<float>(k, true, "a worker");
+      auto const first = detail::cost_of<float>(subject, clock);
       EXPECT_EQ(first.from(), origin::measured);
-      EXPECT_GT(first.samples().size(), 4u);
-      EXPECT_GT(first(64, 27 * 64), first(16, 16 * 27));
-      EXPECT_EQ(pair_cost_of<float>(simd, one_over_r<>{}).samples(), first.samples());
+      EXPECT_GT(first(64, 27 * 64), 10 * first(16, 27 * 16)) << "16 times the pairs";
+      EXPECT_GT(std::exchange(steps, 0), 4);
+      EXPECT_EQ(detail::cost_of<float>(subject, clock).samples(), first.samples());
 
       // as another process finds it
       std::filesystem::copy(folder.path(), copy.path());
       ::setenv("NEARFIELD_CACHE", copy.path().c_str(), 1);
-      auto const kept = pair_cost_of<float>(simd, one_over_r<>{}, pair_form::mutual);
+      auto const kept = detail::cost_of<float>(subject, clock);
       EXPECT_EQ(kept.from(), origin::kept);
       EXPECT_EQ(kept.samples(), first.samples());
-      // another precision, form, back-end and interaction is another cost
-      EXPECT_EQ(pair_cost_of<double>(simd, one_over_r<>{}).from(), origin::measured);
-      EXPECT_EQ(pair_cost_of<float>(simd, one_over_r<>{}, pair_form::one_sided).from(),
-                origin::measured);
-      EXPECT_EQ(pair_cost_of<float>(simd, one_way{}).from(), origin::measured);
+      EXPECT_EQ(steps, 0);
+      // another precision, form, worker and interaction is another cost
+      EXPECT_EQ(detail::cost_of<double>(subject, clock).from(), origin::measured);
+      for (auto const& other : {detail::cost_subject_of<float>(k, false, "a worker"),
+                                detail::cost_subject_of<float>(k, true, "another"),
+                                detail::cost_subject_of<float>(another, true, "a worker")})
+        EXPECT_EQ(detail::cost_of<float>(other, clock).from(), origin::measured);
     }
 
     TEST(pair_cost_of, takes_its_figures_from_the_first_of_two_that_measure_at_once)

@@ -267,6 +267,37 @@ namespace nearfield::test
                 [&](auto v, auto w) { near_field(simd, k, two, v.x, w.x, w.q, v.out); });
   }
 
+  TEST(strided_views, may_be_the_outputs_alone)
+  {
+    constexpr std::size_t n = 300;
+    auto const x = some_points<double, 3>(cloud::uniform, n);
+    auto const q = some_values<double, 1>(n);
+    auto const tree = build_tree(x.view(), {.max_leaf_size = 8});
+    grad_one_over_r<3> const k;
+    guarded<double, 3> expected(n);
+    near_field(simd, k, tree, x.view(), q.view(), expected.view());
+    constexpr double other = -77;
+    std::vector<double> records(4 * n, other); // out, and a value of somebody else
+    strided const out{
+        soa<double, 3>({records.data(), records.data() + 1, records.data() + 2}, n), 4};
+    auto const expect_sums = [&]
+    {
+      for (std::size_t i = 0; i < n; ++i)
+      {
+        for (int c = 0; c < 3; ++c) EXPECT_EQ(records[4 * i + c], expected.column(c)[i]);
+        EXPECT_EQ(records[4 * i + 3], other);
+      }
+    };
+    near_field(simd, k, tree, x.view(), q.view(), out);
+    expect_sums();
+    auto const sorted_x = gather(tree.target_order(), x.view());
+    auto const sorted_q = gather(tree.target_order(), q.view());
+    near_field(simd, k, tree.targets(), tree.interactions(), sorted_x.view(), sorted_q.view(), out);
+    near_field(simd, k, tree.targets(), tree.interactions(), sorted_x.view(), sorted_q.view(),
+               expected.view());
+    expect_sums();
+  }
+
   TEST(strided_views, may_have_columns_that_only_the_run_counts)
   {
     // charges as a matrix, a row for each point
