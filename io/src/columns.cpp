@@ -368,10 +368,9 @@ namespace nearfield
 
     constexpr std::uint64_t piece_size = 1 << 16;
 
-    // `text` up to its last line end; not up to a CR at its own end, after which an LF may follow.
+    // `text` up to its last line end.
     std::string_view whole_lines(std::string_view text)
     {
-      if (text.ends_with('\r')) text.remove_suffix(1);
       return text.substr(0, text.find_last_of("\r\n") + 1);
     }
 

@@ -109,6 +109,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_fma, "8 4 3 1\n99999999999999999999 1 0 0 0\n", "line 2", "'9999", "number"},
         bad_file{parse_fma, "8 4 3 1\n9000000000000000000 1 0 0 0\n", "line 2",
                  "9000000000000000000", "at most 4"},
+        bad_file{parse_fma, "8 4 3 1\n1000000000 1 0 0 0\n" + std::string(73, '1'), "line 2",
+                 "1000000000 points", "at most 12 in 100 bytes"},
         bad_file{parse_fma, "8 4 3 1\n1 0 0 0 0\n0 0 0 1\n", "line 2", "half width 0", "positive"},
         bad_file{parse_fma, "8 4 3 1\n1 -1 0 0 0\n0 0 0 1\n", "line 2", "half width -1",
                  "positive"},

@@ -76,6 +76,14 @@ TEST(lammps_sections, that_do_not_fit_the_atoms_are_refused)
   EXPECT_THAT(message("-1 x xlo xhi\n", ""), testing::HasSubstr("line 4: found 'x' for the box"));
 }
 
+TEST(lammps_sections, in_2d_nothing_moves_along_z)
+{
+  auto const plane =
+      file_of("", "Atoms # atomic", "1 1 1 2 0\n2 1 3 4 0\n", "Velocities\n\n2 3 4 0\n1 1 2 0.5\n");
+  EXPECT_THAT(message_of([&] { parse_lammps(plane, "data.a", {.dim = 2}); }),
+              testing::HasSubstr("line 13: found the velocity 0.5 along z, expected 0"));
+}
+
 TEST(lammps_sections, types_may_have_labels)
 {
   auto const text = file_of("Atom Type Labels\n\n1 O\n2 H\n\nMasses\n\nO 16\nH 1\n", "Atoms # full",

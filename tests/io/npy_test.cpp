@@ -154,6 +154,16 @@ TEST(npy_points, of_other_types_are_converted)
   EXPECT_EQ(halves.positions, (columns{{1, 0x1p-24}, {-2.5, 65504}}));
   EXPECT_EQ(parse_npy(array(dictionary("<i4", true, "(1, 2)"), bytes(-1, -2)), "a").positions,
             (columns{{-1}, {-2}}));
+  auto const all_bits = bytes(std::int64_t(-1), std::int64_t(-1));
+  EXPECT_EQ(parse_npy(array(dictionary("<i8", false, "(1, 2)"), all_bits), "a").positions[0][0],
+            -1);
+  for (auto const& [type, most] :
+       {std::pair{"<u8", 0x1p64}, {"<u4", 0x1p32 - 1}, {"<u2", 65535.}, {"|u1", 255.}})
+  {
+    auto const size = static_cast<std::size_t>(type[2] - '0');
+    auto const file = array(dictionary(type, false, "(1, 2)"), all_bits.substr(0, 2 * size));
+    EXPECT_EQ(parse_npy(file, "a").positions[1][0], most) << type;
+  }
   std::uint16_t const infinite = 0xfc00;
   EXPECT_THAT(
       message_of(

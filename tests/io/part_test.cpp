@@ -192,6 +192,18 @@ namespace
     }
   }
 
+  // Lines before a part are counted in pieces of 65536 bytes, of which the first ends between a CR and its LF here.
+  TEST(part_of_a_file, counts_a_line_end_once_where_pieces_meet)
+  {
+    temporary_folder const folder;
+    std::string text = "x,y,z,q\r\n1,2,3,456789012\r\n";
+    for (int i = 0; i < 5000; ++i) text += "1,2,3,45678901\r\n";
+    write_text(folder / "a.csv", text + "1,2\r\n");
+    EXPECT_THAT(message_of([&] { (void)read_points(folder / "a.csv"); }),
+                testing::HasSubstr("line 5003: found 2 fields"));
+    expect_the_message(folder / "a.csv");
+  }
+
   TEST(part_of_a_file, has_the_report_of_the_whole)
   {
     temporary_folder const folder;
