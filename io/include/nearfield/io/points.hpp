@@ -86,11 +86,14 @@ namespace nearfield
   /// of the file.
   struct file_report
   {
-    std::string format = {}; ///< such as `extended XYZ`
-    std::vector<std::string> positions = {}, velocities = {}, masses = {}, inputs = {},
-                             outputs = {};
-    std::vector<std::string> left_out = {}; ///< columns, sections, frames
-    std::optional<periodic_cell> cell = {}; ///< if the file has one
+    std::string format = {};                  ///< such as `extended XYZ`
+    std::vector<std::string> positions = {};  ///< names of columns
+    std::vector<std::string> velocities = {}; ///< or `section Velocities`
+    std::vector<std::string> masses = {};     ///< or `section Masses`
+    std::vector<std::string> inputs = {};     ///< names of columns
+    std::vector<std::string> outputs = {};    ///< names of columns
+    std::vector<std::string> left_out = {};   ///< columns, sections, frames
+    std::optional<periodic_cell> cell = {};   ///< if the file has one
     /// The file has momenta, and no masses that would make them velocities: the points have none.
     bool lacks_masses = false;
 
