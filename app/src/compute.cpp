@@ -1,12 +1,17 @@
 #include "compute.hpp"
 #include "interactions.hpp"
+#include "small_work.hpp"
 #include "task_step.hpp"
 
+#include <nearfield/core/where.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
+#include <nearfield/p2p/pair_cost.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <iostream>
+#include <limits>
 
 namespace nearfield::app
 {
@@ -21,6 +26,22 @@ namespace nearfield::app
       result.interactions = leaves.interaction_count();
     }
 
+    // What one core takes for the pairs, roughly; the tree has been built.
+    template <class T, class K>
+    double seconds_on_a_core(problem<T, K::dim> const& on, K const& k,
+                             execution_options const& step)
+    {
+      bool const is_mutual = !on.has_two_sets() && step.form != pair_form::one_sided;
+      auto const worker =
+          nearfield::name_of(step.backend == backend::scalar ? isa::scalar : selected_isa());
+      auto const cost = nearfield::detail::table_cost<T>(
+          nearfield::detail::cost_subject_of<T>(k, is_mutual, worker));
+      constexpr double leaf = 64, sources = 27 * leaf;
+      return static_cast<double>(on.leaves().interaction_count()) *
+             static_cast<double>(std::max<std::size_t>(1, on.n_inputs() / K::n_in)) *
+             cost(leaf, sources) / (leaf * sources);
+    }
+
     template <class T, class K>
     step_result compute_step(problem<T, K::dim> const& on, K const& k,
                              execution_options const& step, run_result& result)
@@ -29,7 +50,10 @@ namespace nearfield::app
       {
         result.tree_seconds =
             quickest(1, [&] { profiled("tree", [&] { describe(on.leaves(), result); }); });
-        return near_field_step(on, k, step);
+        return near_field_step(on, k,
+                               may_be_small(step, on.size())
+                                   ? where_it_is_faster(step, seconds_on_a_core(on, k, step), 1)
+                                   : step);
       }
       gpu_bus bus;
       rehearsal<T, K> const before(bus, on);
@@ -64,10 +88,14 @@ namespace nearfield::app
                           execution_options const& step, std::size_t n_check)
     {
       run_result result;
-      // StarPU starts here
-      problem<T, Dim> const on(targets, sources, cut,
-                               is_on_gpu_alone(step) ? std::make_shared<threads>(8)
-                                                     : tree_builder(step));
+      std::shared_ptr<executor> builder;
+      if (is_on_gpu_alone(step))
+        builder = std::make_shared<threads>(8);
+      else if (may_be_small(step, targets.points.size()))
+        builder = std::make_shared<threads>(std::numeric_limits<int>::max());
+      else
+        builder = tree_builder(step); // StarPU starts here
+      problem<T, Dim> const on(targets, sources, cut, builder);
       with_interaction<Dim>(interaction, [&](auto const& k)
                             { compute_interaction(on, k, step, n_check, result); });
       return result;
@@ -123,6 +151,39 @@ namespace nearfield::app
   {
     if (step.workers == 0 || !starpu_is_built_in) return nullptr;
     return std::make_shared<session>(step);
+  }
+
+  namespace
+  {
+    template <class T, int Dim>
+    double seconds_of_step(named_points const& of, interaction_choice const& interaction,
+                           cut_options const& cut, execution_options const& step)
+    {
+      auto const builder = std::make_shared<threads>(std::numeric_limits<int>::max());
+      problem<T, Dim> const on(of, nullptr, cut, builder);
+      double seconds = 0;
+      with_interaction<Dim>(interaction, [&](auto const& k)
+                            { seconds = detail::seconds_on_a_core(on, k, step); });
+      return seconds;
+    }
+  }
+
+  execution_options place_of_loop(run_options const& options, named_points const& of,
+                                  cut_options const& cut)
+  try
+  {
+    if (!may_be_small(options.step, of.points.size())) return options.step;
+    check_interaction(options.interaction, of.points.dim);
+    bool const single = options.precision == precision::f32, flat = of.points.dim == 2;
+    auto const seconds = single
+                             ? (flat ? &seconds_of_step<float, 2> : &seconds_of_step<float, 3>)
+                             : (flat ? &seconds_of_step<double, 2> : &seconds_of_step<double, 3>);
+    return where_it_is_faster(options.step, seconds(of, options.interaction, cut, options.step),
+                              options.motion->steps + 1);
+  }
+  catch (error const&)
+  {
+    return options.step; // the first step throws it, with its number
   }
 
   template <class T>

@@ -68,6 +68,11 @@ namespace nearfield::app
     return f(asked);
   }
 
+  /// Where the steps of a time loop from these positions run: as the options say, or on the calling thread if pairs are
+  /// few.
+  execution_options place_of_loop(run_options const& options, named_points const& of,
+                                  cut_options const& cut);
+
   /// Keeps StarPU running between steps, if these options run steps there; otherwise does nothing.
   std::shared_ptr<void> keep_running(execution_options const& step);
 

@@ -117,6 +117,7 @@ namespace nearfield::app
         made.max_leaf = leaves_->largest_leaf();
         made.interactions = leaves_->interaction_count();
         made.step.gpus = 1;
+        made.step.runtime = "CUDA";
         if (is_rounded && !cut_.box) follow(leaves_->root());
         profiled("near field", [&] { sum(); });
         if (is_fitted_) leaves_.reset(); // the next root does not depend on this one

@@ -109,6 +109,7 @@ namespace nearfield::app
     };
     step_result result;
     result.report.gpus = 1;
+    result.report.runtime = "CUDA";
     result.report.seconds = quickest(options.repetitions,
                                      [&]
                                      {

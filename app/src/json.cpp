@@ -158,6 +158,7 @@ namespace nearfield::app
                    {"tree", number(result.tree_seconds)},
                    {"near_field", number(result.step.seconds)},
                    {"check", number(result.check_seconds)}}},
+                 {"runtime", result.step.runtime},
                  {"workers", result.step.workers},
                  {"gpus", result.step.gpus},
                  {"tasks", tasks},

@@ -71,6 +71,8 @@ namespace nearfield::app
     std::string scheduler = {};
     /// number of runs of the step; the fastest is reported
     int repetitions = 1;
+    /// whether the calling thread is faster than StarPU's start, and workers is 0 for that; none: not looked at yet
+    std::optional<bool> is_small = std::nullopt;
   };
 
   /// The command `nearfield run`.

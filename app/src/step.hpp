@@ -19,6 +19,7 @@ namespace nearfield::app
     double seconds = 0;
     int workers = 1;
     int gpus = 0;
+    std::string runtime = "calling thread"; ///< or "CUDA", or the name of the task runtime
     /// empty without StarPU
     std::vector<worker_tasks> tasks = {};
     /// why cores are idle though no number of workers was asked for; empty if there is no such reason
@@ -105,6 +106,9 @@ namespace nearfield::app
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
     auto const boxes = on.leaves().targets();
     step_result result;
+    if (options.is_small == true)
+      result.report.worker_limit =
+          "so few pairs that StarPU would take longer to start; --workers N starts it";
     auto const compute = [&]
     {
       if (on.has_two_sets())

@@ -93,6 +93,7 @@ namespace nearfield::app
     starpu::step_options const how{.form = options.form, .backend = options.backend};
 
     step_result result;
+    result.report.runtime = starpu_name();
     result.report.workers = running.workers();
     result.report.gpus = running.runtime().n_gpus();
     if (!options.workers && !std::getenv("STARPU_NCPU") && result.report.gpus == 0)

@@ -144,3 +144,31 @@ TEST(run, says_how_fast_it_was_and_that_nothing_is_kept)
   EXPECT_THAT(run_program({"search", file, "--radius", "2"}).out,
               testing::EndsWith("list          " + not_kept));
 }
+
+// StarPU takes longer to start than the sums of two points.
+TEST(run, of_few_pairs_stays_on_the_calling_thread_unless_told_otherwise)
+{
+  if (!NEARFIELD_APP_HAS_STARPU) GTEST_SKIP() << "this program was built without StarPU";
+  temporary_folder const folder;
+  auto const file = (folder / "a.csv").string(), json = (folder / "a.json").string();
+  write_text(file, "x,y,z,q\n0,0,0,1\n1,0,0,1\n");
+  std::vector<std::string> const loop{"--move", "gravity", "--steps", "2", "--dt", "1e-3"};
+  for (auto const& kind : {std::vector<std::string>{}, loop})
+  {
+    auto const run =
+        [&](std::vector<std::string> arguments, std::map<std::string, std::string> environment = {})
+    {
+      arguments.insert(arguments.begin(), {"run", file, "--backend", "simd", "--json", json});
+      arguments.insert(arguments.end(), kind.begin(), kind.end());
+      auto const end = run_program(arguments, environment);
+      expect_success(end);
+      bool const is_said = end.out.find("so few pairs that StarPU") != std::string::npos;
+      EXPECT_EQ(is_said, read_json(json).contains("tasks")) << end.out; // an empty list
+      return read_json(json).at("runtime");
+    };
+    EXPECT_EQ(run({}), "calling thread");
+    EXPECT_THAT(run({"--workers", "1"}), testing::StartsWith("StarPU "));
+    EXPECT_THAT(run({"--leaves-per-group", "1"}), testing::StartsWith("StarPU "));
+    EXPECT_THAT(run({}, {{"STARPU_NCPU", "1"}}), testing::StartsWith("StarPU "));
+  }
+}

@@ -43,6 +43,7 @@ namespace nearfield::app
   {
     result.step.workers = static_cast<int>(all.sum(static_cast<std::uint64_t>(running.workers())));
     result.step.gpus = gpus_of_all(all);
+    result.step.runtime = starpu_name();
   }
 
   /// Those of all ranks; names of workers begin with that of their rank.
