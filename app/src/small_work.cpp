@@ -18,7 +18,7 @@ namespace nearfield::app
 
     bool environment_asks_for_starpu()
     {
-      auto const names = {"STARPU_NCPU",  "STARPU_NCPUS",         "STARPU_WORKERS_CPUID",
+      auto const names = {"STARPU_NCPU",  "STARPU_NCPUS",          "STARPU_WORKERS_CPUID",
                           "STARPU_SCHED", "STARPU_WORKERS_COREID", "STARPU_FXT_TRACE"};
       return std::ranges::any_of(names, [](char const* name) { return std::getenv(name); });
     }

@@ -98,6 +98,41 @@ TEST(run, results_that_are_not_finite_are_counted_and_status_1)
   }
 }
 
+// of any column, not of the first that has one
+TEST(run, the_first_result_that_is_not_finite_is_that_of_the_least_point)
+{
+  temporary_folder const folder;
+  std::string text = "x,y,z,q1,q2\n";
+  for (int i = 0; i < 8; ++i) // points 2 and 3, and 5 and 6, are near each other
+    text += std::to_string(i == 3   ? 2000.1
+                           : i == 6 ? 5000.1
+                                    : 1000. * i) +
+            ",0,0," + (i == 6 ? "1e308," : "1,") + (i == 3 ? "1e308\n" : "1\n");
+  write_text(folder / "a.csv", text);
+  auto const end =
+      run_program({"run", (folder / "a.csv").string(), "--level", "0", "--workers", "0"});
+  EXPECT_EQ(end.status, 1);
+  EXPECT_THAT(own_messages(end), testing::HasSubstr("not finite: 2, the first at point 2;"));
+}
+
+// The box of either file holds only its own points.
+TEST(run, boxes_of_two_files_that_differ_do_not_count)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.fma", "8 4 3 1\n2 1 0 0 0\n0 0 0 1\n0.5 0 0 1\n");
+  write_text(folder / "b.fma", "8 4 3 1\n1 1 9 0 0\n8.5 0 0 3\n");
+  auto const output = (folder / "out.csv").string();
+  for (bool const is_swapped : {false, true})
+  {
+    auto const end = run_program({"run", (folder / (is_swapped ? "b.fma" : "a.fma")).string(),
+                                  "--sources", (folder / (is_swapped ? "a.fma" : "b.fma")).string(),
+                                  "--level", "0", "--workers", "0", "--output", output});
+    expect_success(end);
+    EXPECT_THAT(read_text(output), is_swapped ? testing::HasSubstr("8.5,0,0,3,0.24264705882352")
+                                              : testing::HasSubstr("0.5,0,0,1,0.375\n"));
+  }
+}
+
 // JSON alone on standard output, the words on the other.
 TEST(run, json_goes_to_standard_output_for_a_dash)
 {

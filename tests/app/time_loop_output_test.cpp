@@ -144,6 +144,26 @@ TEST(time_loop, json_has_every_key)
   EXPECT_THAT(end.out, testing::HasSubstr("energy        "));
 }
 
+// as under nohup, and in the background of a shell without job control
+TEST(time_loop, goes_on_where_its_parent_ignores_the_signal)
+{
+  temporary_folder const folder;
+  write_points(folder / "a.csv", cluster(3, 10, false));
+  auto const json = (folder / "o.json").string();
+  program const running(motion(folder / "a.csv", "gravity", 300, 1e-6,
+                               {"--workers", "0", "--frames", "1", "--json", json, "--output",
+                                (folder / "o.csv").string()}),
+                        {}, {"/bin/sh", "-c", "trap '' INT; exec \"$0\" \"$@\""});
+  auto const last = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (!std::filesystem::exists(folder / "o_000001.csv") &&
+         std::chrono::steady_clock::now() < last)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  running.send(SIGINT);
+  expect_success(running.wait());
+  EXPECT_EQ(read_json(json).at("steps"), "300");
+  EXPECT_EQ(read_json(json).at("interrupted"), "false");
+}
+
 TEST(time_loop, mistakes)
 {
   temporary_folder const folder;
