@@ -5,6 +5,7 @@
 #include "json.hpp"
 #include "machine.hpp"
 #include "picture.hpp"
+#include "plain_loop.hpp"
 #include "task_step.hpp"
 
 #include <nearfield/core/where.hpp>
@@ -48,7 +49,33 @@ namespace nearfield::app
                                               "   " + (r.check.passed() ? "PASS" : "FAIL"));
     }
 
-    // Measures every back-end in precision T. Returns the outputs of the last one.
+    // The near field by run_plain_loop(), as near_field_step() has it.
+    template <class T>
+    step_result plain_near_field(problem<T, 3> const& on, int repetitions)
+    {
+      auto const order = on.leaves().target_order();
+      auto const x = gather(order, on.targets());
+      auto const q = gather(order, on.inputs()[0]);
+      auto const list = on.leaves().interactions();
+      auto out = output_columns<T>(on, kernel), delivered = out;
+      plain_job<T> const job{
+          on.leaves().size(), on.leaves().targets().offsets.data(),
+          list.own.data(),    list.offsets.data(),
+          list.ranges.data(), {x.view().data()[0], x.view().data()[1], x.view().data()[2]},
+          q.data(),           {out[0].data(), out[1].data(), out[2].data(), out[3].data()}};
+      step_result result;
+      result.report.seconds = quickest(repetitions,
+                                       [&]
+                                       {
+                                         run_plain_loop(job);
+                                         for (std::size_t c = 0; c < out.size(); ++c)
+                                           scatter(order, out[c], delivered[c]);
+                                       });
+      result.outputs = in_double(std::move(delivered));
+      return result;
+    }
+
+    // Measures a plain loop and every back-end in precision T. Returns the outputs of the last one.
     template <class T>
     std::vector<std::vector<double>> measure(problem<T, 3> const& on, int workers, int repetitions,
                                              std::vector<demo_row>& rows)
@@ -56,8 +83,20 @@ namespace nearfield::app
       std::string const precision_name = sizeof(T) == 4 ? "f32" : "f64";
       double const interactions = static_cast<double>(on.leaves().interaction_count());
       step_result result;
-      double scalar_seconds = 0;
+      double plain_seconds = 0;
 
+      auto const add_row = [&](std::string const& name)
+      {
+        double const seconds = result.report.seconds;
+        if (plain_seconds == 0) plain_seconds = seconds;
+        rows.push_back({.backend = name,
+                        .precision = precision_name,
+                        .step = result.report,
+                        .rate = interactions / seconds,
+                        .speed_up = plain_seconds / seconds,
+                        .check = check_outputs(on, kernel, result.outputs, n_check)});
+        print_row(rows.back());
+      };
       // measures all forms and reports the fastest
       auto const add = [&](std::string const& name, execution_options options,
                            std::initializer_list<pair_form> forms)
@@ -71,15 +110,7 @@ namespace nearfield::app
           if (result.outputs.empty() || tried.report.seconds < result.report.seconds)
             result = std::move(tried);
         }
-        double const seconds = result.report.seconds;
-        if (scalar_seconds == 0) scalar_seconds = seconds;
-        rows.push_back({.backend = name,
-                        .precision = precision_name,
-                        .step = result.report,
-                        .rate = interactions / seconds,
-                        .speed_up = scalar_seconds / seconds,
-                        .check = check_outputs(on, kernel, result.outputs, n_check)});
-        print_row(rows.back());
+        add_row(name);
       };
       auto const add_skipped = [&](std::string const& name, std::string const& why)
       {
@@ -91,6 +122,9 @@ namespace nearfield::app
       std::string const simd_name = "simd " + std::string(nearfield::name_of(selected_isa()));
       execution_options const on_simd{
           .backend = backend::simd, .workers = 0, .repetitions = repetitions};
+      show_progress("  plain loop " + precision_name + " ...");
+      result = plain_near_field(on, repetitions);
+      add_row("plain loop");
       add("scalar",
           {.backend = backend::scalar, .workers = 0, .repetitions = std::min(repetitions, 3)},
           {one_sided});
@@ -207,7 +241,10 @@ namespace nearfield::app
               << number_text(1e-6 * static_cast<double>(leaves.interaction_count()), fixed, 1)
               << " million interactions, " << number_text(1e3 * tree_seconds, fixed, 1) << " ms"
               << "\ntable     " << kernel.name << ", the best of several runs; error at " << n_check
-              << " points against sums in long double\n";
+              << " points against sums in long double\n"
+              << "          plain loop: compiled with -O3 -ffast-math for "
+              << nearfield::name_of(chosen)
+              << ", as -march=native does here; speed-ups are over it\n";
     app::print_row("back-end", "", "        time interactions   speed-up      error");
 
     std::vector<demo_row> rows;

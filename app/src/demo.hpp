@@ -34,7 +34,7 @@ namespace nearfield::app
     std::string backend = {}, precision = {};
     std::string skipped = {}; ///< the reason if it was not measured
     step_report step = {};
-    double rate = 0, speed_up = 0; ///< directed pairs per second; relative to scalar
+    double rate = 0, speed_up = 0; ///< directed pairs per second; over the plain loop
     check_report check = {};
   };
 
