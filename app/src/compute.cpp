@@ -172,7 +172,8 @@ namespace nearfield::app
                                   cut_options const& cut)
   try
   {
-    if (!may_be_small(options.step, of.points.size())) return options.step;
+    if (gpu_alone(options.step) || !may_be_small(options.step, of.points.size()))
+      return options.step;
     check_interaction(options.interaction, of.points.dim);
     bool const single = options.precision == precision::f32, flat = of.points.dim == 2;
     auto const seconds = single
