@@ -169,7 +169,8 @@ namespace nearfield::test
     std::vector<index_type> const offsets{0, 1, 3}, list_offsets{0, 1, 1}, short_offsets{0, 1};
     std::vector<source_range> const own{{.begin = 0, .end = 1}, {.begin = 1, .end = 3}};
     std::vector<source_range> const ranges{{.begin = 1, .end = 3}}, beyond{{.begin = 1, .end = 4}},
-        shifted{{.begin = 1, .end = 3, .shift = 1}}, backwards{{.begin = 3, .end = 1}}, elsewhere{{.begin = 1, .end = 3, .set = 2}};
+        shifted{{.begin = 1, .end = 3, .shift = 1}}, backwards{{.begin = 3, .end = 1}},
+        elsewhere{{.begin = 1, .end = 3, .set = 2}};
     boxes const two{offsets}, one{short_offsets};
     auto const step = [&](boxes const& b, std::vector<source_range> const& r)
     {

@@ -18,8 +18,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <thread>
-#include <utility>
 #include <unistd.h>
+#include <utility>
 
 namespace nearfield
 {
@@ -71,7 +71,8 @@ namespace nearfield::test
       EXPECT_THAT([] { pair_cost({}, origin::table); }, complains_of("no samples"));
       for (samples const& wrong :
            {samples{{0, 0, 1}}, samples{{4, 0, 1}, {4, 0, 1}}, samples{{1, -1, 1}},
-            samples{{1, nan, 1}}, samples{{1, 0, 0}}, samples{{1, 0, nan}}, samples{{nan, 0, 1}}, samples{{0.5, 0, 1}}})
+            samples{{1, nan, 1}}, samples{{1, 0, 0}}, samples{{1, 0, nan}}, samples{{nan, 0, 1}},
+            samples{{0.5, 0, 1}}})
         EXPECT_THAT([&] { pair_cost(wrong, origin::table); }, complains_of("sample", "ascending"));
     }
 

@@ -278,8 +278,8 @@ namespace nearfield::test
     near_field(simd, k, tree, x.view(), q.view(), expected.view());
     constexpr double other = -77;
     std::vector<double> records(4 * n, other); // out, and a value of somebody else
-    strided const out{
-        soa<double, 3>({records.data(), records.data() + 1, records.data() + 2}, n), 4};
+    strided const out{soa<double, 3>({records.data(), records.data() + 1, records.data() + 2}, n),
+                      4};
     auto const expect_sums = [&]
     {
       for (std::size_t i = 0; i < n; ++i)
