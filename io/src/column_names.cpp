@@ -37,7 +37,7 @@ namespace nearfield::detail::io
     // x of pos_x, pos.x, posx and x_pos, 0 of Points:0; 3 for other names
     std::size_t component_of(std::string_view name, words prefixes)
     {
-      constexpr std::string_view separators = "_:.-";
+      constexpr std::string_view separators = "_:.- ";
       for (auto const prefix : prefixes)
       {
         auto rest = name;

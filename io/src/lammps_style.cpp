@@ -15,29 +15,33 @@ namespace nearfield::detail::io
     };
 
     // The columns of the Atoms section for each style, from LAMMPS's page on read_data; id, mol, type and
-    // flag are integers. Styles without fixed columns (tdpd, template) are left out.
+    // flags are integers. tdpd, whose columns depend on the simulation, is left out.
     constexpr style_entry styles[] = {
         {"angle", "id mol type x y z"},
         {"atomic", "id type x y z"},
-        {"body", "id type flag mass x y z"},
+        {"body", "id type bodyflag mass x y z"},
         {"bond", "id mol type x y z"},
         {"bpm/sphere", "id mol type diameter density x y z"},
         {"charge", "id type q x y z"},
+        {"dielectric", "id type q x y z mux muy muz area ed em epsilon curvature"},
         {"dipole", "id type q x y z mux muy muz"},
         {"dpd", "id type theta x y z"},
-        {"edpd", "id type temperature cv x y z"},
+        {"edpd", "id type edpd_temp edpd_cv x y z"},
         {"electron", "id type q spin radius x y z"},
-        {"ellipsoid", "id type flag density x y z"},
+        {"ellipsoid", "id type ellipsoidflag density x y z"},
         {"full", "id mol type q x y z"},
-        {"line", "id mol type flag density x y z"},
+        {"line", "id mol type lineflag density x y z"},
         {"mdpd", "id type rho x y z"},
         {"meso", "id type rho energy cv x y z"},
         {"molecular", "id mol type x y z"},
         {"peri", "id type volume density x y z"},
+        {"smd", "id type mol volume mass kradius cradius x0 y0 z0 x y z"},
         {"sph", "id type rho energy cv x y z"},
         {"sphere", "id type diameter density x y z"},
         {"spin", "id type x y z spx spy spz sp"},
-        {"tri", "id mol type flag density x y z"},
+        {"template", "id type mol template-index template-atom x y z"},
+        {"tri", "id mol type triangleflag density x y z"},
+        {"wavepacket", "id type q spin radius etag cs_re cs_im x y z"},
     };
 
     std::string known_styles()
@@ -95,7 +99,7 @@ namespace nearfield::detail::io
         auto const label = without_prefix(title);
         if (label == "id") atoms.id = std::min(atoms.id, c);
         if (label == "type") atoms.type = std::min(atoms.type, c);
-        if (label == "id" || label == "mol" || label == "molecule-id" || label == "flag")
+        if (label == "id" || label == "mol" || label == "molecule-id" || label.ends_with("flag"))
           atoms.integers.push_back(c);
       }
     }

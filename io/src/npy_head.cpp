@@ -96,9 +96,10 @@ namespace nearfield::detail::io
         auto const rest = text.substr(has_order ? 1 : 0);
         type.is_swapped = text.starts_with('>');
         type.kind = rest.empty() ? '?' : rest[0];
-        bool const has_size = rest.size() > 1 &&
-                              parse_number(rest.substr(1), size) == number_status::good &&
-                              size > 0 && size <= (1 << 20);
+        bool const has_size =
+            rest.size() > 1 &&
+            parse_number(rest.substr(1, rest.find('[') - 1), size) == number_status::good &&
+            size > 0 && size <= (1 << 20);
         type.size = has_size ? static_cast<std::size_t>(size) : 0;
         bool const is_real =
             type.kind == 'f' && (type.size == 2 || type.size == 4 || type.size == 8);
@@ -108,7 +109,7 @@ namespace nearfield::detail::io
         if (is_real || is_integer) return type;
         if (type.kind == 'U') type.size *= 4; // characters
         bool const has_width =
-            has_size && std::string_view("VSUabcf").find(type.kind) != std::string_view::npos;
+            has_size && std::string_view("VSUabcfmM").find(type.kind) != std::string_view::npos;
         type.kind = 'V';
         if (in_record && has_width) return type;
         fail_at_byte(name_, at, "type " + in_quotes(text),

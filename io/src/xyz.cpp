@@ -77,10 +77,15 @@ namespace nearfield
     void check_symbols(frame const& of, std::string const& name)
     {
       line_cursor lines(of.rows, of.line + 1);
+      std::vector<std::string_view> fields;
       for (std::string_view line; lines.next(line);)
       {
         if (!is_row(line)) continue;
-        auto const symbol = take_field(line);
+        split(line, ' ', fields);
+        if (fields.size() != 4)
+          fail_at_line(name, lines.line(), count_of(fields.size(), "field"),
+                       "4: a symbol, x, y and z (or give --columns _,x,y,z,q)");
+        auto const symbol = fields[0];
         double value = 0;
         std::int64_t number = 0;
         if (parse_number(symbol, value) == number_status::not_a_number) continue;
@@ -96,6 +101,7 @@ namespace nearfield
   {
     std::string_view line;
     std::int64_t n = 0;
+    if (content.starts_with("\xef\xbb\xbf")) content.remove_prefix(3); // a byte-order mark
     return line_cursor(content).next(line) && is_count(line, n);
   }
 

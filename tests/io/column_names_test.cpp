@@ -73,18 +73,19 @@ TEST_P(names_of_columns, say_what_they_are)
 
 INSTANTIATE_TEST_SUITE_P(
     csv, names_of_columns,
-    testing::Values(header{"mass,x,y,z", {1, 2, 3, -1, 0, -1, -1, -1}},
-                    header{"id,x,y,z", {1, 2, 3, -1, -1, -1, -1, -1}},
-                    header{"x,y,z,vx,vy,vz,mass", {0, 1, 2, -1, 6, 3, 4, 5}},
-                    header{"X,Y,Z,Charge,MASS", {0, 1, 2, 3, 4, -1, -1, -1}},
-                    header{"Q,M,z,y,x", {4, 3, 2, 0, 1, -1, -1, -1}},
-                    header{"x [nm],y [nm],z [nm],q (e)", {0, 1, 2, 3, -1, -1, -1, -1}},
-                    header{"pos_x,pos_y,pos_z,initial_charges", {0, 1, 2, 3, -1, -1, -1, -1}},
-                    header{"Points:0,Points:1,Points:2,radius", {0, 1, 2, -1, -1, -1, -1, -1}},
-                    header{"x,y,z,v_x,v_y,v_z", {0, 1, 2, -1, -1, 3, 4, 5}},
-                    header{"type,x,y,z,velocity_x,velocity_y,velocity_z,m",
-                           {1, 2, 3, -1, 7, 4, 5, 6}},
-                    header{"x,y,charges,x1,xs,qq,m2", {0, 1, -1, 2, -1, -1, -1, -1}}));
+    testing::Values(
+        header{"mass,x,y,z", {1, 2, 3, -1, 0, -1, -1, -1}},
+        header{"id,x,y,z", {1, 2, 3, -1, -1, -1, -1, -1}},
+        header{"x,y,z,vx,vy,vz,mass", {0, 1, 2, -1, 6, 3, 4, 5}},
+        header{"X,Y,Z,Charge,MASS", {0, 1, 2, 3, 4, -1, -1, -1}},
+        header{"Q,M,z,y,x", {4, 3, 2, 0, 1, -1, -1, -1}},
+        header{"x [nm],y [nm],z [nm],q (e)", {0, 1, 2, 3, -1, -1, -1, -1}},
+        header{"pos_x,pos_y,pos_z,initial_charges", {0, 1, 2, 3, -1, -1, -1, -1}},
+        header{"Points:0,Points:1,Points:2,radius", {0, 1, 2, -1, -1, -1, -1, -1}},
+        header{"x,y,z,v_x,v_y,v_z", {0, 1, 2, -1, -1, 3, 4, 5}},
+        header{"type,x,y,z,velocity_x,velocity_y,velocity_z,m", {1, 2, 3, -1, 7, 4, 5, 6}},
+        header{"Position X,Position Y,q,VELOCITY:0,velocity:1", {0, 1, -1, 2, -1, 3, 4, -1}},
+        header{"x,y,charges,x1,xs,qq,m2", {0, 1, -1, 2, -1, -1, -1, -1}}));
 
 TEST(names_of_columns, that_say_nothing_are_left_out_and_named)
 {

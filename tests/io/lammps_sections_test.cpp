@@ -114,6 +114,11 @@ TEST(lammps_sections, atoms_of_hybrid_styles_have_the_columns_of_all)
       file_of("", "Atoms # hybrid full dipole", "1 1 1 2 3 9 .5 0 0 1\n2 1 4 5 6 9 -.5 0 0 1\n"),
       "data.a");
   EXPECT_EQ(twice.inputs, (columns{{0.5, -0.5}}));
+  // two flags are two
+  auto const flags = parse_lammps(file_of("", "Atoms # hybrid line tri charge",
+                                          "1 1 1 2 3 9 1 7 0 .5\n2 1 4 5 6 9 0 7 1 -.5\n"),
+                                  "data.a");
+  EXPECT_EQ(flags.inputs, (columns{{0.5, -0.5}}));
   EXPECT_THAT(
       message_of([&] { parse_lammps(file_of("", "Atoms # hybrid sphere rock", both), "a"); }),
       testing::HasSubstr("found atom style 'rock'"));

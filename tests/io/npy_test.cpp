@@ -175,7 +175,7 @@ TEST(npy_points, of_records_have_the_names_of_their_fields)
 {
   temporary_folder const folder;
   std::string const types =
-      "{'descr': [('id', '<i4'), ('', '|V4'), ('Pos', '<f8', (3,)), ('name', "
+      "{'descr': [('id', '<i4'), ('when', '<M8[ns]'), ('', '|V4'), ('Pos', '<f8', (3,)), ('name', "
       "'<U2'), ('charge', '>f4'), ('momenta', '<f4', (3,)), ('mass', '<f8')], "
       "'fortran_order': False, 'shape': (2,), }";
   auto const swapped = [](float value)
@@ -185,9 +185,10 @@ TEST(npy_points, of_records_have_the_names_of_their_fields)
   };
   std::string values;
   for (int k = 0; k < 2; ++k)
-    values += bytes(7, 0, 1. + k, 2. + k, 3. + k, u'a', 0, 0).substr(0, 4 + 4 + 24) +
-              std::string(8, 'a') + swapped(0.5f + float(k)) + bytes(2.f, 4.f, 8.f, 2.);
-  std::string const length{static_cast<char>(types.size() + 1), 0};
+    values += bytes(7, 0., 0, 1. + k, 2. + k, 3. + k) + std::string(8, 'a') +
+              swapped(0.5f + float(k)) + bytes(2.f, 4.f, 8.f, 2.);
+  std::string const length{static_cast<char>(types.size() + 1),
+                           static_cast<char>((types.size() + 1) >> 8)};
   write_text(folder / "a.npy",
              "\x93NUMPY" + std::string("\x01\x00", 2) + length + types + "\n" + values);
   file_report report;
@@ -197,7 +198,7 @@ TEST(npy_points, of_records_have_the_names_of_their_fields)
   EXPECT_EQ(points.velocities, (columns{{1, 1}, {2, 2}, {4, 4}}));
   EXPECT_EQ(points.masses, (std::vector<double>{2, 2}));
   EXPECT_EQ(report.positions, std::vector<std::string>{"Pos"});
-  EXPECT_EQ(report.left_out, (std::vector<std::string>{"id", "name"}));
+  EXPECT_EQ(report.left_out, (std::vector<std::string>{"id", "when", "name"}));
   auto const second = read_points(folder / "a.npy", {.part = file_part{1, 2}});
   EXPECT_EQ(second.positions, (columns{{2}, {3}, {4}}));
 }

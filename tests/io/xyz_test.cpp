@@ -86,6 +86,13 @@ TEST(xyz, keys_have_any_case_and_names_the_synonyms_of_the_field)
   EXPECT_EQ(parse_xyz("1\nold_Properties=pos:R:3:q:R:1\nH 1 2 3\n", "a.xyz").inputs.size(), 0u);
 }
 
+TEST(xyz, a_byte_order_mark_is_no_part_of_the_number)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.xyz", std::string("\xef\xbb\xbf") + "1\n\nH 1 2 3\n");
+  EXPECT_EQ(read_points(folder / "a.xyz").positions, (columns{{1}, {2}, {3}}));
+}
+
 TEST(xyz, an_atomic_number_is_a_symbol)
 {
   file_report report;
