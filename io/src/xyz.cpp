@@ -73,9 +73,10 @@ namespace nearfield
       return true;
     }
 
-    // A number that is no element would be taken for one: the rows have no symbols.
-    void check_symbols(frame const& of, std::string const& name)
+    // Whether some rows begin with an atomic number. Other numbers are no symbols: the rows are something else.
+    bool has_atomic_numbers(frame const& of, std::string const& name)
     {
+      bool has_numbers = false;
       line_cursor lines(of.rows, of.line + 1);
       std::vector<std::string_view> fields;
       for (std::string_view line; lines.next(line);)
@@ -93,7 +94,9 @@ namespace nearfield
           fail_at_line(name, lines.line(), in_quotes(symbol) + " for the symbol of an element",
                        "a word or an atomic number, then x, y and z (or give --columns x,y,z,q for "
                        "rows of numbers)");
+        has_numbers = true;
       }
+      return has_numbers;
     }
   }
 
@@ -116,9 +119,10 @@ namespace nearfield
       fail_at_line(name, 1, "the end of the file", "the number of points");
     for (frame next; take_frame(lines, name, next);) frames.push_back(next);
     auto const& chosen = frames[check_frame(options, frames.size(), name)];
-    auto const comment = read_xyz_comment(chosen.comment, name, chosen.line + 1);
+    auto comment = read_xyz_comment(chosen.comment, name, chosen.line + 1);
     bool const is_given = !options.columns.empty();
-    if (!is_given && !comment.has_properties) check_symbols(chosen, name);
+    if (!is_given && !comment.has_properties && has_atomic_numbers(chosen, name))
+      comment.columns.titles[0] = "column 1, of atomic numbers";
     auto const map =
         map_of(is_given ? columns_given(options, name) : comment.columns, options.dim,
                [&](std::string const& found, std::string const& expected)

@@ -99,6 +99,8 @@ TEST(xyz, an_atomic_number_is_a_symbol)
   auto const points = parse_xyz("2\n\n1 1 2 3\n118 4 5 6\n", "a.xyz", {}, &report);
   EXPECT_EQ(points.positions, (columns{{1, 4}, {2, 5}, {3, 6}}));
   EXPECT_EQ(report.format, "XYZ");
+  EXPECT_EQ(report.left_out, std::vector<std::string>{"column 1, of atomic numbers"});
+  parse_xyz("1\n\nH 1 2 3\n", "a.xyz", {}, &report);
   EXPECT_EQ(report.left_out, std::vector<std::string>{"symbol"});
 }
 
