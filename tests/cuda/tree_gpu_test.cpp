@@ -211,6 +211,38 @@ namespace nearfield::test
       }
   }
 
+  TYPED_TEST(cuda_tree_of, gaps_to_points_far_away_are_cut_as_on_the_cpu)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const y = make_points<T, dim>(cloud::uniform, 4000);
+    auto x = make_points<T, dim>(cloud::plummer, 3000);
+    for (T const far : {T(-1e13), T(2e13), T(3e37)})
+    {
+      SCOPED_TRACE(far);
+      for (auto& column : x.columns) column.push_back(far);
+      EXPECT_FALSE(build_tree(x.view(), {.max_leaf_size = 16}).pieces(0).empty());
+      this->expect_one_set(x, {.max_leaf_size = 16});
+      this->expect_two_sets(x, y, {.max_leaf_size = 16});
+      this->expect_two_sets(y, x, {.max_leaf_size = 16});
+    }
+    // what enqueue() does not do
+    auto const on_x = this->upload(x), on_y = this->upload(y);
+    auto tree = build_tree(cuda, on_x.view(), {.max_leaf_size = 16});
+    tree.enqueue(on_x.view());
+    tree.finish();
+    EXPECT_TRUE(tree.pieces(0).empty());
+    EXPECT_GT(tree.largest_leaf(), 1024u);
+    tree.rebuild(on_x.view());
+    EXPECT_LE(tree.largest_leaf(), 16u);
+    tree.rebuild(on_y.view());
+    expect_equal(tree, build_tree(y.view(), {.max_leaf_size = 16}));
+    // many points at one place
+    for (auto& column : x.columns) std::fill_n(column.begin(), 2000, column[0]);
+    for (auto& column : x.columns) column.resize(3000);
+    this->expect_one_set(x, {.max_leaf_size = 16});
+  }
+
   TYPED_TEST(cuda_tree_of, wrong_points_and_options_are_refused_as_on_the_cpu)
   {
     using T = typename TypeParam::real;

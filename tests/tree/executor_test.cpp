@@ -129,6 +129,20 @@ namespace nearfield::test
     }
   }
 
+  TYPED_TEST(on_executor, trees_with_gaps_are_those_of_one_thread)
+  {
+    using real = typename TypeParam::real;
+    auto x = make_points<real, TypeParam::dim>(cloud::uniform, 20'000);
+    auto const y = make_points<real, TypeParam::dim>(cloud::uniform, 9'000, 3);
+    for (auto& column : x.columns) column[5] = real(1e13);
+    tree_options<TypeParam::dim> const options{.max_leaf_size = 20};
+    EXPECT_FALSE(build_tree(x.view(), options).pieces(0).empty());
+    threads on(3);
+    expect_same_tree(build_tree(on, x.view(), options), build_tree(x.view(), options));
+    expect_same_tree(build_tree(on, x.view(), y.view(), options),
+                     build_tree(x.view(), y.view(), options));
+  }
+
   TYPED_TEST(on_executor, periodic_trees_are_those_of_one_thread)
   {
     constexpr int dim = TypeParam::dim;

@@ -22,6 +22,7 @@ namespace nearfield::test
   {
     EXPECT_EQ(a.root(), b.root());
     EXPECT_EQ(a.period(), b.period());
+    for (int d = 0; d < Dim; ++d) EXPECT_TRUE(std::ranges::equal(a.pieces(d), b.pieces(d)));
     EXPECT_EQ(a.order(), b.order());
     EXPECT_EQ(a.depth(), b.depth());
     ASSERT_EQ(a.has_one_set(), b.has_one_set());

@@ -9,19 +9,25 @@
 #include <cmath>
 #include <limits>
 #include <span>
-#include <type_traits>
 
 namespace nearfield::detail
 {
   namespace
   {
-    template <class T, int Dim>
-    std::uint64_t key_of(cell_grid<T, Dim> const& grid, strided<T const, Dim> const& points,
-                         std::size_t i)
+    /// The keys of points whose places on each axis are place(grid, axis, x).
+    template <class Key, class T, int Dim, class Place>
+    void write_cells(cell_grid<T, Dim> const& given, strided<T const, Dim> const& points, Key* keys,
+                     Place const& place)
     {
-      std::array<std::uint32_t, Dim> at;
-      for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, points[a][i]);
-      return grid.key(at);
+      // copies: as far as the compiler knows, a store to a key could change the grid
+      cell_grid<T, Dim> const grid = given;
+      strided<T const, Dim> const x = points;
+      for (std::size_t i = 0; i < x.size(); ++i)
+      {
+        std::array<std::uint32_t, Dim> at;
+        for (int a = 0; a < Dim; ++a) at[a] = grid.index_of(a, place(grid, a, x[a][i]));
+        keys[i] = static_cast<Key>(grid.key(at));
+      }
     }
 
     /// 0 for -0, so that zero displacements have one sign: no other difference is -0.
@@ -40,16 +46,19 @@ namespace nearfield::detail
     constexpr std::size_t padding = cell_view<T, Dim>::padding;
     sorted.order.resize(n + padding);
     std::fill_n(sorted.order.begin() + static_cast<std::ptrdiff_t>(n), padding, 0);
+    bool const has_pieces =
+        std::ranges::any_of(grid.pieces, [](axis_pieces const& axis) { return axis.n > 0; });
     this_thread here;
     order_by_cell(here, grid.size(), std::span(sorted.order).first(n), sorted, scratch,
                   [&](auto* keys)
                   {
-                    // copies: as far as the compiler knows, a store to a key could change the grid
-                    cell_grid<T, Dim> const cells = grid;
-                    strided<T const, Dim> const x = points;
-                    for (std::size_t i = 0; i < n; ++i)
-                      keys[i] = static_cast<std::remove_reference_t<decltype(*keys)>>(
-                          key_of(cells, x, i));
+                    if (has_pieces)
+                      write_cells(grid, points, keys,
+                                  [](auto const& of, int a, T x) { return of.place(a, x); });
+                    else
+                      write_cells(grid, points, keys,
+                                  [](auto const& of, int a, T x)
+                                  { return of.place_without_pieces(a, x); });
                   });
     index_type const* const order = sorted.order.data();
     // random reads rather than random writes: loads can overtake each other
@@ -71,7 +80,7 @@ namespace nearfield::detail
       throw error("cell_list: coordinate " + std::to_string(axis) + " of point " +
                   std::to_string(i) + " of the " + name + " is " + number_text(value) +
                   (std::isfinite(value) ? ", outside the periodic box [0, " + number_text(period) +
-                                              "); wrap it into the box"
+                                              "); wrap it into the box, as nearfield::wrap() does"
                                         : "; give finite coordinates"));
     }
   }

@@ -34,25 +34,26 @@ namespace nearfield::detail
   void device_cells<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
                                    T cutoff)
   {
-    auto const [grid, geometry] =
-        grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff);
-    build(grid, geometry, targets, sources, one_set);
+    build(grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff), targets, sources,
+          one_set);
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::build(cell_grid<T, Dim> const& grid, cell_geometry const& geometry,
-                                   columns const& targets, columns const& sources, bool one_set)
+  void device_cells<T, Dim>::build(found_grid<T, Dim>&& found, columns const& targets,
+                                   columns const& sources, bool one_set)
   {
     // to be freed when the device has work again
     sorted_points old_targets = std::exchange(targets_, {});
     sorted_points old_sources = std::exchange(sources_, {});
-    grid_ = grid;
-    geometry_ = geometry;
+    grid_ = found.grid;
+    pieces_ = std::move(found.pieces); // where the grid's are
+    geometry_ = found.geometry;
     target_x_ = targets;
     source_x_ = sources;
     one_set_ = one_set;
     try
     {
+      pieces_on_device_ = device_pieces<Dim>(pieces_, stream_);
       sort(targets_, targets, old_targets);
       if (!one_set) sort(sources_, sources, old_sources);
     }
@@ -86,7 +87,7 @@ namespace nearfield::detail
                                              sorted_points& old)
   {
     device_points<T, Dim> const points(x);
-    cell_of_point<T, Dim> const cells(grid_, geometry_);
+    cell_of_point<T, Dim> const cells = this->cells();
     std::size_t const n = points.n;
     std::size_t const n_cells = static_cast<std::size_t>(geometry_.total_cells());
     std::uint32_t const group = geometry_.group;
@@ -136,7 +137,7 @@ namespace nearfield::detail
   void device_cells<T, Dim>::sort_by_keys(sorted_points& to, columns const& x, bool alone)
   {
     device_points<T, Dim> const points(x);
-    cell_of_point<T, Dim> const cells(grid_, geometry_);
+    cell_of_point<T, Dim> const cells = this->cells();
     std::size_t const n = points.n;
     unsigned const blocks = blocks_for(n, block_threads);
     to.keys = device_array<std::uint64_t>(n, stream_, "cuda_cell_list: keys");
@@ -199,7 +200,7 @@ namespace nearfield::detail
     if (to.n == 0 || to.any_records()) return;
     to.records = device_array<uint4>(to.n, stream_, "cuda_cell_list: records");
     gather_records<T, Dim><<<blocks_for(to.n, block_threads), block_threads, 0, stream_>>>(
-        device_points<T, Dim>(x), {grid_, geometry_}, to.order.data(), to.records.data());
+        device_points<T, Dim>(x), cells(), to.order.data(), to.records.data());
     check_cuda(cudaGetLastError(), "cuda_cell_list: gather_records");
   }
 

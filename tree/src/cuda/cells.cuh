@@ -7,7 +7,9 @@
 
 #include <nearfield/tree/cuda.hpp>
 
+#include <array>
 #include <cstddef>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -80,8 +82,14 @@ namespace nearfield::detail
     }
 
   private:
-    void build(cell_grid<T, Dim> const& grid, cell_geometry const& geometry, columns const& targets,
-               columns const& sources, bool one_set);
+    void build(found_grid<T, Dim>&& found, columns const& targets, columns const& sources,
+               bool one_set);
+    [[nodiscard]] cell_of_point<T, Dim> cells() const
+    {
+      cell_grid<T, Dim> grid = grid_;
+      for (int a = 0; a < Dim; ++a) grid.pieces[a] = pieces_on_device_.of(a);
+      return {grid, geometry_};
+    }
     void sort(sorted_points& to, columns const& x, sorted_points& old);
     void sort_with_table(sorted_points& to, columns const& x, sorted_points& old);
     /// `alone`: without a table; items and starts come from the keys, which are kept.
@@ -95,6 +103,8 @@ namespace nearfield::detail
     bool one_set_ = true;
     columns target_x_, source_x_;
     cell_grid<T, Dim> grid_;
+    std::array<std::vector<axis_piece>, Dim> pieces_; ///< of the grid
+    device_pieces<Dim> pieces_on_device_;
     cell_geometry geometry_;
     sorted_points targets_, sources_;
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};

@@ -54,6 +54,11 @@ namespace nearfield
     return tree_->root();
   }
   template <int Dim>
+  std::span<axis_piece const> cuda_tree<Dim>::pieces(int axis) const
+  {
+    return tree_->pieces()[axis];
+  }
+  template <int Dim>
   leaf_order cuda_tree<Dim>::order() const
   {
     auto const& options = tree_->options();
@@ -168,6 +173,7 @@ namespace nearfield
     typename tree<Dim>::parts parts;
     parts.root = root();
     parts.period = tree_->options().period;
+    parts.pieces = tree_->pieces();
     parts.shifts = detail::shifts_of(parts.period);
     parts.order = order();
     parts.depth = depth();

@@ -123,6 +123,7 @@ namespace nearfield::detail
     [[nodiscard]] cuda_stream stream() const { return stream_; }
     [[nodiscard]] tree_options<Dim> const& options() const { return options_; }
     [[nodiscard]] cube<Dim> const& root() const { return root_; }
+    [[nodiscard]] tree_pieces<Dim> const& pieces() const { return pieces_; }
     [[nodiscard]] tree_report<Dim> const& found() const { return found_; }
     [[nodiscard]] tree_tables<Dim> const& tables() const { return tables_; }
     [[nodiscard]] bool one_set() const { return one_set_; }
@@ -150,8 +151,20 @@ namespace nearfield::detail
 
     using sets = std::array<sorted_keys, 2>; ///< targets, sources
 
+    /// A root without the gaps that are left out.
+    struct cut_root
+    {
+      cube<Dim> root{};
+      tree_pieces<Dim> pieces{};
+    };
+
     template <class T>
-    void sort(device_positions<T, Dim> const& points, sets& sorted, tree_tables<Dim>& to);
+    void sort(device_positions<T, Dim> const& points, sets& sorted, tree_tables<Dim>& to,
+              cut_root const* cut = nullptr);
+    /// Whether leaves of the last level are crowded, and there are gaps to be cut.
+    template <class T>
+    bool cut_gaps_of(device_positions<T, Dim> const& points, tree_tables<Dim> const& tables,
+                     cut_root& cut) const;
     /// The rest does not depend on T: leaves, lists and numbers.
     void find_heads(sets& sorted, tree_tables<Dim>& to, curve_range const& owned = {});
     leaf_heads<Dim> heads_of(sorted_keys const& set, int s, tree_tables<Dim>& to) const;
@@ -169,6 +182,7 @@ namespace nearfield::detail
     tree_options<Dim> options_;
     device_array<std::array<double, 3>> shifts_;
     cube<Dim> root_;
+    tree_pieces<Dim> pieces_;
     bool one_set_ = true;
     tree_tables<Dim> tables_;
     tree_report<Dim> found_{};

@@ -92,7 +92,11 @@ namespace nearfield::detail
     {
       on_device const here(number_);
       part_.reset(); // of the points before, which may not be refused any more
-      axes_ = device_axes<Dim>(axes);
+      tree_pieces<Dim> pieces;
+      for (int d = 0; d < Dim; ++d)
+        pieces[d].assign(axes[d].pieces.pieces, axes[d].pieces.pieces + axes[d].pieces.n);
+      pieces_ = device_pieces<Dim>(pieces, stream_);
+      axes_ = device_axes<Dim>(axes, pieces_);
       layout_ = layout;
       std::size_t const n = x_[0].size();
       keys_ = device_array<std::uint64_t>(n, stream_, what);
@@ -457,6 +461,7 @@ namespace nearfield::detail
     cudaStream_t stream_ = nullptr;
     std::shared_ptr<CUstream_st> stream_of_lists_; ///< the same, which lists may outlive
     std::array<double, Dim> period_{};
+    device_pieces<Dim> pieces_; ///< of the axes
     device_axes<Dim> axes_;
     key_layout layout_;
     columns x_;            ///< as the caller has them, until they are sorted

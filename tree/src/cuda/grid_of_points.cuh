@@ -1,6 +1,7 @@
 #pragma once
 
 #include "bounds.cuh"
+#include "device_axis.cuh"
 #include "geometry.hpp"
 #include "launch.cuh"
 #include "pinned.hpp"
@@ -11,8 +12,10 @@
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
+#include <array>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -28,6 +31,14 @@ namespace nearfield::detail
                     " is null; give a column of " + std::to_string(x.size()) + " values");
   }
 
+  template <class T, int Dim>
+  struct found_grid
+  {
+    cell_grid<T, Dim> grid;
+    std::array<std::vector<axis_piece>, Dim> pieces{}; ///< of the grid
+    cell_geometry geometry{};
+  };
+
   /// Computes the grid over the bounding box of all points.
   template <class T, int Dim>
   class grid_of_points
@@ -41,10 +52,8 @@ namespace nearfield::detail
 
     /// For one set, `targets`, or two. Kernels report to `found`, in pinned memory. Throws nearfield::error
     /// for points that no grid can hold.
-    std::pair<cell_grid<T, Dim>, cell_geometry> operator()(device_bounds<Dim>* found,
-                                                           columns const& targets,
-                                                           columns const& sources, int n_sets,
-                                                           T cutoff)
+    found_grid<T, Dim> operator()(device_bounds<Dim>* found, columns const& targets,
+                                  columns const& sources, int n_sets, T cutoff)
     {
       check_cell_options(cutoff, options_);
       check_columns<T, Dim>("points", sources);
@@ -86,10 +95,22 @@ namespace nearfield::detail
         }
         first = false;
       }
-      auto const grid = make_cell_grid<T, Dim>(lower, upper, cutoff, options_);
+      found_grid<T, Dim> result{make_cell_grid<T, Dim>(lower, upper, cutoff, options_)};
+      cell_grid<T, Dim>& grid = result.grid;
       std::array<double, Dim> extent{};
-      for (int a = 0; a < Dim; ++a) extent[a] = double(upper[a]) - double(lower[a]);
-      return {grid, make_cell_geometry<T, Dim>(grid, extent)};
+      for (int a = 0; a < Dim; ++a)
+      {
+        extent[a] = double(upper[a]) - double(lower[a]);
+        if (!has_wide_cells(grid, options_, a)) continue;
+        device_axis const axis(targets[a], targets.size(), sources[a],
+                               n_sets == 2 ? sources.size() : 0, stream_);
+        leave_gaps_out(
+            grid, options_, a, axis.spacing(crowd_of_cell),
+            [&](double length) { return axis.gaps(length); }, result.pieces[a]);
+        if (grid.pieces[a].n > 0) extent[a] = grid.cells[a] / grid.inverse_width[a];
+      }
+      result.geometry = make_cell_geometry<T, Dim>(grid, extent);
+      return result;
     }
 
   private:
@@ -107,7 +128,7 @@ namespace nearfield::detail
                                   " is " + number_text(value);
         if (!finite) throw error(found + "; give finite coordinates");
         throw error(found + ", outside the periodic box [0, " + number_text(period) +
-                    "); wrap the points into it");
+                    "); wrap the points into it, as nearfield::wrap() does on the host");
       }
       throw error("cuda_cell_list: point " + std::to_string(i) + " changed during the call");
     }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace nearfield::detail
 {
@@ -48,6 +49,7 @@ namespace nearfield::detail
     [[nodiscard]] cuda_stream stream() const { return nullptr; }
     [[nodiscard]] tree_options<Dim> const& options() const { return options_; }
     [[nodiscard]] cube<Dim> const& root() const { return root_; }
+    [[nodiscard]] std::array<std::vector<axis_piece>, Dim> const& pieces() const { return pieces_; }
     [[nodiscard]] report_of_tree const& found() const { return found_; }
     [[nodiscard]] tables_of_tree const& tables() const { return tables_; }
     [[nodiscard]] std::span<std::array<double, 3> const> shifts() const { return {}; }
@@ -58,6 +60,7 @@ namespace nearfield::detail
   private:
     tree_options<Dim> options_;
     cube<Dim> root_;
+    std::array<std::vector<axis_piece>, Dim> pieces_;
     report_of_tree found_{};
     tables_of_tree tables_;
   };

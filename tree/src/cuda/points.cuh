@@ -32,10 +32,14 @@ namespace nearfield::detail
     cell_grid<T, Dim> grid;
     std::uint32_t row_cells;
     double units_per_length;
+    double units_per_cell[Dim];
 
+    /// The pieces of the grid are in device memory.
     cell_of_point(cell_grid<T, Dim> const& g, cell_geometry const& geometry)
         : grid(g), row_cells(geometry.row_cells), units_per_length(geometry.units_per_length)
-    {}
+    {
+      for (int a = 0; a < Dim; ++a) units_per_cell[a] = units_per_length / grid.inverse_width[a];
+    }
 
     __device__ std::uint64_t key(device_points<T, Dim> const& points, std::uint32_t i) const
     {
@@ -45,14 +49,20 @@ namespace nearfield::detail
       return row * row_cells + grid.index(Dim - 1, points.x[Dim - 1][i]);
     }
 
-    /// The coordinates in units, modulo 2^32, and the index.
+    /// The coordinates in units, modulo 2^32, and the index. Without the gaps that are left out: the cells around an
+    /// item span few units, wherever a gap ends.
     __device__ uint4 record(device_points<T, Dim> const& points, std::uint32_t i) const
     {
       std::uint32_t u[3] = {0, 0, 0};
 #pragma unroll
       for (int a = 0; a < Dim; ++a)
-        u[3 - Dim + a] = static_cast<std::uint32_t>(__double2ll_rn(
-            (static_cast<double>(points.x[a][i]) - grid.lower[a]) * units_per_length));
+      {
+        T const x = points.x[a][i];
+        double const units = grid.pieces[a].n == 0
+                                 ? (static_cast<double>(x) - grid.lower[a]) * units_per_length
+                                 : grid.place(a, x) * units_per_cell[a];
+        u[3 - Dim + a] = static_cast<std::uint32_t>(__double2ll_rn(units));
+      }
       return make_uint4(u[0], u[1], u[2], i);
     }
   };

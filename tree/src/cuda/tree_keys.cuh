@@ -3,6 +3,7 @@
 #include "../images.hpp"
 #include "../keys.hpp"
 #include "bounds.cuh"
+#include "device_axis.cuh"
 #include "device_tree.cuh"
 #include "launch.cuh"
 #include "points.cuh"
@@ -15,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -31,6 +33,7 @@ namespace nearfield::detail
     bool has[2];                      ///< whether a set has points
     double centre[Dim], half_width;
     double period[Dim]; ///< 0: an open axis
+    axis_pieces pieces[Dim];
 
     __device__ void find()
     {
@@ -65,14 +68,17 @@ namespace nearfield::detail
   struct device_axes
   {
     double lower[Dim], width[Dim];
+    axis_pieces pieces[Dim];
 
     device_axes() = default;
-    explicit device_axes(std::array<key_axis, Dim> const& axes)
+    /// Pieces in device memory take the place of those of the axes.
+    device_axes(std::array<key_axis, Dim> const& axes, device_pieces<Dim> const& on_device)
     {
       for (int d = 0; d < Dim; ++d)
       {
         lower[d] = axes[d].lower;
         width[d] = axes[d].width;
+        pieces[d] = on_device.of(d);
       }
     }
 
@@ -87,7 +93,8 @@ namespace nearfield::detail
       for (int d = 0; d < Dim; ++d)
       {
         double const x = points.x[d][i];
-        double const place = __dmul_rn(__ddiv_rn(__dsub_rn(x, lower[d]), width[d]), boxes_per_axis);
+        double const distance = pieces[d].n == 0 ? __dsub_rn(x, lower[d]) : pieces[d].place(x, 1);
+        double const place = __dmul_rn(__ddiv_rn(distance, width[d]), boxes_per_axis);
         index[d] = static_cast<std::uint32_t>(place > 0 ? (place < last ? place : last) : 0);
       }
       return layout.order == leaf_order::morton
@@ -122,6 +129,7 @@ namespace nearfield::detail
       bool const is_periodic = root.period[d] > 0;
       axes.lower[d] = is_periodic ? 0 : __dsub_rn(root.centre[d], root.half_width);
       axes.width[d] = is_periodic ? root.period[d] : width;
+      axes.pieces[d] = root.pieces[d];
       if (is_periodic)
         inside &= x >= 0 && x < static_cast<T>(root.period[d]);
       else
@@ -177,7 +185,7 @@ namespace nearfield::detail
   template <int Dim>
   template <class T>
   void device_tree<Dim>::sort(device_positions<T, Dim> const& points, sets& sorted,
-                              tree_tables<Dim>& to)
+                              tree_tables<Dim>& to, cut_root const* cut)
   {
     std::array<device_points<T, Dim>, 2> const all{device_points<T, Dim>(points.targets),
                                                    device_points<T, Dim>(points.sources)};
@@ -185,7 +193,16 @@ namespace nearfield::detail
     double limit = 0;
     for (int s = 0; s < 2; ++s) root.has[s] = all[s].n > 0;
     std::ranges::copy(options_.period, root.period);
-    if (options_.root)
+    device_pieces<Dim> pieces;
+    if (cut)
+    {
+      std::ranges::copy(cut->root.centre, root.centre);
+      root.half_width = cut->root.half_width;
+      limit = std::numeric_limits<double>::infinity();
+      pieces = device_pieces<Dim>(cut->pieces, stream_);
+      for (int d = 0; d < Dim; ++d) root.pieces[d] = pieces.of(d);
+    }
+    else if (options_.root)
     {
       std::ranges::copy(options_.root->centre, root.centre);
       root.half_width = options_.root->half_width;
@@ -229,6 +246,58 @@ namespace nearfield::detail
     }
   }
 
+  /// *found: whether the points of a leaf that holds more than `most` are not all at one place. A block for each leaf.
+  template <class T, int Dim>
+  __global__ void find_crowds(device_points<T, Dim> points, index_type const* order,
+                              index_type const* offsets, std::uint32_t n_leaves, std::uint32_t most,
+                              std::uint32_t* found)
+  {
+    for (std::uint32_t b = blockIdx.x; b < n_leaves; b += gridDim.x)
+    {
+      index_type const begin = offsets[b], end = offsets[b + 1];
+      if (end - begin <= most) continue;
+      for (index_type p = begin + threadIdx.x; p < end; p += block_threads)
+        for (int d = 0; d < Dim; ++d)
+          if (points.x[d][order[p]] != points.x[d][order[begin]]) *found = 1;
+    }
+  }
+
+  template <int Dim>
+  template <class T>
+  bool device_tree<Dim>::cut_gaps_of(device_positions<T, Dim> const& points,
+                                     tree_tables<Dim> const& tables, cut_root& cut) const
+  {
+    list_report const& built = built_->lists;
+    auto const most = static_cast<std::uint32_t>(crowd_of_leaf(options_.max_leaf_size));
+    if (options_.level || options_.root || built.largest <= most) return false;
+    device_array<std::uint32_t> any(1, stream_, "build_tree: gaps");
+    device_clear(any.data(), sizeof most, stream_);
+    auto const look = [&](soa<T const, Dim> const& x, device_array<index_type> const& order,
+                          device_array<index_type> const& offsets)
+    {
+      find_crowds<T, Dim><<<std::min(built.leaves, 1u << 16), block_threads, 0, stream_>>>(
+          device_points<T, Dim>(x), order.data(), offsets.data(), built.leaves, most, any.data());
+      check_cuda(cudaGetLastError(), "build_tree: find_crowds");
+    };
+    look(points.targets, tables.target_order, tables.target_offsets);
+    if (!points.one_set) look(points.sources, tables.source_order, tables.source_offsets);
+    std::uint32_t is_crowded = 0;
+    device_copy(&is_crowded, any.data(), sizeof is_crowded, stream_);
+    if (is_crowded == 0) return false;
+    std::array<device_axis, Dim> axes;
+    std::array<axis_spacing, Dim> spacing;
+    for (int d = 0; d < Dim; ++d)
+    {
+      if (options_.period[d] > 0) continue;
+      axes[d] = device_axis(points.targets[d], points.targets.size(), points.sources[d],
+                            points.sources.size(), stream_);
+      spacing[d] = axes[d].spacing(crowd_of_tree(tables.n_targets + tables.n_sources));
+    }
+    return cut_gaps<Dim>(
+        spacing, options_.period, max_level<Dim>,
+        [&](int d, double length) { return axes[d].gaps(length); }, cut.root, cut.pieces);
+  }
+
   template <int Dim>
   template <class T>
   void device_tree<Dim>::build(device_positions<T, Dim> const& points)
@@ -244,6 +313,16 @@ namespace nearfield::detail
     find_heads(sorted, tables);
     make_tables(sorted, points.one_set, tables);
     if (built_->invalid != 0) throw_error_of_host(points, options_, stream_);
+    cut_root cut;
+    if (cut_gaps_of(points, tables, cut))
+    {
+      device_clear(tables.report.data(), sizeof(tree_report<Dim>), stream_);
+      sorted = {};
+      sort(points, sorted, tables, &cut);
+      find_heads(sorted, tables);
+      make_tables(sorted, points.one_set, tables);
+    }
+    pieces_ = std::move(cut.pieces);
     tables_ = std::move(tables);
     one_set_ = points.one_set;
     complain_ = nullptr;
@@ -266,6 +345,7 @@ namespace nearfield::detail
       throw_error_of_host(points, options, stream);
     };
     is_whole_ = is_known_ = false;
+    pieces_ = {};
     device_clear(tables_.report.data(), sizeof(tree_report<Dim>), stream_);
     sets sorted;
     sort(points, sorted, tables_);

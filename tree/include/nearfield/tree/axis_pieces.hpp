@@ -10,11 +10,13 @@ namespace nearfield
   /// offset + (x - origin) scale, where the scale of a grid is the inverse width of a cell, and that of a tree is 1.
   struct axis_piece
   {
-    double
-        first; ///< the piece has the coordinates from here to the `first` of the next piece, length^1
+    /// the piece has the coordinates from here to the `first` of the next one, length^1
+    double first;
     double origin; ///< length^1
-    double
-        offset; ///< cells before the origin, or the length from the lower end of the root box to it
+    /// cells before the origin, or the length from the lower end of the root box to it
+    double offset;
+
+    friend bool operator==(axis_piece const&, axis_piece const&) = default;
   };
 
   /// The pieces of an axis in ascending order; none if no gap is left out. It owns nothing.
@@ -33,7 +35,13 @@ namespace nearfield
         at += x >= pieces[at + half].first ? half : 0;
         left -= half;
       }
-      return pieces[at].offset + (x - pieces[at].origin) * scale;
+      double const distance = x - pieces[at].origin;
+#ifdef __CUDA_ARCH__
+      // as on CPUs, without contraction
+      return __dadd_rn(pieces[at].offset, __dmul_rn(distance, scale));
+#else
+      return pieces[at].offset + distance * scale;
+#endif
     }
   };
 }

@@ -56,17 +56,26 @@ namespace nearfield
     /// R^2, rounded once: a pair is listed if r2 < R^2.
     [[nodiscard]] NEARFIELD_FN T cutoff_squared() const { return cutoff * cutoff; }
 
-    /// The coordinate x in cells, from the lower end of cell 0 on.
+    /// The coordinate x in cells, from the lower end of cell 0 on, if no gap is left out.
+    [[nodiscard]] NEARFIELD_FN double place_without_pieces(int axis, T x) const
+    {
+      return (double(x) - lower[axis]) * inverse_width[axis];
+    }
+    /// The same on any axis.
     [[nodiscard]] NEARFIELD_FN double place(int axis, T x) const
     {
-      return pieces[axis].n == 0 ? (double(x) - lower[axis]) * inverse_width[axis]
+      return pieces[axis].n == 0 ? place_without_pieces(axis, x)
                                  : pieces[axis].place(double(x), inverse_width[axis]);
     }
 
     /// The cell of coordinate x on an axis.
     [[nodiscard]] NEARFIELD_FN std::uint32_t index(int axis, T x) const
     {
-      double const place = this->place(axis, x);
+      return index_of(axis, place(axis, x));
+    }
+    /// The cell of a place on an axis.
+    [[nodiscard]] NEARFIELD_FN std::uint32_t index_of(int axis, double place) const
+    {
       double const last = double(cells[axis] - 1);
       // written this way, the comparisons clamp both -0.1 and a rounded-up end
       return place > 0 ? static_cast<std::uint32_t>(place < last ? place : last) : 0u;
@@ -134,8 +143,9 @@ namespace nearfield
         if (period > 0 && period < 2 * cutoff)
           throw error(name + "the period " + number_text(period) + " of axis " + std::to_string(a) +
                       " is less than twice the cutoff " + number_text(cutoff) +
-                      ", so a point could meet two images of another; give a smaller cutoff or a "
-                      "larger period");
+                      ", so a point could meet two images of another; give a period of at least " +
+                      number_text(2 * cutoff) + " or a cutoff of at most " +
+                      number_text(period / 2));
       }
     }
   }

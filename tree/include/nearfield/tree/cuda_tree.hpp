@@ -93,7 +93,8 @@ namespace nearfield
 
     /// As rebuild(), for as many points as before, but the host waits for nothing, and what it knows (size() ...) is of
     /// the tree before until finish(). A near field may follow in the stream. The arrays are those of the last
-    /// rebuild(): if they are too short, there are no leaves, near fields are 0, and finish() says so.
+    /// rebuild(): if they are too short, there are no leaves, near fields are 0, and finish() says so. It leaves no gaps
+    /// out: points so far away that rebuild() would leave some out (pieces()) make a tree with large leaves.
     ///
     /// Both calls may be captured in a CUDA graph, to be launched in the stream of the tree, once they have run
     /// without: that loads the kernels. Capture needs memory of nearfield's pools or of a cudaMemPool_t. A graph may
@@ -122,8 +123,10 @@ namespace nearfield
     [[nodiscard]] index_type size() const;
     /// The level of the deepest leaf; the level of a uniform tree even where it is empty.
     [[nodiscard]] int depth() const;
-    /// The root box.
+    /// As tree::root().
     [[nodiscard]] cube<Dim> const& root() const;
+    /// As tree::pieces(), in host memory.
+    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const;
     /// The order of the leaves in memory.
     [[nodiscard]] leaf_order order() const;
     /// Whether targets and sources are the same points.
