@@ -14,6 +14,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <string>
 #include <type_traits>
 #include <vector>
 
@@ -294,7 +295,10 @@ namespace nearfield::test
     EXPECT_THAT(with(0.1, {.period = {0, -1, 0}}), complains_of("period is -1 on axis 1"));
     EXPECT_THAT(with(0.1, {.period = {nan, 0, 0}}), complains_of("period is", "nan on axis 0"));
     EXPECT_THAT(with(0.51, {.period = {0, 0, 1}}),
-                complains_of("period 1 of axis 2", "twice the cutoff 0.51"));
+                complains_of("period 1 of axis 2", "twice the cutoff 0.51", "at least 1.02",
+                             "at most 0.5"));
+    EXPECT_NO_THROW(with(0.51, {.period = {0, 0, 1.02}})());
+    EXPECT_NO_THROW(with(0.5, {.period = {0, 0, 1}})());
 
     auto const at = [&](int axis, double value, cell_list_options<double, 3> const& options = {})
     {
@@ -344,6 +348,28 @@ namespace nearfield::test
     EXPECT_THAT([&] { (void)nearest.interactions(); },
                 complains_of("axis 0", "too few cells", "cells_per_cutoff"));
     EXPECT_THAT([&] { (void)nearest.half_interactions(); }, complains_of("axis 0"));
+    // the length that it names is just long enough
+    for (int const k : {1, 2, 3})
+    {
+      cell_list_options<double, 3> options{.cells_per_cutoff = {k, 1, 1}, .period = {1, 0, 0}};
+      std::string message;
+      try
+      {
+        (void)cell_list<double, 3>(x.view(), 0.49, options).interactions();
+      }
+      catch (error const& e)
+      {
+        message = e.what();
+      }
+      std::string const before = "a period of at least ";
+      ASSERT_NE(message.find(before), message.npos) << message;
+      double const least = std::stod(message.substr(message.find(before) + before.size()));
+      EXPECT_NEAR(least, 0.49 * (2 + 1. / k), 1e-8);
+      options.period[0] = least;
+      EXPECT_NO_THROW(((void)cell_list<double, 3>(x.view(), 0.49, options).interactions()));
+      options.period[0] = least * (1 - 1e-15);
+      EXPECT_ANY_THROW(((void)cell_list<double, 3>(x.view(), 0.49, options).interactions()));
+    }
     cell_list<double, 3> const two(x.view(), x.view(), 0.1);
     EXPECT_THAT([&] { (void)two.half_interactions(); }, complains_of("two sets"));
     EXPECT_EQ(two.interactions().own.size(), two.size());

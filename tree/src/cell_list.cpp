@@ -7,6 +7,7 @@
 #include "instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/numbers.hpp>
 
 #include <algorithm>
 #include <limits>
@@ -193,15 +194,36 @@ namespace nearfield
     return data_->grid;
   }
 
+  namespace
+  {
+    /// The shortest period whose cells wrap around: they are 2 k + 1.
+    template <class T>
+    T least_wrapping_period(T cutoff, int k)
+    {
+      T period = cutoff * T(2 * k + 1) / T(k);
+      auto const cells = [&]
+      {
+        return double(period) / detail::least_width(cutoff, period, k);
+      };
+      while (cells() < 2 * k + 1) period *= 1 + std::numeric_limits<T>::epsilon();
+      return period;
+    }
+  }
+
   template <cell_real T, int Dim>
   interaction_list cell_list<T, Dim>::interactions() const
   {
     for (int a = 0; a < Dim; ++a)
       if (grid().axes[a] == grid_axis::minimum_image)
-        throw error(
-            "cell_list: the period of axis " + std::to_string(a) +
-            " holds too few cells for an interaction list; use a smaller cutoff or a larger "
-            "cells_per_cutoff");
+      {
+        int const k = detail::cells_per_cutoff(options_, a);
+        throw error("cell_list: the period " + detail::number_text(grid().period[a]) + " of axis " +
+                    std::to_string(a) +
+                    " holds too few cells for an interaction list; give a "
+                    "period of at least " +
+                    detail::number_text(least_wrapping_period(cutoff(), k)) +
+                    ", a smaller cutoff or a larger cells_per_cutoff than " + std::to_string(k));
+      }
     return view().full;
   }
 

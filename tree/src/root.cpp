@@ -152,7 +152,7 @@ namespace nearfield::detail
       while (points.positions[d][i] >= 0 && points.positions[d][i] < length) ++i;
       throw error("build_tree: " + describe(points, i) + " lies outside the periodic box [0, " +
                   number_text(length) + ") of axis " + std::to_string(d) +
-                  "; wrap it into the box");
+                  "; wrap it into the box, as nearfield::wrap() does");
     }
     return bounds;
   }

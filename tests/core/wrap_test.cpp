@@ -1,0 +1,109 @@
+#include "complains_of.hpp"
+
+#include <nearfield/core/wrap.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace nearfield::test
+{
+  namespace
+  {
+    template <class T>
+    class wraps : public ::testing::Test
+    {};
+    using reals = ::testing::Types<float, double>;
+    TYPED_TEST_SUITE(wraps, reals);
+  }
+
+  TYPED_TEST(wraps, into_a_box_without_its_upper_end)
+  {
+    using T = TypeParam;
+    constexpr T eps = std::numeric_limits<T>::epsilon();
+    constexpr T tiny = std::numeric_limits<T>::denorm_min();
+    for (T const length : {T(4.5274), T(1), T(0.1), T(1e-6), T(3e7)})
+      for (T const lower : {T(0), T(-2.25), T(17), T(-length / 2)})
+      {
+        T const upper = lower + length;
+        std::vector<T> x{-tiny,
+                         T(-1e-17),
+                         lower,
+                         upper,
+                         std::nextafter(upper, lower),
+                         upper + eps,
+                         std::nextafter(lower, T(-1e30)),
+                         T(1e9),
+                         T(-1e9),
+                         lower - 3 * length,
+                         T(0)};
+        auto const given = x;
+        std::vector<T> y(x.size(), T(5));
+        wrap(soa{x, y}, {double(length), 0.}, {double(lower), 0.});
+        for (std::size_t i = 0; i < x.size(); ++i)
+        {
+          ASSERT_GE(x[i], lower) << given[i];
+          ASSERT_LT(x[i], upper) << given[i];
+          EXPECT_EQ(y[i], T(5));
+          if (given[i] >= lower && given[i] < upper)
+          {
+            EXPECT_EQ(x[i], given[i]);
+          }
+          // by whole lengths, as far as the coordinates tell
+          double const turns = (double(given[i]) - double(x[i])) / double(length);
+          double const error = 4 * double(eps) *
+                               std::max({std::abs(double(given[i])), std::abs(double(upper)),
+                                         std::abs(double(lower))}) /
+                               double(length);
+          EXPECT_NEAR(turns, std::round(turns), error + 1e-12) << given[i];
+        }
+      }
+  }
+
+  TYPED_TEST(wraps, exactly_from_far_away)
+  {
+    using T = TypeParam;
+    std::vector<T> x{T(1 << 20) + T(0.25), -T(1 << 20) - T(0.25), T(3e30)};
+    wrap(soa{x}, {1.});
+    EXPECT_EQ(x, (std::vector<T>{T(0.25), T(0.75), T(0)}));
+    T const most = std::numeric_limits<T>::max();
+    x = {most, -most, most / 2}; // the differences from the lower end overflow
+    wrap(soa{x}, std::array<T, 1>{most / 2}, {-most / 2});
+    EXPECT_EQ(x, (std::vector<T>{-most / 2, -most / 2, -most / 2}));
+  }
+
+  TYPED_TEST(wraps, rows_of_any_stride)
+  {
+    using T = TypeParam;
+    // x y and something else
+    std::vector<T> rows{T(-0.5), T(12), T(99), T(3.5), T(-1), T(-99)};
+    wrap(matrix_columns<2>(rows.data(), 2, 3, 1), {3., 10.});
+    EXPECT_EQ(rows, (std::vector<T>{T(2.5), T(2), T(99), T(0.5), T(9), T(-99)}));
+  }
+
+  TYPED_TEST(wraps, nothing_that_is_wrong)
+  {
+    using T = TypeParam;
+    std::vector<T> x{T(-1), T(2)}, y{T(0), std::numeric_limits<T>::quiet_NaN()};
+    auto const given = x;
+    auto const of = [&](std::array<double, 2> const& period, std::array<double, 2> const& lower)
+    {
+      return [&x, &y, period, lower]
+      {
+        wrap(soa{x, y}, period, lower);
+      };
+    };
+    EXPECT_THAT(of({1, 1}, {}), complains_of("wrap: coordinate 1 of point 1 is nan"));
+    EXPECT_THAT(of({-1, 0}, {}), complains_of("axis 0", "is -1 long"));
+    EXPECT_THAT(of({INFINITY, 0}, {}), complains_of("axis 0", "inf long"));
+    EXPECT_THAT(of({NAN, 0}, {}), complains_of("axis 0", "nan long"));
+    EXPECT_THAT(of({1, 0}, {INFINITY, 0}), complains_of("begins at inf"));
+    EXPECT_THAT(of({1, 0}, {1e30, 0}), complains_of("the length 1 of axis 0", "1e+30"));
+    EXPECT_EQ(x, given);
+    wrap(soa{x, y}, {1.5, 0.});
+    EXPECT_EQ(x, (std::vector<T>{T(0.5), T(0.5)}));
+  }
+}
