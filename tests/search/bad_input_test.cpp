@@ -1,5 +1,6 @@
 #include "complains_of.hpp"
 #include "points.hpp"
+#include "starpu/little_space.hpp"
 
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -50,9 +51,31 @@ namespace nearfield::test
     EXPECT_THAT([&]
                 { radius_search(simd, cells, to_table{.width = 10, .max_bytes = 8799}, table); },
                 complains_of("200 rows and width 10", "200 x 44 bytes", "8799", "smaller width"));
+    radius_search(simd, cells, to_table{.width = 10, .max_bytes = 8800}, table);
+    EXPECT_EQ(table.columns.size(), 2000u);
+    table = {};
     EXPECT_THAT([&] { radius_search(simd, cells, to_table{.width = 0}, table); },
                 complains_of("width", "0", "1 or more"));
     EXPECT_TRUE(table.columns.empty());
+  }
+
+  // The space for all candidates is reserved column by column; if the second one gets none, the first is given back.
+  TEST(bad_search, counts_first_in_little_address_space)
+  {
+    auto const x = make_points<float, 3>(cloud::uniform, 50'000);
+    cell_list<float, 3> const cells(x.view(), 0.1);
+    std::uint64_t const expected = radius_search(simd, cells, count_pairs{}).total;
+    coo<float, 3> reserved;
+    radius_search(simd, cells, to_coo{}, reserved);
+    std::size_t const most = 4 * reserved.i.capacity();
+    reserved = {};
+    ASSERT_GT(8 * expected, most / 4);
+    ASSERT_LT(8 * expected, most / 2);
+    coo<float, 3> list;
+    std::string const message = message_in_little_space(
+        [&] { radius_search(simd, cells, to_coo{}, list); }, most + most / 16);
+    EXPECT_EQ(message, "");
+    EXPECT_EQ(list.size(), expected);
   }
 
   TEST(bad_search, refuses_a_half_list_of_two_sets)

@@ -53,6 +53,7 @@ namespace nearfield::test
   {
     page_array<double> values;
     EXPECT_FALSE(values.try_reserve(std::size_t(1) << 62));
+    EXPECT_FALSE(values.try_reserve((std::size_t(1) << 61) + 1)) << "8 bytes, modulo 2^64";
     EXPECT_THROW(values.resize(std::size_t(1) << 58), error);
     EXPECT_TRUE(values.empty());
   }

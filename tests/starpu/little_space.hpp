@@ -21,12 +21,13 @@ namespace nearfield::test
     return pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   }
 
-  /// The message of f, while the process may take one more MiB of address space.
-  inline std::string message_in_little_space(std::function<void()> const& f)
+  /// The message of f, while the process may take so many more bytes of address space.
+  inline std::string message_in_little_space(std::function<void()> const& f,
+                                             std::size_t bytes = 1 << 20)
   {
     rlimit before{};
     getrlimit(RLIMIT_AS, &before);
-    rlimit const little{address_space_in_use() + (1 << 20), before.rlim_max};
+    rlimit const little{address_space_in_use() + bytes, before.rlim_max};
     setrlimit(RLIMIT_AS, &little);
     std::string message;
     try

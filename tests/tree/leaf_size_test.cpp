@@ -161,6 +161,23 @@ namespace nearfield::test
       }
     }
 
+    TEST(choose_leaf_size, counts_sources_in_the_far_field_too)
+    {
+      auto const x = make_points<double, 3>(cloud::uniform, 10, 1);
+      auto const y = make_points<double, 3>(cloud::uniform, 10'000, 2);
+      leaf_costs const costs{.near_field = near,
+                             .far_field = [](int, index_type n)
+                             {
+                               return 1e-9 * n;
+                             }};
+      for (candidate const& tried : choose_leaf_size(x.view(), y.view(), costs).tried)
+      {
+        auto const leaves = build_tree(x.view(), y.view(), {.max_leaf_size = tried.max_leaf_size});
+        EXPECT_NEAR(tried.far_seconds, 1e-9 * 10'010, 1e-12);
+        EXPECT_NEAR(detail::cost_of_leaves(costs, leaves).far_seconds, 1e-9 * 10'010, 1e-12);
+      }
+    }
+
     TEST(choose_leaf_size, takes_two_sets_and_none)
     {
       auto const x = make_points<float, 3>(cloud::uniform, 500, 1);
