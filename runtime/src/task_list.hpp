@@ -46,7 +46,7 @@ namespace nearfield::detail
   struct task_list_view : list_view
   {
     task_list_view() = default;
-    task_list_view(task_head const& head, void const* packed);
+    NEARFIELD_API task_list_view(task_head const& head, void const* packed);
 
     source_set const* sets = nullptr;
     cuda_item const* items = nullptr;
