@@ -159,6 +159,21 @@ namespace nearfield::test
       EXPECT_EQ(sparse.grid().pieces[a].n, 0u);
     }
     EXPECT_EQ(check_search(search), 2u);
+
+    double const just = (max_cells_per_axis - 0.5) * detail::least_width(T(0.1), T(0), 1);
+    search = {.x = make_points<T, dim>(cloud::uniform, 1000), .cutoff = 0.1};
+    search.options.cells_per_cutoff.fill(1);
+    for (auto& column : search.x.columns)
+    {
+      column[0] = 0;
+      column[1] = static_cast<T>(just);
+    }
+    cell_list<T, dim> const fits(search.x.view(), search.cutoff, search.options);
+    for (int a = 0; a < dim; ++a)
+    {
+      EXPECT_EQ(fits.grid().cells[a], max_cells_per_axis);
+      EXPECT_EQ(fits.grid().pieces[a].n, 0u);
+    }
   }
 
   TEST(stray_points, may_come_and_go)

@@ -334,6 +334,36 @@ namespace
     expect_lists_of_one_rank<float, 2>(4000);
   }
 
+  // With cells as wide as the distance over 2^21, one rank would have all points but the far ones.
+  template <class T, int Dim>
+  void expect_shares_beside_points_far_away()
+  {
+    for (owners const who : all_owners)
+    {
+      search_case<T, Dim> search{
+          .all = make_points<T, Dim>(cloud::uniform, 4000), .who = who, .cutoff = 0.06};
+      search.cells_per_cutoff.fill(1);
+      for (auto& column : search.all.columns)
+      {
+        column[5] = T(-1e9);
+        column[3990] = T(3e8);
+      }
+      auto const cells = search.distribute();
+      EXPECT_GT(cells.grid().pieces[0].n, 1u);
+      expect_every_point_once(search, cells);
+      for (pairs const which : {pairs::half, pairs::full})
+        expect_every_output(search, cells, which);
+      std::uint64_t const most = 4000 * 3 / 2 / static_cast<std::uint64_t>(size_of_world()) + 600;
+      EXPECT_LT(cells.n_points(), most);
+      if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
+    }
+  }
+  TEST(distributed_search, shares_points_beside_some_far_away)
+  {
+    expect_shares_beside_points_far_away<double, 3>();
+    expect_shares_beside_points_far_away<float, 2>();
+  }
+
   TEST(distributed_search, joins_the_last_rank_to_the_first)
   {
     search_case<double, 3> search{

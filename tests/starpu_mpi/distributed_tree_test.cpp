@@ -92,6 +92,48 @@ namespace
     expect_same_periodic_trees<float, 2>(200);
   }
 
+  template <class T, int Dim>
+  void expect_gaps_of_one_rank()
+  {
+    tree_options<Dim> const options{.max_leaf_size = 20};
+    auto const y = make_points<T, Dim>(cloud::plummer, 900, 3);
+    for (owners const who : all_owners)
+    {
+      auto x = make_points<T, Dim>(cloud::uniform, 3000, 7);
+      auto const rank = static_cast<std::size_t>(rank_of_world());
+      auto const first = first_points(who, x.size(), 1), first_y = first_points(who, y.size(), 2);
+      auto const here = slice(x, first[rank], first[rank + 1]);
+      auto const y_here = slice(y, first_y[rank], first_y[rank + 1]);
+      distributed_tree mine(MPI_COMM_WORLD, here, options, {.first_number = far_number});
+      // points go away one by one, and return together
+      for (auto const& [point, far] :
+           {std::pair(0, -1e13), std::pair(2999, 3e12), std::pair(1500, 1e30), std::pair(-1, 0.)})
+      {
+        SCOPED_TRACE(testing::Message() << "owners " << static_cast<int>(who) << ", " << point);
+        for (auto& column : x.columns)
+          if (point >= 0)
+            column[static_cast<std::size_t>(point)] = static_cast<T>(far);
+          else
+            column[0] = column[1500] = column[2999] = T(0.5);
+        auto const one = build_tree(x.view(), options);
+        EXPECT_EQ(one.pieces(0).empty(), point < 0);
+        mine.rebuild(here);
+        expect_part_of(one, x, mine);
+        expect_part_of(
+            one, x, distributed_tree(MPI_COMM_WORLD, here, options, {.first_number = far_number}));
+        distributed_tree const two(MPI_COMM_WORLD, here, y_here, options,
+                                   {.first_number = far_number});
+        expect_part_of(build_tree(x.view(), y.view(), options), x, y, two);
+        if (sum_of_ranks(testing::Test::HasFailure()) > 0) return; // all ranks together
+      }
+    }
+  }
+  TEST(distributed_tree, cuts_gaps_to_points_far_away_as_one_rank_does)
+  {
+    expect_gaps_of_one_rank<double, 3>();
+    expect_gaps_of_one_rank<float, 2>();
+  }
+
   TEST(distributed_tree, takes_a_given_root)
   {
     auto const all = make_points<double, 3>(cloud::plummer, 900);

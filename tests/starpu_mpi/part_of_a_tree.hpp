@@ -75,6 +75,7 @@ namespace nearfield::test
     EXPECT_EQ(mine.total_points(), targets.size());
     EXPECT_EQ(mine.total_sources(), sources.size());
     EXPECT_EQ(mine.root(), one.root());
+    for (int d = 0; d < Dim; ++d) EXPECT_TRUE(std::ranges::equal(mine.pieces(d), one.pieces(d)));
     EXPECT_EQ(mine.period(), one.period());
     EXPECT_TRUE(std::ranges::equal(mine.interactions().shifts, one.interactions().shifts));
     EXPECT_EQ(sum_of_ranks(mine.interaction_count()), one.interaction_count());

@@ -169,6 +169,26 @@ namespace nearfield::detail
     return std::bit_cast<double>(bits >> 63 ? bits & ~(std::uint64_t(1) << 63) : ~bits);
   }
 
+  void count_distances(std::span<std::uint64_t const> sorted, std::size_t first, std::size_t step,
+                       distance_counts& to)
+  {
+    for (std::size_t i = std::max(first, step); i < sorted.size(); ++i)
+      ++to.of[static_cast<std::size_t>(
+          exponent_of(from_ordered_bits(sorted[i]) - from_ordered_bits(sorted[i - step])))];
+  }
+
+  std::vector<axis_gap> gaps_between(std::span<std::uint64_t const> sorted, std::size_t first,
+                                     double length)
+  {
+    std::vector<axis_gap> found;
+    for (std::size_t i = std::max<std::size_t>(first, 1); i < sorted.size(); ++i)
+    {
+      double const before = from_ordered_bits(sorted[i - 1]), after = from_ordered_bits(sorted[i]);
+      if (after - before > length) found.push_back({before, after, i});
+    }
+    return found;
+  }
+
   template <class T>
   sorted_axis::sorted_axis(executor& on, strided_column<T const> const& a, std::size_t n_a,
                            strided_column<T const> const& b, std::size_t n_b, sort_scratch& scratch)
@@ -195,26 +215,14 @@ namespace nearfield::detail
     if (bits_.empty()) return found;
     found.lower = from_ordered_bits(bits_.front());
     found.upper = from_ordered_bits(bits_.back());
-    auto const count = [&](std::size_t step, distance_counts& to)
-    {
-      for (std::size_t i = step; i < bits_.size(); ++i)
-        ++to.of[static_cast<std::size_t>(
-            exponent_of(from_ordered_bits(bits_[i]) - from_ordered_bits(bits_[i - step])))];
-    };
-    count(1, found.to_next);
-    count(places, found.to_nth);
+    count_distances(bits_, 0, 1, found.to_next);
+    count_distances(bits_, 0, places, found.to_nth);
     return found;
   }
 
   std::vector<axis_gap> sorted_axis::gaps(double length) const
   {
-    std::vector<axis_gap> found;
-    for (std::size_t i = 1; i < bits_.size(); ++i)
-    {
-      double const before = from_ordered_bits(bits_[i - 1]), after = from_ordered_bits(bits_[i]);
-      if (after - before > length) found.push_back({before, after, i});
-    }
-    return found;
+    return gaps_between(bits_, 0, length);
   }
 
   template sorted_axis::sorted_axis(executor&, strided_column<float const> const&, std::size_t,

@@ -68,7 +68,8 @@ namespace nearfield::detail
                       int a)
   {
     double const least = least_width(grid.cutoff, options.period[a], cells_per_cutoff(options, a));
-    return grid.cells[a] == max_cells_per_axis && 1 / grid.inverse_width[a] > least;
+    // not those of a grid that just fits, whose widths are rounded
+    return grid.cells[a] == max_cells_per_axis && 1 / grid.inverse_width[a] > least * (1 + 0x1p-20);
   }
 
   /// Gives an axis with wide cells pieces, if these are crowded. gaps(length) makes the gaps longer than this. Where no
@@ -169,8 +170,15 @@ namespace nearfield::detail
   }
 
   /// Integers that compare as the numbers do.
-  [[nodiscard]] std::uint64_t ordered_bits(double x);
-  [[nodiscard]] double from_ordered_bits(std::uint64_t bits);
+  [[nodiscard]] NEARFIELD_API std::uint64_t ordered_bits(double x);
+  [[nodiscard]] NEARFIELD_API double from_ordered_bits(std::uint64_t bits);
+
+  /// Of sorted coordinates, as ordered_bits(), from the first one on: how far each is from the one `step` places before.
+  NEARFIELD_API void count_distances(std::span<std::uint64_t const> sorted, std::size_t first,
+                                     std::size_t step, distance_counts& to);
+  /// Gaps longer than this that end at the first one or later.
+  [[nodiscard]] NEARFIELD_API std::vector<axis_gap>
+  gaps_between(std::span<std::uint64_t const> sorted, std::size_t first, double length);
 
   /// The sorted coordinates of an axis, of one or two sets.
   class NEARFIELD_API sorted_axis

@@ -1,5 +1,6 @@
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
+#include "axis_of_ranks.hpp"
 #include "collective.hpp"
 #include "cuts.hpp"
 #include "halo.hpp"
@@ -32,8 +33,10 @@ namespace nearfield::starpu_mpi
     };
 
     template <class T, int Dim>
-    cell_grid<T, Dim> agree_on_grid(ranks const& all, strided<T const, Dim> const& points, T cutoff,
-                                    std::type_identity_t<std::array<T, Dim>> const& period)
+    cell_grid<T, Dim>
+    agree_on_grid(ranks const& all, strided<T const, Dim> const& points, T cutoff,
+                  std::type_identity_t<std::array<T, Dim>> const& period,
+                  std::type_identity_t<std::array<std::vector<axis_piece>, Dim>>& pieces)
     {
       cell_list_options<T, Dim> options{.period = period};
       options.cells_per_cutoff.fill(1);
@@ -52,6 +55,17 @@ namespace nearfield::starpu_mpi
       if (bounds.lower[0] > bounds.upper[0]) bounds = {}; // no points at all
       cell_grid<T, Dim> grid;
       all.attempt([&] { grid = make_cell_grid(bounds.lower, bounds.upper, cutoff, options); });
+      for (int a = 0; a < Dim; ++a)
+      {
+        if (!has_wide_cells(grid, options, a)) continue;
+        page_vector<std::uint64_t> bits;
+        all.attempt([&] { bits = detail::bits_of_axis<T, Dim>(std::span(&points, 1), a); });
+        this_thread here;
+        detail::axis_of_ranks const axis(all, here, std::move(bits), crowd_of_cell);
+        leave_gaps_out(
+            grid, options, a, axis.spacing(), [&](double length) { return axis.gaps(length); },
+            pieces[a]);
+      }
       return grid;
     }
 
@@ -97,7 +111,8 @@ namespace nearfield::starpu_mpi
                                                options_type const& options)
   {
     ranks const all(communicator);
-    lattice<T, Dim> const cells(agree_on_grid(all, points, static_cast<T>(cutoff), options.period));
+    lattice<T, Dim> const cells(
+        agree_on_grid(all, points, static_cast<T>(cutoff), options.period, parts_.pieces));
     parts_.communicator = communicator;
     parts_.options = options;
     parts_.grid = cells.grid;

@@ -1,5 +1,6 @@
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
+#include "axis_of_ranks.hpp"
 #include "tree_memory.hpp"
 
 #include "cuda/gpu_points.hpp"
@@ -71,6 +72,68 @@ namespace nearfield::starpu_mpi
       all.attempt([&]
                   { made.root = choose_root(options, of_targets, bounds, of_sources, bounds); });
       return made;
+    }
+
+    /// Whether leaves of any rank are crowded.
+    template <class T, int Dim>
+    bool has_crowd(ranks const& all, detail::tree_memory<T, Dim>& memory,
+                   detail::known_leaves<Dim> const& known, shape<Dim> const& of)
+    {
+      std::array<double, 1> any{};
+      all.attempt(
+          [&]
+          {
+            if (of.max_leaf_size == 0 || memory.options.root) return;
+            std::uint64_t const most = crowd_of_leaf(static_cast<int>(of.max_leaf_size));
+            for (std::size_t s = 0; s < memory.sets.size(); ++s)
+            {
+              boxes const leaves{s == 0 ? known.leaves.target_offsets
+                                        : known.leaves.source_offsets};
+              for (index_type b = known.first; b < known.last; ++b)
+              {
+                if (leaves.count(b) <= most) continue;
+                index_type const first = leaves.begin(known.first);
+                auto const x = memory.sets[s].positions(leaves.end(known.last - 1) - first);
+                for (index_type p = leaves.begin(b); p < leaves.end(b); ++p)
+                  for (int d = 0; d < Dim; ++d)
+                    if (x[d][p - first] != x[d][leaves.begin(b) - first]) any[0] = 1;
+              }
+            }
+          });
+      all.greatest(any);
+      return any[0] > 0;
+    }
+
+    template <class T, int Dim>
+    std::vector<strided<T const, Dim>> sets_of(strided<T const, Dim> const& targets,
+                                               strided<T const, Dim> const* sources)
+    {
+      std::vector<strided<T const, Dim>> sets{targets};
+      if (sources) sets.push_back(*sources);
+      return sets;
+    }
+
+    /// Gives the tree pieces, if gaps are to be cut.
+    template <class T, int Dim>
+    bool cut_gaps_of(ranks const& all, executor& on, std::vector<strided<T const, Dim>> const& sets,
+                     shape<Dim>& of)
+    {
+      std::uint64_t n = 0;
+      for (auto const& points : sets) n += points.size();
+      std::uint64_t const places = crowd_of_tree(all.sum_of(n));
+      std::array<std::optional<detail::axis_of_ranks>, Dim> axes;
+      std::array<axis_spacing, Dim> spacing;
+      for (int d = 0; d < Dim; ++d)
+      {
+        if (of.period[d] > 0) continue;
+        page_vector<std::uint64_t> bits;
+        all.attempt([&] { bits = detail::bits_of_axis<T, Dim>(sets, d); });
+        axes[d].emplace(all, on, std::move(bits), places);
+        spacing[d] = axes[d]->spacing();
+      }
+      return cut_gaps<Dim>(
+          spacing, of.period, of.layout.level,
+          [&](int d, double length) { return axes[d]->gaps(length); }, of.root, of.pieces);
     }
 
     /// Leaves of a rank, and their weights: interactions, or points, at what each costs there.
@@ -228,22 +291,39 @@ namespace nearfield::starpu_mpi
     typename memory::gpu_user const user{*memory_};
     ranks const all(communicator);
     executor& on = memory_->threads();
-    auto of = agree_on_shape(all, *memory_, targets, sources, options, distribution.imbalance);
     parts_.communicator = communicator;
-    parts_.root = of.root;
     parts_.threads = distribution.threads;
-    memory_->sort(all, of, parts_);
-    key_sets const keys = memory_->keys(all);
-    if (!options.level && options.max_leaf_size == automatic)
-      memory_->options.max_leaf_size =
-          choose_size(all, on, keys, of, options.costs ? *options.costs : leaf_costs());
-    of.max_leaf_size = options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
+    auto const shape_of = [&]
+    {
+      return agree_on_shape(all, *memory_, targets, sources, options, distribution.imbalance);
+    };
+    auto const make_known = [&](shape<Dim>& of)
+    {
+      memory_->sort(all, of, parts_);
+      key_sets const keys = memory_->keys(all);
+      if (!options.level && options.max_leaf_size == automatic)
+        memory_->options.max_leaf_size =
+            choose_size(all, on, keys, of, options.costs ? *options.costs : leaf_costs());
+      of.max_leaf_size =
+          options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
+      parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
+      memory_->cuts = parts_.cuts;
+      return memory_->send(all, of, parts_);
+    };
+    auto of = shape_of();
+    auto known = make_known(of);
+    if (has_crowd(all, *memory_, known, of) &&
+        cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of))
+    {
+      (void)shape_of(); // points that were sorted have to be loaded again
+      known = make_known(of);
+    }
+    parts_.root = of.root;
+    parts_.pieces = of.pieces;
     parts_.max_leaf_size = of.max_leaf_size;
     parts_.period = of.period;
     parts_.shifts = shifts_of(of.period);
-    parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
-    memory_->cuts = parts_.cuts;
-    memory_->adopt(all, memory_->send(all, of, parts_), parts_);
+    memory_->adopt(all, std::move(known), parts_);
   }
 
   template <class T, int Dim>
@@ -288,8 +368,20 @@ namespace nearfield::starpu_mpi
             throw error("distributed_tree: seconds is " + std::to_string(seconds) +
                         "; give what near_field::seconds() says, or 0");
         });
-    auto const of =
-        agree_on_shape(all, *memory_, targets, sources, memory_->options, distribution.imbalance);
+    auto const shape_of = [&]
+    {
+      return agree_on_shape(all, *memory_, targets, sources, memory_->options,
+                            distribution.imbalance);
+    };
+    auto of = shape_of();
+    auto const any_pieces = [](auto const& pieces)
+    {
+      return std::ranges::any_of(pieces, [](auto const& axis) { return !axis.empty(); });
+    };
+    // Points that were far away are so most likely still.
+    bool const had_pieces = any_pieces(parts_.pieces);
+    bool const has_pieces =
+        had_pieces && cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of);
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
@@ -299,18 +391,29 @@ namespace nearfield::starpu_mpi
       return n_points() + (counts_pairs ? n_pairs : has_one_set() ? 0 : n_sources());
     };
     memory_->cost.update(all, seconds, work(parts_.interaction_count));
-    memory_->sort(all, of, parts_);
-    if (choice == cut_choice::of_the_caller)
-      parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys(all), of, choice);
-    else
+    auto const make_known = [&](bool makes_cuts)
     {
-      parts_.cuts = memory_->cuts;
-      if (of.max_leaf_size > 0)
-        detail::move_to_leaves<Dim>(all, memory_->places(), of.layout.level, of.max_leaf_size,
-                                    parts_.cuts);
+      memory_->sort(all, of, parts_);
+      if (makes_cuts || choice == cut_choice::of_the_caller)
+        memory_->cuts = parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys(all), of, choice);
+      else
+      {
+        parts_.cuts = memory_->cuts;
+        if (of.max_leaf_size > 0)
+          detail::move_to_leaves<Dim>(all, memory_->places(), of.layout.level, of.max_leaf_size,
+                                      parts_.cuts);
+      }
+      return memory_->send(all, of, parts_);
+    };
+    auto known = make_known(had_pieces != has_pieces);
+    if (!has_pieces && has_crowd(all, *memory_, known, of) &&
+        cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of))
+    {
+      (void)shape_of(); // points that were sorted have to be loaded again
+      known = make_known(true);
     }
     parts_.root = of.root;
-    auto known = memory_->send(all, of, parts_);
+    parts_.pieces = of.pieces;
     if (choice != cut_choice::of_the_caller)
     {
       std::optional<weighted_leaves> mine;

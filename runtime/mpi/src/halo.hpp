@@ -128,7 +128,7 @@ namespace nearfield::starpu_mpi::detail
       for (int a = 0; a < Dim; ++a)
       {
         if (step[a] == 0) continue;
-        double const place = (double(points[a][p]) - grid.lower[a]) * grid.inverse_width[a] - at[a];
+        double const place = grid.place(a, points[a][p]) - at[a];
         double const gap = std::max(0., step[a] < 0 ? place : 1 - place) / grid.inverse_width[a];
         distance2 += gap * gap;
       }

@@ -43,10 +43,10 @@ namespace nearfield::starpu_mpi::detail
     key_layout layout;
     index_type max_leaf_size; ///< 0: uniform
     cube<Dim> root;
+    tree_pieces<Dim> pieces;
     std::array<double, Dim> period;
     bool has_one_set;
 
-    [[nodiscard]] std::array<key_axis, Dim> axes() const { return key_axes(root, period, {}); }
     /// of the keys
     [[nodiscard]] std::uint64_t end() const { return std::uint64_t(1) << (Dim * layout.level); }
   };
@@ -86,6 +86,7 @@ namespace nearfield::starpu_mpi::detail
 
     distribution_options const& distribution;
     strided<T const, Dim> given; ///< the caller's
+    tree_pieces<Dim> pieces;     ///< of the axes
     std::array<key_axis, Dim> axes;
     key_layout layout;
     std::unique_ptr<gpu_points<T, Dim>> gpu;           ///< made when it is first needed
@@ -173,7 +174,8 @@ namespace nearfield::starpu_mpi::detail
     void sort(shape<Dim> const& of, journey& of_tree)
     {
       check_number(given.size());
-      axes = of.axes();
+      pieces = of.pieces;
+      axes = key_axes(of.root, of.period, pieces);
       layout = of.layout;
       way = &of_tree;
       renew(way->sent, given.size());

@@ -153,8 +153,10 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] bool has_one_set() const { return parts_.sets.size() == 1; }
     /// Those of distribution_options, which plan the tasks of near fields too.
     [[nodiscard]] executor* threads() const { return parts_.threads; }
-    /// The root box of all points.
+    /// The root box of all points, as tree::root().
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
+    /// As tree::pieces(), of the points of all ranks.
+    [[nodiscard]] std::span<axis_piece const> pieces(int axis) const { return parts_.pieces[axis]; }
     /// The periods of the axes, 0 for open ones.
     [[nodiscard]] std::array<double, Dim> const& period() const { return parts_.period; }
     /// The most points of a leaf, given or chosen; 0: the tree is uniform.
@@ -257,6 +259,7 @@ namespace nearfield::starpu_mpi
       MPI_Comm communicator = MPI_COMM_NULL;
       executor* threads = nullptr;
       cube<Dim> root;
+      std::array<std::vector<axis_piece>, Dim> pieces;
       std::vector<std::uint64_t> cuts;
       index_type max_leaf_size = 0, first_leaf = 0, last_leaf = 0;
       nearfield::detail::page_vector<leaf_cell<Dim>> cells;

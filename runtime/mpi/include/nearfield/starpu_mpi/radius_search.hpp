@@ -130,6 +130,7 @@ namespace nearfield::starpu_mpi
       MPI_Comm communicator = MPI_COMM_NULL;
       options_type options;
       cell_grid<T, Dim> grid;
+      std::array<std::vector<axis_piece>, Dim> pieces; // of the grid
       std::vector<std::uint64_t> cuts;
       journey to_own, to_halo;       // points of the caller, and own points
       std::vector<index_type> order; // own point p was number order[p] to arrive
