@@ -260,7 +260,7 @@ namespace nearfield::starpu::detail
     // full size in one pass, so that the writers see which columns are present
     serial::resize(result, what, size);
     if (one_pass)
-      serial::resize(result, what, write_by_pieces(what, result));
+      serial::resize_to_found(result, what, write_by_pieces(what, result));
     else
       run(search_work::fill, [&](isa where, job_type const& job, std::size_t s)
           { serial::write_pairs(where, job, what, result, places[s]); });

@@ -32,6 +32,21 @@ namespace nearfield::detail
                     });
   }
 
+  template <class T, int Dim>
+  void resize_to_found(coo<T, Dim>& list, to_coo const& what, std::uint64_t n)
+  {
+    resize(list, what, n);
+    auto const give_back = [](auto& values)
+    {
+      constexpr std::size_t little = (std::size_t(1) << 20) / sizeof(values[0]);
+      if (values.capacity() > 2 * values.size() + little) values.shrink_to_fit();
+      return true;
+    };
+    give_back(list.i);
+    give_back(list.j);
+    for_each_column(list, what, give_back);
+  }
+
   void stream_copy(index_type const* from, std::size_t n, index_type* to)
   {
     std::size_t k = std::min<std::size_t>(n, places_to_line(to));
@@ -182,7 +197,7 @@ namespace nearfield::detail
       }
       // reserves the most that it may hold, so that the columns asked for are not empty
       resize(result, what, most);
-      resize(result, what, write_pairs(where, job, what, result, 0));
+      resize_to_found(result, what, write_pairs(where, job, what, result, 0));
     };
     write_or_empty(result, write);
   }
@@ -190,6 +205,7 @@ namespace nearfield::detail
 #define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
   template bool reserve(coo<T, Dim>&, to_coo const&, std::uint64_t);                               \
   template void resize(coo<T, Dim>&, to_coo const&, std::uint64_t);                                \
+  template void resize_to_found(coo<T, Dim>&, to_coo const&, std::uint64_t);                       \
   template std::uint64_t write_pairs(isa, search_job<T, Dim> const&, to_coo const&, coo<T, Dim>&,  \
                                      std::uint64_t);                                               \
   template void search_list(isa, cell_view<T, Dim> const&, to_coo const&, coo<T, Dim>&);

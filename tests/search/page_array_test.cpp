@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -38,6 +39,28 @@ namespace nearfield::test
     values.resize(0);
     values.shrink_to_fit();
     EXPECT_EQ(values.capacity(), 0u);
+  }
+
+  TEST(page_array, begins_a_line_and_keeps_its_values_over_64_kib)
+  {
+    for (std::size_t const n : {1, 100, 65'535, 65'536, 65'537, 200'000})
+      for (std::size_t const m : {1, 1000, 65'535, 65'536, 70'000, 300'000})
+      {
+        page_array<unsigned char> values;
+        values.resize(n);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(values.data()) % 64, 0u);
+        for (std::size_t i = 0; i < n; ++i) values[i] = static_cast<unsigned char>(i % 251);
+        values.resize(m);
+        values.shrink_to_fit();
+        EXPECT_EQ(values.capacity(), m);
+        page_array<unsigned char> const other = std::move(values);
+        EXPECT_EQ(values.data(), nullptr); // NOLINT(bugprone-use-after-move)
+        EXPECT_EQ(values.capacity(), 0u);
+        EXPECT_EQ(reinterpret_cast<std::uintptr_t>(other.data()) % 64, 0u);
+        bool kept = true;
+        for (std::size_t i = 0; i < std::min(n, m); ++i) kept = kept && other[i] == i % 251;
+        EXPECT_TRUE(kept) << n << " to " << m;
+      }
   }
 
   TEST(page_array, reserves_what_it_does_not_use)

@@ -59,6 +59,9 @@ namespace nearfield::detail
   NEARFIELD_API bool reserve(coo<T, Dim>& list, to_coo const& what, std::uint64_t n);
   template <class T, int Dim>
   NEARFIELD_API void resize(coo<T, Dim>& list, to_coo const& what, std::uint64_t n);
+  /// As resize(), and gives back address space where far fewer pairs were found than there is room for.
+  template <class T, int Dim>
+  NEARFIELD_API void resize_to_found(coo<T, Dim>& list, to_coo const& what, std::uint64_t n);
   /// Writes the rows of a job from place `at` of a list on that has room for them, and may write over places
   /// after them. Returns the place after the last pair.
   template <class T, int Dim>

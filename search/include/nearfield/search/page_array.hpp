@@ -12,7 +12,8 @@ namespace nearfield
 {
   namespace detail
   {
-    /// Address space that becomes memory page by page, when first written. Null if the system refuses.
+    /// Address space that becomes memory page by page, when first written; below 64 KiB, memory from operator new.
+    /// Starts at a multiple of 64 bytes. Null if the system refuses.
     NEARFIELD_API void* reserve_pages(std::size_t bytes) noexcept;
     /// Grows or shrinks a reservation, and may move it; returns its place. Null if the system
     /// refuses, with nothing changed.
@@ -24,7 +25,8 @@ namespace nearfield
   /// An array of plain values that owns its memory and does not initialise it.
   ///
   /// Its capacity is address space, which becomes memory when written: a search reserves the most that it may
-  /// need, writes in one pass, and the array takes only the memory of what was found.
+  /// need, writes in one pass, and the array takes only the memory of what was found. Below 64 KiB it is memory from
+  /// operator new. data() is a multiple of 64 bytes.
   template <class T>
   requires std::is_trivially_copyable_v<T>
   class page_array

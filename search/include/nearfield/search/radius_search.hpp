@@ -62,7 +62,7 @@ namespace nearfield
   }
 
   /// Writes the pairs to columns i and j, in one pass, into address space for as many pairs as the cells can
-  /// have; what is not written takes no memory. The pairs are counted first if that many would exceed
+  /// have; what is not written takes no memory, and is given back if it is much. The pairs are counted first if that many would exceed
   /// max_bytes, if the system refuses the address space, and for sorted lists. Throws nearfield::error for a
   /// half list of two sets, a result larger than max_bytes, and memory that the system refuses.
   ///
