@@ -31,8 +31,8 @@ namespace
     return points;
   }
 
-  final_state compute(temporary_folder const& folder, std::string const& input,
-                      std::vector<std::string> options)
+  final_state final_state_of(temporary_folder const& folder, std::string const& input,
+                             std::vector<std::string> options)
   {
     options.insert(options.begin(),
                    {"run", (folder / input).string(), "--output", (folder / "out.csv").string(),
@@ -73,7 +73,7 @@ TEST_P(far_points, have_the_sums_of_the_same_points_near_zero)
         if (two_sets)
           options.insert(options.end(),
                          {"--sources", (folder / (place + "_sources.csv")).string()});
-        return compute(folder, place + ".csv", options);
+        return final_state_of(folder, place + ".csv", options);
       };
       auto const expected = run("near").points.outputs[0];
       auto const got = run("far");
@@ -105,7 +105,8 @@ TEST_P(far_points, may_have_a_box)
   temporary_folder const folder;
   write_points(folder / "a.csv", moved(points_on_a_lattice(GetParam(), 200, 4)));
   std::string const box = GetParam() == 2 ? "1e8,-3e6,13" : "1e8,-3e6,7e10,13";
-  auto const got = compute(folder, "a.csv", {"--workers", "0", "--box", box, "--level", "1"});
+  auto const got =
+      final_state_of(folder, "a.csv", {"--workers", "0", "--box", box, "--level", "1"});
   EXPECT_EQ(got.json.at("leaves"), GetParam() == 2 ? "4" : "8");
   expect_refusal(
       run_program({"run", (folder / "a.csv").string(), "--workers", "0", "--precision", "f32",
@@ -163,7 +164,7 @@ TEST(far_points_in_f32, may_lie_in_a_box_that_is_periodic_along_some_axes)
   for (double& x : points.positions[0]) x = 4.5 + x; // far from zero, if the axis were open
   for (double& x : points.positions[2]) x += 1e7;
   write_points(folder / "a.csv", points);
-  compute(folder, "a.csv", {"--workers", "0", "--periodic", "5.75,0,0", "--check", "50"});
+  final_state_of(folder, "a.csv", {"--workers", "0", "--periodic", "5.75,0,0", "--check", "50"});
 }
 
 TEST(far_points_in_f32, that_fall_together_are_reported)
