@@ -201,7 +201,7 @@ TEST(run, of_few_pairs_stays_on_the_calling_thread_unless_told_otherwise)
       EXPECT_EQ(is_said, read_json(json).contains("tasks")) << end.out; // an empty list
       return read_json(json).at("runtime");
     };
-    EXPECT_EQ(run({}), "calling thread");
+    EXPECT_EQ(run({}, {{"STARPU_NCPU", ""}}), "calling thread"); // the tests' environment has it
     EXPECT_THAT(run({"--workers", "1"}), testing::StartsWith("StarPU "));
     EXPECT_THAT(run({"--leaves-per-group", "1"}), testing::StartsWith("StarPU "));
     EXPECT_THAT(run({}, {{"STARPU_NCPU", "1"}}), testing::StartsWith("StarPU "));
