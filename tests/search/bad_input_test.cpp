@@ -62,7 +62,7 @@ namespace nearfield::test
   // The space for all candidates is reserved column by column; if the second one gets none, the first is given back.
   TEST(bad_search, counts_first_in_little_address_space)
   {
-    auto const x = make_points<float, 3>(cloud::uniform, 50'000);
+    auto const x = make_points<float, 3>(cloud::uniform, 3000);
     cell_list<float, 3> const cells(x.view(), 0.1);
     std::uint64_t const expected = radius_search(simd, cells, count_pairs{}).total;
     coo<float, 3> reserved;
