@@ -20,12 +20,7 @@ namespace nearfield::app
     {
       auto const names = {"STARPU_NCPU",  "STARPU_NCPUS",          "STARPU_WORKERS_CPUID",
                           "STARPU_SCHED", "STARPU_WORKERS_COREID", "STARPU_FXT_TRACE"};
-      return std::ranges::any_of(names,
-                                 [](char const* name)
-                                 {
-                                   char const* const value = std::getenv(name);
-                                   return value && *value;
-                                 });
+      return std::ranges::any_of(names, [](char const* name) { return std::getenv(name); });
     }
   }
 
