@@ -26,7 +26,8 @@ namespace nearfield::detail
         for (int d = 0; d < Dim; ++d)
         {
           Column const column = x[d];
-          auto const [lower, width, pieces] = axes[d];
+          auto const [lower, width_of_axis, pieces] = axes[d];
+          double const width = width_of_axis; // clang++ 14 captures no part of a binding
           auto const write = [&](auto const& distance)
           {
             for (std::size_t i = 0; i < m; ++i)
