@@ -29,7 +29,7 @@ namespace nearfield::test
   TEST(radius_search, gives_back_the_address_space_of_pairs_that_were_not_found)
   {
     auto const x = make_points<double, 3>(cloud::uniform, 20000);
-    cell_list<double, 3> const cells(x.view(), 0.1, {.cells_per_cutoff = 1});
+    cell_list<double, 3> const cells(x.view(), 0.1, {.cells_per_cutoff = {1, 1, 1}});
     auto const list = radius_search(simd, cells, to_coo{.distances = true});
     ASSERT_GT(list.size(), 0u);
     std::size_t const most = 2 * list.size() + (std::size_t(1) << 18);
