@@ -109,7 +109,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     [[gnu::noinline]] void read_targets(p2p_job<T> const& job, index_type begin, index_type count,
                                         bool with_inputs) noexcept
     {
-      p2p_strides const& strides = *job.strides;
+      p2p_strides const strides = strides_of(job);
       for (int c = 0; c < dim + n_in + n_out; ++c) columns[c] = values + c * most;
       read_strided<V>(*x(), most, dim, job.target_x, strides.target_x, begin, count);
       if (with_inputs)
@@ -137,6 +137,33 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       write_strided<V>(job.target_out, job.strides->target_out, begin, count, n_out, *out(), most);
     }
 
+    // Targets that meet several panels: the sums of each go to a total, and that to the columns.
+
+    void clear_out(index_type count) const noexcept
+    {
+      for (int o = 0; o < n_out; ++o)
+        for (index_type i = 0; i < count; ++i) out()[o][i] = 0;
+    }
+
+    [[gnu::noinline]] void add_out(double* total, index_type count, bool is_first) const noexcept
+    {
+      for (int o = 0; o < n_out; ++o, total += most)
+        for (index_type i = 0; i < count; ++i)
+          total[i] = (is_first ? 0 : total[i]) + static_cast<double>(out()[o][i]);
+    }
+
+    [[gnu::noinline]] void put_back_total(p2p_job<T> const& job, index_type begin, index_type count,
+                                          double const* total) const noexcept
+    {
+      std::ptrdiff_t const stride = strides_of(job).target_out;
+      for (int o = 0; o < n_out; ++o, total += most)
+        for (index_type i = 0; i < count; ++i)
+        {
+          T& to = job.target_out[o][(begin + i) * stride];
+          to = static_cast<T>(static_cast<double>(to) + total[i]);
+        }
+    }
+
     void put_back_sources(p2p_job<T> const& job, source_range const& range) const noexcept
     {
       write_strided<V>(job.source_out + range.set * n_out, job.strides->source_out, range.begin,
@@ -159,7 +186,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                                    panel_piece const& piece, real_of<V>* sums, real_of<V> scale)
   {
     // columns with strides are copied: one loop for both, or a compiler might contract only one of two to an FMA
-    real_of<V> copy[terms_in_a_row * math<V>::width];
+    real_of<V> copy[most_packs * math<V>::width];
     real_of<V>* to = column + piece.begin;
     index_type const count = static_cast<index_type>(piece.count);
     if (job.strides != nullptr)
@@ -183,7 +210,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     static constexpr int columns = Dim + NIn + NOut;
     static constexpr int fitting =
         panel_bytes / (columns * static_cast<int>(sizeof(T))) / width * width;
-    static constexpr int least = 4 * width, most = terms_in_a_row * width;
+    static constexpr int least = 4 * width, most = most_packs * width;
     static constexpr int capacity = fitting < least ? least : fitting > most ? most : fitting;
 
     // one pack more than fits: pad() stores a whole pack after the last source
@@ -365,54 +392,68 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   };
 
-  /// How the panel meets the targets of its box. The packs [0, own_end) hold the sources that may coincide
-  /// with targets: own_count of them, from number own_begin of the own range on.
+  /// How the panel meets targets of its box. The packs [0, own_end) hold the sources that may coincide with targets:
+  /// own_count of them, the first of which has the number own_begin, counted from the first target.
   struct panel_parts
   {
     int own_end = 0;
     int own_begin = 0;
     int own_count = 0;
+    int number = 0; ///< of the panels that these targets meet
+    bool is_last = false;
   };
 
   /// Every box b of the job for which is_done(b) is false meets its own sources and those of its ranges, a panel
-  /// at a time: meet(begin, end, parts) for the targets [begin, end).
+  /// at a time: meet(begin, end, parts) for the targets [begin, end), at most targets_at_once. In the mutual form of a
+  /// box with itself, these have met the sources before them.
   template <class Panel, class T, class IsDone, class Meet>
   inline __attribute__((always_inline)) void for_each_panel(p2p_job<T> const& job, Panel& sources,
-                                                            IsDone const& is_done, Meet const& meet)
+                                                            bool mutual, IsDone const& is_done,
+                                                            Meet const& meet)
   {
     for (index_type b = job.first_box; b < job.last_box; ++b)
     {
-      index_type const begin = job.box_offsets[b];
-      index_type const end = job.box_offsets[b + 1];
-      if (begin == end || is_done(b)) continue;
-      source_range own = job.own[b];
-      index_type const own_begin = own.begin;
-      index_type range = job.range_offsets[b];
-      index_type const last_range = job.range_offsets[b + 1];
-      source_range rest = range < last_range ? job.ranges[range] : source_range{};
-      while (own.begin < own.end || range < last_range)
-      {
-        panel_parts parts;
-        sources.clear();
-        if (own.begin < own.end)
+      if (job.box_offsets[b] == job.box_offsets[b + 1] || is_done(b)) continue;
+      index_type end = job.box_offsets[b];
+      do {
+        index_type const begin = end, box_end = job.box_offsets[b + 1];
+        end = box_end - begin > targets_at_once ? begin + targets_at_once : box_end;
+        source_range own = job.own[b];
+        index_type const zero = own.begin + (begin - job.box_offsets[b]);
+        if (mutual && job.own_is_self) own.begin = zero;
+        index_type range = job.range_offsets[b];
+        index_type const last_range = job.range_offsets[b + 1];
+        source_range rest = range < last_range ? job.ranges[range] : source_range{};
+        panel_parts parts{.is_last = false};
+        for (int number = 0; !parts.is_last; ++number)
         {
-          parts.own_begin = static_cast<int>(own.begin - own_begin);
-          index_type const count = sources.append(job, own);
-          own.begin += count;
-          parts.own_count = static_cast<int>(count);
-          sources.pad();
-          parts.own_end = sources.vectors();
-        }
-        if (own.begin == own.end)
-          while (range < last_range && !sources.full())
+          parts = {.number = number};
+          sources.clear();
+          if (own.begin < own.end)
           {
-            rest.begin += sources.append(job, rest);
-            if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
+            parts.own_begin = static_cast<int>(own.begin - zero);
+            index_type const count = sources.append(job, own);
+            own.begin += count;
+            parts.own_count = static_cast<int>(count);
+            sources.pad();
+            parts.own_end = sources.vectors();
           }
-        if (sources.size == 0) continue;
-        sources.pad();
-        meet(begin, end, parts);
-      }
+          if (own.begin == own.end)
+          {
+            while (range < last_range && !sources.full())
+            {
+              rest.begin += sources.append(job, rest);
+              if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
+            }
+            while (range < last_range && rest.begin == rest.end)
+              if (++range < last_range) rest = job.ranges[range];
+            parts.is_last = range == last_range;
+          }
+          if (sources.size == 0) break;
+          sources.pad();
+          meet(begin, end, parts);
+        }
+      } while (end < job.box_offsets[b + 1]);
     }
   }
 }

@@ -39,10 +39,22 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     for (int c = 0; c < N; ++c) math<V>::store(columns[c] + j, values[c]);
   }
 
-  /// The block meets the packs [first, last) of the panel.
+  /// Sets sums to zero.
+  template <class V, int N, int RT>
+  NEARFIELD_FN void clear(vec<V, N> (&sums)[RT])
+  {
+    NEARFIELD_UNROLL
+    for (int t = 0; t < RT; ++t)
+    {
+      NEARFIELD_UNROLL
+      for (int o = 0; o < N; ++o) sums[t][o] = V(real_of<V>(0));
+    }
+  }
+
+  /// The block meets the packs [first, last) of the panel: sums of what it receives.
   template <bool Mutual, bool Tested, class K, class V, int RT, class Panel>
-  NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
-                               int last)
+  NEARFIELD_FN void sweep_once(K const& k, target_block<K, V, RT> const& block,
+                               vec<V, K::n_out> (&sums)[RT], Panel& sources, int first, int last)
   {
     constexpr int width = math<V>::width;
     NEARFIELD_NO_UNROLL
@@ -54,56 +66,68 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if constexpr (Mutual) back = load_columns<V>(sources.out, j);
       NEARFIELD_UNROLL
       for (int t = 0; t < RT; ++t)
-        interact<Mutual, Tested>(k, block.x[t] - x, q, block.out[t], block.q[t], back);
+        interact<Mutual, Tested>(k, block.x[t] - x, q, sums[t], block.q[t], back);
       if constexpr (Mutual) store_columns(sources.out, j, back);
     }
   }
 
-  /// The same in two passes over `Packs` packs at a time: first the roots, into the first-level cache, then
+  /// The same of at most `Packs` packs in two passes: first the roots, into the first-level cache, then
   /// the rest. Each pass has half the dependency chain, so more pairs are in flight at once.
   template <bool Mutual, bool Tested, int Packs, class K, class V, int RT, class Panel>
-  NEARFIELD_FN void sweep_twice(K const& k, target_block<K, V, RT>& block, Panel& sources,
-                                int first, int last)
+  NEARFIELD_FN void sweep_twice(K const& k, target_block<K, V, RT> const& block,
+                                vec<V, K::n_out> (&sums)[RT], Panel& sources, int first, int last)
   {
     constexpr int width = math<V>::width;
     alignas(64) real_of<V> roots[Packs][RT][width];
-    for (int begin = first; begin < last; begin += Packs)
+    int const packs = last - first;
+    NEARFIELD_NO_UNROLL
+    for (int p = 0; p < packs; ++p)
     {
-      int const packs = last - begin < Packs ? last - begin : Packs;
-      NEARFIELD_NO_UNROLL
-      for (int p = 0; p < packs; ++p)
-      {
-        auto const x = load_columns<V>(sources.x, (begin + p) * width);
-        NEARFIELD_UNROLL
-        for (int t = 0; t < RT; ++t)
-          math<V>::store(roots[p][t], root_of<Tested, K>(block.x[t] - x));
-      }
-      NEARFIELD_NO_UNROLL
-      for (int p = 0; p < packs; ++p)
-      {
-        int const j = (begin + p) * width;
-        auto const x = load_columns<V>(sources.x, j);
-        auto const q = load_columns<V>(sources.q, j);
-        vec<V, K::n_out> back;
-        if constexpr (Mutual) back = load_columns<V>(sources.out, j);
-        NEARFIELD_UNROLL
-        for (int t = 0; t < RT; ++t)
-          apply<Mutual, K>(k(block.x[t] - x, math<V>::load(roots[p][t])), q, block.out[t],
-                           block.q[t], back);
-        if constexpr (Mutual) store_columns(sources.out, j, back);
-      }
+      auto const x = load_columns<V>(sources.x, (first + p) * width);
+      NEARFIELD_UNROLL
+      for (int t = 0; t < RT; ++t) math<V>::store(roots[p][t], root_of<Tested, K>(block.x[t] - x));
+    }
+    NEARFIELD_NO_UNROLL
+    for (int p = 0; p < packs; ++p)
+    {
+      int const j = (first + p) * width;
+      auto const x = load_columns<V>(sources.x, j);
+      auto const q = load_columns<V>(sources.q, j);
+      vec<V, K::n_out> back;
+      if constexpr (Mutual) back = load_columns<V>(sources.out, j);
+      NEARFIELD_UNROLL
+      for (int t = 0; t < RT; ++t)
+        apply<Mutual, K>(k(block.x[t] - x, math<V>::load(roots[p][t])), q, sums[t], block.q[t],
+                         back);
+      if constexpr (Mutual) store_columns(sources.out, j, back);
     }
   }
 
-  /// Packs = 0: in one pass.
+  /// The block meets the packs [first, last) of the panel. Floats are summed in runs. Packs = 0: in one pass.
   template <bool Mutual, bool Tested, int Packs, class K, class V, int RT, class Panel>
   NEARFIELD_FN void sweep(K const& k, target_block<K, V, RT>& block, Panel& sources, int first,
                           int last)
   {
-    if constexpr (Packs > 0 && radial_interaction<K>)
-      sweep_twice<Mutual, Tested, Packs>(k, block, sources, first, last);
-    else
-      sweep_once<Mutual, Tested>(k, block, sources, first, last);
+    constexpr bool twice = Packs > 0 && radial_interaction<K>;
+    constexpr int terms = terms_in_a_row<real_of<V>>, packs = twice ? Packs : terms;
+    constexpr bool in_runs = terms < most_packs;
+    static_assert(packs <= terms);
+    for (int next; first < last; first = next)
+    {
+      next = last - first < packs ? last : first + packs;
+      vec<V, K::n_out> of_run[RT];
+      auto& sums = in_runs ? of_run : block.out;
+      if constexpr (in_runs) clear(sums);
+      if constexpr (twice)
+        sweep_twice<Mutual, Tested, Packs>(k, block, sums, sources, first, next);
+      else
+        sweep_once<Mutual, Tested>(k, block, sums, sources, first, next);
+      if constexpr (in_runs)
+      {
+        NEARFIELD_UNROLL
+        for (int t = 0; t < RT; ++t) block.out[t] = block.out[t] + sums[t];
+      }
+    }
   }
 
   /// The `width` values from `value + width - 1 - lane` on are 0 in that lane and 1 in the others.
@@ -137,7 +161,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// The targets [begin, end) of a box meet the panel.
+  /// The targets [begin, end) of one box meet the panel.
   template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
   NEARFIELD_FN void meet(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
                          index_type end, Panel& sources, panel_parts const& parts,
@@ -167,9 +191,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
           NEARFIELD_UNROLL
           for (int c = 0; c < K::n_in; ++c) block.q[t][c] = V(exists ? job.target_q[c][at] : T(0));
         }
-        NEARFIELD_UNROLL
-        for (int o = 0; o < K::n_out; ++o) block.out[t][o] = V(T(0));
       }
+      clear(block.out);
 
       // the packs [0, before) and [after, own_end) hold other points of the own range
       int before = parts.own_end;
@@ -210,53 +233,25 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     }
   }
 
-  /// All targets of one box meet the panel, terms_in_a_row of them at a time: then a mutual kernel adds what
-  /// sources receive to the columns. Targets of columns with strides are copied, and put back before that.
-  template <bool Mutual, int Packs, class K, class V, int RT, class Panel>
-  NEARFIELD_FN void meet_in_turn(K const& k, p2p_job<real_of<V>> const& job, index_type begin,
-                                 index_type end, Panel& sources, panel_parts parts,
-                                 real_of<V> const* scale)
-  {
-    static_assert(terms_in_a_row % RT == 0);
-    constexpr int n_columns = K::dim + K::n_in + K::n_out;
-    real_of<V> values[n_columns][terms_in_a_row];
-    real_of<V>* columns[n_columns];
-    copied_points<V> copies{values[0], columns, K::dim, K::n_in, K::n_out, terms_in_a_row};
-    p2p_job<real_of<V>> part = job;
-    index_type count;
-    for (; begin < end; begin += count, parts.own_begin -= terms_in_a_row)
-    {
-      count = end - begin < terms_in_a_row ? end - begin : terms_in_a_row;
-      if constexpr (Mutual) sources.clear_out();
-      index_type first = begin;
-      if (job.strides != nullptr)
-      {
-        copies.read_targets(job, begin, count, Mutual);
-        part.target_x = copies.x();
-        part.target_q = copies.q();
-        part.target_out = copies.out();
-        first = 0;
-      }
-      meet<Mutual, Packs, K, V, RT>(k, part, first, first + count, sources, parts, scale);
-      if (job.strides != nullptr) copies.put_back_targets(job, begin, count);
-      if constexpr (Mutual) sources.scatter_out(job, scale);
-    }
-  }
-
-  /// Every box of the job meets its own sources and those of its ranges, a panel at a time.
+  /// Every box of the job meets its own sources and those of its ranges, a panel at a time. What a mutual kernel adds
+  /// to sources goes to the columns after each. Targets of columns with strides are copied, and put back before that.
   template <bool Mutual, class K, class V, int RT, int Packs>
   [[gnu::noinline]] void run_boxes(void const* interaction, p2p_job<real_of<V>> const& job) noexcept
   {
     using T = real_of<V>;
-    using panel_type = panel<V, K::dim, K::n_in, K::n_out, Mutual>;
+    constexpr int n_columns = K::dim + K::n_in + K::n_out, most = targets_at_once;
+    static_assert(most % RT == 0);
     K const k = *static_cast<K const*>(interaction);
-    panel_type sources;
-    T scale[K::n_out];
+    panel<V, K::dim, K::n_in, K::n_out, Mutual> sources;
+    double total[K::n_out * most];
+    T scale[K::n_out], values[n_columns][most];
+    T* columns[n_columns];
+    copied_points<V> copies{values[0], columns, K::dim, K::n_in, K::n_out, most};
     NEARFIELD_UNROLL
     for (int o = 0; o < K::n_out; ++o) scale[o] = static_cast<T>(final_scale<K, V>(o));
 
     for_each_panel(
-        job, sources,
+        job, sources, Mutual,
         [&](index_type b) __attribute__((always_inline)) {
           if constexpr (has_groups<V>)
           {
@@ -268,7 +263,27 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         },
         [&](index_type begin, index_type end, panel_parts const& parts)
             __attribute__((always_inline)) {
-              meet_in_turn<Mutual, Packs, K, V, RT>(k, job, begin, end, sources, parts, scale);
+              if constexpr (Mutual) sources.clear_out();
+              p2p_job<T> part = job;
+              index_type const count = end - begin;
+              bool const several = parts.number >= panels_one_by_one;
+              bool const copied = several || job.strides != nullptr;
+              if (copied)
+              {
+                copies.read_targets(job, begin, count, Mutual);
+                part.target_x = copies.x();
+                part.target_q = copies.q();
+                part.target_out = copies.out();
+              }
+              if (several) copies.clear_out(count);
+              index_type const first = copied ? 0 : begin;
+              meet<Mutual, Packs, K, V, RT>(k, part, first, first + count, sources, parts, scale);
+              if (several) copies.add_out(total, count, parts.number == panels_one_by_one);
+              if (several && parts.is_last)
+                copies.put_back_total(job, begin, count, total);
+              else if (copied && !several)
+                copies.put_back_targets(job, begin, count);
+              if constexpr (Mutual) sources.scatter_out(job, scale);
             });
   }
 

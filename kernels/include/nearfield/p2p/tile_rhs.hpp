@@ -199,16 +199,15 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = real_of<V>;
     constexpr int width = math<V>::width, n_block = matrix_block<V>::targets;
     static_assert(width % n_block == 0, "the targets of a block must lie in one pack of sources");
-    static_assert(terms_in_a_row % n_block == 0);
 
     copied_points<V> copies{kernel.values,         kernel.columns,         kernel.dim,
                             n_sides * kernel.n_in, n_sides * kernel.n_out, n_block};
     std::conditional_t<Strided, p2p_job<T>, p2p_job<T> const&> here = job;
     int const n_targets = static_cast<int>(end - begin);
     int const n_packs = sources.vectors();
+    sources.clear_out();
     for (int i = 0; i < n_targets; i += n_block)
     {
-      if (i % terms_in_a_row == 0) sources.clear_out();
       index_type const first_target = begin + static_cast<index_type>(i);
       index_type const at = Strided ? 0 : first_target;
       int const count = n_targets - i < n_block ? n_targets - i : n_block;
@@ -258,9 +257,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       }
       if constexpr (Strided)
         copies.put_back_targets(job, first_target, static_cast<index_type>(count));
-      if ((i + n_block) % terms_in_a_row == 0 || i + n_block >= n_targets)
-        sources.scatter_out(job, kernel.back_scale);
     }
+    sources.scatter_out(job, kernel.back_scale);
   }
 
   /// The job, at most most_sides right-hand sides at a time, with panels in `columns`. One function for all
@@ -278,8 +276,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
                 outputs = kernel.mutual ? n_sides * kernel.n_out : 0;
       // one pack less than fits: pad() stores a whole pack after the last source
       int const stride = n_reals / (kernel.dim + inputs + outputs) / width * width;
-      int const capacity =
-          stride / width > terms_in_a_row ? terms_in_a_row * width : stride - width;
+      int const capacity = stride / width > most_packs ? most_packs * width : stride - width;
       rhs_panel<V> sources{columns,
                            kernel.dim,
                            inputs,
@@ -295,7 +292,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
       if (kernel.mutual) job.target_q += rhs * kernel.n_in;
       if (kernel.mutual) job.source_out += rhs * kernel.n_out;
       for_each_panel(
-          job, sources, [](index_type) { return false; },
+          job, sources, kernel.mutual, [](index_type) { return false; },
           [&](index_type begin, index_type end, panel_parts const& parts)
           {
             if (job.strides == nullptr)

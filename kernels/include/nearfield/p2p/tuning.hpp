@@ -17,10 +17,19 @@ namespace nearfield
   /// Sources of a box are copied into panels of this many bytes, which stay in the first-level cache
   /// (32 KiB on Zen 3, 48 KiB on Zen 5) while all targets of the box pass over them.
   inline constexpr int panel_bytes = 24 * 1024;
+  inline constexpr int most_packs = 256; ///< of a panel
 
-  /// The number of terms that a lane adds before its sum goes to the output. A sum of 20000 floats loses 4e-6
-  /// if added one by one, and 4e-7 in runs of 256.
-  inline constexpr int terms_in_a_row = 256;
+  /// The packs that a target meets before their sum is added to that of the packs before. Each term may lose half a
+  /// unit in the last place of a sum that holds a large one: of a float, 2e-6 in 33 terms.
+  template <class T>
+  inline constexpr int terms_in_a_row = sizeof(T) == 4 ? 24 : most_packs;
+
+  /// Panels whose sums go to the output one by one. Those of more panels are added in double before.
+  inline constexpr int panels_one_by_one = 4;
+
+  /// The targets of a box that pass over its panels before the next ones. Sources of a mutual kernel add what as
+  /// many targets give before it goes to the columns.
+  inline constexpr int targets_at_once = 256;
 
   /// A box of at most this many targets and sources, and without neighbours, takes the path of p2p/small_box.hpp.
   inline constexpr int small_box_points = 16;
@@ -34,7 +43,8 @@ namespace nearfield
     bool const wide = register_bytes == 64;
     int const registers = real_bytes == 8 && !wide ? 2 : 1;
     if (n_out == 1) return {registers, registers == 2 ? 2 : 4, 0};
-    return {registers, !mutual && (wide || registers == 2) ? 4 : 2, 8};
+    return {registers, !mutual && (wide || registers == 2) ? 4 : 2,
+            real_bytes == 4 ? terms_in_a_row<float> : 8};
   }
 
   /// The block of a kernel for several right-hand sides: `targets` matrices K(r) meet `sides` right-hand
