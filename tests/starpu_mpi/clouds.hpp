@@ -74,4 +74,13 @@ namespace nearfield::test
     for (int c = 0; c < N; ++c) columns[c] = all.columns[c].data() + begin;
     return {columns, end - begin};
   }
+
+  /// This rank's points before they are distributed.
+  template <class T, int N>
+  soa<T const, N> points_here(points<T, N> const& all, owners who, std::uint64_t seed)
+  {
+    auto const first = first_points(who, all.size(), seed);
+    auto const rank = static_cast<std::size_t>(rank_of_world());
+    return slice(all, first[rank], first[rank + 1]);
+  }
 }

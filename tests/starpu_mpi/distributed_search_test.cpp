@@ -43,10 +43,8 @@ namespace
 
     [[nodiscard]] distributed_cells<T, Dim> distribute() const
     {
-      auto const first = first_points(who, all.size(), seed);
-      auto const rank = static_cast<std::size_t>(rank_of_world());
       return {MPI_COMM_WORLD,
-              slice(all, first[rank], first[rank + 1]),
+              points_here(all, who, seed),
               cutoff,
               {.period = period, .cells_per_cutoff = cells_per_cutoff, .first_number = far_number}};
     }

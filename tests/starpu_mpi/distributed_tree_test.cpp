@@ -26,9 +26,7 @@ namespace
   void expect_same_tree(points<T, Dim> const& all, owners who, tree_options<Dim> const& options,
                         cut_choice cuts, std::uint64_t seed)
   {
-    auto const first = first_points(who, all.size(), seed);
-    auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const here = slice(all, first[rank], first[rank + 1]);
+    auto const here = points_here(all, who, seed);
     distributed_tree const mine(MPI_COMM_WORLD, here, options,
                                 {.cuts = cuts, .first_number = far_number});
     tree_options<Dim> along_the_curve = options;
@@ -100,10 +98,7 @@ namespace
     for (owners const who : all_owners)
     {
       auto x = make_points<T, Dim>(cloud::uniform, 3000, 7);
-      auto const rank = static_cast<std::size_t>(rank_of_world());
-      auto const first = first_points(who, x.size(), 1), first_y = first_points(who, y.size(), 2);
-      auto const here = slice(x, first[rank], first[rank + 1]);
-      auto const y_here = slice(y, first_y[rank], first_y[rank + 1]);
+      auto const here = points_here(x, who, 1), y_here = points_here(y, who, 2);
       distributed_tree mine(MPI_COMM_WORLD, here, options, {.first_number = far_number});
       // points go away one by one, and return together
       for (auto const& [point, far] :
@@ -151,9 +146,8 @@ namespace
     for (owners const who : all_owners)
     {
       expect_same_tree(all, who, {.max_leaf_size = 20}, cut_choice::of_the_caller, 11);
-      auto const first = first_points(who, all.size(), 11);
       auto const rank = static_cast<std::size_t>(rank_of_world());
-      auto const here = slice(all, first[rank], first[rank + 1]);
+      auto const here = points_here(all, who, 11);
       distributed_tree const mine(MPI_COMM_WORLD, here, {.max_leaf_size = 20},
                                   {.cuts = cut_choice::of_the_caller});
       std::size_t const stay = mine.way().sent_offsets[rank + 1] - mine.way().sent_offsets[rank];
@@ -177,9 +171,7 @@ namespace
   TEST(distributed_tree, cuts_into_equal_interactions)
   {
     auto const all = make_points<double, 3>(cloud::plummer, 20000);
-    auto const first = first_points(owners::even, all.size(), 1);
-    auto const rank = static_cast<std::size_t>(rank_of_world());
-    distributed_tree const mine(MPI_COMM_WORLD, slice(all, first[rank], first[rank + 1]),
+    distributed_tree const mine(MPI_COMM_WORLD, points_here(all, owners::even, 1),
                                 {.max_leaf_size = 16});
     std::uint64_t const total = sum_of_ranks(mine.interaction_count());
     double const mean = static_cast<double>(total) / size_of_world();
@@ -202,9 +194,7 @@ namespace
     auto all = make_points<T, Dim>(cloud::coincident, 1200, seed);
     auto const start = all;
     owners const who = all_owners[seed % std::size(all_owners)];
-    auto const first = first_points(who, all.size(), seed);
-    auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const here = slice(all, first[rank], first[rank + 1]);
+    auto const here = points_here(all, who, seed);
     options.root = cube<Dim>{{}, 2};
     distributed_tree mine(MPI_COMM_WORLD, here, options,
                           {.cuts = cuts, .first_number = far_number, .imbalance = imbalance});
@@ -232,7 +222,7 @@ namespace
       expect_equal_parts(mine, fresh);
       if (t == 3 && imbalance == never)
       {
-        EXPECT_EQ(mine.n_points() == 0, rank > 0);
+        EXPECT_EQ(mine.n_points() == 0, rank_of_world() > 0);
       }
       if (sum_of_ranks(testing::Test::HasFailure()) > 0) FAIL() << "step " << t;
     }
@@ -284,9 +274,7 @@ namespace
       for (double const per_leaf : {0., 3e-6, 1e-4})
       {
         auto const all = make_points<double, 3>(shape, 20000);
-        auto const first = first_points(owners::random, all.size(), 3);
-        auto const rank = static_cast<std::size_t>(rank_of_world());
-        auto const here = slice(all, first[rank], first[rank + 1]);
+        auto const here = points_here(all, owners::random, 3);
         leaf_costs const costs{.near_field = near_field, .seconds_per_leaf = per_leaf};
         tree_options<3> options{.max_leaf_size = automatic, .costs = &costs};
         distributed_tree<double, 3> mine(MPI_COMM_WORLD, here, options,
@@ -306,9 +294,8 @@ namespace
   TEST(distributed_tree, gives_a_slow_rank_fewer_interactions)
   {
     auto const all = make_points<double, 3>(cloud::plummer, 20000);
-    auto const first = first_points(owners::even, all.size(), 1);
     auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const here = slice(all, first[rank], first[rank + 1]);
+    auto const here = points_here(all, owners::even, 1);
     distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 16});
     std::vector<std::uint64_t> const old(mine.cuts().begin(), mine.cuts().end());
     auto const seconds = [&](double slowness)
@@ -360,9 +347,8 @@ namespace
   {
     // of little work, times tell little: a rank counts as eight times slower or faster than the mean at most
     auto const all = make_points<double, 3>(cloud::uniform, 20000);
-    auto const first = first_points(owners::even, all.size(), 1);
     auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const here = slice(all, first[rank], first[rank + 1]);
+    auto const here = points_here(all, owners::even, 1);
     distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 16});
     for (int t = 0; t < 15; ++t)
       mine.rebuild(here, (rank == 0 ? 1e6 : 1e-3) * static_cast<double>(mine.interaction_count()));
@@ -428,10 +414,8 @@ namespace
   {
     auto all = make_points<double, 3>(cloud::plummer, 800);
     auto const start = all;
-    auto const first = first_points(owners::even, all.size(), 1);
-    auto const rank = static_cast<std::size_t>(rank_of_world());
     int const bad = size_of_world() - 1;
-    auto const here = slice(all, first[rank], first[rank + 1]);
+    auto const here = points_here(all, owners::even, 1);
     distributed_tree mine(MPI_COMM_WORLD, here, {.max_leaf_size = 9}, {.first_number = far_number});
     all.columns[2].back() = std::nan("");
     EXPECT_THAT(

@@ -38,8 +38,7 @@ namespace
                                           tree_options<Dim> const& options, std::uint64_t seed)
   {
     auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const first = first_points(who, x.size(), seed);
-    auto const here = slice(x, first[rank], first[rank + 1]);
+    auto const here = points_here(x, who, seed);
     distributed_tree<T, Dim> by_threads(MPI_COMM_WORLD, here, options);
     distributed_tree<T, Dim> by_gpu(MPI_COMM_WORLD, here, options,
                                     {.gpu = runtime_of_rank().first_gpu()});
@@ -58,11 +57,7 @@ namespace
   void expect_same_of_two_sets(points<T, Dim> x, points<T, Dim> y, owners who,
                                tree_options<Dim> const& options, std::uint64_t seed)
   {
-    auto const rank = static_cast<std::size_t>(rank_of_world());
-    auto const first = first_points(who, x.size(), seed),
-               first_source = first_points(owners::random, y.size(), seed);
-    auto const here = slice(x, first[rank], first[rank + 1]),
-               sources = slice(y, first_source[rank], first_source[rank + 1]);
+    auto const here = points_here(x, who, seed), sources = points_here(y, owners::random, seed);
     distributed_tree<T, Dim> by_threads(MPI_COMM_WORLD, here, sources, options);
     distributed_tree<T, Dim> by_gpu(MPI_COMM_WORLD, here, sources, options,
                                     {.gpu = runtime_of_rank().first_gpu()});
