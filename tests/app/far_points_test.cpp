@@ -31,18 +31,11 @@ namespace
     return points;
   }
 
-  final_state final_state_of(temporary_folder const& folder, std::string const& input,
-                             std::vector<std::string> options)
+  outcome compute_in_f32(temporary_folder const& folder, std::string const& input,
+                         std::vector<std::string> options)
   {
-    options.insert(options.begin(),
-                   {"run", (folder / input).string(), "--output", (folder / "out.csv").string(),
-                    "--json", (folder / "out.json").string(), "--precision", "f32"});
-    final_state result;
-    result.end = run_program(options);
-    expect_success(result.end);
-    result.points = read_points(folder / "out.csv");
-    result.json = read_json(folder / "out.json");
-    return result;
+    options.insert(options.end(), {"--precision", "f32"});
+    return compute(folder, input, options);
   }
 }
 
@@ -73,7 +66,7 @@ TEST_P(far_points, have_the_sums_of_the_same_points_near_zero)
         if (two_sets)
           options.insert(options.end(),
                          {"--sources", (folder / (place + "_sources.csv")).string()});
-        return final_state_of(folder, place + ".csv", options);
+        return compute_in_f32(folder, place + ".csv", options);
       };
       auto const expected = run("near").points.outputs[0];
       auto const got = run("far");
@@ -106,7 +99,7 @@ TEST_P(far_points, may_have_a_box)
   write_points(folder / "a.csv", moved(points_on_a_lattice(GetParam(), 200, 4)));
   std::string const box = GetParam() == 2 ? "1e8,-3e6,13" : "1e8,-3e6,7e10,13";
   auto const got =
-      final_state_of(folder, "a.csv", {"--workers", "0", "--box", box, "--level", "1"});
+      compute_in_f32(folder, "a.csv", {"--workers", "0", "--box", box, "--level", "1"});
   EXPECT_EQ(got.json.at("leaves"), GetParam() == 2 ? "4" : "8");
   expect_refusal(
       run_program({"run", (folder / "a.csv").string(), "--workers", "0", "--precision", "f32",
@@ -164,7 +157,7 @@ TEST(far_points_in_f32, may_lie_in_a_box_that_is_periodic_along_some_axes)
   for (double& x : points.positions[0]) x = 4.5 + x; // far from zero, if the axis were open
   for (double& x : points.positions[2]) x += 1e7;
   write_points(folder / "a.csv", points);
-  final_state_of(folder, "a.csv", {"--workers", "0", "--periodic", "5.75,0,0", "--check", "50"});
+  compute_in_f32(folder, "a.csv", {"--workers", "0", "--periodic", "5.75,0,0", "--check", "50"});
 }
 
 TEST(far_points_in_f32, that_fall_together_are_reported)

@@ -1,8 +1,6 @@
 // The time loop of the program on a GPU, with and without StarPU.
 #include "gpu_runs.hpp"
-#include "read_json.hpp"
-
-#include <nearfield/io/points.hpp>
+#include "outcome.hpp"
 
 #include <chrono>
 #include <cmath>
@@ -20,22 +18,11 @@ namespace
   INSTANTIATE_TEST_SUITE_P(every, time_loop_on_a_gpu_of,
                            testing::Combine(testing::Values(2, 3), testing::Values("f32", "f64")));
 
-  struct moved_points
+  outcome move(temporary_folder const& folder, std::string const& input,
+               std::vector<std::string> const& options)
   {
-    point_set points;
-    json_values json;
-  };
-
-  moved_points move(temporary_folder const& folder, std::string const& input,
-                    std::vector<std::string> const& options)
-  {
-    std::vector<std::string> arguments{
-        "run",      (folder / input).string(),     "--dt",   "0.001",
-        "--output", (folder / "out.csv").string(), "--json", (folder / "out.json").string()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
     SCOPED_TRACE(testing::PrintToString(options));
-    expect_success(run_program(arguments));
-    return {read_points(folder / "out.csv"), read_json(folder / "out.json")};
+    return compute(folder, input, options + std::vector<std::string>{"--dt", "0.001"});
   }
 
   void expect_near(std::vector<std::vector<double>> const& got,

@@ -1,9 +1,6 @@
 // What `nearfield run` computes and writes, against plain sums of this file's own.
-#include "program.hpp"
+#include "outcome.hpp"
 #include "random_points.hpp"
-#include "read_json.hpp"
-
-#include <nearfield/io/points.hpp>
 
 #include <gmock/gmock.h>
 
@@ -14,29 +11,6 @@ using namespace nearfield::test;
 
 namespace
 {
-  struct outcome
-  {
-    ending end;
-    point_set points;
-    json_values json;
-  };
-
-  // Runs on `input`, which is in `folder`, and reads what was written.
-  outcome compute(temporary_folder const& folder, std::string const& input,
-                  std::vector<std::string> const& options)
-  {
-    std::vector<std::string> arguments{"run",      (folder / input).string(),
-                                       "--output", (folder / "out.csv").string(),
-                                       "--json",   (folder / "out.json").string()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    outcome result;
-    result.end = run_program(arguments);
-    expect_success(result.end);
-    result.points = read_points(folder / "out.csv");
-    result.json = read_json(folder / "out.json");
-    return result;
-  }
-
   // Roots have the last bits of the processor's reciprocal root.
   auto nearly(std::vector<double> const& expected)
   {

@@ -1,11 +1,8 @@
 #pragma once
 
-#include "program.hpp"
-#include "read_json.hpp"
+#include "outcome.hpp"
 
 #include "points.hpp"
-
-#include <nearfield/io/points.hpp>
 
 #include <algorithm>
 #include <string>
@@ -17,13 +14,6 @@
 namespace nearfield::test
 {
   using columns = std::vector<std::vector<double>>;
-
-  struct final_state
-  {
-    ending end;
-    point_set points;
-    json_values json;
-  };
 
   inline std::vector<std::string> motion(std::filesystem::path const& input,
                                          std::string const& force, int steps, double dt,
@@ -37,20 +27,13 @@ namespace nearfield::test
   }
 
   // Moves the points of `input`, which is in `folder`, on this thread if `options` do not say where.
-  inline final_state move(temporary_folder const& folder, std::string const& input,
-                          std::string const& force, int steps, double dt,
-                          std::vector<std::string> options)
+  inline outcome move(temporary_folder const& folder, std::string const& input,
+                      std::string const& force, int steps, double dt,
+                      std::vector<std::string> options)
   {
-    options.insert(options.end(), {"--output", (folder / "out.csv").string(), "--json",
-                                   (folder / "out.json").string()});
     if (std::find(options.begin(), options.end(), "--workers") == options.end())
       options.insert(options.end(), {"--workers", "0"});
-    final_state result;
-    result.end = run_program(motion(folder / input, force, steps, dt, options));
-    expect_success(result.end);
-    result.points = read_points(folder / "out.csv");
-    result.json = read_json(folder / "out.json");
-    return result;
+    return outcome_of(folder, motion(folder / input, force, steps, dt, options));
   }
 
   // Points that move slowly, with inputs between 0.5 and 1, of alternating signs if they are charges.
