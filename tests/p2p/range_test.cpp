@@ -141,12 +141,12 @@ namespace nearfield::test
   }
 
   template <class T>
-  class softened_r_over_r3_in : public ::testing::Test
+  class range_in : public ::testing::Test
   {};
   using reals = ::testing::Types<float, double>;
-  TYPED_TEST_SUITE(softened_r_over_r3_in, reals);
+  TYPED_TEST_SUITE(range_in, reals);
 
-  TYPED_TEST(softened_r_over_r3_in, has_no_lower_end)
+  TYPED_TEST(range_in, softened_r_over_r3_has_no_lower_end)
   {
     using T = TypeParam;
     range const within = stated_range<r_over_r3<3>, T>();
@@ -154,12 +154,7 @@ namespace nearfield::test
       expect_right_pairs<T>(r_over_r3<3>{.eps = eps}, {0, within.to});
   }
 
-  template <class T>
-  class val_grad_one_over_r_in : public ::testing::Test
-  {};
-  TYPED_TEST_SUITE(val_grad_one_over_r_in, reals);
-
-  TYPED_TEST(val_grad_one_over_r_in, keeps_its_value_where_its_gradient_is_out_of_range)
+  TYPED_TEST(range_in, val_grad_one_over_r_keeps_its_value_where_its_gradient_is_out_of_range)
   {
     using T = TypeParam;
     std::size_t const n = 2000;
@@ -181,13 +176,8 @@ namespace nearfield::test
     }
   }
 
-  template <class T>
-  class gaussian_in : public ::testing::Test
-  {};
-  TYPED_TEST_SUITE(gaussian_in, reals);
-
   // What is no normal number may be zero, subnormal or the least normal number, and nothing else.
-  TYPED_TEST(gaussian_in, goes_to_zero_where_it_leaves_the_normal_numbers)
+  TYPED_TEST(range_in, gaussian_goes_to_zero_where_it_leaves_the_normal_numbers)
   {
     using T = TypeParam;
     T const least = std::numeric_limits<T>::min();
