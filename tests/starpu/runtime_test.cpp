@@ -28,7 +28,6 @@
 #include <utility>
 #include <vector>
 
-#include <sched.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -377,62 +376,6 @@ namespace
       EXPECT_THAT(message_of([&] { (void)pairs.n_pairs(); }), refused);
     }
     EXPECT_NO_THROW(runtime({.workers = 1}));
-  }
-
-  /// What leave_a_core makes of the configuration that the environment gives: ncpus, reserve_ncpus.
-  std::pair<int, int> workers_beside(int n_gpus, int n_cpus)
-  {
-    starpu_conf conf;
-    starpu::check(starpu_conf_init(&conf), "starpu_conf_init");
-    starpu::detail::leave_a_core(conf, n_gpus, n_cpus);
-    return {conf.ncpus, conf.reserve_ncpus};
-  }
-
-  TEST(starpu_conf, beside_gpus_the_main_thread_has_a_core)
-  {
-    environment variables;
-    for (char const* const name : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU"})
-      variables.set(name, nullptr);
-    EXPECT_EQ(workers_beside(0, 16), std::pair(-1, -1)) << "as StarPU has it";
-    EXPECT_EQ(workers_beside(1, 16), std::pair(-1, 1));
-    EXPECT_EQ(workers_beside(8, 128), std::pair(-1, 1));
-    // few cores, or half as many with two threads each: there must be a CPU worker
-    EXPECT_EQ(workers_beside(1, 1), std::pair(1, -1));
-    EXPECT_EQ(workers_beside(1, 2), std::pair(1, -1));
-    EXPECT_EQ(workers_beside(1, 4), std::pair(2, -1));
-    EXPECT_EQ(workers_beside(8, 8), std::pair(1, -1));
-  }
-
-  TEST(starpu_conf, what_the_environment_says_of_workers_stays)
-  {
-    for (char const* const name : {"STARPU_NCPU", "STARPU_NCPUS"})
-    {
-      environment variables;
-      for (char const* const other : {"STARPU_NCPU", "STARPU_NCPUS", "STARPU_RESERVE_NCPU"})
-        variables.set(other, other == name ? "3" : nullptr);
-      EXPECT_EQ(workers_beside(1, 16), std::pair(3, -1)) << name;
-    }
-    environment variables;
-    for (char const* const name : {"STARPU_NCPU", "STARPU_NCPUS"}) variables.set(name, nullptr);
-    variables.set("STARPU_RESERVE_NCPU", "4");
-    EXPECT_EQ(workers_beside(1, 16), std::pair(-1, 4));
-    EXPECT_EQ(workers_beside(1, 2), std::pair(-1, 4));
-  }
-
-  TEST(starpu_conf, counts_the_cpus_that_the_process_may_use)
-  {
-    cpu_set_t before, one;
-    ASSERT_EQ(sched_getaffinity(0, sizeof(before), &before), 0);
-    EXPECT_EQ(starpu::detail::allowed_cpus(), CPU_COUNT(&before));
-    EXPECT_LE(starpu::detail::allowed_cores(), CPU_COUNT(&before));
-    starpu::runtime const starpu({.workers = 1});
-    CPU_ZERO(&one);
-    CPU_SET(sched_getcpu(), &one);
-    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-    EXPECT_EQ(starpu::detail::cpus_at_start(), CPU_COUNT(&before)) << "threads bound since";
-    EXPECT_EQ(starpu::detail::allowed_cpus(), 1);
-    EXPECT_EQ(starpu::detail::allowed_cores(), 1);
-    ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
   }
 
   TEST(starpu_runtime, a_home_below_the_folder_for_temporary_files_is_the_users_alone)

@@ -1,9 +1,10 @@
 // How a step behaves: time loops, accumulation, exceptions, odd sizes, bad arguments.
 
 #include "busy_workers.hpp"
-#include "near_field_cases.hpp"
+#include "environment.hpp"
 #include "runtime/src/list_tasks.hpp"
 #include "runtime/src/plan.hpp"
+#include "step_problem.hpp"
 
 #include <nearfield/p2p/simd.hpp>
 
@@ -11,16 +12,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <cmath>
-#include <functional>
-#include <map>
 #include <mutex>
 #include <set>
 #include <string>
-#include <string_view>
 #include <thread>
 
 namespace
@@ -28,108 +24,6 @@ namespace
   using namespace nearfield;
   using namespace nearfield::test;
   using testing::HasSubstr;
-
-  std::string message_of(std::function<void()> const& f)
-  {
-    try
-    {
-      f();
-    }
-    catch (error const& failure)
-    {
-      return failure.what();
-    }
-    return "nothing was thrown";
-  }
-
-  /// A cloud of n points with its tree, charges and potential.
-  struct problem
-  {
-    points<double, 3> x;
-    std::vector<double> q, out;
-    tree<3> leaves;
-    leaf_groups<3> groups;
-
-    explicit problem(std::size_t n, int leaves_per_group = 5)
-        : x(make_points<double, 3>(cloud::plummer, n)), q(make_values<double>(n)), out(n, -3.),
-          leaves(build_tree(x.view(), {.max_leaf_size = 20})),
-          groups(group_leaves(leaves, {.leaves_per_group = leaves_per_group}))
-    {}
-
-    auto step(starpu::step_options const& options = {})
-    {
-      return starpu::near_field{one_runtime(), groups,   one_over_r<>{}, x.view(),
-                                soa{q},        soa{out}, options};
-    }
-    [[nodiscard]] auto expected() const
-    {
-      return reference_near_field(one_over_r<>{}, leaves, x, x, soa<double const, 1>(soa{q}));
-    }
-    [[nodiscard]] double error() { return error_of(soa{out}, expected()); }
-  };
-
-  TEST(starpu_step, a_recording_says_when_and_where_tasks_ran)
-  {
-    problem p(3000);
-    auto step = p.step({.form = pair_form::one_sided, .backend = simd});
-    {
-      starpu::task_recording const recording;
-      EXPECT_THAT(message_of([] { starpu::task_recording const second; }),
-                  HasSubstr("one already"));
-      auto const begin = std::chrono::steady_clock::now();
-      step.submit();
-      step.wait();
-      std::map<std::string_view, std::size_t> ran;
-      double last = 0;
-      for (auto const& task : recording.tasks())
-      {
-        ++ran[task.name];
-        EXPECT_THAT(starpu::worker_name(task.worker), testing::StartsWith("CPU"));
-        EXPECT_GE(task.begin, last) << "in order";
-        EXPECT_GE(task.end, task.begin);
-        last = task.begin;
-        EXPECT_LE(task.end,
-                  std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count())
-            << "since the first task began";
-      }
-      EXPECT_EQ(ran["p2p_gather"], step.n_tasks());
-      EXPECT_EQ(ran["deliver"], step.n_tasks());
-      EXPECT_GE(ran["collect"], 2u) << "positions and charges";
-    }
-    step.submit();
-    step.wait();
-    starpu::task_recording const later;
-    EXPECT_TRUE(later.tasks().empty());
-  }
-
-  TEST(starpu_step, a_recording_has_no_task_of_an_earlier_one)
-  {
-    problem p(900);
-    auto step = p.step({.backend = simd});
-    busy_workers workers;
-    {
-      starpu::task_recording const earlier;
-      step.submit();
-    }
-    starpu::task_recording const recording;
-    workers.let_go();
-    step.wait();
-    EXPECT_THAT(recording.tasks(), testing::IsEmpty());
-  }
-
-  TEST(starpu_step, a_recording_leaves_the_profiling_of_the_program_on)
-  {
-    static_cast<void>(one_runtime());
-    for (int const status : {STARPU_PROFILING_ENABLE, STARPU_PROFILING_DISABLE})
-    {
-      starpu_profiling_status_set(status);
-      {
-        starpu::task_recording const recording;
-        EXPECT_EQ(starpu_profiling_status_get(), STARPU_PROFILING_ENABLE);
-      }
-      EXPECT_EQ(starpu_profiling_status_get(), status);
-    }
-  }
 
   TEST(starpu_step, changed_inputs_are_read_when_said_so)
   {
