@@ -1,5 +1,6 @@
 #include "step_parts.hpp"
 
+#include "check_room.hpp"
 #include "environment.hpp"
 #include "gpu_memory.hpp"
 #include "pinned.hpp"
@@ -131,7 +132,7 @@ namespace nearfield::starpu_mpi::detail
         make_own_peers(inputs, outputs, options.accumulate);
     }
     assemble_inputs();
-    if (how.where == backend::cuda) check_room(smallest_gpu_memory());
+    if (how.where == backend::cuda) check_room(*this, smallest_gpu_memory());
   }
 
   template <class T>
@@ -480,36 +481,6 @@ namespace nearfield::starpu_mpi::detail
       finish(one.inputs, n_q(), copy_kind::scatter);
       one.inputs.is_partial = one.take.n > 0;
     }
-  }
-
-  template <class T>
-  void step_parts<T>::check_room(nearfield::detail::gpu_memory const& memory) const
-  {
-    auto const check = [&](copies const& what, starpu_data_handle_t to)
-    {
-      if (what.rows.empty()) return;
-      auto bytes = static_cast<double>(starpu_data_get_alloc_size(to));
-      for (starpu_data_handle_t const source : what.sources)
-        bytes += static_cast<double>(starpu_data_get_alloc_size(source));
-      if (!nearfield::detail::fits(bytes, memory))
-        throw error("near_field: a task that copies rows of a rank has " +
-                        std::to_string(static_cast<std::uint64_t>(bytes)) +
-                        " bytes of data, too much for its GPU; take more ranks, or backend simd",
-                    error_kind::out_of_memory);
-    };
-    for (step_group<T> const& one : groups)
-    {
-      check(one.inputs, one.q);
-      check(one.halos, one.out);
-    }
-    for (step_layer<T> const& one : layers)
-    {
-      if (collects_on_gpu) check(one.positions, one.x_sent);
-      check(one.inputs, one.q_sent);
-    }
-    check(others.positions, others.x);
-    check(others.inputs, others.q);
-    for (step_peer<T> const& one : peers) check(one.to_caller, one.out_sent);
   }
 
   template <class T>

@@ -327,8 +327,6 @@ namespace nearfield::starpu_mpi::detail
     /// Says which rows of the pieces the groups have.
     void make_caller_rows(index_type const* caller_rows, index_type n_points);
     void assemble_inputs();
-    /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
-    void check_room(nearfield::detail::gpu_memory const& memory) const;
     void finish(copies& what, std::size_t n_columns, copy_kind kind);
     /// Calls f(group, begin, end) for the values [begin, end), whose points ascend, that are in a group.
     template <class V, class F, class Point = std::identity>
