@@ -1,16 +1,14 @@
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
 #include "axis_of_ranks.hpp"
+#include "choose_cuts.hpp"
 #include "tree_memory.hpp"
 
 #include "cuda/gpu_points.hpp"
 #include "images.hpp"
 #include "keys.hpp"
-#include "leaf_size.hpp"
 #include "leaves.hpp"
-#include "parallel.hpp"
 #include "root.hpp"
-#include "sort.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -27,8 +25,8 @@ namespace nearfield::starpu_mpi
   namespace
   {
     using namespace nearfield::detail;
-    using detail::by_rank, detail::key_places, detail::key_sets, detail::leaves_of,
-        detail::range_of, detail::ranks, detail::shape;
+    using detail::choose_cuts, detail::choose_size, detail::key_sets, detail::ranks, detail::shape,
+        detail::weighted_leaves;
 
     template <class T, int Dim>
     shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
@@ -136,138 +134,6 @@ namespace nearfield::starpu_mpi
           [&](int d, double length) { return axes[d]->gaps(length); }, of.root, of.pieces);
     }
 
-    /// Leaves of a rank, and their weights: interactions, or points, at what each costs there.
-    struct weighted_leaves
-    {
-      std::span<std::uint64_t const> keys;
-      page_vector<std::uint64_t> weights;
-
-      template <int Dim>
-      weighted_leaves(executor& on, detail::known_leaves<Dim> const& known, cut_choice choice,
-                      double cost)
-          : keys(std::span(known.leaves.keys).subspan(known.first, known.last - known.first)),
-            weights(keys.size())
-      {
-        boxes const targets{known.leaves.target_offsets}, sources{known.leaves.source_offsets};
-        interaction_list const lists = known.lists.full.view();
-        for_each_part(on, cut(on, keys.size()),
-                      [&](int, std::size_t begin, std::size_t end)
-                      {
-                        for (auto b = static_cast<index_type>(begin); b < end; ++b)
-                        {
-                          std::uint64_t const of_targets = targets.count(known.first + b);
-                          std::uint64_t weight = of_targets;
-                          if (!known.has_one_set) weight += sources.count(known.first + b);
-                          // each point with itself too: what meets no other costs something
-                          if (choice == cut_choice::equal_interactions)
-                            weight = std::max(weight, of_targets * lists.source_count(b));
-                          if (cost != 1)
-                            weight = std::max<std::uint64_t>(
-                                1, static_cast<std::uint64_t>(cost * static_cast<double>(weight)));
-                          weights[b] = weight;
-                        }
-                      });
-      }
-    };
-
-    /// The keys of all points between the cuts of this rank, ascending, by set.
-    std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
-                                                      key_sets const& sets,
-                                                      std::span<std::uint64_t const> cuts)
-    {
-      std::vector<page_vector<std::uint64_t>> here(sets.size());
-      for (std::size_t s = 0; s < sets.size(); ++s)
-      {
-        auto const arrived = all.exchange<std::uint64_t>(sets[s], detail::places_of(cuts, sets[s]));
-        all.attempt(
-            [&]
-            {
-              std::vector<key_span> runs;
-              for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
-              page_vector<index_type> order(arrived.values.size());
-              sort_scratch scratch;
-              merge_keys(on, runs, here[s], order, scratch);
-            });
-      }
-      return here;
-    }
-
-    /// The max_leaf_size of least cost. Each rank tries sizes on the points between cuts, where leaves end for the trial.
-    template <int Dim>
-    int choose_size(ranks const& all, executor& on, key_sets const& sets, shape<Dim> const& of,
-                    leaf_costs const& costs)
-    {
-      // what sizes are tried depends on these, and must be the same everywhere
-      all.attempt([&] { (void)choose_leaf_size(costs, 0, {}); }); // checks them
-      double const has_far_field = costs.has_far_field();
-      std::array<double, 2> most{has_far_field, -has_far_field};
-      all.greatest(most);
-      if (most[0] != -most[1])
-        throw error(
-            "distributed_tree: the costs of some ranks have a far field; give one to all or "
-            "to none");
-      auto const cuts = detail::cut_by_points(all, sets, of.end());
-      auto const here = keys_here(all, on, sets, cuts);
-      key_span const targets = here[0], sources = of.has_one_set ? key_span() : here[1];
-      return choose_leaf_size(
-                 costs, all.sum_of(targets.size() + sources.size()),
-                 [&](int size)
-                 {
-                   leaf_size_choice::candidate mine;
-                   all.attempt(
-                       [&]
-                       {
-                         mine = cost_of_size<Dim>(on, costs, targets, sources, of.has_one_set,
-                                                  of.layout.level, of.period, size,
-                                                  range_of(all, cuts));
-                       });
-                   std::array<double, 4> sums{mine.leaves, mine.pairs, mine.near_seconds,
-                                              mine.far_seconds};
-                   all.sum(sums);
-                   return leaf_size_choice::candidate{size, sums[0], sums[1], sums[2], sums[3]};
-                 })
-          .max_leaf_size;
-    }
-
-    /// Cuts with about equal interactions, which the leaves over other cuts tell.
-    template <int Dim>
-    std::vector<std::uint64_t> cut_by_interactions(ranks const& all, executor& on,
-                                                   key_sets const& sets, shape<Dim> const& of,
-                                                   std::span<std::uint64_t const> cuts)
-    {
-      leaf_set<Dim> leaves;
-      {
-        auto const here = keys_here(all, on, sets, cuts);
-        all.attempt(
-            [&] {
-              leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts));
-            });
-      }
-      auto const known = detail::learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set,
-                                                  of.layout.level, of.period);
-      std::optional<weighted_leaves> mine;
-      all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
-      return detail::cut_by_weight(all, mine->keys, mine->weights, of.end());
-    }
-
-    template <int Dim>
-    std::vector<std::uint64_t> choose_cuts(ranks const& all, executor& on, key_sets const& sets,
-                                           shape<Dim> const& of, cut_choice choice)
-    {
-      std::uint64_t const end = of.end();
-      std::vector<std::uint64_t> cuts = choice == cut_choice::of_the_caller
-                                            ? detail::cuts_there_are(all, sets, end)
-                                            : detail::cut_by_points(all, sets, end);
-      if (of.max_leaf_size > 0)
-      {
-        std::vector<key_places> places;
-        for (key_span const keys : sets)
-          places.push_back([keys](key_span wanted) { return detail::places_of(wanted, keys); });
-        detail::move_to_leaves<Dim>(all, places, of.layout.level, of.max_leaf_size, cuts);
-      }
-      if (choice != cut_choice::equal_interactions) return cuts;
-      return cut_by_interactions(all, on, sets, of, cuts);
-    }
   }
 
   template <class T, int Dim>

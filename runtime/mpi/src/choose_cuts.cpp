@@ -1,0 +1,124 @@
+#include "choose_cuts.hpp"
+
+#include "leaf_size.hpp"
+#include "sort.hpp"
+
+#include <nearfield/core/error.hpp>
+
+#include <array>
+#include <optional>
+#include <utility>
+
+namespace nearfield::starpu_mpi::detail
+{
+  using namespace nearfield::detail;
+
+  namespace
+  {
+    /// The keys of all points between the cuts of this rank, ascending, by set.
+    std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
+                                                      key_sets const& sets,
+                                                      std::span<std::uint64_t const> cuts)
+    {
+      std::vector<page_vector<std::uint64_t>> here(sets.size());
+      for (std::size_t s = 0; s < sets.size(); ++s)
+      {
+        auto const arrived = all.exchange<std::uint64_t>(sets[s], places_of(cuts, sets[s]));
+        all.attempt(
+            [&]
+            {
+              std::vector<key_span> runs;
+              for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
+              page_vector<index_type> order(arrived.values.size());
+              sort_scratch scratch;
+              merge_keys(on, runs, here[s], order, scratch);
+            });
+      }
+      return here;
+    }
+
+    /// Cuts with about equal interactions, which the leaves over other cuts tell.
+    template <int Dim>
+    std::vector<std::uint64_t> cut_by_interactions(ranks const& all, executor& on,
+                                                   key_sets const& sets, shape<Dim> const& of,
+                                                   std::span<std::uint64_t const> cuts)
+    {
+      leaf_set<Dim> leaves;
+      {
+        auto const here = keys_here(all, on, sets, cuts);
+        all.attempt(
+            [&] {
+              leaves = leaves_of<Dim>(on, {here.begin(), here.end()}, of, range_of(all, cuts));
+            });
+      }
+      auto const known =
+          learn_layer<Dim>(all, on, std::move(leaves), of.has_one_set, of.layout.level, of.period);
+      std::optional<weighted_leaves> mine;
+      all.attempt([&] { mine.emplace(on, known, cut_choice::equal_interactions, 1); });
+      return cut_by_weight(all, mine->keys, mine->weights, of.end());
+    }
+  }
+
+  template <int Dim>
+  int choose_size(ranks const& all, executor& on, key_sets const& sets, shape<Dim> const& of,
+                  leaf_costs const& costs)
+  {
+    // what sizes are tried depends on these, and must be the same everywhere
+    all.attempt([&] { (void)choose_leaf_size(costs, 0, {}); }); // checks them
+    double const has_far_field = costs.has_far_field();
+    std::array<double, 2> most{has_far_field, -has_far_field};
+    all.greatest(most);
+    if (most[0] != -most[1])
+      throw error("distributed_tree: the costs of some ranks have a far field; give one to all or "
+                  "to none");
+    auto const cuts = cut_by_points(all, sets, of.end());
+    auto const here = keys_here(all, on, sets, cuts);
+    key_span const targets = here[0], sources = of.has_one_set ? key_span() : here[1];
+    return choose_leaf_size(
+               costs, all.sum_of(targets.size() + sources.size()),
+               [&](int size)
+               {
+                 leaf_size_choice::candidate mine;
+                 all.attempt(
+                     [&]
+                     {
+                       mine =
+                           cost_of_size<Dim>(on, costs, targets, sources, of.has_one_set,
+                                             of.layout.level, of.period, size, range_of(all, cuts));
+                     });
+                 std::array<double, 4> sums{mine.leaves, mine.pairs, mine.near_seconds,
+                                            mine.far_seconds};
+                 all.sum(sums);
+                 return leaf_size_choice::candidate{size, sums[0], sums[1], sums[2], sums[3]};
+               })
+        .max_leaf_size;
+  }
+
+  template <int Dim>
+  std::vector<std::uint64_t> choose_cuts(ranks const& all, executor& on, key_sets const& sets,
+                                         shape<Dim> const& of, cut_choice choice)
+  {
+    std::uint64_t const end = of.end();
+    std::vector<std::uint64_t> cuts = choice == cut_choice::of_the_caller
+                                          ? cuts_there_are(all, sets, end)
+                                          : cut_by_points(all, sets, end);
+    if (of.max_leaf_size > 0)
+    {
+      std::vector<key_places> places;
+      for (key_span const keys : sets)
+        places.push_back([keys](key_span wanted) { return places_of(wanted, keys); });
+      move_to_leaves<Dim>(all, places, of.layout.level, of.max_leaf_size, cuts);
+    }
+    if (choice != cut_choice::equal_interactions) return cuts;
+    return cut_by_interactions(all, on, sets, of, cuts);
+  }
+
+#define NEARFIELD_INSTANTIATE(Dim)                                                                 \
+  template int choose_size(ranks const&, executor&, key_sets const&, shape<Dim> const&,            \
+                           leaf_costs const&);                                                     \
+  template std::vector<std::uint64_t> choose_cuts(ranks const&, executor&, key_sets const&,        \
+                                                  shape<Dim> const&, cut_choice);
+  NEARFIELD_INSTANTIATE(2)
+  NEARFIELD_INSTANTIATE(3)
+#undef NEARFIELD_INSTANTIATE
+}
