@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <iostream>
-#include <optional>
 #include <streambuf>
 
 namespace nearfield::app
@@ -228,11 +227,14 @@ namespace nearfield::app
 
   namespace
   {
-    // Standard output is for JSON alone: text goes to stderr.
+    // Where standard output is for JSON alone, text goes to stderr.
     class text_aside
     {
     public:
-      text_aside() : before_(std::cout.rdbuf(std::cerr.rdbuf())) {}
+      explicit text_aside(bool is_for_json) : before_(std::cout.rdbuf())
+      {
+        if (is_for_json) std::cout.rdbuf(std::cerr.rdbuf());
+      }
       ~text_aside() { std::cout.rdbuf(before_); }
       text_aside(text_aside const&) = delete;
       text_aside& operator=(text_aside const&) = delete;
@@ -325,9 +327,9 @@ namespace nearfield::app
       return success;
     }
     if (info_command->parsed()) return launched().rank == 0 ? info() : success;
-    std::optional<text_aside> aside;
-    for (auto const& json : {written.options.json, tune_of.options.json, search_of.options.json})
-      if (json && is_standard_output(*json)) aside.emplace();
+    auto const files = {written.options.json, tune_of.options.json, search_of.options.json};
+    text_aside const aside(std::ranges::any_of(files, [](auto const& json)
+                                               { return json && is_standard_output(*json); }));
     auto const* const command = program.get_subcommands().front();
     if (launched().ranks > 1 && program.got_subcommand("run"))
       return run_over_ranks(interpret(written), common_lines(*command));
