@@ -136,6 +136,8 @@ namespace nearfield
     if (!report) return points;
     report->format = comment.has_properties ? "extended XYZ" : "XYZ";
     report->cell = comment.cell;
+    report->left_out.insert(report->left_out.end(), comment.left_out.begin(),
+                            comment.left_out.end());
     leave_out_frames(frames.size(), "frame", *report);
     return points;
   }

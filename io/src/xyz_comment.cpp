@@ -11,15 +11,19 @@ namespace nearfield::detail::io
   namespace
   {
     // Removes the first of the pairs key=value; a value with blanks is in "", {} or []. The value is empty if a word has
-    // none.
+    // none. Blanks around = are prose (`a cubic lattice = 4`) but before such a value or behind Properties.
     std::pair<std::string, std::string_view> take_pair(std::string_view& rest)
     {
       rest = trimmed(rest);
       auto const end = std::min(rest.find_first_of("= \t"), rest.size());
       auto const key = lower(unquoted(rest.substr(0, end)));
       rest.remove_prefix(end);
-      if (!rest.starts_with('=')) return {key, {}};
-      rest.remove_prefix(1);
+      auto const behind = trimmed(rest);
+      if (!behind.starts_with('=')) return {key, {}};
+      auto const after = trimmed(behind.substr(1));
+      bool const has_blanks = after.data() != rest.data() + 1;
+      rest = after;
+      if (has_blanks && key != "properties" && after.find_first_of("\"{[") != 0) return {key, {}};
       char const open = rest.empty() ? ' ' : rest[0];
       char const close = open == '"' ? '"' : open == '{' ? '}' : open == '[' ? ']' : ' ';
       if (close != ' ') rest.remove_prefix(1);
@@ -28,6 +32,16 @@ namespace nearfield::detail::io
       auto const value = rest.substr(0, length);
       rest.remove_prefix(std::min(length + (close == ' ' ? 0 : 1), rest.size()));
       return {key, value};
+    }
+
+    // Whether programs write a box under the key, such as i-PI under CELL(abcABC):
+    bool is_of_box(std::string_view key, bool has_value)
+    {
+      for (std::string_view const each :
+           {"lattice", "pbc", "cell", "box", "boxsize", "box_size", "unitcell", "unit_cell", "vec1",
+            "vec2", "vec3", "celldisp", "origin"})
+        if (key == each) return has_value || each == "lattice" || each == "pbc";
+      return key.starts_with("cell(") || key.starts_with("cell{");
     }
 
     class comment_reader
@@ -39,6 +53,8 @@ namespace nearfield::detail::io
       {
         std::vector<std::string_view> words;
         split(properties, ':', words);
+        std::optional<std::size_t> numbers; // Z:I:1, atomic ones, which QUIP writes beside pos:R:3
+        bool has_vector = false;
         for (std::size_t w = 0; w < words.size(); w += 3)
         {
           std::int64_t count = 0;
@@ -47,12 +63,15 @@ namespace nearfield::detail::io
               count > static_cast<std::int64_t>(max_values_per_point - columns.names.size()))
             fail_at_line(name_, line_, "Properties=" + in_quotes(properties),
                          "name:type:count for each property, such as pos:R:3");
+          if (words[w] == "Z" && lower(words[w + 1]) == "i") numbers = columns.names.size();
           for (auto& column : known_names(words[w], static_cast<std::size_t>(count)))
           {
+            has_vector |= count > 1 && column == "x";
             columns.names.push_back(std::move(column));
             columns.titles.emplace_back(words[w]);
           }
         }
+        if (has_vector && numbers) columns.names[*numbers] = "_";
       }
 
       // Numbers between blanks or commas.
@@ -113,6 +132,9 @@ namespace nearfield::detail::io
     for (auto rest = trimmed(comment); !rest.empty(); rest = trimmed(rest))
     {
       auto const [key, value] = take_pair(rest);
+      bool const is_read = (key == "lattice" || key == "origin" || key == "pbc") && !value.empty();
+      if (!is_read && is_of_box(key, !value.empty()))
+        result.left_out.push_back(printable(key) + " of its comment");
       if (key == "properties" && !value.empty())
       {
         if (result.has_properties)
@@ -122,6 +144,7 @@ namespace nearfield::detail::io
       }
       if (key == "lattice" && !value.empty())
       {
+        if (result.cell) fail_at_line(name, line, "Lattice= twice", "one box");
         auto const v = reader.numbers<9>("Lattice", value);
         auto& cell = result.cell.emplace();
         cell.from = "Lattice";
@@ -136,6 +159,8 @@ namespace nearfield::detail::io
       result.cell->origin = origin;
       result.cell->periodic = periodic;
     }
+    else if (periodic)
+      result.left_out.emplace_back("pbc of its comment");
     return result;
   }
 }

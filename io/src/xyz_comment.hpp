@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace nearfield::detail::io
 {
@@ -14,6 +15,7 @@ namespace nearfield::detail::io
     named_columns columns; ///< by Properties=, otherwise a symbol, x, y and z
     bool has_properties = false;
     std::optional<periodic_cell> cell; ///< by Lattice=, Origin= and pbc=
+    std::vector<std::string> left_out; ///< what else is said of a box
   };
 
   /// Throws nearfield::error, naming the line, for values that cannot be read.

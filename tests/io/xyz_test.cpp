@@ -86,6 +86,49 @@ TEST(xyz, keys_have_any_case_and_names_the_synonyms_of_the_field)
   EXPECT_EQ(parse_xyz("1\nold_Properties=pos:R:3:q:R:1\nH 1 2 3\n", "a.xyz").inputs.size(), 0u);
 }
 
+TEST(xyz, keys_may_stand_apart_from_their_values)
+{
+  file_report report;
+  auto const points = parse_xyz("1\nenergy= -3 Properties = id:I:1:pos:R:3:q:R:1 Lattice = \"4 0 0 "
+                                "0 5 0 0 0 6\" pbc =\"T T F\"\n7 1 2 3 5\n",
+                                "a.xyz", {}, &report);
+  EXPECT_EQ(points.positions, (columns{{1}, {2}, {3}}));
+  EXPECT_EQ(points.inputs, (columns{{5}}));
+  EXPECT_EQ(report.cell.value().lengths(), (std::array<double, 3>{4, 5, 0}));
+  EXPECT_EQ(report.left_out, std::vector<std::string>{"id"});
+}
+
+TEST(xyz, an_atomic_number_z_is_no_coordinate)
+{
+  for (std::string const properties : {"Z:I:1:pos:R:3", "pos:R:3:Z:I:1"})
+  {
+    auto const points = parse_xyz("1\nProperties=" + properties + "\n1 1 1 1\n", "a.xyz");
+    EXPECT_EQ(points.positions, (columns{{1}, {1}, {1}}));
+  }
+  EXPECT_EQ(parse_xyz("1\nProperties=X:I:1:Y:I:1:Z:I:1\n1 2 3\n", "a.xyz").positions,
+            (columns{{1}, {2}, {3}}));
+}
+
+TEST(xyz, a_box_that_is_not_read_is_named)
+{
+  auto const left_out = [](std::string const& comment)
+  {
+    file_report report;
+    parse_xyz("1\n" + comment + "\nH 1 2 3\n", "a.xyz", {}, &report);
+    return report.left_out;
+  };
+  using names = std::vector<std::string>;
+  EXPECT_EQ(left_out("pbc=\"T T T\""), (names{"symbol", "pbc of its comment"}));
+  EXPECT_EQ(left_out("cell=\"4 0 0 0 4 0 0 0 4\""), (names{"symbol", "cell of its comment"}));
+  EXPECT_EQ(left_out("# CELL(abcABC): 4 4 4 90 90 90"),
+            (names{"symbol", "cell(abcabc): of its comment"}));
+  EXPECT_EQ(left_out("Lattice = 4"), (names{"symbol", "lattice of its comment"}));
+  EXPECT_EQ(left_out("an empty box, energy=3"), names{"symbol"});
+  std::string const lattice = "Lattice=\"4 0 0 0 4 0 0 0 4\" ";
+  EXPECT_THAT(message_of([&] { left_out(lattice + lattice); }),
+              testing::HasSubstr("line 2: found Lattice= twice, expected one box"));
+}
+
 TEST(xyz, a_byte_order_mark_is_no_part_of_the_number)
 {
   temporary_folder const folder;
