@@ -75,11 +75,30 @@ namespace nearfield
       return true;
     }
 
+    // Whether a row has occupancy and temperature factor where PDB has them, and no charge and radius: each has two
+    // decimals, and the first is in [0, 1].
+    bool is_of_pdb(std::string_view line)
+    {
+      if (line.size() < 66 || line[57] != '.' || line[63] != '.' || line[34] != '.' ||
+          !(line.size() == 66 || is_blank(line[66])))
+        return false;
+      auto const occupancy = trimmed(line.substr(54, 6)), factor = trimmed(line.substr(60, 6));
+      double value = 0;
+      return are_numbers({&factor, 1}) && occupancy.find(' ') == occupancy.npos &&
+             parse_number(occupancy, value) == number_status::good && value >= 0 && value <= 1;
+    }
+
     // Of CRYST1: a along x, b in the plane of x and y.
     std::optional<periodic_cell> cell_of(std::string_view line, place const& where)
     {
       std::vector<std::string_view> fields;
       split(line, ' ', fields);
+      // lengths of 9 and angles of 7 characters may touch
+      if (line.size() >= 54 && line[11] == '.' && line[20] == '.' && line[29] == '.')
+        fields = {line.substr(0, 6),           trimmed(line.substr(6, 9)),
+                  trimmed(line.substr(15, 9)), trimmed(line.substr(24, 9)),
+                  trimmed(line.substr(33, 7)), trimmed(line.substr(40, 7)),
+                  trimmed(line.substr(47, 7))};
       if (fields.size() < 7)
         fail_at_line(where.name, where.line, count_of(fields.size(), "field"),
                      "CRYST1, three lengths and three angles");
@@ -102,7 +121,8 @@ namespace nearfield
 
     bool is_atom(std::string_view line)
     {
-      return line.starts_with("ATOM") || line.starts_with("HETATM");
+      auto const start = lower(line.substr(0, 6));
+      return start.starts_with("atom") || start == "hetatm";
     }
 
     // Whether atoms below the line are of the next model.
@@ -146,7 +166,8 @@ namespace nearfield
     std::optional<shape> first;
     std::optional<periodic_cell> cell;
     std::size_t model = 0; // counted from 1
-    bool is_new = true;
+    bool is_new = true, are_of_pdb = true;
+    std::size_t first_line = 0;
     while (lines.next(line))
     {
       place const where{name, lines.line()};
@@ -157,6 +178,8 @@ namespace nearfield
       model += is_new;
       is_new = false;
       if (model != chosen + 1) continue;
+      if (first_line == 0) first_line = where.line;
+      are_of_pdb = are_of_pdb && is_of_pdb(line);
       split(row, ' ', fields);
       auto const n = fields.size();
       bool const has_residue = n >= 9 && is_residue_number(fields[n - 6]);
@@ -184,6 +207,9 @@ namespace nearfield
     }
     if (points.size() == 0)
       fail_at_line(name, lines.line() + 1, "the end of the file", "an ATOM or HETATM line");
+    if (are_of_pdb)
+      fail_at_line(name, first_line, "rows of PDB, with occupancy and temperature factor",
+                   "charge and radius: convert it to .pqr by PDB2PQR");
     if (!report) return points;
     *report = {.format = "PQR",
                .positions = {"x", "y", "z"},

@@ -55,6 +55,28 @@ TEST(pqr, numbers_that_touch_stand_where_those_of_pdb_do)
               testing::HasSubstr("line 2: found 'A' before x"));
 }
 
+// Occupancies would be read as charges.
+TEST(pqr, of_rows_of_pdb_is_refused)
+{
+  std::string const start = "ATOM      1  N   MET A   1      27.340  24.430   2.614";
+  for (std::string const end :
+       {"  1.00  9.67           N  ", "  1.00 10.38", "  0.50 99.00      A    N1+"})
+    EXPECT_THAT(message_of([&] { parse_pqr("TITLE\n" + start + end + "\n", "a"); }),
+                testing::HasSubstr("line 2: found rows of PDB, with occupancy and temperature "
+                                   "factor, expected charge and radius"))
+        << end;
+  for (std::string const end : {"  1.0000 1.5000", "  1.000 1.50", " -1.00  1.50", "  1.00   1.50"})
+    EXPECT_EQ(parse_pqr(start + end + "\n", "a").size(), 1u) << end;
+  EXPECT_EQ(parse_pqr(start + "  1.00  1.50\n" + start + " -1.00  1.50\n", "a").size(), 2u);
+}
+
+TEST(pqr, names_of_rows_have_any_case)
+{
+  auto const points =
+      parse_pqr("atom 1 N LYS 1 1 2 3 0.5 1.8\nHetatm 1 N LYS 1 4 5 6 0.5 1.8\n", "a");
+  EXPECT_EQ(points.positions, (columns{{1, 4}, {2, 5}, {3, 6}}));
+}
+
 TEST(pqr, the_box_and_the_radii_are_reported)
 {
   file_report report;
@@ -64,6 +86,8 @@ TEST(pqr, the_box_and_the_radii_are_reported)
   EXPECT_EQ(report.inputs, std::vector<std::string>{"charge"});
   EXPECT_EQ(report.left_out, std::vector<std::string>{"radius"});
   EXPECT_EQ(report.cell.value().lengths(), (std::array<double, 3>{10, 20, 30}));
+  parse_pqr("CRYST110000.00020000.00030000.000  90.00  90.00  90.00 P 1\n" + row, "a", {}, &report);
+  EXPECT_EQ(report.cell.value().lengths(), (std::array<double, 3>{10000, 20000, 30000}));
   parse_pqr("CRYST1 10 20 30 90 90 60\n" + row, "a", {}, &report);
   EXPECT_FALSE(report.cell.value().lengths());
   EXPECT_NEAR(report.cell->vectors[1][0], 10, 1e-12);
