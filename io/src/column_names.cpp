@@ -62,12 +62,10 @@ namespace nearfield::detail::io
       return 3;
     }
 
-    // In lower case, without quotes, the number of a column in front (`1:x`) and a unit behind (`x [nm]`).
+    // In lower case, without quotes, the number of a column in front and a unit behind (`x [nm]`).
     std::string plain(std::string_view name)
     {
-      name = trimmed(unquoted(trimmed(name)));
-      auto const digits = std::min(name.find_first_not_of("0123456789"), name.size());
-      if (digits > 0 && name.substr(digits).starts_with(':')) name.remove_prefix(digits + 1);
+      name = without_number(trimmed(unquoted(trimmed(name))));
       if (auto const unit = name.find_first_of("[(");
           unit != name.npos && unit > 0 && (name.back() == ']' || name.back() == ')'))
         name = trimmed(name.substr(0, unit));
@@ -136,6 +134,19 @@ namespace nearfield::detail::io
     if (count > 1 && is_one_of(charges, word))
       for (std::size_t k = 0; k < count; ++k) names[k] = "q" + std::to_string(k + 1);
     return names;
+  }
+
+  std::string_view without_number(std::string_view name)
+  {
+    auto rest = name;
+    bool const is_in_brackets = rest.starts_with('[');
+    if (is_in_brackets) rest.remove_prefix(1);
+    auto const digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    rest.remove_prefix(digits);
+    if (digits == 0 || !rest.starts_with(is_in_brackets ? ']' : ':')) return name;
+    rest.remove_prefix(1);
+    if (is_in_brackets && rest.starts_with('=')) rest.remove_prefix(1);
+    return rest.empty() ? name : rest;
   }
 
   bool is_label(std::string_view name)

@@ -22,4 +22,7 @@ namespace nearfield::detail::io
 
   /// x vx -> 0, y vy -> 1, z vz -> 2; 3 for other names.
   std::size_t axis_of(std::string_view name, std::string_view prefix);
+
+  /// `name` without the number of its column in front: x of `1:x`, `[1]x` and `[1]=x`.
+  std::string_view without_number(std::string_view name);
 }

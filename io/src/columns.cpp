@@ -1,6 +1,7 @@
 #include "columns.hpp"
 #include "column_map.hpp"
 #include "column_names.hpp"
+#include "comment_names.hpp"
 #include "input_file.hpp"
 #include "text.hpp"
 
@@ -13,17 +14,6 @@ namespace nearfield
   namespace
   {
     using namespace detail::io;
-
-    char delimiter_of(std::string_view line)
-    {
-      if (line.find(';') != line.npos) return ';';
-      if (line.find(',') == line.npos) return ' ';
-      std::vector<std::string_view> words;
-      split(line, ' ', words);
-      bool const has_commas_inside =
-          words.size() > 1 && std::all_of(words.begin(), words.end(), has_decimal_comma);
-      return has_commas_inside ? ' ' : ',';
-    }
 
     // Whether `field` can be the header of a column whose name is given by the caller. A missing or
     // unreadable value must not pass for one: its row would be lost silently.
@@ -127,7 +117,11 @@ namespace nearfield
         return std::move(points_);
       }
 
-      void describe(file_report& report) const { detail::io::describe(*map_, report); }
+      void describe(file_report& report) const
+      {
+        detail::io::describe(*map_, report);
+        report.left_out.insert(report.left_out.end(), unused_.begin(), unused_.end());
+      }
 
     private:
       // CloudCompare writes the number of points below the names.
@@ -136,12 +130,7 @@ namespace nearfield
         std::int64_t n = 0;
         return fields_.size() == 1 && parse_number(row, n) == number_status::good && n >= 0 &&
                std::any_of(comments_.begin(), comments_.end(),
-                           [](heading const& comment)
-                           {
-                             std::vector<std::string_view> words;
-                             split(comment.text, delimiter_of(comment.text), words);
-                             return x_before_y(words) < words.size();
-                           });
+                           [](heading const& comment) { return names_x_before_y(comment.text); });
       }
 
       // With names given: a first row without numbers is skipped; it must have a name of its own above each
@@ -188,73 +177,27 @@ namespace nearfield
         return !n || between_tabs.size() == n || delimiter_of(line) == ' ' ? between_tabs : names;
       }
 
-      // The place of the first name for x that one for y follows; the number of words if there is none.
-      static std::size_t x_before_y(std::vector<std::string_view> const& words)
-      {
-        for (std::size_t w = 0; w + 1 < words.size(); ++w)
-          if (known_name(words[w]) == "x" && known_name(words[w + 1]) == "y") return w;
-        return words.size();
-      }
-
-      static bool is_prose(std::string_view word)
-      {
-        for (auto const* each :
-             {"and", "or", "of", "in", "the", "are", "is", "with", "for", "by", "to", "=", ":"})
-          if (lower(word) == each) return true;
-        return false;
-      }
-
-      // The names of n columns in a comment, all of it or the words around x y; empty if it has none.
-      [[nodiscard]] std::vector<std::string_view> names_in(heading const& comment,
-                                                           std::optional<std::size_t> n) const
-      {
-        std::vector<std::string_view> words;
-        bool mentions = false;
-        auto text = trimmed(comment.text);
-        for (char const delimiter : {delimiter_of(text), '\t', ' '})
-        {
-          split(text, delimiter, words);
-          if (!words.empty() && words[0].ends_with(':')) words.erase(words.begin());
-          std::erase_if(words, [](std::string_view word)
-                        { return word.starts_with('[') || word.starts_with('('); });
-          if (has_number(words)) continue;
-          auto const at = x_before_y(words);
-          bool const names_both =
-              std::any_of(words.begin(), words.end(),
-                          [](auto w) { return known_name(w) == "x"; }) &&
-              std::any_of(words.begin(), words.end(), [](auto w) { return known_name(w) == "y"; });
-          if (names_both && (!n || words.size() == n) &&
-              std::none_of(words.begin(), words.end(), is_prose))
-            return words;
-          if (at == words.size()) continue;
-          mentions = true;
-          auto const says = [](std::string_view word)
-          {
-            return word == "_" || !known_name(word).empty() || is_label(word);
-          };
-          auto begin = at, end = at;
-          while (begin > 0 && says(words[begin - 1])) --begin;
-          while (end < words.size() && says(words[end])) ++end;
-          // another name beside them would be that of a column
-          bool const is_apart = (begin == 0 || is_prose(words[begin - 1])) &&
-                                (end == words.size() || is_prose(words[end]));
-          if (is_apart && (!n || end - begin == *n))
-            return {words.begin() + static_cast<std::ptrdiff_t>(begin),
-                    words.begin() + static_cast<std::ptrdiff_t>(end)};
-        }
-        if (mentions)
-          fail_at_line(name_, comment.line, "a comment with names of columns, not one for each",
-                       std::to_string(n.value_or(0)) +
-                           " names, as many as the first row has fields (or give --columns)");
-        return {};
-      }
-
-      // "# id x y z q" names columns too; other comments are ignored.
+      // "# id x y z q" names columns too. Other comments that may speak of columns are reported.
       void use_comment(std::optional<std::size_t> n)
       {
+        bool mentions = false;
         for (auto const& comment : comments_)
-          if (auto const names = names_in(comment, n); !names.empty())
-            return use_names(names, comment.line);
+        {
+          auto const names = names_in(comment.text, n, mentions);
+          if (map_ && !names.empty() && columns_named(names).names != map_->names)
+            fail_at_line(name_, comment.line, "another comment with names of columns",
+                         "one (or give --columns)");
+          if (map_) continue;
+          if (mentions && names.empty())
+            fail_at_line(name_, comment.line, "a comment with names of columns, not one for each",
+                         std::to_string(n.value_or(0)) +
+                             " names, as many as the first row has fields (or give --columns)");
+          if (!names.empty()) use_names(names, comment.line);
+        }
+        if (map_) return;
+        for (auto const& comment : comments_)
+          if (has_known_name(comment.text))
+            unused_.push_back("comment " + in_quotes(trimmed(comment.text)));
       }
 
       void check_comment(std::string_view row) const
@@ -360,7 +303,8 @@ namespace nearfield
       std::optional<column_map> map_;
       std::size_t line_ = 0; ///< the present one
       heading header_;
-      std::vector<heading> comments_; ///< before the first row
+      std::vector<heading> comments_;   ///< before the first row
+      std::vector<std::string> unused_; ///< those of them that may speak of columns
       char delimiter_ = ' ';
       std::vector<std::string_view> fields_;
       point_set points_;

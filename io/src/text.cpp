@@ -201,6 +201,17 @@ namespace nearfield::detail::io
     }
   }
 
+  char delimiter_of(std::string_view line)
+  {
+    if (line.find(';') != line.npos) return ';';
+    if (line.find(',') == line.npos) return ' ';
+    std::vector<std::string_view> words;
+    split(line, ' ', words);
+    bool const has_commas_inside =
+        words.size() > 1 && std::all_of(words.begin(), words.end(), has_decimal_comma);
+    return has_commas_inside ? ' ' : ',';
+  }
+
   std::string_view unquoted(std::string_view text)
   {
     bool const quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';

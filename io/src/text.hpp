@@ -124,6 +124,9 @@ namespace nearfield::detail::io
   /// empty ones kept. A delimiter of ' ' means any number of blanks.
   void split(std::string_view line, char delimiter, std::vector<std::string_view>& fields);
 
+  /// What separates the fields of a line: ';', ',' or, for blanks, ' '.
+  char delimiter_of(std::string_view line);
+
   /// The location of a value, for messages.
   struct place
   {

@@ -149,12 +149,41 @@ TEST(names_of_columns, in_a_comment_are_told_from_prose)
   EXPECT_EQ(x("# the columns are q x y z\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("# mass x y z in SI units\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("#mass [kg] x [m] y [m] z [m]\n1 2 3 4\n"), 2);
+  EXPECT_EQ(x("# columns: q, x, y, z\n1,2,3,4\n"), 2);
+  EXPECT_EQ(x("# columns: q, x, y, z\n1 2 3 4\n"), 2);
+  EXPECT_EQ(x("# 1:q 2:x 3:y 4:z\n1 2 3 4\n"), 2);
+  EXPECT_EQ(x("# [1]q [2]x [3]y [4]z\n1 2 3 4\n"), 2);
+  EXPECT_EQ(x("# [1]=q [2]=x [3]=y [4]=z\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("# id x y z\n# of the second run\n1 2 3 4\n"), 2);
   EXPECT_EQ(x("# id x y z\nx y z id\n1 2 3 4\n"), 1);
   EXPECT_EQ(x("# id x y z\n1 2 3 4\n# x id y z\n5 6 7 8\n"), 2);
   // names given come first
   auto const given = read_columns("# id x y z\n1 2 3 4\n", {.columns = {"x", "y", "z", "q"}});
   EXPECT_EQ(given.points.inputs, (columns{{4}}));
+}
+
+TEST(names_of_columns, of_two_comments_agree)
+{
+  EXPECT_THAT(
+      message_of([] { read_columns("# x y z q\n# id x y z\n1 2 3 4\n"); }),
+      testing::HasSubstr("line 2: found another comment with names of columns, expected one "
+                         "(or give --columns)"));
+  EXPECT_EQ(read_columns("# x y z q\n# X Y Z charge\n1 2 3 4\n").points.inputs, (columns{{4}}));
+  EXPECT_EQ(read_columns("# x y z q\n# x y of the wall\n1 2 3 4\n").points.inputs, (columns{{4}}));
+}
+
+// What may have named columns, in a way that is not understood.
+TEST(names_of_columns, in_a_comment_that_is_not_used_are_reported)
+{
+  for (std::string const comment :
+       {"id mass px py pz", "m, r(3), v", "mass|rx|ry|rz|q", "5 columns: mass x y z q",
+        "column 1: mass", "charges are last"})
+  {
+    auto const report = read_columns("# made by hand\n# " + comment + "\n1 2 3 4 5\n").report;
+    EXPECT_EQ(report.positions[0], "column 1") << comment;
+    EXPECT_EQ(report.left_out, names{"comment '" + comment + "'"});
+  }
+  EXPECT_TRUE(read_columns("# made by hand\n# 1 2 3\n1 2 3\n").report.left_out.empty());
 }
 
 TEST(names_of_columns, of_momenta_need_masses)
