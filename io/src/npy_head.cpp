@@ -127,7 +127,14 @@ namespace nearfield::detail::io
         while (!take(']'))
         {
           expect('(');
+          bool const has_title = take('('); // ('title', 'name')
+          if (has_title)
+          {
+            quoted();
+            expect(',');
+          }
           array_field field{.name = std::string(quoted()), .offset = head.record_size};
+          if (has_title) expect(')');
           expect(',');
           if (next() == '[')
             fail_at_byte(name_, place(), "records inside records", "fields of numbers");

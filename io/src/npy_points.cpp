@@ -65,7 +65,8 @@ namespace nearfield
       return columns;
     }
 
-    column_map map_of_array(array_columns& columns, std::string const& name,
+    // A few rows of many columns without names are coordinates of points in columns.
+    column_map map_of_array(array_columns& columns, std::uint64_t n_rows, std::string const& name,
                             read_options const& options)
     {
       auto const fail = [&](std::string const& found, std::string const& expected)
@@ -83,6 +84,9 @@ namespace nearfield
         given.titles = columns.named.titles;
         return map_of(std::move(given), options.dim, fail);
       }
+      if (n_rows >= 2 && n_rows <= 8 && n > 16)
+        fail(count_of(n_rows, "row") + " of " + count_of(n, "column"),
+             "a row for each point: save a.T (or give --columns)");
       if (columns.named.names.size() != n)
         fail(count_of(n, "column"), "at least " + std::to_string(std::max(options.dim, 2)));
       return map_of(columns.named, options.dim, fail);
@@ -210,7 +214,7 @@ namespace nearfield
       check_frame(options, 1, name);
       auto columns =
           head.is_of_records() ? columns_of_records(head) : columns_of_numbers(head, options.dim);
-      auto const map = map_of_array(columns, name, options);
+      auto const map = map_of_array(columns, head.is_of_records() ? 0 : head.rows(), name, options);
       auto const begin_of = [&](std::uint64_t i)
       {
         return part_begin(head.rows(), i, part.count);

@@ -203,6 +203,26 @@ TEST(npy_points, of_records_have_the_names_of_their_fields)
   EXPECT_EQ(second.positions, (columns{{2}, {3}, {4}}));
 }
 
+TEST(npy_points, of_records_may_have_titles)
+{
+  auto const points = parse_npy(array("{'descr': [(('along', 'x'), '<f8'), ('y', '<f8')], "
+                                      "'fortran_order': False, 'shape': (1,)}",
+                                      bytes(1., 2.)),
+                                "a.npy");
+  EXPECT_EQ(points.positions, (std::vector<std::vector<double>>{{1}, {2}}));
+}
+
+// Coordinates in rows would be a few points of many inputs.
+TEST(npy_points, of_many_columns_are_more_than_a_few_or_one)
+{
+  for (auto const& [shape, n] : {std::pair{"(1, 17)", 1}, {"(9, 17)", 9}})
+  {
+    std::string const values(static_cast<std::size_t>(n) * 17 * 8, '\0');
+    EXPECT_EQ(parse_npy(array(dictionary("<f8", false, shape), values), "a.npy").inputs.size(),
+              14u);
+  }
+}
+
 TEST(npy_points, may_have_a_long_head)
 {
   temporary_folder const folder;
@@ -278,6 +298,8 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
            {array(dictionary("|O", false, "(1, 3)"), three), "save a.astype('<f8')"},
            {array(dictionary("<f8", false, "(3, 5000)"), three),
             "expected 1 to 4096, and a row for each point: save a.T"},
+           {array(dictionary("<f8", false, "(3, 17)"), std::string(3 * 17 * 8, '\0')),
+            "found 3 rows of 17 columns, expected a row for each point: save a.T"},
            {array("{'descr': [('x', [('y', '<f8')])], ", three), "found records inside records"},
            {array("{'descr': [], ", three), "found records without values"},
            {array("{'descr': [('x', '<f8', (0,))], ", three), "found records without values"},
