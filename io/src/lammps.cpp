@@ -82,8 +82,9 @@ namespace nearfield
           detail::io::describe(atoms_->map, report);
         }
         if (has_velocities_) report.velocities = {"section Velocities"};
-        if (!masses_.empty() && atoms_ && atoms_->map.masses.empty())
-          report.masses = {"section Masses"};
+        if (!masses_.empty() && atoms_)
+          (atoms_->map.masses.empty() ? report.masses : report.left_out)
+              .emplace_back("section Masses");
         if (has_images_) report.left_out.emplace_back("image flags");
         if (has_spins_) report.left_out.emplace_back("more columns of Velocities");
         report.left_out.insert(report.left_out.end(), left_out_.begin(), left_out_.end());
@@ -100,9 +101,14 @@ namespace nearfield
       void begin_section(std::string_view text, std::string_view comment)
       {
         section_ = text;
+        bool is_read = false;
+        for (auto const* known : {"Atoms", "Velocities", "Masses", "Atom Type Labels"})
+          if (lower(text) == lower(known))
+          {
+            section_ = known;
+            is_read = true;
+          }
         bool const is_second = !sections_.insert(section_).second;
-        bool const is_read = section_ == "Atoms" || section_ == "Velocities" ||
-                             section_ == "Masses" || section_ == "Atom Type Labels";
         if (is_second && is_read) fail("a second " + section_ + " section", "one");
         if (section_ == "Atoms")
         {
@@ -124,7 +130,9 @@ namespace nearfield
       void read_header()
       {
         auto const n = fields_.size();
-        if (n == 2 && fields_[1] == "atoms")
+        std::vector<std::string> words;
+        for (auto const field : fields_) words.push_back(lower(field));
+        if (n == 2 && words[1] == "atoms")
         {
           std::int64_t count = 0;
           if (parse_number(fields_[0], count) != number_status::good || count < 0)
@@ -136,25 +144,28 @@ namespace nearfield
           return read_finite(fields_[k], where(), "the box");
         };
         for (std::size_t a = 0; n == 4 && a < 3; ++a)
-          if (fields_[3].size() == 3 && fields_[3][0] == "xyz"[a] && fields_[3].ends_with("hi"))
+          if (words[3].size() == 3 && words[3][0] == "xyz"[a] && words[3].ends_with("hi"))
           {
             cell_.origin[a] = number(0);
             cell_.vectors[a][a] = number(1) - number(0);
+            if (cell_.vectors[a][a] < 0)
+              fail(in_quotes(fields_[0]) + " above " + in_quotes(fields_[1]),
+                   "the box from lo to hi");
             has_box_ = true;
           }
-        if (n == 6 && fields_[3] == "xy" && fields_[4] == "xz" && fields_[5] == "yz")
+        if (n == 6 && words[3] == "xy" && words[4] == "xz" && words[5] == "yz")
         {
           cell_.vectors[1][0] = number(0);
           cell_.vectors[2][0] = number(1);
           cell_.vectors[2][1] = number(2);
         }
         for (std::size_t a = 0; n == 4 && a < 3; ++a)
-          if (fields_[3] == std::string(1, "abc"[a]) + "vec")
+          if (words[3] == std::string(1, "abc"[a]) + "vec")
           {
             for (std::size_t d = 0; d < 3; ++d) cell_.vectors[a][d] = number(d);
             has_box_ = true;
           }
-        if (n == 5 && fields_[3] == "abc" && fields_[4] == "origin")
+        if (n == 5 && words[3] == "abc" && words[4] == "origin")
           for (std::size_t d = 0; d < 3; ++d) cell_.origin[d] = number(d);
       }
 

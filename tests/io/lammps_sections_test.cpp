@@ -47,6 +47,20 @@ TEST(lammps_sections, velocities_and_masses_find_their_atoms)
   EXPECT_EQ(flat.velocities, (columns{{1, 3}, {2, 4}}));
 }
 
+TEST(lammps_sections, have_names_in_any_case)
+{
+  file_report report;
+  auto const points =
+      parse_lammps("title\n2 Atoms\n-5 5 XLO XHI\n0 4 Ylo Yhi\n1 3 zlo zhi\nMASSES\n\n1 16\n2 1\n"
+                   "ATOMS # Atomic\n\n" +
+                       atomic + "velocities\n\n1 4 5 6\n3 1 2 3\n",
+                   "data.a", {}, &report);
+  EXPECT_EQ(points.velocities, (columns{{1, 4}, {2, 5}, {3, 6}}));
+  EXPECT_EQ(points.masses, (std::vector<double>{16, 1}));
+  EXPECT_EQ(report.cell.value().lengths(), (std::array<double, 3>{10, 4, 2}));
+  EXPECT_EQ(report.left_out, (names{"id", "type"}));
+}
+
 TEST(lammps_sections, that_do_not_fit_the_atoms_are_refused)
 {
   auto const message =
@@ -74,6 +88,7 @@ TEST(lammps_sections, that_do_not_fit_the_atoms_are_refused)
   EXPECT_THAT(message("Masses\n\n1 1\n2 1\n", "Masses\n\n1 16\n"),
               testing::HasSubstr("a second Masses section"));
   EXPECT_THAT(message("-1 x xlo xhi\n", ""), testing::HasSubstr("line 4: found 'x' for the box"));
+  EXPECT_THAT(message("1 -1 xlo xhi\n", ""), testing::HasSubstr("line 4: found '1' above '-1'"));
 }
 
 TEST(lammps_sections, in_2d_nothing_moves_along_z)
@@ -136,11 +151,13 @@ TEST(lammps_sections, the_columns_of_atoms_may_be_named)
     EXPECT_EQ(points.inputs, (columns{{0.5, -0.5}}));
     EXPECT_EQ(report.left_out.back(), "image flags");
   }
+  file_report left_out;
   auto const given = parse_lammps(
       file_of("Masses\n\n1 2\n", "Atoms # full", rows, "Velocities\n\n1 1 0 0\n2 0 1 0\n"),
-      "data.a", {.columns = {"id", "_", "type", "m", "z", "y", "x"}});
+      "data.a", {.columns = {"id", "_", "type", "m", "z", "y", "x"}}, &left_out);
   EXPECT_EQ(given.positions, (columns{{3, 6}, {2, 5}, {1, 4}}));
   EXPECT_EQ(given.masses, (std::vector<double>{0.5, -0.5}));
+  EXPECT_EQ(left_out.left_out.at(3), "section Masses");
   EXPECT_EQ(given.velocities, (columns{{1, 0}, {0, 1}, {0, 0}}));
   EXPECT_THAT(message_of(
                   [&]
