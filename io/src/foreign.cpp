@@ -24,7 +24,7 @@ namespace nearfield::detail::io
         {" .gro ", ""sv, "GROMACS's .gro; convert it to .pqr (gmx editconf -mead) or extended XYZ"},
         {" .pdb .ent ", ""sv, "PDB, which has no charges; convert it to .pqr by PDB2PQR"},
         {" .mol2 .sdf .mol ", ""sv, "of molecules; convert it to .pqr or extended XYZ"},
-        {" .lammpstrj .dump ", "ITEM: TIMESTEP"sv,
+        {" .lammpstrj .dump ", "ITEM: "sv,
          "a dump of LAMMPS; write data by write_data, or convert it to extended XYZ"},
         {" .xtc .trr .dcd .nc .netcdf ", "CDF\x01"sv,
          "a trajectory; convert a frame to .pqr or extended XYZ"},

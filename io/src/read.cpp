@@ -109,6 +109,19 @@ namespace nearfield
 
     constexpr std::size_t start_size = 4096;
 
+    // What gzip has compressed, which may be of another program too.
+    std::string unpacked(std::string_view content, std::string const& name,
+                         std::filesystem::path const& path)
+    {
+      auto text = inflated(content, name);
+      refuse_foreign(name, path, std::string_view(text).substr(0, start_size));
+      if (is_gzip(text))
+        throw error(printable(name) +
+                        ": found a file that gzip has compressed twice; gunzip it once",
+                    error_kind::invalid_data);
+      return text;
+    }
+
     parser choose_parser(std::filesystem::path const& path, read_options const& options)
     {
       auto const extension = extension_of(path, options.format);
@@ -145,9 +158,9 @@ namespace nearfield
       if (!is_packed && parse == parse_npy) return parse_npy_part(file, options, report);
       bool const is_columns = parse == parse_columns || (extension == ".xyz" && !is_xyz(start));
       if (!is_packed && is_columns) return parse_columns_part(file, options, report);
-      auto const content = file.whole();
-      auto points = is_packed ? parse(inflated(content, file.name()), file.name(), options, report)
-                              : parse(content, file.name(), options, report);
+      auto content = file.whole();
+      if (is_packed) content = unpacked(content, file.name(), path);
+      auto points = parse(content, file.name(), options, report);
       keep_part(points, part);
       return points;
     }
@@ -167,7 +180,7 @@ namespace nearfield
     if (auto const& part = options.part) return read_part(path, *part, parse, options, report);
     auto content = read_file(path);
     refuse_foreign(name, path, std::string_view(content).substr(0, start_size));
-    if (is_gzip(content)) content = inflated(content, name);
+    if (is_gzip(content)) content = unpacked(content, name, path);
     return parse(content, name, options, report);
   }
   catch (std::bad_alloc const&)

@@ -146,6 +146,25 @@ TEST(gzip, is_read_as_what_it_holds)
   }
 }
 
+TEST(gzip, of_another_format_is_refused_as_that)
+{
+  if (!has_gzip()) GTEST_SKIP() << "no zlib, or no gzip";
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "ITEM: UNITS\nlj\nITEM: TIMESTEP\n0\n");
+  EXPECT_THAT(message_of([&] { read_points(folder / "a.csv"); }),
+              testing::HasSubstr("found a dump of LAMMPS"));
+  compress(folder / "a.csv");
+  EXPECT_THAT(message_of([&] { read_points(folder / "a.csv.gz"); }),
+              testing::HasSubstr("found a dump of LAMMPS"));
+  std::filesystem::rename(folder / "a.csv.gz", folder / "b.csv");
+  compress(folder / "b.csv");
+  EXPECT_THAT(message_of(
+                  [&] {
+                    read_points(folder / "b.csv.gz", {.part = file_part{0, 1}});
+                  }),
+              testing::HasSubstr("compressed twice"));
+}
+
 TEST(gzip, may_be_several_one_after_the_other)
 {
   if (!has_gzip()) GTEST_SKIP() << "no zlib, or no gzip";
