@@ -3,6 +3,7 @@
 #include "column_names.hpp"
 #include "text.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -159,7 +160,7 @@ namespace nearfield::detail::io
       result.cell->origin = origin;
       result.cell->periodic = periodic;
     }
-    else if (periodic)
+    else if (periodic && std::find(periodic->begin(), periodic->end(), true) != periodic->end())
       result.left_out.emplace_back("pbc of its comment");
     return result;
   }

@@ -119,6 +119,7 @@ TEST(xyz, a_box_that_is_not_read_is_named)
   };
   using names = std::vector<std::string>;
   EXPECT_EQ(left_out("pbc=\"T T T\""), (names{"symbol", "pbc of its comment"}));
+  EXPECT_EQ(left_out("pbc=\"F F F\""), names{"symbol"}); // of molecules
   EXPECT_EQ(left_out("cell=\"4 0 0 0 4 0 0 0 4\""), (names{"symbol", "cell of its comment"}));
   EXPECT_EQ(left_out("# CELL(abcABC): 4 4 4 90 90 90"),
             (names{"symbol", "cell(abcabc): of its comment"}));
