@@ -90,7 +90,7 @@ namespace nearfield
             continue;
           }
           if (may_have_header_ && is_count(row)) continue;
-          start(line);
+          start(line, next);
           return true;
         }
         return false;
@@ -131,6 +131,30 @@ namespace nearfield
         return fields_.size() == 1 && parse_number(row, n) == number_status::good && n >= 0 &&
                std::any_of(comments_.begin(), comments_.end(),
                            [](heading const& comment) { return names_x_before_y(comment.text); });
+      }
+
+      // The first row 0,1,2,3 above rows of other numbers is what pandas writes for an array: the numbers of its columns.
+      void refuse_numbers_for_names(line_cursor rows) const
+      {
+        for (std::size_t c = 0; c < fields_.size(); ++c)
+          if (unquoted(fields_[c]) != std::to_string(c)) return;
+        std::string_view row;
+        while (rows.next(row))
+          if (is_row(row)) break;
+        std::vector<std::string_view> below;
+        split(trimmed(row), delimiter_of(row), below);
+        bool const are_whole =
+            std::all_of(below.begin(), below.end(),
+                        [](std::string_view field)
+                        {
+                          std::int64_t value = 0;
+                          return parse_number(unquoted(field), value) == number_status::good;
+                        });
+        if (fields_.size() > 1 && !are_whole)
+          fail_at_line(name_, line_,
+                       "0 to " + std::to_string(fields_.size() - 1) +
+                           " in a row, which may be names",
+                       "names such as x y z q (or give --columns, if it is a point)");
       }
 
       // With names given: a first row without numbers is skipped; it must have a name of its own above each
@@ -231,8 +255,8 @@ namespace nearfield
           delimiter_ = '\t';
       }
 
-      // `line` has the first row.
-      void start(std::string_view line)
+      // `line` has the first row, and `rows` those below it.
+      void start(std::string_view line, line_cursor const& rows)
       {
         choose_delimiter(line);
         split_row(line);
@@ -250,6 +274,7 @@ namespace nearfield
         if (!map_) use_comment(n);
         if (!map_)
         {
+          refuse_numbers_for_names(rows);
           auto const columns = usual_columns(n, options_.dim);
           if (n < columns.names.size())
             fail_at_line(name_, line_, count_of(n, "field"),

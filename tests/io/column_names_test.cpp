@@ -162,6 +162,19 @@ TEST(names_of_columns, in_a_comment_are_told_from_prose)
   EXPECT_EQ(given.points.inputs, (columns{{4}}));
 }
 
+TEST(names_of_columns, of_numbers_are_no_point)
+{
+  for (std::string const head : {"0,1,2,3\n", "\"0\",\"1\",\"2\",\"3\"\n", "0 1 2 3\n\n"})
+    EXPECT_THAT(message_of([&] { read_columns(head + ".5,1,2,3\n"); }),
+                testing::HasSubstr("line 1: found 0 to 3 in a row, which may be names, expected "
+                                   "names such as x y z q"));
+  EXPECT_EQ(read_columns("0,1,2\n3,4,5\n").points.size(), 2u);
+  EXPECT_EQ(read_columns("0,1,2\n").points.size(), 1u);
+  EXPECT_EQ(read_columns("# x y z\n0,1,2\n.5,1,2\n").points.size(), 2u);
+  EXPECT_EQ(read_columns("0,1,3\n.5,1,2\n").points.size(), 2u);
+  EXPECT_EQ(read_columns("0,1,2\n.5,1,2\n", {.columns = {"x", "y", "z"}}).points.size(), 2u);
+}
+
 TEST(names_of_columns, of_two_comments_agree)
 {
   EXPECT_THAT(
