@@ -4,9 +4,12 @@
 #include <nearfield/io/points.hpp>
 
 #include "columns.hpp"
+#include "comment_names.hpp"
 #include "text.hpp"
 #include "write.hpp"
 #include "xyz_comment.hpp"
+
+#include <algorithm>
 
 namespace nearfield
 {
@@ -73,6 +76,18 @@ namespace nearfield
       return true;
     }
 
+    // The names in the second line of a frame without Properties=, if it has one for each field of the rows.
+    std::vector<std::string_view> names_of(frame const& of)
+    {
+      line_cursor lines(of.rows);
+      std::vector<std::string_view> fields;
+      for (std::string_view line; fields.empty() && lines.next(line);)
+        if (is_row(line)) split(line, ' ', fields);
+      auto const begin = std::min(of.comment.find_first_not_of("#%!/ "), of.comment.size());
+      bool mentions = false;
+      return names_in(of.comment.substr(begin), fields.size(), mentions);
+    }
+
     // Whether some rows begin with an atomic number. Other numbers are no symbols: the rows are something else.
     bool has_atomic_numbers(frame const& of, std::string const& name)
     {
@@ -121,8 +136,13 @@ namespace nearfield
     auto const& chosen = frames[check_frame(options, frames.size(), name)];
     auto comment = read_xyz_comment(chosen.comment, name, chosen.line + 1);
     bool const is_given = !options.columns.empty();
-    if (!is_given && !comment.has_properties && has_atomic_numbers(chosen, name))
-      comment.columns.titles[0] = "column 1, of atomic numbers";
+    if (!is_given && !comment.has_properties)
+    {
+      if (auto const names = names_of(chosen); !names.empty())
+        comment.columns = columns_named(names);
+      else if (has_atomic_numbers(chosen, name))
+        comment.columns.titles[0] = "column 1, of atomic numbers";
+    }
     auto const map =
         map_of(is_given ? columns_given(options, name) : comment.columns, options.dim,
                [&](std::string const& found, std::string const& expected)

@@ -86,6 +86,20 @@ TEST(xyz, keys_have_any_case_and_names_the_synonyms_of_the_field)
   EXPECT_EQ(parse_xyz("1\nold_Properties=pos:R:3:q:R:1\nH 1 2 3\n", "a.xyz").inputs.size(), 0u);
 }
 
+TEST(xyz, the_comment_names_columns_as_one_of_text_does)
+{
+  auto const inputs = [](std::string const& text)
+  {
+    return parse_xyz(text, "a.xyz").inputs;
+  };
+  EXPECT_EQ(inputs("2\n# x y z q\n1 0 0 0.5\n6 1 2 3\n"), (columns{{0.5, 3}}));
+  EXPECT_EQ(inputs("1\nspecies X Y Z charge\nH 1 2 3 4\n"), (columns{{4}}));
+  for (std::string const comment : {"x y z", "a molecule", ""})
+    EXPECT_EQ(parse_xyz("1\n" + comment + "\n1 2 3 4\n", "a.xyz").positions,
+              (columns{{2}, {3}, {4}}))
+        << comment;
+}
+
 TEST(xyz, keys_may_stand_apart_from_their_values)
 {
   file_report report;
