@@ -5,56 +5,13 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
-#include <latch>
-#include <new>
 #include <string>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 #include <pthread.h>
 #include <sys/mman.h>
 
 namespace nearfield::starpu::detail
 {
-  void check_threads(int n)
-  {
-    std::vector<std::thread> threads;
-    std::latch all_started(1);
-    std::error_code failed;
-    try
-    {
-      threads.reserve(static_cast<std::size_t>(n));
-      while (static_cast<int>(threads.size()) < n)
-        threads.emplace_back(
-            [&all_started]
-            {
-              all_started.wait();
-              // A thread's heap takes much of a small address space. Making it while the stacks of
-              // all threads exist shows that a worker's heap fits and leaves room for the stacks.
-              void* volatile const anything = std::malloc(1); // volatile: otherwise optimised away
-              std::free(anything);
-            });
-    }
-    catch (std::system_error const& failure)
-    {
-      failed = failure.code();
-    }
-    catch (std::bad_alloc const&) // the threads already started must be joined in this case too
-    {
-      failed = std::make_error_code(std::errc::not_enough_memory);
-    }
-    all_started.count_down();
-    std::size_t const n_started = threads.size();
-    for (std::thread& thread : threads) thread.join();
-    if (failed)
-      throw error("StarPU: the system can start " + std::to_string(n_started) + " of " +
-                      std::to_string(n) + " threads (" + failed.message() +
-                      "); use fewer workers, or raise the limits on processes and address space "
-                      "(ulimit -u, ulimit -v)",
-                  error_kind::out_of_memory);
-  }
-
   namespace
   {
     bool is_child_of_workers = false;

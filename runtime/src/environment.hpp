@@ -12,9 +12,6 @@
 
 namespace nearfield::starpu::detail
 {
-  /// Throws nearfield::error for an environment variable whose value StarPU cannot parse.
-  void check_variables();
-
   /// The directory of StarPU's measurements: STARPU_PERF_MODEL_DIR, or one in XDG_CACHE_HOME, STARPU_HOME or HOME.
   /// Keep it while StarPU starts: until a process has measured the buses of this machine, others wait for it. StarPU
   /// aborts where it reads a file that another process is writing, as ranks of MPI would do at their first start.
@@ -25,21 +22,12 @@ namespace nearfield::starpu::detail
 
   public:
     /// Creates the directory. If none of the first three variables is set and HOME is not writable, sets STARPU_HOME to
-    /// a directory in the one for temporary files. Throws nearfield::error if the directory cannot be created, is not
-    /// writable and lacks StarPU's measurements of this machine, or has too long a name, and if a file of these is
-    /// empty.
+    /// a directory in the one for temporary files. Throws nearfield::error if the directory cannot be created.
     home();
     home(home const&) = delete;
     home& operator=(home const&) = delete;
     ~home();
   };
-
-  /// Creates the directory that STARPU_DISK_SWAP names. Throws nearfield::error if StarPU could not write to it.
-  void make_swap();
-
-  /// Throws nearfield::error if the system does not allow this process n more threads, each with a stack and
-  /// a heap.
-  void check_threads(int n);
 
   /// Whether StarPU is running in this process. A child of fork() does not inherit the workers.
   bool is_running();

@@ -2,7 +2,6 @@
 
 #include <nearfield/core/error.hpp>
 
-#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -35,15 +34,6 @@ namespace nearfield::starpu::detail
       return {};
     }
 
-    [[noreturn]] void refuse(measurements const& of, std::string const& problem,
-                             std::string const& wanted)
-    {
-      throw error(of.variable + ": StarPU cannot " + problem + "; set " +
-                      (of.variable == "HOME" ? "STARPU_HOME" : of.variable) + " to a directory " +
-                      wanted,
-                  error_kind::file);
-    }
-
     /// The machine's name in StarPU's file names.
     std::string host_name()
     {
@@ -52,51 +42,6 @@ namespace nearfield::starpu::detail
       char name[256] = {};
       gethostname(name, sizeof(name) - 1);
       return std::string(name).substr(0, std::string_view(name).find('.'));
-    }
-
-    /// Throws nearfield::error if StarPU would cut the names of the files that it reads.
-    void check_length(measurements const& of)
-    {
-      std::size_t const longest = 255 - ("//bus/" + host_name() + ".bandwidth").size();
-      if (std::size_t const found = of.folder.native().size(); found > longest)
-        refuse(of,
-               "use " + of.folder.string() + ", whose name has " + std::to_string(found) +
-                   " characters, more than " + std::to_string(longest),
-               "with a shorter name");
-    }
-
-    /// Creates the directory. Throws nearfield::error if that fails, or if the directory is not writable
-    /// and empty. One with contents may be read-only: schedulers without models do not write to it.
-    void make(measurements const& of, std::filesystem::path const& folder)
-    {
-      std::error_code failed;
-      std::filesystem::create_directories(folder, failed);
-      if (!failed && access(folder.c_str(), W_OK | X_OK) != 0)
-      {
-        std::error_code const refused(errno, std::generic_category());
-        if (std::filesystem::is_empty(folder, failed)) failed = refused;
-      }
-      if (failed)
-        refuse(of, "write to " + folder.string() + ": " + failed.message(),
-               "that you can write to");
-    }
-
-    /// Throws nearfield::error if StarPU would abort when it reads its measurements of this machine's buses: an
-    /// empty file, as a full disk leaves it, or none where StarPU cannot write one.
-    void check_bus(measurements const& of)
-    {
-      std::filesystem::path const folder = of.folder / "bus";
-      for (auto const* extension : {".config", ".affinity"})
-      {
-        std::filesystem::path const file = folder / (host_name() + extension);
-        std::error_code failed;
-        if (file_size(file, failed) == 0)
-          throw error(file.string() + ": the file is empty; remove it, and StarPU writes a new one",
-                      error_kind::file);
-        if (failed && std::string_view(extension) == ".config" && access(folder.c_str(), W_OK) != 0)
-          refuse(of, "write to " + folder.string() + ", which has no " + file.filename().string(),
-                 "that you can write to");
-      }
     }
 
     /// Whether StarPU has measured the buses of this machine. The platform is what it writes last.
@@ -127,7 +72,8 @@ namespace nearfield::starpu::detail
       return folder;
     }
 
-    std::filesystem::path make_measurements()
+    /// The folder of the measurements of buses, which is there afterwards.
+    std::filesystem::path make_bus()
     {
       measurements found = find_measurements();
       std::error_code failed;
@@ -138,23 +84,14 @@ namespace nearfield::starpu::detail
         setenv("STARPU_HOME", temporary_home().c_str(), 1);
         found = find_measurements();
       }
-      check_length(found);
-      for (char const* const part : {"bus", "codelets"}) make(found, found.folder / part);
-      return found.folder;
+      std::filesystem::path const bus = found.folder / "bus";
+      if (!std::filesystem::create_directories(bus, failed) && failed)
+        throw error(found.variable + ": cannot create " + bus.string() + ": " + failed.message() +
+                        "; set " + (found.variable == "HOME" ? "STARPU_HOME" : found.variable) +
+                        " to a directory that you can write to",
+                    error_kind::file);
+      return bus;
     }
-  }
-
-  void make_swap()
-  {
-    char const* const folder = std::getenv("STARPU_DISK_SWAP");
-    char const* const given = std::getenv("STARPU_DISK_SWAP_BACKEND");
-    std::string_view const backend = given ? given : "unistd";
-    if (!folder || *folder == '\0') return;
-    if (backend != "unistd" && backend != "unistd_o_direct" && backend != "stdio") return;
-    measurements const swap{"STARPU_DISK_SWAP", folder};
-    make(swap, folder);
-    if (access(folder, W_OK | X_OK) != 0)
-      refuse(swap, "write to " + std::string(folder), "that you can write to");
   }
 
   home::home(std::filesystem::path const& bus)
@@ -165,10 +102,7 @@ namespace nearfield::starpu::detail
     if (lock_ >= 0 && has_bus(bus)) flock(lock_, LOCK_SH);
   }
 
-  home::home() : home(make_measurements() / "bus")
-  {
-    check_bus(find_measurements());
-  }
+  home::home() : home(make_bus()) {}
 
   home::~home()
   {

@@ -83,15 +83,8 @@ namespace nearfield::starpu
       std::optional<std::string> value_;
     };
 
-    /// An upper bound on the number of threads that StarPU will start.
-    int n_threads(starpu_conf const& conf, int n_gpus)
-    {
-      return std::min(conf.ncpus >= 0 ? conf.ncpus : cpus, int(STARPU_MAXCPUS)) + 2 * n_gpus;
-    }
-
     void start(runtime_options const& options)
     {
-      detail::check_variables();
       int const n_gpus = gpus_to_use(options);
       if (n_gpus > 0) setenv("STARPU_NWORKER_PER_CUDA", "2", 0);
       if (options.workers < 0 || options.workers > STARPU_MAXCPUS)
@@ -119,8 +112,6 @@ namespace nearfield::starpu
         names_another.emplace("STARPU_SCHED");
       }
       detail::home const measurements;
-      detail::make_swap();
-      detail::check_threads(n_threads(conf, n_gpus));
       detail::check_room();
       detail::check_address_space(48, 0); // hwloc's plug-ins may take 40 MB of it
       // StarPU's messages are about its calibration; errors are thrown
