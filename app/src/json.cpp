@@ -27,34 +27,10 @@ namespace nearfield::app
       return value;
     }
 
-    // Invalid UTF-8 as \xNN, for which nlohmann-json would throw.
-    std::string utf8(std::string_view text)
-    {
-      static constexpr char hex[] = "0123456789abcdef";
-      std::string result;
-      while (!text.empty())
-      {
-        // the length of the first character; more than 4 if it is invalid
-        std::size_t n = 1;
-        if (auto const first = static_cast<unsigned char>(text[0]); first >= 0x80)
-          while (++n <= 4 && !json::accept('"' + std::string(text.substr(0, n)) + '"'))
-          {}
-        if (n <= 4)
-          result += text.substr(0, n);
-        else
-        {
-          n = 1;
-          auto const byte = static_cast<unsigned char>(text[0]);
-          (result += "\\x") += {hex[byte >> 4], hex[byte & 15]};
-        }
-        text.remove_prefix(n);
-      }
-      return result;
-    }
-
+    // Invalid UTF-8, as of a file name, becomes U+FFFD.
     std::string text_of(json const& value)
     {
-      return value.dump(2) + "\n";
+      return value.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     }
 
     std::string program()
@@ -77,18 +53,11 @@ namespace nearfield::app
       return array;
     }
 
-    json texts(std::vector<std::string> const& of)
-    {
-      json array = json::array();
-      for (std::string const& text : of) array.push_back(utf8(text));
-      return array;
-    }
-
     // A box of atoms; null if the file has none.
     json json_of(std::optional<periodic_cell> const& cell)
     {
       if (!cell) return {};
-      json value{{"from", utf8(cell->from)}, {"origin", cell->origin}, {"vectors", cell->vectors}};
+      json value{{"from", cell->from}, {"origin", cell->origin}, {"vectors", cell->vectors}};
       value["periodic"] = cell->periodic ? json(*cell->periodic) : json();
       return value;
     }
@@ -97,13 +66,13 @@ namespace nearfield::app
     {
       json array = json::array();
       for (auto const& [name, report, box, uses_box] : files)
-        array.push_back({{"name", utf8(name)},
-                         {"format", utf8(report.format)},
-                         {"positions", texts(report.positions)},
-                         {"inputs", texts(report.inputs)},
-                         {"velocities", texts(report.velocities)},
-                         {"masses", texts(report.masses)},
-                         {"left_out", texts(report.left_out)},
+        array.push_back({{"name", name},
+                         {"format", report.format},
+                         {"positions", report.positions},
+                         {"inputs", report.inputs},
+                         {"velocities", report.velocities},
+                         {"masses", report.masses},
+                         {"left_out", report.left_out},
                          {"box", json_of(report.cell)},
                          {"uses_box", uses_box}});
       return array;
@@ -115,7 +84,7 @@ namespace nearfield::app
       json devices = json::array();
       if (has_gpus)
         for (gpu const& device : gpus()) devices.push_back(device.name);
-      return {{"cpu", utf8(cpu_name())},
+      return {{"cpu", cpu_name()},
               {"processors", cpu_count()},
               {"isa", std::string(nearfield::name_of(on == backend::scalar ? isa::scalar
                                                                            : selected_isa()))},
@@ -139,7 +108,7 @@ namespace nearfield::app
       json value{{"program", program()},
                  {"commit", build.commit},
                  {"machine", machine(options.step.backend, result.step.gpus > 0)},
-                 {"input", utf8(options.input.string())},
+                 {"input", options.input.string()},
                  {"points", n_points},
                  {"sources", n_sources},
                  {"dim", targets.dim},
@@ -252,14 +221,14 @@ namespace nearfield::app
     return text_of(
         {{"program", program()},
          {"commit", build.commit},
-         {"input", utf8(options.input.string())},
+         {"input", options.input.string()},
          {"points", targets.size()},
          {"dim", targets.dim},
          {"interaction", options.interaction.name},
          {"precision", name_of(options.precision)},
          {"worker", found.worker},
          {"form", forms[static_cast<int>(found.form)]},
-         {"cpu", utf8(cpu_name())},
+         {"cpu", cpu_name()},
          {"far_field_cost", options.far_field_cost ? number(*options.far_field_cost) : json()},
          {"costs_are", origins[static_cast<int>(found.cost.from())]},
          {"costs", costs},
@@ -286,7 +255,7 @@ namespace nearfield::app
     json value{{"program", program()},
                {"commit", build.commit},
                {"machine", machine(options.backend, options.backend == backend::cuda)},
-               {"input", utf8(options.input.string())},
+               {"input", options.input.string()},
                {"points", result.points},
                {"dim", dim},
                {"precision", name_of(options.precision)},
@@ -325,7 +294,7 @@ namespace nearfield::app
     return text_of({{"program", program()},
                     {"commit", build.commit},
                     {"machine", here},
-                    {"input", utf8(input.points.name)},
+                    {"input", input.points.name},
                     {"points", input.points.points.size()},
                     {"interaction", interaction},
                     {"leaves", leaves.size()},

@@ -40,33 +40,24 @@ namespace nearfield::app
       return std::nullopt;
     }
 
-    // The file names of one version of control groups.
-    struct group_files
+    std::uint64_t left_in(std::filesystem::path const& group)
     {
-      char const *limit, *usage, *cache;
-    };
-    constexpr group_files of_version_1{"memory.limit_in_bytes", "memory.usage_in_bytes",
-                                       "total_inactive_file"};
-    constexpr group_files of_version_2{"memory.max", "memory.current", "inactive_file"};
-
-    std::uint64_t left_in(std::filesystem::path const& group, group_files const& files)
-    {
-      auto const limit = number_in(group / files.limit), usage = number_in(group / files.usage);
+      auto const limit = number_in(group / "memory.max"),
+                 usage = number_in(group / "memory.current");
       if (!limit || !usage) return unlimited;
       std::uint64_t const cache =
-          std::min(number_of(group / "memory.stat", files.cache).value_or(0), *usage);
+          std::min(number_of(group / "memory.stat", "inactive_file").value_or(0), *usage);
       std::uint64_t const used = *usage - cache;
       return used < *limit ? *limit - used : 0;
     }
 
     // A group is also limited by all groups above it. In a container, `path` may be that of the host, and
     // the root of the mount the container's own group.
-    std::uint64_t left_in_all(std::filesystem::path const& mount, std::filesystem::path path,
-                              group_files const& files)
+    std::uint64_t left_in_all(std::filesystem::path const& mount, std::filesystem::path path)
     {
-      std::uint64_t least = left_in(mount, files);
+      std::uint64_t least = left_in(mount);
       for (path = path.relative_path(); !path.empty(); path = path.parent_path())
-        least = std::min(least, left_in(mount / path, files));
+        least = std::min(least, left_in(mount / path));
       return least;
     }
   }
@@ -84,21 +75,11 @@ namespace nearfield::app
     std::uint64_t least = unlimited;
     if (auto const kib = number_of(root / "proc/meminfo", "MemAvailable:")) least = *kib * 1024;
 
-    // lines: "0::/path" (version 2) or "4:memory:/path" (version 1)
+    // the line of control groups of version 2: "0::/path"
     std::ifstream groups(root / "proc/self/cgroup");
     for (std::string line; std::getline(groups, line);)
-    {
-      auto const first = line.find(':'), second = line.find(':', first + 1);
-      if (first == std::string::npos || second == std::string::npos) continue;
-      std::string const controllers = line.substr(first + 1, second - first - 1);
-      std::string const path = line.substr(second + 1);
-      auto const mount = root / "sys/fs/cgroup";
-      if (controllers.empty())
-        for (auto const& where : {mount, mount / "unified"})
-          least = std::min(least, left_in_all(where, path, of_version_2));
-      else if (("," + controllers + ",").find(",memory,") != std::string::npos)
-        least = std::min(least, left_in_all(mount / "memory", path, of_version_1));
-    }
+      if (line.starts_with("0::"))
+        least = std::min(least, left_in_all(root / "sys/fs/cgroup", line.substr(3)));
     return least;
   }
 

@@ -14,7 +14,7 @@ namespace nearfield::app
   int cpu_count();
 
   /// The bytes that this process can still allocate: the memory available on the machine, or what the limits of
-  /// its control groups (version 1 or 2) leave, whichever is less. Page cache that the system can drop counts
+  /// its control groups (version 2) leave, whichever is less. Page cache that the system can drop counts
   /// as available. The largest std::uint64_t if unknown. `root` is the directory of proc and sys.
   std::uint64_t available_memory(std::filesystem::path const& root = "/");
 

@@ -34,11 +34,11 @@ TEST(available_memory, is_that_of_the_machine_without_groups)
   EXPECT_EQ(files.available(), 1024000000u);
 }
 
-TEST(available_memory, is_what_the_narrowest_group_of_version_2_leaves)
+TEST(available_memory, is_what_the_narrowest_group_leaves)
 {
   system_files const files;
   files.add("proc/meminfo", machine);
-  files.add("proc/self/cgroup", "0::/a/b\n");
+  files.add("proc/self/cgroup", "5:cpu,cpuacct:/x\n0::/a/b\n");
   files.add("sys/fs/cgroup/a/b/memory.max", "max\n");
   files.add("sys/fs/cgroup/a/b/memory.current", "100\n");
   EXPECT_EQ(files.available(), 1024000000u);
@@ -51,21 +51,6 @@ TEST(available_memory, is_what_the_narrowest_group_of_version_2_leaves)
   // over its limit
   files.add("sys/fs/cgroup/a/b/memory.max", "60\n");
   EXPECT_EQ(files.available(), 0u);
-}
-
-TEST(available_memory, is_what_a_group_of_version_1_leaves)
-{
-  system_files const files;
-  files.add("proc/meminfo", machine);
-  files.add("proc/self/cgroup", "5:cpu,cpuacct:/x\n4:memory:/of/host\n0::/y\n");
-  // in a container the path is not there, and its own group is the root
-  files.add("sys/fs/cgroup/memory/memory.limit_in_bytes", "70000\n");
-  files.add("sys/fs/cgroup/memory/memory.usage_in_bytes", "20000\n");
-  files.add("sys/fs/cgroup/memory/memory.stat", "inactive_file 1\ntotal_inactive_file 5000\n");
-  EXPECT_EQ(files.available(), 55000u);
-  files.add("sys/fs/cgroup/memory/of/host/memory.limit_in_bytes", "9223372036854771712\n");
-  files.add("sys/fs/cgroup/memory/of/host/memory.usage_in_bytes", "1\n");
-  EXPECT_EQ(files.available(), 55000u);
 }
 
 TEST(available_memory, is_unlimited_where_nothing_tells)

@@ -458,7 +458,7 @@ TEST(run, json_is_utf8_whatever_the_name_of_the_file)
   temporary_folder const folder;
   std::string const name = "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\xff\xc3\xed\xa0\x80.csv";
   write_text(folder / name, "0 0 0 1\n1 0 0 1\n");
-  EXPECT_THAT(
-      compute(folder, name, {}).json.at("input"),
-      testing::EndsWith("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\\xff\\xc3\\xed\\xa0\\x80.csv"));
+  // U+FFFD in place of invalid bytes
+  EXPECT_THAT(compute(folder, name, {}).json.at("input"),
+              testing::ContainsRegex("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80(\xef\xbf\xbd)+\\.csv$"));
 }
