@@ -3,8 +3,7 @@
 #include "launch.hpp"
 #include "machine.hpp"
 
-#include <nearfield/io/atomic_file.hpp>
-
+#include <csignal>
 #include <new>
 #include <string>
 
@@ -34,7 +33,9 @@ try
 {
   hold_standard_streams();
   nearfield::app::spare_address_space();
-  nearfield::remove_temporaries_on_signal();
+  std::signal(
+      SIGXFSZ,
+      SIG_IGN); // a file that passes the limit of its size (ulimit -f) is an error of writing
   int const status = nearfield::app::run_command(argc, argv);
   nearfield::app::flush_output();
   return status;

@@ -5,9 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <utility>
@@ -29,50 +27,6 @@ namespace nearfield
     [[noreturn]] void fail(std::filesystem::path const& target)
     {
       fail(target, std::strerror(errno));
-    }
-
-    // A node of a list that only grows. Nodes are reused and never freed, so that a signal handler can
-    // walk the list at any time.
-    struct registration
-    {
-      std::atomic<bool> taken{true};
-      std::atomic<bool> live{false};
-      int folder = -1;
-      char name[64] = {};
-      registration* next = nullptr;
-
-      static inline std::atomic<registration*> head{nullptr};
-
-      static registration* take()
-      {
-        for (auto* node = head.load(); node; node = node->next)
-        {
-          bool free = false;
-          if (node->taken.compare_exchange_strong(free, true)) return node;
-        }
-        auto* node = new registration;
-        node->next = head.load();
-        while (!head.compare_exchange_weak(node->next, node))
-        {}
-        return node;
-      }
-
-      void release()
-      {
-        live = false;
-        taken = false;
-      }
-    };
-
-    /// async-signal-safe: loads, unlinkat, signal and raise only
-    void on_signal(int signal)
-    {
-      for (auto const* node = registration::head.load(); node; node = node->next)
-        if (node->live) ::unlinkat(node->folder, node->name, 0);
-      // SA_RESETHAND has already done this, unless another library (such as StarPU) installed this handler
-      // again without it. The default action takes effect when the handler returns.
-      std::signal(signal, SIG_DFL);
-      ::raise(signal);
     }
 
     // The descriptor that `target` names, such as /dev/stdout or /dev/fd/3; -1 for other names.
@@ -111,16 +65,12 @@ namespace nearfield
     int folder = -1;
     std::string name;
     int descriptor = -1;
-    registration* temporary = nullptr; ///< its temporary name, if it has one
+    std::string temporary; ///< its temporary name, if it has one
 
     state() = default;
     ~state()
     {
-      if (temporary)
-      {
-        ::unlinkat(folder, temporary->name, 0);
-        temporary->release();
-      }
+      if (!temporary.empty()) ::unlinkat(folder, temporary.c_str(), 0);
       for (int const open : {descriptor, folder})
         if (open >= 0) ::close(open);
     }
@@ -133,21 +83,16 @@ namespace nearfield
     bool make_temporary(Make const& make)
     {
       static std::atomic<unsigned> counter{0};
-      auto* const node = registration::take();
-      node->folder = folder;
       do {
         // without the target's name, which may already have the maximal length
-        std::snprintf(node->name, sizeof node->name, ".nearfield-%d-%u.tmp", int(::getpid()),
-                      counter++);
-        node->live = true; // set before the file exists, so that a signal in between removes it
-        if (make(node->name))
+        auto const unused =
+            ".nearfield-" + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".tmp";
+        if (make(unused.c_str()))
         {
-          temporary = node;
+          temporary = unused;
           return true;
         }
-        node->live = false;
       } while (errno == EEXIST);
-      node->release();
       return false;
     }
 
@@ -179,15 +124,15 @@ namespace nearfield
 
     bool give_name()
     {
-      if (!temporary)
+      if (temporary.empty())
       {
         if (link(name.c_str())) return true;
         // linkat() does not replace a file, renameat() does
         if (errno != EEXIST || !make_temporary([&](char const* path) { return link(path); }))
           return false;
       }
-      if (::renameat(folder, temporary->name, folder, name.c_str()) != 0) return false;
-      std::exchange(temporary, nullptr)->release();
+      if (::renameat(folder, temporary.c_str(), folder, name.c_str()) != 0) return false;
+      temporary.clear();
       return true;
     }
   };
@@ -259,20 +204,5 @@ namespace nearfield
     auto const copy = ::dup(done->descriptor);
     if (copy < 0 || ::close(copy) != 0) fail(target_);
     if (done->folder >= 0 && !done->give_name()) fail(target_);
-  }
-
-  void remove_temporaries_on_signal()
-  {
-    struct sigaction action = {};
-    action.sa_handler = on_signal;
-    action.sa_flags = static_cast<int>(SA_RESETHAND);
-    sigemptyset(&action.sa_mask);
-    for (int const signal : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU})
-    {
-      struct sigaction old = {};
-      ::sigaction(signal, nullptr, &old);
-      if (old.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
-    }
-    std::signal(SIGXFSZ, SIG_IGN);
   }
 }

@@ -307,7 +307,7 @@ TEST(atomic_file, a_full_disk_is_reported)
   expect_of_child(
       [&]
       {
-        remove_temporaries_on_signal(); // or SIGXFSZ would end the process
+        std::signal(SIGXFSZ, SIG_IGN); // or it would end the process
         rlimit const limit{1, 1};
         ::setrlimit(RLIMIT_FSIZE, &limit);
         return message_of([&] { write_atomically(folder / "a.txt", "more than one byte"); })
@@ -356,46 +356,4 @@ TEST(atomic_file, where_every_file_has_a_name_a_temporary_one_does)
   EXPECT_EQ(read_text(path), "new");
   EXPECT_EQ(mode_of(path), 0600u);
   EXPECT_EQ(folder.n_files(), 1);
-}
-
-class atomic_file_signal : public testing::TestWithParam<int>
-{};
-
-TEST_P(atomic_file_signal, removes_the_temporaries_and_ends_the_process)
-{
-  temporary_folder const folder;
-  auto const status = status_of_child(
-      [&]
-      {
-        remove_temporaries_on_signal();
-        refuse_nameless_files(); // those would be gone without a handler
-        atomic_file done(folder / "done");
-        done.commit();
-        atomic_file a(folder / "a"), b(folder / "b");
-        a.write("half");
-        ::raise(GetParam());
-        return false; // not reached
-      });
-  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == GetParam()) << status;
-  EXPECT_TRUE(std::filesystem::exists(folder / "done"));
-  EXPECT_EQ(folder.n_files(), 1);
-}
-
-INSTANTIATE_TEST_SUITE_P(atomic_file, atomic_file_signal,
-                         testing::Values(SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGXCPU));
-
-TEST(atomic_file, a_signal_that_is_ignored_stays_ignored)
-{
-  temporary_folder const folder;
-  expect_of_child(
-      [&]
-      {
-        std::signal(SIGHUP, SIG_IGN);
-        remove_temporaries_on_signal();
-        atomic_file file(folder / "a");
-        ::raise(SIGHUP);
-        file.commit();
-        return true;
-      });
-  EXPECT_TRUE(std::filesystem::exists(folder / "a"));
 }

@@ -47,10 +47,4 @@ namespace nearfield
     std::filesystem::path target_;
     std::unique_ptr<state> state_; ///< null after commit()
   };
-
-  /// Installs handlers for SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE and SIGXCPU that remove the temporary
-  /// files of all atomic_files, then end the process by the same signal. Signals that are ignored stay
-  /// ignored. SIGXFSZ becomes ignored, so that exceeding the file size limit (ulimit -f) is an error of
-  /// write(). To be called by main(), not by libraries.
-  NEARFIELD_API void remove_temporaries_on_signal();
 }
