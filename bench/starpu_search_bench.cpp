@@ -8,7 +8,7 @@
 #include "starpu_runtime.hpp"
 #include "timing.hpp"
 
-#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <benchmark/benchmark.h>
@@ -115,7 +115,8 @@ namespace
   {
     nf::cell_list const cells{bench::search_cloud_of<T>(c, 1).view(), c.cutoff};
     Output one, all;
-    all.run(starpu(), cells);
+    nf::starpu::cpu_workers threads(starpu());
+    all.run(nf::simd.with(threads), cells);
     one.run(nf::simd, cells);
     std::vector<double> walls[2], cpus[2], others;
     for (auto _ : state)
@@ -128,7 +129,7 @@ namespace
         end_of_one = {};
       }
       clocks const middle;
-      all.run(starpu(), cells);
+      all.run(nf::simd.with(threads), cells);
       clocks const end;
       others.push_back(beside(begin, end_of_one));
       walls[0].push_back(end_of_one.wall - begin.wall);

@@ -1,6 +1,6 @@
 #include "energy.hpp"
 
-#include "threads.hpp"
+#include <nearfield/core/executor.hpp>
 
 #include <algorithm>
 #include <array>

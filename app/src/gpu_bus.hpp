@@ -1,10 +1,10 @@
 #pragma once
 
 #include "rounding.hpp"
-#include "threads.hpp"
 
 #include "core/src/cuda/staging.hpp"
 
+#include <nearfield/core/executor.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <algorithm>

@@ -2,9 +2,9 @@
 
 #include "options.hpp"
 #include "rounding.hpp"
-#include "threads.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/io/points.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/permutation.hpp>

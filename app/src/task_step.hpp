@@ -10,7 +10,6 @@
 
 #if defined(NEARFIELD_WITH_STARPU)
 #include <nearfield/starpu/near_field.hpp>
-#include <nearfield/starpu/radius_search.hpp>
 
 #include <cstdlib>
 #endif
@@ -64,11 +63,12 @@ namespace nearfield::app
     return starpu::worker_limit();
   }
 
-  /// A radius search as StarPU tasks.
+  /// A radius search on StarPU's CPU workers.
   template <class Cells, class Sink>
   auto search_by_tasks(session const& running, Cells const& cells, Sink const& what)
   {
-    return starpu::radius_search(running.runtime(), cells, what);
+    starpu::cpu_workers workers(running.runtime());
+    return radius_search(simd.with(workers), cells, what);
   }
 
   /// The number of groups that a step over these leaves has.

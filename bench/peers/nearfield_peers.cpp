@@ -15,7 +15,6 @@
 #include <nearfield/tree/cell_list.hpp>
 
 #ifdef PEERS_HAVE_STARPU
-#include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/starpu/runtime.hpp>
 #include <starpu.h>
 #endif
@@ -125,7 +124,8 @@ namespace
     };
     if (!all_cores) return with(nf::simd);
 #ifdef PEERS_HAVE_STARPU
-    with(tasks->starpu);
+    nf::starpu::cpu_workers workers(tasks->starpu);
+    with(nf::simd.with(workers));
 #endif
   }
 

@@ -7,7 +7,7 @@
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/cell_list.hpp>
 #if defined(EXAMPLE_WITH_STARPU)
-#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/starpu/runtime.hpp>
 #endif
 
 #include <algorithm>
@@ -85,11 +85,13 @@ int main()
               difference < 1e-10 * from_list[0];
 #if defined(EXAMPLE_WITH_STARPU)
   nf::starpu::runtime starpu;
-  nf::coo const by_tasks = nf::starpu::radius_search(starpu, cells, nf::to_coo{.distances = true});
+  nf::starpu::cpu_workers workers(starpu);
+  nf::coo const by_tasks =
+      nf::radius_search(nf::simd.with(workers), cells, nf::to_coo{.distances = true});
   good = good && std::ranges::equal(by_tasks.i, pairs.i) &&
          std::ranges::equal(by_tasks.j, pairs.j) && std::ranges::equal(by_tasks.r2, pairs.r2);
   // identical to the bit on any number of workers
-  good = good && nf::starpu::radius_search(starpu, cells, energy) == serial;
+  good = good && nf::radius_search(nf::simd.with(workers), cells, energy) == serial;
 #endif
   std::cout << (good ? "all agree\n" : "they differ\n");
   return good ? 0 : 1;

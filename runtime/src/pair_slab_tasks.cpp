@@ -17,6 +17,7 @@ namespace nearfield::starpu::detail
     constexpr std::size_t least_rows_on_cpu = 64, least_rows_of_two_sets = 32;
     // a handle holds fewer than 2^32 pairs: so many points may have 1024 pairs each
     constexpr std::size_t most_rows_on_gpu = std::size_t(1) << 22;
+    constexpr std::size_t slabs_a_worker = 32; // all finish at about the same time
 
     /// The number of values of each column.
     std::size_t check_columns(std::vector<starpu_data_handle_t> const& x, std::size_t begin,
@@ -119,8 +120,9 @@ namespace nearfield::starpu::detail
     if (n_slabs == 0 && for_gpus)
       n_slabs = workers.size() * (n / workers.size() / most_rows_on_gpu + 1);
     else if (n_slabs == 0)
-      n_slabs = std::clamp<std::size_t>(
-          n / (query.one_set ? least_rows_on_cpu : least_rows_of_two_sets), 1, most_tasks());
+      n_slabs =
+          std::clamp<std::size_t>(n / (query.one_set ? least_rows_on_cpu : least_rows_of_two_sets),
+                                  1, slabs_a_worker * static_cast<std::size_t>(n_cpu_workers()));
     n_slabs = std::min(n_slabs, n);
     std::size_t const n_points = std::min(n_slabs, workers.size());
     points.reserve(n_points); // slabs have their addresses

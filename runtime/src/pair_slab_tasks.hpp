@@ -1,7 +1,6 @@
 #pragma once
 
 #include "codelet.hpp"
-#include "search_tasks.hpp"
 #include "slab_points.hpp"
 
 #include <cstddef>
@@ -14,6 +13,13 @@
 
 namespace nearfield::starpu::detail
 {
+  /// The kinds of tasks.
+  enum class search_work
+  {
+    count,
+    fill
+  };
+
   template <class T, int Dim>
   class pair_slab_tasks
   {

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace nf = nearfield;
@@ -31,6 +32,12 @@ namespace
     nf::radius_search(nf::simd, cells, nf::visit{[&](auto i, auto j, auto r2) { sum += q[i] * q[j] / r2; }});
     // [search]
     // clang-format on
+    // [threads]
+
+    nf::threads threads;
+    nf::csr const list_of_threads = nf::radius_search(nf::simd.with(threads), cells, nf::to_csr{});
+    // [threads]
+    EXPECT_TRUE(std::ranges::equal(list_of_threads.columns, list.columns));
 
     double expected = 0;
     std::size_t found = 0;

@@ -4,9 +4,8 @@
 #include "own_graph.hpp"
 #include "runtime/src/environment.hpp"
 
+#include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/p2p.hpp>
-#include <nearfield/starpu/radius_search.hpp>
-#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -56,7 +55,6 @@ namespace
     std::vector<double> out(500);
     tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
-    cell_list const cells{x.view(), 0.3};
     for (auto const form : {pair_form::one_sided, pair_form::mutual})
     {
       starpu::near_field step{one_runtime(), groups,   one_over_r<>{}, x.view(),
@@ -82,13 +80,12 @@ namespace
     std::vector<double> out(500);
     tree const leaves = build_tree(x.view(), {.max_leaf_size = 20});
     auto const groups = group_leaves(leaves, {.leaves_per_group = 5});
-    cell_list const cells{x.view(), 0.3};
     starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(), soa{q}, soa{out}};
     EXPECT_THAT(message_in_little_space([&] { step.submit(); }),
                 testing::HasSubstr("MiB of address space is left"));
-    EXPECT_THAT(
-        message_in_little_space([&] { return radius_search(one_runtime(), cells, to_csr{}); }),
-        testing::HasSubstr("MiB of address space is left"));
+    starpu::cpu_workers workers(one_runtime());
+    EXPECT_THAT(message_in_little_space([&] { workers.run(2, [](int) {}); }),
+                testing::HasSubstr("MiB of address space is left"));
     step.submit();
     step.wait();
     EXPECT_LE(error_of(soa{out}, reference_near_field(one_over_r<>{}, leaves, x, x,

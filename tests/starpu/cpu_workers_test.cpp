@@ -5,7 +5,9 @@
 #include "one_runtime.hpp"
 #include "points.hpp"
 
+#include <nearfield/search/radius_search.hpp>
 #include <nearfield/tree/build_tree.hpp>
+#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -45,6 +47,21 @@ namespace nearfield::test
       EXPECT_TRUE(std::ranges::equal(other.source_order(), one.source_order()));
       EXPECT_TRUE(std::ranges::equal(other.targets().offsets, one.targets().offsets));
       EXPECT_TRUE(std::ranges::equal(other.interactions().ranges, one.interactions().ranges));
+    }
+  }
+
+  TEST(starpu_cpu_workers, search_what_one_thread_finds)
+  {
+    starpu::cpu_workers on(one_runtime());
+    auto const x = make_points<double, 3>(cloud::uniform, 20000);
+    cell_list const cells(x.view(), 0.08);
+    auto const expected = radius_search(simd, cells, to_coo{});
+    coo<double, 3> found;
+    for (int repetition = 0; repetition < 3; ++repetition)
+    {
+      radius_search(simd.with(on), cells, to_coo{}, found);
+      EXPECT_TRUE(std::ranges::equal(found.i, expected.i));
+      EXPECT_TRUE(std::ranges::equal(found.j, expected.j));
     }
   }
 

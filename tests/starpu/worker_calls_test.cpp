@@ -6,9 +6,7 @@
 
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
-#include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/starpu/runtime.hpp>
-#include <nearfield/tree/cell_list.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -58,7 +56,6 @@ namespace
     auto const groups = group_leaves(leaves);
     starpu::near_field step{one_runtime(), groups, one_over_r<>{}, x.view(), soa{q}, soa{out}};
     starpu::p2p<one_over_r<3>, double> p2p;
-    cell_list const cells{x.view(), 0.3};
     std::vector<starpu::handle> columns;
     for (auto const& column : x.columns)
       columns.push_back(starpu::handle::of(const_cast<double*>(column.data()), column.size()));
@@ -82,8 +79,6 @@ namespace
                         starpu::near_field{one_runtime(), groups, one_over_r<>{},
                                            x.view(),      soa{q}, soa{out}};
                       }),
-                  refused);
-      EXPECT_THAT(said([&] { (void)starpu::radius_search(one_runtime(), cells, count_pairs{}); }),
                   refused);
       EXPECT_THAT(said(
                       [&] {

@@ -58,17 +58,18 @@ namespace
     auto const mine = make_points<float, 3>(cloud::uniform, 1500, 1 + rank);
     starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, mine.view(), 0.1,
                                               {.period = {1, 0, 1}});
-    auto& starpu = runtime_of_rank();
+    starpu::cpu_workers workers(runtime_of_rank());
+    auto const tasks = simd.with(workers);
     for (pairs const which : {pairs::half, pairs::full})
     {
-      expect_the_same(starpu, cells, which);
-      ASSERT_GT(radius_search(starpu, cells, count_pairs{which}).total, 0u);
+      expect_the_same(tasks, cells, which);
+      ASSERT_GT(radius_search(tasks, cells, count_pairs{which}).total, 0u);
       // the bits show the order of the terms
       reduce const sum{0.f,
                        [](float& to, index_type i, index_type j, float r2, vec<float, 3> const& d)
                        { to += d[0] / (r2 + 1e-3f) + (i < j ? 1e-3f : 2e-3f); },
                        [](float& to, float part) { to += part; }, which};
-      EXPECT_EQ(radius_search(starpu, cells, sum), radius_search(simd, cells, sum));
+      EXPECT_EQ(radius_search(tasks, cells, sum), radius_search(simd, cells, sum));
     }
   }
 

@@ -26,7 +26,7 @@
 #elif defined(WITH_starpu)
 #include <nearfield/kernels/builtin.hpp>
 #include <nearfield/starpu/near_field.hpp>
-#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/build_tree.hpp>
 #elif defined(WITH_starpu_mpi)
 #include <nearfield/starpu_mpi/distributed_tree.hpp>

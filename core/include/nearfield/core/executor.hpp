@@ -3,6 +3,7 @@
 #include <nearfield/core/config.hpp>
 
 #include <functional>
+#include <limits>
 
 namespace nearfield
 {
@@ -25,5 +26,24 @@ namespace nearfield
     /// ended; what they wrote is then visible to the caller. If calls throw, the others may be left out, and run()
     /// throws one of the exceptions when none is running any more. Calls do not call run().
     virtual void run(int n, std::function<void(int)> const& f) = 0;
+  };
+
+  /// Threads of this program, the calling one among them: each loop starts the others, which takes some 10 us each. In
+  /// a program with StarPU, lend its workers instead (starpu::cpu_workers).
+  ///
+  ///     nearfield::threads threads;
+  ///     auto const tree = nearfield::build_tree(threads, nearfield::soa{x, y, z});
+  class NEARFIELD_API threads final : public executor
+  {
+  public:
+    /// As many as there are processors for this process, up to `most`.
+    explicit threads(int most = std::numeric_limits<int>::max());
+
+    [[nodiscard]] int workers() const override { return n_; }
+    /// With fewer threads if the system refuses some.
+    void run(int n, std::function<void(int)> const& f) override;
+
+  private:
+    int n_;
   };
 }

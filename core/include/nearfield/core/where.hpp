@@ -60,9 +60,21 @@ namespace nearfield
     cuda
   };
 
+  class executor;
+
+  /// A CPU back-end on the threads of an executor: `simd.with(threads)`. The executor must outlive the call.
+  template <class Backend>
+  struct on_threads
+  {
+    Backend where;
+    executor* threads;
+  };
+
   /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
   struct scalar_backend
   {
+    /// On the threads of an executor.
+    [[nodiscard]] constexpr on_threads<scalar_backend> with(executor& threads) const;
     /// backend::scalar
     constexpr operator backend() const { return backend::scalar; } // NOLINT
   };
@@ -74,6 +86,8 @@ namespace nearfield
   {
     isa which = isa::best; ///< isa::best is selected_isa()
 
+    /// On the threads of an executor.
+    [[nodiscard]] constexpr on_threads<simd_backend> with(executor& threads) const;
     /// backend::simd. Throws nearfield::error for an instruction set other than isa::best.
     constexpr operator backend() const // NOLINT(google-explicit-constructor)
     {
@@ -83,6 +97,15 @@ namespace nearfield
     }
   };
 
+  constexpr on_threads<scalar_backend> scalar_backend::with(executor& threads) const
+  {
+    return {*this, &threads};
+  }
+  constexpr on_threads<simd_backend> simd_backend::with(executor& threads) const
+  {
+    return {*this, &threads};
+  }
+
   /// `nf::p2p_inner(nf::scalar, ...)`
   inline constexpr scalar_backend scalar{};
   /// `nf::p2p_inner(nf::simd, ...)`: the widest available instruction set, see selected_isa()
@@ -91,6 +114,11 @@ namespace nearfield
   /// Where to run on a CPU: scalar or simd, on the calling thread.
   template <class B>
   concept cpu_backend = std::same_as<B, scalar_backend> || std::same_as<B, simd_backend>;
+
+  /// Where to run on CPUs: scalar or simd, on the calling thread or, as `simd.with(threads)`, on several.
+  template <class P>
+  concept cpu_place = cpu_backend<P> || std::same_as<P, on_threads<scalar_backend>> ||
+      std::same_as<P, on_threads<simd_backend>>;
 
   /// A cudaStream_t; null is the default stream.
   using cuda_stream = CUstream_st*;

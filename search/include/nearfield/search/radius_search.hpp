@@ -7,16 +7,22 @@
 ///     auto const counts = nearfield::radius_search(nearfield::simd, cells, nearfield::count_pairs{});
 ///     nearfield::csr const list = nearfield::radius_search(nearfield::simd, cells, nearfield::to_csr{});
 ///
+/// With `simd.with(threads)` the threads of an executor search slabs of cells of about equal work, among them the CPU
+/// workers of StarPU (starpu::cpu_workers). What they throw comes back as one of the exceptions.
+///
 /// A pair is listed if r2 < R^2. Here d = x_i - x_j in the precision of the points, minus L round(d / L) on a
 /// periodic axis; r2 = (d_x d_x + d_y d_y) + d_z d_z with every operation rounded; R^2 is rounded once. Two
 /// points at the same place are a pair; i = j is not. Lists are the same, in the same order, on every
-/// back-end and instruction set. If a search throws, a result passed to it is unchanged or empty.
+/// back-end, instruction set and number of threads. If a search throws, a result passed to it is unchanged or empty.
 
 #include <nearfield/search/outputs.hpp>
+#include <nearfield/search/slabs.hpp>
 #include <nearfield/search/visit.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,16 +31,16 @@ namespace nearfield
 {
   /// Counts the pairs of points closer than the cutoff: in total and, if asked for, per point. The fastest
   /// output; it takes no memory but the counts. Throws nearfield::error for pairs::half with two sets.
-  template <cpu_backend Backend, has_cell_view Cells>
-  void radius_search(Backend where, Cells const& cells, count_pairs const& what,
+  template <cpu_place On, has_cell_view Cells>
+  void radius_search(On const& where, Cells const& cells, count_pairs const& what,
                      pair_counts& result)
   {
-    detail::search_list(detail::isa_of(where), cells.view(), what, result);
+    detail::search_list(where, cells.view(), what, result);
   }
 
   /// As above, returning new counts.
-  template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] pair_counts radius_search(Backend where, Cells const& cells,
+  template <cpu_place On, has_cell_view Cells>
+  [[nodiscard]] pair_counts radius_search(On const& where, Cells const& cells,
                                           count_pairs const& what)
   {
     pair_counts result;
@@ -46,15 +52,15 @@ namespace nearfield
   /// takes two passes: counts give the places of rows, which are not in order of position, and exact
   /// sizes. Throws nearfield::error for a half list of two sets, a result larger than max_bytes, and
   /// memory that the system refuses.
-  template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
-  void radius_search(Backend where, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
+  template <cpu_place On, has_cell_view Cells, class T, int Dim>
+  void radius_search(On const& where, Cells const& cells, to_csr const& what, csr<T, Dim>& result)
   {
-    detail::search_list(detail::isa_of(where), cells.view(), what, result);
+    detail::search_list(where, cells.view(), what, result);
   }
 
   /// As above, returning a new list.
-  template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] auto radius_search(Backend where, Cells const& cells, to_csr const& what)
+  template <cpu_place On, has_cell_view Cells>
+  [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_csr const& what)
   {
     auto result = detail::list_for<csr>(cells.view());
     radius_search(where, cells, what, result);
@@ -68,15 +74,15 @@ namespace nearfield
   ///
   /// Pass the same result again to reuse its memory: the page faults of a new one take a
   /// third of the time or more.
-  template <cpu_backend Backend, has_cell_view Cells, class T, int Dim>
-  void radius_search(Backend where, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
+  template <cpu_place On, has_cell_view Cells, class T, int Dim>
+  void radius_search(On const& where, Cells const& cells, to_coo const& what, coo<T, Dim>& result)
   {
-    detail::search_list(detail::isa_of(where), cells.view(), what, result);
+    detail::search_list(where, cells.view(), what, result);
   }
 
   /// As above, returning a new list.
-  template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] auto radius_search(Backend where, Cells const& cells, to_coo const& what)
+  template <cpu_place On, has_cell_view Cells>
+  [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_coo const& what)
   {
     auto result = detail::list_for<coo>(cells.view());
     radius_search(where, cells, what, result);
@@ -86,16 +92,16 @@ namespace nearfield
   /// Writes a table of fixed width: the first `width` points of every row, and the number that it really has.
   /// One pass. Throws nearfield::error for a half list of two sets, width 0, a result larger than max_bytes,
   /// and memory that the system refuses.
-  template <cpu_backend Backend, has_cell_view Cells>
-  void radius_search(Backend where, Cells const& cells, to_table const& what,
+  template <cpu_place On, has_cell_view Cells>
+  void radius_search(On const& where, Cells const& cells, to_table const& what,
                      neighbour_table& result)
   {
-    detail::search_list(detail::isa_of(where), cells.view(), what, result);
+    detail::search_list(where, cells.view(), what, result);
   }
 
   /// As above, returning a new table.
-  template <cpu_backend Backend, has_cell_view Cells>
-  [[nodiscard]] neighbour_table radius_search(Backend where, Cells const& cells,
+  template <cpu_place On, has_cell_view Cells>
+  [[nodiscard]] neighbour_table radius_search(On const& where, Cells const& cells,
                                               to_table const& what)
   {
     neighbour_table result;
@@ -168,18 +174,31 @@ namespace nearfield
     }
   }
 
-  /// Reduces on the calling thread. An exception from f or combine ends the search and passes
-  /// through. Throws nearfield::error for a half list of two sets and for parts < 1.
-  template <cpu_backend Backend, has_cell_view Cells, class R, class F, class Combine>
-  [[nodiscard]] R radius_search(Backend where, Cells const& cells,
+  /// The sum over all pairs, on one thread or on several: then parts are combined while others are computed, so few
+  /// are kept. An exception from f or combine ends the search and passes through. Throws nearfield::error for a half
+  /// list of two sets and for parts < 1.
+  template <cpu_place On, has_cell_view Cells, class R, class F, class Combine>
+  [[nodiscard]] R radius_search(On const& where, Cells const& cells,
                                 reduce<R, F, Combine> const& what)
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
+    auto const parts = detail::cut_parts(view, what.which, what.parts);
     R result = what.init;
-    for (detail::slab const& part : detail::cut_parts(view, what.which, what.parts))
-      what.combine(result, detail::reduce_part(detail::isa_of(where),
-                                               detail::job_of(view, what.which, part), what));
+    std::vector<std::unique_ptr<R>> sums(parts.size());
+    detail::in_order combined;
+    detail::for_each_part(detail::threads_of(where), parts.size(),
+                          [&](std::size_t p)
+                          {
+                            auto const job = detail::job_of(view, what.which, parts[p]);
+                            sums[p] = std::make_unique<R>(detail::reduce_part(detail::isa_of(where), job, what));
+                            combined.put(p,
+                                         [&](std::size_t next)
+                                         {
+                                           what.combine(result, std::move(*sums[next]));
+                                           sums[next].reset();
+                                         });
+                          });
     return result;
   }
 }

@@ -90,6 +90,11 @@ namespace nearfield::detail
   {
     return where.which;
   }
+  template <class Backend>
+  isa isa_of(on_threads<Backend> const& where)
+  {
+    return isa_of(where.where);
+  }
   /// For tasks on CPU workers.
   inline isa isa_of(backend where)
   {

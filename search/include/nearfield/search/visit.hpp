@@ -2,6 +2,7 @@
 
 #include <nearfield/core/linear_map.hpp>
 #include <nearfield/search/rows.hpp>
+#include <nearfield/search/slabs.hpp>
 
 #include <concepts>
 
@@ -75,14 +76,16 @@ namespace nearfield
     search(view);
   }
 
-  /// Calls f for every point of the cell list, or every query, by position, on the calling thread, also for
-  /// those without neighbours. An exception from f ends the search and passes through. Throws
+  /// Calls f for every point of the cell list, or every query, by position, also for those without neighbours; from
+  /// several threads at once if they are given. An exception from f ends the search and passes through. Throws
   /// nearfield::error for half lists of two sets.
-  template <cpu_backend Backend, has_cell_view Cells, class F>
-  void radius_search(Backend where, Cells const& cells, visit_rows<F> const& what)
+  template <cpu_place On, has_cell_view Cells, class F>
+  void radius_search(On const& where, Cells const& cells, visit_rows<F> const& what)
   {
     auto const view = cells.view();
     detail::check_pairs(view, what.which);
-    detail::visit_rows_of(detail::isa_of(where), detail::whole(view, what.which), what);
+    detail::for_each_slab(where, view, what.which,
+                          [&](auto const& job)
+                          { detail::visit_rows_of(detail::isa_of(where), job, what); });
   }
 }

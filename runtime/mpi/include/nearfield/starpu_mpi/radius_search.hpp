@@ -3,7 +3,6 @@
 #include <nearfield/core/soa.hpp>
 #include <nearfield/core/where.hpp>
 #include <nearfield/search/radius_search.hpp>
-#include <nearfield/starpu/radius_search.hpp>
 #include <nearfield/starpu/runtime.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
@@ -159,22 +158,11 @@ namespace nearfield::starpu_mpi
 
 namespace nearfield::starpu_mpi::detail
 {
-  template <cpu_backend Where, class... What>
-  decltype(auto) search(Where where, What const&... what)
-  {
-    return nearfield::radius_search(where, what...);
-  }
-  template <class... What>
-  decltype(auto) search(starpu::runtime const& where, What const&... what)
-  {
-    return starpu::radius_search(where, what...);
-  }
-
   /// Searches own().
   template <class Where, class T, int Dim, class What>
   auto search_own(Where const& where, distributed_cells<T, Dim> const& cells, What const& what)
   {
-    return search(where, cells.own(), what);
+    return nearfield::radius_search(where, cells.own(), what);
   }
   /// The same pairs, in this order, on the current device.
   template <class T, int Dim>
@@ -211,9 +199,9 @@ namespace nearfield::starpu_mpi::detail
     to_coo const what{.which = pairs::full, .distances = distances, .displacements = displacements};
     coo<T, Dim> list;
     if constexpr (std::same_as<Where, cuda_backend>)
-      list = search(simd, cells.border(), what);
+      list = nearfield::radius_search(simd, cells.border(), what);
     else
-      list = search(where, cells.border(), what);
+      list = nearfield::radius_search(where, cells.border(), what);
     keep_own_pairs(cells, which, list);
     return list;
   }
@@ -254,14 +242,10 @@ namespace nearfield::starpu_mpi::detail
 
 namespace nearfield::starpu_mpi
 {
-  /// Where a search over ranks runs on each of them: scalar or simd, on the calling thread, or a starpu::runtime, on its
-  /// CPU workers, in which case a task must not call it.
-  template <class Where>
-  concept search_place = cpu_backend<Where> || std::same_as<Where, starpu::runtime>;
-  /// Where lists and counts are found: also cuda, on the current device, to which each search copies the own points.
+  /// Where lists and counts are found on each rank: on CPUs, or cuda, on the current device, to which each search copies the own points.
   /// Results are in host memory.
   template <class Where>
-  concept list_place = search_place<Where> || std::same_as<Where, cuda_backend>;
+  concept list_place = cpu_place<Where> || std::same_as<Where, cuda_backend>;
 
   /// Counts this rank's pairs in total and, if asked for, of each own point in such a list, in which a half list has a
   /// pair of own points at one of them.
@@ -309,13 +293,9 @@ namespace nearfield::starpu_mpi
     csr<T, Dim> rows = detail::search_own(where, cells, unsorted);
     coo<T, Dim> const border =
         detail::border_pairs(where, cells, what.which, what.distances, what.displacements);
-    if constexpr (std::same_as<Where, starpu::runtime>)
-    {
-      starpu::cpu_workers on(where);
-      detail::add_to_rows(&on, cells, what.sorted, border, rows);
-    }
-    else
-      detail::add_to_rows(nullptr, cells, what.sorted, border, rows);
+    executor* threads = nullptr;
+    if constexpr (cpu_place<Where>) threads = nearfield::detail::threads_of(where);
+    detail::add_to_rows(threads, cells, what.sorted, border, rows);
     return rows;
   }
 
@@ -337,19 +317,19 @@ namespace nearfield::starpu_mpi
   /// One value computed from this rank's pairs, as reduce says: from pairs of own points, in `parts` parts, and then
   /// from those with the halo, in as many. The bits depend on the ranks, and not on the workers. The values of ranks are
   /// yours to combine.
-  template <search_place Where, class T, int Dim, class R, class F, class Combine>
+  template <cpu_place Where, class T, int Dim, class R, class F, class Combine>
   [[nodiscard]] R radius_search(Where const& where, distributed_cells<T, Dim> const& cells,
                                 reduce<R, F, Combine> const& what)
   {
-    R result = detail::search(where, cells.own(), what);
+    R result = nearfield::radius_search(where, cells.own(), what);
     detail::border_visitor<T, Dim, F const> const to{cells, what.which, what.f};
     auto const add = [&](R& sum, index_type i, index_type j, T r2, vec<T, Dim> const& d)
     {
       to.call(i, j, r2, d, sum);
     };
-    what.combine(result,
-                 detail::search(where, cells.border(),
-                                reduce{what.init, add, what.combine, pairs::full, what.parts}));
+    what.combine(result, nearfield::radius_search(
+                             where, cells.border(),
+                             reduce{what.init, add, what.combine, pairs::full, what.parts}));
     return result;
   }
 }

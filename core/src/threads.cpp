@@ -1,6 +1,4 @@
-#include "threads.hpp"
-
-#include "machine.hpp"
+#include <nearfield/core/executor.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -10,9 +8,17 @@
 #include <thread>
 #include <vector>
 
-namespace nearfield::app
+#include <sched.h>
+
+namespace nearfield
 {
-  threads::threads(int most) : n_(std::clamp(cpu_count(), 1, std::max(1, most))) {}
+  threads::threads(int most) : n_(1)
+  {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof set, &set) == 0)
+      n_ = std::clamp(CPU_COUNT(&set), 1, std::max(1, most));
+  }
 
   void threads::run(int n, std::function<void(int)> const& f)
   {

@@ -1,7 +1,6 @@
-#include <nearfield/starpu/radius_search.hpp>
+#include <nearfield/search/radius_search.hpp>
 
 #include "complains_of.hpp"
-#include "one_runtime.hpp"
 #include "points.hpp"
 
 #include <nearfield/tree/cell_list.hpp>
@@ -19,13 +18,13 @@ namespace nearfield::test
 {
   namespace
   {
-    // The search on one thread is tested against the definition; here tasks are tested against its scalar form.
+    // The search on one thread is tested against the definition; here several are tested against its scalar form.
 
     template <class T>
-    class starpu_search : public ::testing::Test
+    class search_on_threads : public ::testing::Test
     {};
     using reals = ::testing::Types<float, double>;
-    TYPED_TEST_SUITE(starpu_search, reals);
+    TYPED_TEST_SUITE(search_on_threads, reals);
 
     /// A slab for every box, some, one for all, and what is chosen.
     std::vector<std::uint64_t> const slab_sizes = {1, 1000, no_limit, 0};
@@ -47,14 +46,23 @@ namespace nearfield::test
 
     /// All outputs of one cell list and one size of slabs.
     template <class T, int Dim>
-    void check_outputs(cell_list<T, Dim> const& cells, pairs which,
-                       starpu::radius_search_options const& options)
+    void check_outputs(cell_list<T, Dim> const& cells, pairs which, isa where, std::uint64_t size)
     {
-      auto& starpu = one_runtime();
+      threads on(4);
+      auto const view = cells.view();
+      auto const slabs = size > 0
+                             ? nearfield::detail::cut_slabs(
+                                   nearfield::detail::candidates_before_boxes(view, which), size)
+                             : nearfield::detail::slabs_for(on, view, which);
+      auto const found_in_slabs = [&](auto const& what)
+      {
+        decltype(radius_search(scalar, cells, what)) found;
+        nearfield::detail::slab_search<T, Dim>(on, where, view, which, slabs).write(what, found);
+        return found;
+      };
       auto const same = [&](auto const& what, auto const& compare)
       {
-        compare(starpu::radius_search(starpu, cells, what, options),
-                radius_search(scalar, cells, what));
+        compare(found_in_slabs(what), radius_search(scalar, cells, what));
       };
       same(count_pairs{which, true},
            [](pair_counts const& found, pair_counts const& expected)
@@ -93,7 +101,7 @@ namespace nearfield::test
       to_coo const tight{.which = which,
                          .distances = true,
                          .max_bytes = expected.size() * (2 * sizeof(index_type) + sizeof(T))};
-      auto const found = starpu::radius_search(starpu, cells, tight, options);
+      auto const found = found_in_slabs(tight);
       expect_equal(found.i, expected.i, "tight i");
       expect_equal(found.j, expected.j, "tight j");
       expect_equal(found.r2, expected.r2, "tight r2");
@@ -101,8 +109,7 @@ namespace nearfield::test
 
     /// A sum that shows the order of its terms, and of its parts.
     template <class T, int Dim>
-    void check_reduce(cell_list<T, Dim> const& cells, pairs which,
-                      starpu::radius_search_options const& options)
+    void check_reduce(cell_list<T, Dim> const& cells, pairs which, auto where)
     {
       for (int const parts : {1, 7, 64})
       {
@@ -119,7 +126,8 @@ namespace nearfield::test
                           },
                           which, parts};
         auto const serial = radius_search(scalar, cells, what);
-        EXPECT_EQ(starpu::radius_search(one_runtime(), cells, what, options), serial) << parts;
+        threads on(4);
+        EXPECT_EQ(radius_search(where.with(on), cells, what), serial) << parts;
         if (parts > 1) continue;
         // one part with all that is to be summed
         std::vector<double> visited{0, 0};
@@ -130,10 +138,9 @@ namespace nearfield::test
       }
     }
 
-    /// Rows come to the places of their points from all workers.
+    /// Rows come to the places of their points from all threads.
     template <class T, int Dim>
-    void check_visit_rows(cell_list<T, Dim> const& cells, pairs which,
-                          starpu::radius_search_options const& options)
+    void check_visit_rows(cell_list<T, Dim> const& cells, pairs which, auto where)
     {
       auto const sums_by = [&](auto const& search)
       {
@@ -149,14 +156,13 @@ namespace nearfield::test
         return sums;
       };
       auto const serial = sums_by([&](auto const& what) { radius_search(scalar, cells, what); });
-      auto const by_tasks = sums_by(
-          [&](auto const& what) { starpu::radius_search(one_runtime(), cells, what, options); });
-      EXPECT_EQ(by_tasks, serial);
+      threads on(4);
+      EXPECT_EQ(sums_by([&](auto const& what) { radius_search(where.with(on), cells, what); }),
+                serial);
     }
 
-    template <class T, int Dim>
-    void check_all(cell_list<T, Dim> const& cells, bool one_set = true,
-                   backend where = backend::automatic)
+    template <class T, int Dim, class Where = simd_backend>
+    void check_all(cell_list<T, Dim> const& cells, bool one_set = true, Where where = {})
     {
       for (pairs const which : {pairs::full, pairs::half})
       {
@@ -165,15 +171,15 @@ namespace nearfield::test
         for (std::uint64_t const size : slab_sizes)
         {
           SCOPED_TRACE("slabs of " + std::to_string(size));
-          check_outputs(cells, which, {.candidates = size, .backend = where});
+          check_outputs(cells, which, nearfield::detail::isa_of(where), size);
         }
-        check_reduce(cells, which, {.backend = where});
-        check_visit_rows(cells, which, {.backend = where});
+        check_reduce(cells, which, where);
+        check_visit_rows(cells, which, where);
       }
     }
   }
 
-  TYPED_TEST(starpu_search, gives_what_one_thread_gives)
+  TYPED_TEST(search_on_threads, gives_what_one_thread_gives)
   {
     using T = TypeParam;
     for (cloud const shape : {cloud::uniform, cloud::coincident})
@@ -190,7 +196,7 @@ namespace nearfield::test
     }
   }
 
-  TYPED_TEST(starpu_search, takes_few_points)
+  TYPED_TEST(search_on_threads, takes_few_points)
   {
     using T = TypeParam;
     for (std::size_t const n : {0, 1, 5})
@@ -201,7 +207,7 @@ namespace nearfield::test
     }
   }
 
-  TYPED_TEST(starpu_search, takes_periods)
+  TYPED_TEST(search_on_threads, takes_periods)
   {
     using T = TypeParam;
     auto x = make_points<T, 3>(cloud::uniform, 300);
@@ -211,7 +217,7 @@ namespace nearfield::test
     check_all(cell_list<T, 3>(x.view(), 0.45, {.period = {1, 1, 1}})); // nearest images
   }
 
-  TYPED_TEST(starpu_search, takes_two_sets)
+  TYPED_TEST(search_on_threads, takes_two_sets)
   {
     using T = TypeParam;
     auto const queries = make_points<T, 3>(cloud::plummer, 200);
@@ -219,41 +225,43 @@ namespace nearfield::test
     check_all(cell_list<T, 3>(queries.view(), points.view(), 0.2), false);
   }
 
-  TYPED_TEST(starpu_search, finds_the_same_with_scalar)
+  TYPED_TEST(search_on_threads, finds_the_same_with_scalar)
   {
     using T = TypeParam;
     auto const points = make_points<T, 3>(cloud::plummer, 400);
     check_all(cell_list<T, 3>(points.view(), 0.2), true, scalar);
   }
 
-  TYPED_TEST(starpu_search, puts_many_slabs_together)
+  TYPED_TEST(search_on_threads, puts_many_slabs_together)
   {
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 20000);
     cell_list<T, 3> const cells(x.view(), 0.08);
     auto const expected = radius_search(scalar, cells, to_coo{});
     coo<T, 3> found;
+    threads on(4);
     for (int repetition = 0; repetition < 5; ++repetition)
     {
-      starpu::radius_search(one_runtime(), cells, to_coo{}, found, {.candidates = 2000});
+      radius_search(simd.with(on), cells, to_coo{}, found);
       expect_equal(found.i, expected.i, "i");
       expect_equal(found.j, expected.j, "j");
     }
   }
 
-  TYPED_TEST(starpu_search, puts_lists_beyond_the_caches_together)
+  TYPED_TEST(search_on_threads, puts_lists_beyond_the_caches_together)
   {
     using T = TypeParam;
     auto const points = make_points<T, 3>(cloud::uniform, 2500);
     cell_list<T, 3> const cells(points.view(), T(0.7));
-    auto const found = starpu::radius_search(one_runtime(), cells, to_coo{});
+    threads on(4);
+    auto const found = radius_search(simd.with(on), cells, to_coo{});
     auto const expected = radius_search(scalar, cells, to_coo{});
     ASSERT_GT(expected.size(), nearfield::detail::cached_pairs);
     expect_equal(found.i, expected.i, "i");
     expect_equal(found.j, expected.j, "j");
   }
 
-  TYPED_TEST(starpu_search, says_what_is_too_large)
+  TYPED_TEST(search_on_threads, says_what_is_too_large)
   {
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 300);
@@ -262,7 +270,8 @@ namespace nearfield::test
     {
       return [&]
       {
-        static_cast<void>(starpu::radius_search(one_runtime(), list, what));
+        threads on(4);
+        static_cast<void>(radius_search(simd.with(on), list, what));
       };
     };
     EXPECT_THAT(search(cells, to_coo{.max_bytes = 80}), complains_of("max_bytes", "80"));
@@ -276,43 +285,12 @@ namespace nearfield::test
                 complains_of("parts is 0"));
   }
 
-  TYPED_TEST(starpu_search, runs_on_cpus_only)
-  {
-    using T = TypeParam;
-    auto const x = make_points<T, 3>(cloud::uniform, 30);
-    cell_list<T, 3> const cells(x.view(), 0.3);
-    auto const refuses = [&](auto const& what)
-    {
-      auto const search = [&]
-      {
-        static_cast<void>(starpu::radius_search(one_runtime(), cells, what, {.backend = cuda}));
-      };
-      EXPECT_THAT(search, complains_of("radius_search: backend cuda", "simd"));
-    };
-    refuses(count_pairs{});
-    refuses(to_coo{});
-    refuses(to_csr{});
-    refuses(to_table{.width = 4});
-    auto const adds = [](int& sum, auto&&...)
-    {
-      ++sum;
-    };
-    refuses(reduce{0, adds, adds});
-    EXPECT_THAT(
-        [&]
-        {
-          starpu::radius_search(one_runtime(), cells, visit_rows{[](neighbour_row<T, 3> const&) {
-                                }},
-                                {.backend = cuda});
-        },
-        complains_of("radius_search: backend cuda", "simd"));
-  }
-
-  TYPED_TEST(starpu_search, throws_what_a_function_throws)
+  TYPED_TEST(search_on_threads, throws_what_a_function_throws)
   {
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 300);
     cell_list<T, 3> const cells(x.view(), 0.3);
+    threads on(4);
     auto const throws = [](auto&...)
     {
       throw std::runtime_error("stop");
@@ -325,9 +303,8 @@ namespace nearfield::test
     {
       sum += part;
     };
-    EXPECT_THROW(
-        static_cast<void>(starpu::radius_search(one_runtime(), cells, reduce{0, in_f, adds})),
-        std::runtime_error);
+    EXPECT_THROW(static_cast<void>(radius_search(simd.with(on), cells, reduce{0, in_f, adds})),
+                 std::runtime_error);
     auto const counts = [](int& sum, index_type, index_type, T)
     {
       ++sum;
@@ -336,9 +313,9 @@ namespace nearfield::test
     {
       throws(sum);
     };
-    EXPECT_THROW(static_cast<void>(
-                     starpu::radius_search(one_runtime(), cells, reduce{0, counts, in_combine})),
-                 std::runtime_error);
+    EXPECT_THROW(
+        static_cast<void>(radius_search(simd.with(on), cells, reduce{0, counts, in_combine})),
+        std::runtime_error);
     // and starts no part after one has thrown
     std::atomic<int> calls = 0;
     auto const always = [&](int& sum, index_type, index_type, T)
@@ -346,13 +323,12 @@ namespace nearfield::test
       ++calls;
       throws(sum);
     };
-    EXPECT_THROW(
-        static_cast<void>(starpu::radius_search(one_runtime(), cells, reduce{0, always, adds})),
-        std::runtime_error);
-    EXPECT_LE(calls, starpu::cpu_workers(one_runtime()).workers()) << "one for each, all at once";
+    EXPECT_THROW(static_cast<void>(radius_search(simd.with(on), cells, reduce{0, always, adds})),
+                 std::runtime_error);
+    EXPECT_LE(calls, on.workers()) << "one for each, all at once";
     // and the next search is none the worse
-    EXPECT_EQ(static_cast<std::uint64_t>(
-                  starpu::radius_search(one_runtime(), cells, reduce{0, counts, adds})),
-              radius_search(scalar, cells, count_pairs{}).total);
+    EXPECT_EQ(
+        static_cast<std::uint64_t>(radius_search(simd.with(on), cells, reduce{0, counts, adds})),
+        radius_search(scalar, cells, count_pairs{}).total);
   }
 }

@@ -1,43 +1,68 @@
-#include <nearfield/starpu/radius_search.hpp>
-
-#include "environment.hpp"
-#include "search_tasks.hpp"
+#include <nearfield/search/slabs.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <numeric>
+#include <utility>
 
-namespace nearfield::starpu::detail
+namespace nearfield::detail
 {
-  namespace serial = nearfield::detail;
-
-  isa isa_of(radius_search_options const& options)
+  namespace
   {
-    if (options.backend == backend::cuda)
-      throw error("radius_search: backend cuda, but its tasks run on CPU workers; take simd, "
-                  "radius_search(cuda, ...) or pair_slabs");
-    return serial::isa_of(options.backend);
+    // all threads finish at about the same time
+    constexpr std::uint64_t slabs_a_thread = 32;
+    // searching fewer candidates takes less time than calling a thread
+    constexpr std::uint64_t least_candidates = std::uint64_t(1) << 13;
+    constexpr std::size_t spare_bytes = std::size_t(1) << 26; // that threads may need beside a list
+  }
+
+  void for_each_part(executor* threads, std::size_t n, std::function<void(std::size_t)> const& f)
+  {
+    if (!threads || n <= 1)
+    {
+      for (std::size_t p = 0; p < n; ++p) f(p);
+      return;
+    }
+    std::atomic<std::size_t> next = 0;
+    auto const take = [&](int)
+    {
+      try
+      {
+        for (std::size_t p = next++; p < n; p = next++) f(p);
+      }
+      catch (...)
+      {
+        next = n;
+        throw;
+      }
+    };
+    std::size_t const workers = static_cast<std::size_t>(threads->workers());
+    threads->run(static_cast<int>(std::min(n, workers)), take);
   }
 
   template <class T, int Dim>
-  slab_search<T, Dim>::slab_search(runtime const& starpu, cell_view<T, Dim> const& cells,
-                                   pairs which, radius_search_options const& options,
-                                   std::uint64_t most)
-      : starpu_(starpu), cells_(cells), which_(which), options_(options), where_(isa_of(options))
+  std::vector<slab> slabs_for(executor& threads, cell_view<T, Dim> const& cells, pairs which,
+                              std::uint64_t most)
   {
-    serial::check_pairs(cells, which);
-    auto const before = serial::candidates_before_boxes(cells, which);
-    candidates_ = before.back();
-    slabs_ = serial::cut_slabs(before, slab_size(options, candidates_, most));
+    check_pairs(cells, which);
+    auto const before = candidates_before_boxes(cells, which);
+    std::uint64_t const n = slabs_a_thread * static_cast<std::uint64_t>(threads.workers());
+    return cut_slabs(before, std::min(most, std::max(least_candidates, before.back() / n)));
   }
 
   template <class T, int Dim>
-  void
-  slab_search<T, Dim>::run(search_work what,
-                           std::function<void(isa, job_type const&, std::size_t)> const& f) const
+  slab_search<T, Dim>::slab_search(executor& threads, isa where, cell_view<T, Dim> const& cells,
+                                   pairs which, std::vector<slab> slabs)
+      : threads_(threads), where_(where), cells_(cells), which_(which), slabs_(std::move(slabs))
+  {}
+
+  template <class T, int Dim>
+  void slab_search<T, Dim>::run(
+      std::function<void(search_job<T, Dim> const&, std::size_t)> const& f) const
   {
-    run_in_tasks(starpu_, what, where_, slabs_.size(), candidates_,
-                 [&](std::size_t s) { f(where_, serial::job_of(cells_, which_, slabs_[s]), s); });
+    for_each_part(&threads_, slabs_.size(),
+                  [&](std::size_t s) { f(job_of(cells_, which_, slabs_[s]), s); });
   }
 
   /// The number of pairs in each slab. If `per_point` is not null, also writes the number of each point, at the
@@ -46,25 +71,33 @@ namespace nearfield::starpu::detail
   std::vector<std::uint64_t> slab_search<T, Dim>::count(index_type* per_point) const
   {
     std::vector<std::uint64_t> found(slabs_.size());
-    run(search_work::count, [&](isa where, job_type const& job, std::size_t s)
-        { found[s] = serial::count_rows(where, job, per_point); });
+    run([&](auto const& job, std::size_t s) { found[s] = count_rows(where_, job, per_point); });
     return found;
   }
 
   /// Calls row(sink, ...) for all rows, from several threads at once.
   template <class T, int Dim>
-  void slab_search<T, Dim>::rows(serial::row_content content, serial::row_function<T, Dim> row,
-                                 void* sink) const
+  void slab_search<T, Dim>::rows(row_content content, row_function<T, Dim> row, void* sink) const
   {
-    run(search_work::fill, [&](isa where, job_type const& job, std::size_t)
-        { serial::search_rows(where, job, content, row, sink); });
+    run([&](auto const& job, std::size_t) { search_rows(where_, job, content, row, sink); });
+  }
+
+  /// Calls f(first, last) for blocks [first, last) of n rows.
+  template <class T, int Dim>
+  void slab_search<T, Dim>::for_rows(std::size_t n,
+                                     std::function<void(std::size_t, std::size_t)> const& f) const
+  {
+    std::size_t const pieces = std::min(n, static_cast<std::size_t>(slabs_a_thread) *
+                                               static_cast<std::size_t>(threads_.workers()));
+    for_each_part(&threads_, pieces,
+                  [&](std::size_t p) { f(p * n / pieces, (p + 1) * n / pieces); });
   }
 
   template <class T, int Dim>
   void slab_search<T, Dim>::sort(csr<T, Dim>& list) const
   {
-    run_rows(starpu_, list.size(), list.columns.size(),
-             [&](std::size_t first, std::size_t last) { serial::sort_rows(list, first, last); });
+    for_rows(list.size(),
+             [&](std::size_t first, std::size_t last) { sort_rows(list, first, last); });
   }
 
   template <class T, int Dim>
@@ -78,9 +111,9 @@ namespace nearfield::starpu::detail
   template <class T, int Dim>
   void slab_search<T, Dim>::write(to_table const& what, neighbour_table& result) const
   {
-    serial::size_rows(result, what, cells_.target_order.size());
-    rows(serial::row_content::indices, &serial::put_table_row<T, Dim>, &result);
-    serial::find_overflow(result);
+    size_rows(result, what, cells_.target_order.size());
+    rows(row_content::indices, &put_table_row<T, Dim>, &result);
+    find_overflow(result);
   }
 
   template <class T, int Dim>
@@ -88,8 +121,8 @@ namespace nearfield::starpu::detail
   {
     std::vector<index_type> counts(cells_.target_order.size());
     static_cast<void>(count(counts.data()));
-    serial::size_rows(result, what, counts);
-    rows(serial::content_of(what), &serial::put_row<T, Dim>, &result);
+    size_rows(result, what, counts);
+    rows(content_of(what), &put_row<T, Dim>, &result);
     if (what.sorted) sort(result);
   }
 
@@ -104,13 +137,13 @@ namespace nearfield::starpu::detail
       csr<T, Dim>* list = nullptr;
       index_type* counts = nullptr;
 
-      static void count(void* self, serial::search_row<T, Dim> const& hits)
+      static void count(void* self, search_row<T, Dim> const& hits)
       {
         static_cast<upper_rows*>(self)->counts[hits.i] = static_cast<index_type>(
             std::count_if(hits.j, hits.j + hits.count, [&](index_type j) { return j > hits.i; }));
       }
 
-      static void put(void* self, serial::search_row<T, Dim> const& hits)
+      static void put(void* self, search_row<T, Dim> const& hits)
       {
         csr<T, Dim>& list = *static_cast<upper_rows*>(self)->list;
         std::uint64_t at = list.offsets[hits.i];
@@ -137,16 +170,17 @@ namespace nearfield::starpu::detail
       write(as_rows, list);
     else
     {
-      slab_search const full(starpu_, cells_, pairs::full, options_);
+      slab_search const full(threads_, where_, cells_, pairs::full,
+                             slabs_for(threads_, cells_, pairs::full));
       std::vector<index_type> counts(cells_.target_order.size());
       upper_rows<T, Dim> sink{&list, counts.data()};
-      full.rows(serial::row_content::indices, &upper_rows<T, Dim>::count, &sink);
-      serial::size_rows(list, as_rows, counts);
-      full.rows(serial::content_of(as_rows), &upper_rows<T, Dim>::put, &sink);
+      full.rows(row_content::indices, &upper_rows<T, Dim>::count, &sink);
+      size_rows(list, as_rows, counts);
+      full.rows(content_of(as_rows), &upper_rows<T, Dim>::put, &sink);
       sort(list);
     }
     result.i.resize(list.columns.size());
-    run_rows(starpu_, list.size(), list.columns.size(),
+    for_rows(list.size(),
              [&](std::size_t first, std::size_t last)
              {
                for (std::size_t i = first; i < last; ++i)
@@ -178,10 +212,10 @@ namespace nearfield::starpu::detail
       };
       auto const copy_indices = [&](auto const& from, auto& to)
       {
-        if (piece.place < serial::cached_pairs)
+        if (piece.place < cached_pairs)
           copy(from, to);
         else
-          serial::stream_copy(from.data(), piece.size, to.data() + piece.place);
+          stream_copy(from.data(), piece.size, to.data() + piece.place);
       };
       copy_indices(piece.pairs.i, list.i);
       copy_indices(piece.pairs.j, list.j);
@@ -211,11 +245,11 @@ namespace nearfield::starpu::detail
       unused.pop_back();
       return last;
     };
-    auto const work = [&](isa where, job_type const& job, std::size_t s)
+    auto const work = [&](search_job<T, Dim> const& job, std::size_t s)
     {
       found[s] = take_unused();
-      serial::resize(found[s]->pairs, what, slabs_[s].candidates);
-      found[s]->size = serial::write_pairs(where, job, what, found[s]->pairs, 0);
+      resize(found[s]->pairs, what, slabs_[s].candidates);
+      found[s]->size = write_pairs(where_, job, what, found[s]->pairs, 0);
       std::vector<piece> placed;
       done.put(s,
                [&](std::size_t next)
@@ -231,43 +265,51 @@ namespace nearfield::starpu::detail
         unused.push_back(std::move(p));
       }
     };
-    run(search_work::fill, work);
+    run(work);
     return size;
   }
 
   template <class T, int Dim>
   void slab_search<T, Dim>::write(to_coo const& what, coo<T, Dim>& result) const
   {
-    std::uint64_t const per_pair = 2 * sizeof(index_type) + serial::geometry_bytes<T, Dim>(what);
-    bool one_pass = candidates_ <= what.max_bytes / per_pair;
+    std::uint64_t const per_pair = 2 * sizeof(index_type) + geometry_bytes<T, Dim>(what);
+    std::uint64_t const candidates =
+        std::accumulate(slabs_.begin(), slabs_.end(), std::uint64_t(0),
+                        [](std::uint64_t sum, slab const& s) { return sum + s.candidates; });
+    bool one_pass = candidates <= what.max_bytes / per_pair;
     std::vector<std::uint64_t> places; // of the pairs of each slab, if these are counted
-    std::uint64_t size = candidates_;
+    std::uint64_t size = candidates;
     auto const count_first = [&]
     {
       places = count(nullptr);
       size = std::accumulate(places.begin(), places.end(), std::uint64_t(0));
-      serial::check_bytes(size, size * per_pair, what.max_bytes);
+      check_bytes(size, size * per_pair, what.max_bytes);
       std::exclusive_scan(places.begin(), places.end(), places.begin(), std::uint64_t(0));
     };
     if (!one_pass) count_first();
     if (what.sorted) return write_sorted(what, result);
-    if (one_pass && !(serial::reserve(result, what, size) && has_address_space(4, most_tasks())))
+    // threads need address space too
+    if (one_pass &&
+        !(reserve(result, what, size) && page_array<std::byte>().try_reserve(spare_bytes)))
     {
       one_pass = false;
       result = {}; // before the count, since some columns may hold much of what the system has
       count_first();
     }
     // full size in one pass, so that the writers see which columns are present
-    serial::resize(result, what, size);
+    resize(result, what, size);
     if (one_pass)
-      serial::resize_to_found(result, what, write_by_pieces(what, result));
+      resize_to_found(result, what, write_by_pieces(what, result));
     else
-      run(search_work::fill, [&](isa where, job_type const& job, std::size_t s)
-          { serial::write_pairs(where, job, what, result, places[s]); });
+      run([&](auto const& job, std::size_t s)
+          { write_pairs(where_, job, what, result, places[s]); });
   }
 
-  template class slab_search<float, 2>;
-  template class slab_search<float, 3>;
-  template class slab_search<double, 2>;
-  template class slab_search<double, 3>;
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template class slab_search<T, Dim>;                                                              \
+  template std::vector<slab> slabs_for(executor&, cell_view<T, Dim> const&, pairs, std::uint64_t);
+  NEARFIELD_INSTANTIATE(float, 2)
+  NEARFIELD_INSTANTIATE(float, 3)
+  NEARFIELD_INSTANTIATE(double, 2)
+  NEARFIELD_INSTANTIATE(double, 3)
 }

@@ -1,4 +1,4 @@
-#include "threads.hpp"
+#include <nearfield/core/executor.hpp>
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-using nearfield::app::threads;
+using nearfield::threads;
 
 TEST(threads, call_each_part_once)
 {

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <nearfield/core/config.hpp>
+#include <nearfield/core/executor.hpp>
+#include <nearfield/search/outputs.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <set>
+#include <vector>
+
+/// \file
+/// A radius search on the threads of an executor: slabs of cells, who takes which, and what they find put together.
+
+namespace nearfield::detail
+{
+  /// Null for the calling thread.
+  template <cpu_place On>
+  executor* threads_of(On const& where)
+  {
+    if constexpr (cpu_backend<On>)
+      return nullptr;
+    else
+      return where.threads;
+  }
+
+  /// Calls f(p) for every p in [0, n), on the threads or, if these are null, on the calling one. Parts begin in
+  /// ascending order, so an ordered consumer (in_order) waits only for those in progress. Throws one of the exceptions;
+  /// parts not begun by then are left out.
+  NEARFIELD_API void for_each_part(executor* threads, std::size_t n,
+                                   std::function<void(std::size_t)> const& f);
+
+  /// Slabs of about equal work for the threads, of at most `most` candidates.
+  template <class T, int Dim>
+  NEARFIELD_API std::vector<slab> slabs_for(executor& threads, cell_view<T, Dim> const& cells,
+                                            pairs which, std::uint64_t most = no_limit);
+
+  /// Calls f(job) for all slabs of a view; on one thread, for the view as a whole.
+  template <cpu_place On, class T, int Dim, class F>
+  void for_each_slab(On const& where, cell_view<T, Dim> const& cells, pairs which, F const& f)
+  {
+    executor* const threads = threads_of(where);
+    if (!threads) return f(whole(cells, which));
+    auto const slabs = slabs_for(*threads, cells, which);
+    for_each_part(threads, slabs.size(), [&](std::size_t s) { f(job_of(cells, which, slabs[s])); });
+  }
+
+  // About 50,000 pairs per slab of a uniform cloud: 400 kB of indices.
+  inline constexpr std::uint64_t cached_candidates = std::uint64_t(1) << 18;
+
+  /// A view cut into slabs, and the threads that search them. What the view shows must outlive it.
+  template <class T, int Dim>
+  class NEARFIELD_API slab_search
+  {
+  public:
+    slab_search(executor& threads, isa where, cell_view<T, Dim> const& cells, pairs which,
+                std::vector<slab> slabs);
+
+    // the bodies of radius_search
+    void write(count_pairs const& what, pair_counts& result) const;
+    void write(to_csr const& what, csr<T, Dim>& result) const;
+    void write(to_coo const& what, coo<T, Dim>& result) const;
+    void write(to_table const& what, neighbour_table& result) const;
+
+  private:
+    void run(std::function<void(search_job<T, Dim> const&, std::size_t)> const& f) const;
+    [[nodiscard]] std::vector<std::uint64_t> count(index_type* per_point) const;
+    void rows(row_content content, row_function<T, Dim> row, void* sink) const;
+    void for_rows(std::size_t n, std::function<void(std::size_t, std::size_t)> const& f) const;
+    void sort(csr<T, Dim>& list) const;
+    void write_sorted(to_coo const& what, coo<T, Dim>& result) const;
+    std::uint64_t write_by_pieces(to_coo const& what, coo<T, Dim>& result) const;
+
+    executor& threads_;
+    isa where_;
+    cell_view<T, Dim> cells_;
+    pairs which_;
+    std::vector<slab> slabs_;
+  };
+
+#define NEARFIELD_DECLARE_SLABS(T, Dim)                                                            \
+  extern template class slab_search<T, Dim>;                                                       \
+  extern template std::vector<slab> slabs_for(executor&, cell_view<T, Dim> const&, pairs,          \
+                                              std::uint64_t);
+  NEARFIELD_DECLARE_SLABS(float, 2)
+  NEARFIELD_DECLARE_SLABS(float, 3)
+  NEARFIELD_DECLARE_SLABS(double, 2)
+  NEARFIELD_DECLARE_SLABS(double, 3)
+#undef NEARFIELD_DECLARE_SLABS
+
+  template <cpu_place On, class T, int Dim, class What, class Result>
+  void search_list(On const& where, cell_view<T, Dim> const& cells, What const& what,
+                   Result& result)
+  {
+    if constexpr (cpu_backend<On>)
+      search_list(isa_of(where), cells, what, result);
+    else
+    {
+      constexpr std::uint64_t most = std::same_as<What, to_coo> ? cached_candidates : no_limit;
+      slab_search<T, Dim>(*where.threads, isa_of(where), cells, what.which,
+                          slabs_for(*where.threads, cells, what.which, most))
+          .write(what, result);
+    }
+  }
+
+  /// Consumes numbered items in the order 0, 1, 2 ..., though threads deliver them in any order. No
+  /// thread waits: an item whose predecessors are missing is consumed after the last of them.
+  class in_order
+  {
+  public:
+    /// Calls take(number) for this item and its successors up to the first missing one. One thread at a
+    /// time does so; if another is taking, it takes this item too.
+    void put(std::size_t number, std::function<void(std::size_t)> const& take)
+    {
+      std::unique_lock lock(mutex_);
+      waiting_.insert(number);
+      if (is_taking_) return;
+      is_taking_ = true;
+      for (; waiting_.erase(next_) > 0; ++next_)
+      {
+        lock.unlock();
+        take(next_);
+        lock.lock();
+      }
+      is_taking_ = false;
+    }
+
+  private:
+    std::mutex mutex_;
+    std::set<std::size_t> waiting_;
+    std::size_t next_ = 0;
+    bool is_taking_ = false; // stays set if take() throws: nothing is taken after a gap
+  };
+}
