@@ -2,7 +2,7 @@
 // memory that the process has never touched, and pay for its pages; `reused` rows write to the buffers of
 // the previous call. A call starts from the caller's points and includes the grid and sort, or the tree.
 // Rows of one cloud must find the same number of pairs. `search_kinds` rows are of nearfield only: in a
-// periodic box, in two dimensions, and with two sets.
+// periodic box, in two dimensions, and with two sets; `search_few` rows are of 10 points.
 
 #include "baselines/cpu_search.hpp"
 #include "peak_memory.hpp"
@@ -18,6 +18,7 @@
 #include <cstdint>
 #include <ctime>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -223,6 +224,43 @@ namespace
         });
   }
 
+  template <class T>
+  std::string few_name(bool periodic)
+  {
+    return std::string("search_few/10_points") + (periodic ? "_periodic/" : "/") +
+           bench::precision_name<T>;
+  }
+
+  /// A new cell list and a new list of 10 points, both freed again.
+  template <class T>
+  void run_few(benchmark::State& state, bool periodic)
+  {
+    bench::search_case const c{"few", bench::search_shape::uniform, 10, 0.3, 1};
+    auto const points = bench::search_cloud_of<T>(c, 1).view();
+    nf::cell_list_options<T, 3> options;
+    if (periodic) options.period.fill(1 + std::numeric_limits<T>::epsilon());
+    std::uint64_t half_pairs = 0;
+    for (auto _ : state)
+    {
+      nf::cell_list<T, 3> const cells(points, c.cutoff, options);
+      auto const list = nf::radius_search(nf::simd, cells, nf::to_coo{});
+      half_pairs = list.size();
+    }
+    state.SetLabel(std::string(nf::name_of(nf::selected_isa())));
+    bench::report_half_pairs(state, few_name<T>(periodic), half_pairs);
+  }
+
+  template <class T>
+  void add_few()
+  {
+    for (bool const periodic : {false, true})
+    {
+      auto const name = few_name<T>(periodic) + "/nearfield/half_coo";
+      benchmark::RegisterBenchmark(name.c_str(), [=](auto& state) { run_few<T>(state, periodic); })
+          ->Unit(benchmark::kMicrosecond);
+    }
+  }
+
   bool const registered = []
   {
     for (auto const& c : bench::search_cases)
@@ -233,6 +271,8 @@ namespace
       }
     add_kinds<float>();
     add_kinds<double>();
+    add_few<float>();
+    add_few<double>();
     return true;
   }();
 }
