@@ -151,10 +151,10 @@ namespace nearfield::detail
                     [&](int part, std::size_t begin, std::size_t end)
                     {
                       list_pair piece; // its own, since those of `pieces` share cache lines
-                      list_writer lists(piece.full, piece.half, targets, sources, parts.one_set,
-                                        function, remedy);
                       // as many ranges as uniform and clustered clouds have
-                      lists.reserve(end - begin, (end - begin) * (Dim == 3 ? 14 : 6));
+                      std::size_t const ranges = (end - begin) * (Dim == 3 ? 14 : 6);
+                      list_writer lists(piece.full, piece.half, targets, sources, parts.one_set,
+                                        function, remedy, end - begin, ranges);
                       auto const first = static_cast<index_type>(begin),
                                  last = static_cast<index_type>(end);
                       if (in_rows)

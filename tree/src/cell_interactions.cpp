@@ -9,55 +9,73 @@ namespace nearfield::detail
 {
   namespace
   {
-    /// A row of boxes as seen from a row of targets, which meet the boxes with column + image * cells within
-    /// reach. The section [low, high) moves along with the column of the target box.
+    /// A row of boxes as seen from a row of targets, which meet the boxes with column + offset within reach. The section
+    /// [low, high) moves along with the column of the target box.
     struct met_row
     {
       index_type row;
       std::uint16_t shift;
-      int image; // along the last axis
+      std::int64_t offset; // 0 unless the row is an image along the last axis
       index_type low, high, end;
     };
 
-    template <int Dim>
     struct neighbour_row
     {
       std::uint64_t key;
       int image;
     };
 
-    /// The rows within reach of a row, by ascending key. `longer` is scratch.
+    /// A vector in an array of the most values that it can have.
+    template <class T, std::size_t Most>
+    struct bounded_vector
+    {
+      std::array<T, Most> values;
+      std::size_t size = 0;
+
+      T& operator[](std::size_t i) { return values[i]; }
+      void push_back(T const& value) { values[size++] = value; }
+      [[nodiscard]] T* begin() { return values.data(); }
+      [[nodiscard]] T* end() { return values.data() + size; }
+    };
+
+    /// The most rows within reach of a row.
+    template <int Dim>
+    inline constexpr std::size_t most_rows = (2 * max_cells_per_cutoff + 1) *
+                                             (Dim == 3 ? 2 * max_cells_per_cutoff + 1 : 1);
+
+    /// The rows within reach of a row, by ascending key.
     template <class T, int Dim>
     void find_keys(cell_grid<T, Dim> const& grid, std::uint64_t row,
-                   std::vector<neighbour_row<Dim>>& found, std::vector<neighbour_row<Dim>>& longer)
+                   bounded_vector<neighbour_row, most_rows<Dim>>& found)
     {
-      found.assign(1, {0, 0});
       std::array<std::int64_t, Dim> at{};
       for (int a = Dim - 2; a >= 0; --a)
       {
         at[a] = static_cast<std::int64_t>(row % grid.cells[a]);
         row /= grid.cells[a];
       }
-      bool ascends = true; // unless the row wraps round
+      found.size = 0;
+      found.push_back({0, 0});
       for (int a = 0; a < Dim - 1; ++a)
       {
-        longer.clear();
-        std::int64_t const n = grid.cells[a];
-        for (auto const& prefix : found)
-          for (int d = -grid.reach[a]; d <= grid.reach[a]; ++d)
-          {
-            std::int64_t index = at[a] + d;
-            int const image = index < 0 ? -1 : index >= n ? 1 : 0;
-            if (image != 0 && grid.axes[a] != grid_axis::periodic) continue;
-            index -= image * n;
-            ascends &= image == 0;
-            longer.push_back(
-                {prefix.key * static_cast<std::uint64_t>(n) + static_cast<std::uint64_t>(index),
-                 prefix.image + image * image_step(a)});
-          }
-        found.swap(longer);
+        std::int64_t const n = grid.cells[a], reach = grid.reach[a];
+        int const wraps = grid.axes[a] == grid_axis::periodic ? 1 : 0;
+        std::int64_t const first = wraps ? at[a] - reach : std::max(at[a] - reach, std::int64_t(0));
+        std::int64_t const last = wraps ? at[a] + reach : std::min(at[a] + reach, n - 1);
+        // Each row makes way for longer ones, from the last on.
+        std::size_t from = found.size;
+        std::size_t to = found.size *= static_cast<std::size_t>(last - first + 1);
+        while (from-- > 0)
+        {
+          neighbour_row const prefix = found[from];
+          for (int image = -wraps; image <= wraps; ++image)
+            for (std::int64_t i = std::min(last, (image + 1) * n - 1);
+                 i >= std::max(first, image * n); --i)
+              found[--to] = {prefix.key * static_cast<std::uint64_t>(n) +
+                                 static_cast<std::uint64_t>(i - image * n),
+                             prefix.image + image * image_step(a)};
+        }
       }
-      if (!ascends) std::ranges::sort(found, {}, &neighbour_row<Dim>::key);
     }
 
     /// Finds rows by key; fast if each is a little after the one before.
@@ -98,6 +116,7 @@ namespace nearfield::detail
   {
     std::uint64_t const line = grid.cells[Dim - 1];
     found.rows.clear();
+    found.rows.reserve(std::min<std::uint64_t>(keys.size(), grid.size() / line));
     found.columns.resize(keys.size());
     for (std::size_t b = 0; b < keys.size(); ++b)
     {
@@ -117,6 +136,7 @@ namespace nearfield::detail
     std::int64_t const reach = grid.reach[Dim - 1];
     bool const wraps = grid.axes[Dim - 1] == grid_axis::periodic;
     std::span<cell_row const> const rows = boxes_of.rows;
+    std::span<std::uint32_t const> const column_of = boxes_of.columns;
     row_finder const find(rows);
     auto const end_of = [&](std::size_t r)
     {
@@ -125,53 +145,60 @@ namespace nearfield::detail
 
     auto const first_column = [&](index_type from, index_type to, std::int64_t column)
     {
-      auto const in_row = std::span(boxes_of.columns).subspan(from, to - from);
-      auto const column_of = [](std::uint32_t c)
+      auto const in_row = column_of.subspan(from, to - from);
+      auto const as_signed = [](std::uint32_t c)
       {
         return std::int64_t(c);
       };
       return from + static_cast<index_type>(
-                        std::ranges::lower_bound(in_row, column, {}, column_of) - in_row.begin());
+                        std::ranges::lower_bound(in_row, column, {}, as_signed) - in_row.begin());
     };
 
-    std::vector<neighbour_row<Dim>> wanted, longer;
-    std::vector<index_type> hints;
-    std::vector<met_row> met;
+    bounded_vector<neighbour_row, most_rows<Dim>> wanted;
+    bounded_vector<met_row, 3 * most_rows<Dim>> met;
+    std::array<index_type, most_rows<Dim>> hints{};
     auto const beyond = std::ranges::upper_bound(rows, first, {}, &cell_row::first_box);
     std::size_t r =
         first < last ? static_cast<std::size_t>(beyond - rows.begin()) - 1 : rows.size();
     for (; r < rows.size() && rows[r].first_box < last; ++r)
     {
       index_type const begin = std::max(first, rows[r].first_box), end = std::min(last, end_of(r));
-      find_keys(grid, rows[r].key, wanted, longer);
-      hints.resize(std::max(hints.size(), wanted.size()), 0);
-      met.clear();
-      for (std::size_t w = 0; w < wanted.size(); ++w)
+      find_keys(grid, rows[r].key, wanted);
+      met.size = 0;
+      // what the boxes of the row reach
+      std::int64_t const lowest = column_of[begin] - reach, highest = column_of[end - 1] + reach;
+      int const from_image = wraps && lowest < 0 ? -1 : 0;
+      int const to_image = wraps && highest >= columns ? 1 : 0;
+      for (std::size_t w = 0; w < wanted.size; ++w)
       {
         index_type const q = hints[w] = find(wanted[w].key, hints[w]);
         if (q == rows.size() || rows[q].key != wanted[w].key) continue;
         // positions ascend: the image after the last column consists of the first columns
-        for (int image = wraps ? 1 : 0; image >= (wraps ? -1 : 0); --image)
+        for (int image = to_image; image >= from_image; --image)
         {
           index_type low = rows[q].first_box;
+          index_type const end_of_row = end_of(q);
+          std::int64_t const offset = image * columns;
+          if (column_of[low] + offset > highest || column_of[end_of_row - 1] + offset < lowest)
+            continue;
           if (begin > rows[r].first_box) // in the middle of a long row
-            low = first_column(low, end_of(q), boxes_of.columns[begin] - reach - image * columns);
-          met.push_back({q, shift_of(wanted[w].image + image * image_step(Dim - 1)), image, low,
-                         low, end_of(q)});
+            low = first_column(low, end_of_row, lowest - offset);
+          met.push_back({q, shift_of(wanted[w].image + image * image_step(Dim - 1)), offset, low,
+                         low, end_of_row});
         }
       }
       for (index_type b = begin; b < end; ++b)
       {
-        std::int64_t const column = boxes_of.columns[b];
+        std::int64_t const column = column_of[b];
         for (met_row& row : met)
         {
-          std::int64_t const from = column - reach - row.image * columns;
-          std::int64_t const to = column + reach - row.image * columns;
-          while (row.low < row.end && boxes_of.columns[row.low] < from) ++row.low;
+          std::int64_t const from = column - reach - row.offset;
+          std::int64_t const to = column + reach - row.offset;
+          while (row.low < row.end && column_of[row.low] < from) ++row.low;
           if (row.high < row.low) row.high = row.low;
-          while (row.high < row.end && boxes_of.columns[row.high] <= to) ++row.high;
+          while (row.high < row.end && column_of[row.high] <= to) ++row.high;
           if (!lists.has_targets(b)) continue;
-          if (row.row == r && row.low <= b && b < row.high && row.image == 0)
+          if (row.row == r && row.low <= b && b < row.high && row.offset == 0)
           {
             lists.add(row.low, b, row.shift);
             lists.add(b + 1, row.high, row.shift);

@@ -100,12 +100,14 @@ namespace nearfield
         detail::unite(data.targets, data.sources, data.keys, data.target_offsets,
                       data.source_offsets);
       }
-      cell_view<T, Dim> const now = view();
-      detail::list_writer lists(data.full, data.half, now.targets, now.sources, one_set,
-                                "cell_list", "fewer cells_per_cutoff");
-      lists.reserve(now.targets.size(), 0);
+      // room for a range per row within reach, by default, and for two in the box's own row
+      boxes const of_targets{one_set ? data.targets.offsets : data.target_offsets};
+      boxes const of_sources{one_set ? data.targets.offsets : data.source_offsets};
+      std::size_t const n = of_targets.size(), ranges = n * (Dim == 3 ? 10 : 4);
+      detail::list_writer lists(data.full, data.half, of_targets, of_sources, one_set, "cell_list",
+                                "fewer cells_per_cutoff", n, ranges);
       detail::find_rows(data.grid, one_set ? data.targets.keys : data.keys, data.rows);
-      detail::list_cells(data.grid, data.rows, 0, now.targets.size(), lists);
+      detail::list_cells(data.grid, data.rows, 0, lists.n_boxes(), lists);
     }
     catch (...)
     {

@@ -44,7 +44,8 @@ namespace nearfield::detail
   {
     std::size_t const n = points.size();
     constexpr std::size_t padding = cell_view<T, Dim>::padding;
-    sorted.order.resize(n + padding);
+    renew(sorted.order, n + padding);
+    renew(sorted.x, Dim * (n + padding));
     std::fill_n(sorted.order.begin() + static_cast<std::ptrdiff_t>(n), padding, 0);
     bool const has_pieces =
         std::ranges::any_of(grid.pieces, [](axis_pieces const& axis) { return axis.n > 0; });
@@ -64,9 +65,8 @@ namespace nearfield::detail
     // random reads rather than random writes: loads can overtake each other
     for (int d = 0; d < Dim; ++d)
     {
-      sorted.x[d].resize(n + padding);
       auto const from = points[d];
-      T* const to = sorted.x[d].data();
+      T* const to = sorted.x.data() + static_cast<std::size_t>(d) * (n + padding);
       for (std::size_t p = 0; p < n; ++p) to[p] = positive_zero(from[order[p]]);
       std::fill_n(to + n, padding, T(0));
     }

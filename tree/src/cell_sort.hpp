@@ -11,7 +11,6 @@
 #include <array>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 namespace nearfield::detail
 {
@@ -19,14 +18,14 @@ namespace nearfield::detail
   template <class T, int Dim>
   struct sorted_cells : occupied_cells
   {
-    std::array<std::vector<T>, Dim> x;
-    std::vector<index_type> order;
+    page_vector<T> x; // one column after the other, each with padding
+    page_vector<index_type> order;
 
     [[nodiscard]] std::size_t size() const { return offsets.empty() ? 0 : offsets.back(); }
     [[nodiscard]] soa<T const, Dim> positions() const
     {
       std::array<T const*, Dim> columns;
-      for (int d = 0; d < Dim; ++d) columns[d] = x[d].data();
+      for (std::size_t d = 0; d < Dim; ++d) columns[d] = x.data() + d * (x.size() / Dim);
       return {columns, size()};
     }
     [[nodiscard]] std::span<index_type const> indices() const { return {order.data(), size()}; }

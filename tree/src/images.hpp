@@ -51,14 +51,10 @@ namespace nearfield::detail
   std::vector<std::array<double, 3>> shifts_of(std::array<T, Dim> const& period)
   {
     std::vector<std::array<double, 3>> shifts(any_period(period) ? n_images : 0);
-    for (int s = 0; s < static_cast<int>(shifts.size()); ++s)
-    {
-      shifts[s] = {};
-      // digits of the image in base 3, one more than the periods
-      for (int a = 0, digits = (s + n_images / 2) % n_images; a < static_cast<int>(Dim);
-           ++a, digits /= 3)
-        if (period[a] > 0) shifts[s][a] = (digits % 3 - 1) * double(period[a]);
-    }
+    // digits of the image in base 3, one more than the periods
+    for (int a = 0; a < static_cast<int>(Dim); ++a)
+      for (int s = 0; period[a] > 0 && s < n_images; ++s)
+        shifts[s][a] = ((s + n_images / 2) % n_images / image_step(a) % 3 - 1) * double(period[a]);
     return shifts;
   }
 

@@ -18,7 +18,7 @@ namespace nearfield::detail
 {
   list_writer::list_writer(interaction_table& full, interaction_table& half, boxes const& targets,
                            boxes const& sources, bool one_set, char const* function,
-                           char const* remedy)
+                           char const* remedy, std::size_t rows, std::size_t ranges)
       : full_(full), half_(half), targets_(targets), sources_(sources), one_set_(one_set),
         function_(function), remedy_(remedy)
   {
@@ -26,18 +26,12 @@ namespace nearfield::detail
     {
       table->own.clear();
       table->ranges.clear();
-      table->offsets.assign(table == &full || one_set ? 1 : 0, 0);
-    }
-  }
-
-  void list_writer::reserve(std::size_t rows, std::size_t ranges)
-  {
-    for (interaction_table* table : {&full_, &half_})
-    {
-      if (table == &half_ && !one_set_) continue;
+      table->offsets.clear();
+      if (table == &half && !one_set) continue;
       table->own.reserve(rows);
+      table->ranges.reserve(table == &full ? ranges : ranges / 2);
       table->offsets.reserve(rows + 1);
-      table->ranges.reserve(table == &full_ ? ranges : ranges / 2);
+      table->offsets.push_back(0);
     }
   }
 
@@ -75,6 +69,7 @@ namespace nearfield::detail
     if (one_set_) end_row(half_);
     pairs_ += targets_.count(b) * met;
     row_ = full_.ranges.size();
+    has_ranges_ = false;
   }
 
   list_pair join(executor& on, loop_parts const& loop, std::span<list_pair> pieces,

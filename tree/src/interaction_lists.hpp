@@ -18,17 +18,16 @@ namespace nearfield::detail
   class NEARFIELD_API list_writer
   {
   public:
-    /// Empties the tables. An error names the function and the remedy.
+    /// Empties the tables, with room for so many rows, and ranges in the full list. An error names the function and the
+    /// remedy.
     list_writer(interaction_table& full, interaction_table& half, boxes const& targets,
-                boxes const& sources, bool one_set, char const* function, char const* remedy);
+                boxes const& sources, bool one_set, char const* function, char const* remedy,
+                std::size_t rows = 0, std::size_t ranges = 0);
 
     /// The number of all boxes.
     [[nodiscard]] index_type n_boxes() const { return targets_.size(); }
     /// A box without targets has no ranges.
     [[nodiscard]] bool has_targets(index_type b) const { return targets_.count(b) > 0; }
-
-    /// Room for so many rows, and ranges in the full list.
-    void reserve(std::size_t rows, std::size_t ranges);
 
     /// Adds the sources of the boxes [first, last) to the row, behind those that it has.
     void add(index_type first, index_type last, std::uint16_t shift = 0)
@@ -36,10 +35,11 @@ namespace nearfield::detail
       index_type const begin = sources_.offsets[first], end = sources_.offsets[last];
       if (begin == end) return;
       auto& ranges = full_.ranges;
-      if (ranges.size() > row_ && ranges.back().end == begin && ranges.back().shift == shift)
+      if (has_ranges_ && ranges.back().end == begin && ranges.back().shift == shift)
         ranges.back().end = end;
       else
         ranges.push_back({begin, end, 0, shift});
+      has_ranges_ = true;
     }
 
     /// Ends the row of box b, the one after the last. Throws nearfield::error if there are too many ranges.
@@ -53,7 +53,8 @@ namespace nearfield::detail
     boxes targets_, sources_;
     bool one_set_;
     char const *function_, *remedy_;
-    std::size_t row_ = 0; // where it starts
+    std::size_t row_ = 0;     // where it starts
+    bool has_ranges_ = false; // the row so far
     std::uint64_t pairs_ = 0;
   };
 

@@ -366,7 +366,13 @@ namespace nearfield::detail
   {
     // as many counters as four times the points, at most
     loop_parts const loop = cut(on, order.size(), std::max(std::size_t(1024), n_cells / 4));
-    renew(scratch.indices, n_cells * static_cast<std::size_t>(loop.parts));
+    // Counters become the places of points: sums of ranges of cells first, then the cells in each.
+    loop_parts const ranges = cut(on, n_cells);
+    auto const n_ranges = static_cast<std::size_t>(ranges.parts);
+    std::size_t const n_counters = n_cells * static_cast<std::size_t>(loop.parts);
+    renew(scratch.indices, n_counters + 2 * n_ranges);
+    std::span const first_point = std::span(scratch.indices).subspan(n_counters, n_ranges);
+    std::span const first_cell = std::span(scratch.indices).last(n_ranges);
     std::uint32_t const* const cell_of = scratch.cells.data();
     auto const cursors_of = [&](int part)
     {
@@ -379,34 +385,31 @@ namespace nearfield::detail
                     std::fill_n(counts, n_cells, index_type(0));
                     for (std::size_t i = begin; i < end; ++i) ++counts[cell_of[i]];
                   });
-    // Counters become the places of points: sums of ranges of cells first, then the cells in each.
-    loop_parts const ranges = cut(on, n_cells);
-    std::vector<index_type> first_point(ranges.parts + std::size_t(1), 0);
-    std::vector<std::size_t> first_cell(first_point.size(), 0);
-    for_each_part(on, ranges,
-                  [&](int range, std::size_t begin, std::size_t end)
-                  {
-                    index_type points = 0;
-                    std::size_t occupied = 0;
-                    for (std::size_t c = begin; c < end; ++c)
-                    {
-                      index_type const before = points;
-                      for (int part = 0; part < loop.parts; ++part) points += cursors_of(part)[c];
-                      occupied += points > before;
-                    }
-                    first_point[range + std::size_t(1)] = points;
-                    first_cell[range + std::size_t(1)] = occupied;
-                  });
-    std::partial_sum(first_point.begin(), first_point.end(), first_point.begin());
-    std::partial_sum(first_cell.begin(), first_cell.end(), first_cell.begin());
-    cells.keys.resize(first_cell.back());
-    cells.offsets.resize(first_cell.back() + 1);
-    cells.offsets.back() = first_point.back();
+    auto const add_up = [&](int range, std::size_t begin, std::size_t end)
+    {
+      index_type points = 0, occupied = 0;
+      for (std::size_t c = begin; c < end; ++c)
+      {
+        index_type const before = points;
+        for (int part = 0; part < loop.parts; ++part) points += cursors_of(part)[c];
+        occupied += points > before;
+      }
+      first_point[range] = points;
+      first_cell[range] = occupied;
+    };
+    first_point[0] = first_cell[0] = 0;
+    if (ranges.parts > 1) for_each_part(on, ranges, add_up);
+    std::exclusive_scan(first_point.begin(), first_point.end(), first_point.begin(), 0u);
+    std::exclusive_scan(first_cell.begin(), first_cell.end(), first_cell.begin(), 0u);
+    std::size_t const most_occupied = std::min(n_cells, order.size());
+    renew(cells.keys, most_occupied);
+    renew(cells.offsets, most_occupied + 1);
+    std::size_t n_occupied = 0;
     for_each_part(on, ranges,
                   [&](int range, std::size_t begin, std::size_t end)
                   {
                     index_type points = first_point[range];
-                    std::size_t occupied = first_cell[range];
+                    index_type occupied = first_cell[range];
                     for (std::size_t c = begin; c < end; ++c)
                     {
                       index_type const before = points;
@@ -416,7 +419,11 @@ namespace nearfield::detail
                       cells.keys[occupied] = c;
                       cells.offsets[occupied++] = before;
                     }
+                    if (range + 1 == ranges.parts) n_occupied = occupied;
                   });
+    cells.keys.resize(n_occupied);
+    cells.offsets.resize(n_occupied + 1);
+    cells.offsets.back() = static_cast<index_type>(order.size());
     for_each_part(on, loop,
                   [&](int part, std::size_t begin, std::size_t end)
                   {
