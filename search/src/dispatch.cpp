@@ -3,6 +3,7 @@
 #include <nearfield/core/where.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 #include <vector>
@@ -122,28 +123,26 @@ namespace nearfield::detail
             sources = std::max(sources, list.source_count(b));
             ranges = std::max(ranges, list.neighbours(b).size());
           }
-        // at least one source per step, and one range per run
-        steps_ = std::make_unique_for_overwrite<search_step[]>(sources);
-        runs_ = std::make_unique_for_overwrite<step_run[]>(ranges + 1);
-        scratch_.steps = steps_.get();
-        scratch_.runs = runs_.get();
-        if (columns < 0) return;
         // The last hits are stored as a whole register, and may be read as one. Rows of a power of two bytes
         // would share cache sets.
         scratch_.stride = (sources + 2 * cell_view<T, Dim>::padding + 15) / 16 * 16 + 16;
-        std::size_t const size = block_size * scratch_.stride;
-        j_ = std::make_unique_for_overwrite<index_type[]>(size);
-        values_ = std::make_unique_for_overwrite<T[]>(static_cast<std::size_t>(columns) * size);
-        scratch_.j = j_.get();
-        scratch_.values = values_.get();
+        std::size_t const row = block_size * scratch_.stride;
+        std::size_t const values = row * static_cast<std::size_t>(std::max(columns, 0)) * sizeof(T),
+                          indices = columns < 0 ? 0 : row * sizeof(index_type);
+        // at least one source per step, and one range per run
+        std::size_t const steps = sources * sizeof(search_step),
+                          runs = (ranges + 1) * sizeof(step_run);
+        memory_ = std::make_unique_for_overwrite<std::byte[]>(values + indices + steps + runs);
+        std::byte* at = memory_.get();
+        scratch_.values = at;
+        scratch_.j = reinterpret_cast<index_type*>(at += values);
+        scratch_.steps = reinterpret_cast<search_step*>(at += indices);
+        scratch_.runs = reinterpret_cast<step_run*>(at += steps);
       }
       [[nodiscard]] search_scratch const& get() const { return scratch_; }
 
     private:
-      std::unique_ptr<search_step[]> steps_;
-      std::unique_ptr<step_run[]> runs_;
-      std::unique_ptr<index_type[]> j_;
-      std::unique_ptr<T[]> values_;
+      std::unique_ptr<std::byte[]> memory_;
       search_scratch scratch_{};
     };
   }

@@ -62,7 +62,7 @@ namespace nearfield
   template <cpu_place On, has_cell_view Cells>
   [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_csr const& what)
   {
-    auto result = detail::list_for<csr>(cells.view());
+    decltype(detail::list_for<csr>(cells.view())) result;
     radius_search(where, cells, what, result);
     return result;
   }
@@ -84,7 +84,7 @@ namespace nearfield
   template <cpu_place On, has_cell_view Cells>
   [[nodiscard]] auto radius_search(On const& where, Cells const& cells, to_coo const& what)
   {
-    auto result = detail::list_for<coo>(cells.view());
+    decltype(detail::list_for<coo>(cells.view())) result;
     radius_search(where, cells, what, result);
     return result;
   }
