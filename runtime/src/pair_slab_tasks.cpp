@@ -1,3 +1,4 @@
+#include "cpu_workers.hpp"
 #include "environment.hpp"
 #include "pair_slab_codelet.hpp"
 #include "task.hpp"
