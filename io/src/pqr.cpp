@@ -172,7 +172,9 @@ namespace nearfield
     {
       place const where{name, lines.line()};
       std::string_view const row = trimmed(line);
-      if (row.starts_with("CRYST1")) cell = cell_of(row, where);
+      // trajectories have a box for each model, before it; other files one for all
+      bool const is_of_later = model > chosen && (model > chosen + 1 || is_new);
+      if (row.starts_with("CRYST1") && !is_of_later) cell = cell_of(row, where);
       if (ends_model(row)) is_new = true;
       if (!is_atom(row)) continue;
       model += is_new;

@@ -75,6 +75,34 @@ TEST(frames, of_pqr_are_its_models)
   EXPECT_EQ(report.left_out, (std::vector<std::string>{"radius", "1 of 2 models"}));
 }
 
+TEST(frames, of_pqr_may_have_boxes_of_their_own)
+{
+  auto const box = [](int length)
+  {
+    return "CRYST1 " + std::to_string(length) + " 9 9 90 90 90 P 1 1\n";
+  };
+  auto const frame = [](int x)
+  {
+    return "MODEL " + std::to_string(x) + "\n" + atom(x) + "ENDMDL\n";
+  };
+  auto const length = [](std::string const& text, std::int64_t chosen)
+  {
+    file_report report;
+    parse_pqr(text, "a", {.frame = chosen}, &report);
+    return report.cell ? report.cell->vectors[0][0] : 0;
+  };
+  std::string const each = box(5) + frame(1) + box(6) + frame(2) + box(7) + frame(3) + "END\n";
+  for (int f = 0; f < 3; ++f) EXPECT_EQ(length(each, f), 5 + f);
+  std::string const one = box(5) + frame(1) + frame(2), second = frame(1) + box(6) + frame(2);
+  for (int f = 0; f < 2; ++f) EXPECT_EQ(length(one, f), 5);
+  EXPECT_EQ(length(second, 0), 0);
+  EXPECT_EQ(length(second, 1), 6);
+  // inside a model
+  std::string const inside =
+      "MODEL 1\n" + box(5) + atom(1) + "ENDMDL\nMODEL 2\n" + atom(2) + box(6) + "ENDMDL\n";
+  for (int f = 0; f < 2; ++f) EXPECT_EQ(length(inside, f), 5 + f);
+}
+
 TEST(frames, of_other_formats_are_one)
 {
   temporary_folder const folder;
