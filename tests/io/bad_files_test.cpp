@@ -316,6 +316,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "1 2 3 1e999\n", "line 1", "'1e999' for q", "double precision"},
         bad_file{parse_columns, "1 2 3\n4 five 6\n", "line 2", "'five' for y", "a number"},
         bad_file{parse_columns, "1 2 3\nx y z\n", "line 2", "'x' for x", "a number"},
+        bad_file{parse_columns, "x y z\nx y z\n1 2 3\n", "line 2", "'x' for x", "a number"},
         bad_file{parse_columns, "a b mass\n1 2 3\n", "line 1", "no column x among 'a' 'b' 'mass'",
                  "columns x and y, and z in 3D (or give --columns)"},
         bad_file{parse_columns, "x y x\n1 2 3\n", "line 1", "column 'x' and another for x",

@@ -152,6 +152,12 @@ TEST(lammps_sections, the_columns_of_atoms_may_be_named)
     EXPECT_EQ(report.left_out.back(), "image flags");
   }
   file_report left_out;
+  // of two columns of types the first says masses
+  auto const two_types =
+      parse_lammps(file_of("Masses\n\n1 2\n2 3\n", "Atoms # id type atom-type x y z",
+                           "1 1 2 1 2 3\n2 2 1 4 5 6\n"),
+                   "data.a");
+  EXPECT_EQ(two_types.masses, (std::vector<double>{2, 3}));
   auto const given = parse_lammps(
       file_of("Masses\n\n1 2\n", "Atoms # full", rows, "Velocities\n\n1 1 0 0\n2 0 1 0\n"),
       "data.a", {.columns = {"id", "_", "type", "m", "z", "y", "x"}}, &left_out);

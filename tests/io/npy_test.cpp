@@ -326,6 +326,7 @@ TEST(npy_points, what_is_wrong_is_named_with_its_byte)
            {array("{'descr", three), "found '', expected"},
            {array(good, bytes(1., nan, 3.)),
             "found nan for y of point 0, expected a finite number"},
+           {array(good, bytes(1., nan, nan)), "found nan for y of point 0"},
            {array(good, three),
             "columns (--columns): found 2 names, expected 3",
             {.columns = {"x", "y"}}},

@@ -234,6 +234,9 @@ TEST(read, other_formats_are_named_with_what_to_convert_them_to)
   std::string const gadget = bytes(256u) + std::string(256, '\1') + bytes(256u, 24u);
   expect("snapshot_000", gadget, "a snapshot of GADGET; save its columns as .npy");
   expect("a.dat", gadget, "a snapshot of GADGET");
+  // from a machine of the other byte order
+  expect("a.dat", bytes(65536u) + std::string(256, '\1') + bytes(65536u, 24u),
+         "a snapshot of GADGET");
   expect("a.csv",
          "\xfd"
          "7zXZ and more",

@@ -122,6 +122,16 @@ TEST(write, the_box_of_a_single_precision_file_holds_the_rounded_points)
   EXPECT_TRUE(contains(*back.box, back));
   EXPECT_GE(back.box->half_width, 0.3);
   EXPECT_LT(back.box->half_width, 0.3001);
+  // rounding moves points far from zero, down or up, by more than it does half widths
+  for (int tenths = -9; tenths < 10; ++tenths)
+  {
+    if (tenths == 0) continue;
+    double const half = 0.1 * tenths;
+    points.positions = {{1000, 1000 + half}, {1000, 1000}};
+    points.box = bounding_box{{1000, 1000}, std::abs(half)};
+    auto const far = parse_fma(format_bfma(points, {file_precision::f32}), "a.bfma");
+    EXPECT_TRUE(contains(*far.box, far)) << half;
+  }
 }
 
 TEST(write, equal_points_get_a_box_of_positive_width)
