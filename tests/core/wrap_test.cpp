@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace nearfield::test
@@ -73,6 +74,10 @@ namespace nearfield::test
     x = {most, -most, most / 2}; // the differences from the lower end overflow
     wrap(soa{x}, std::array<T, 1>{most / 2}, {-most / 2});
     EXPECT_EQ(x, (std::vector<T>{-most / 2, -most / 2, -most / 2}));
+    T const half = std::ldexp(T(0.5), std::numeric_limits<T>::max_exponent - 1);
+    x = {3 * half}; // which is -half and four lengths
+    wrap(soa{x}, std::array<T, 1>{half}, {-half - half / 4});
+    EXPECT_EQ(x, std::vector<T>{-half});
   }
 
   TYPED_TEST(wraps, rows_of_any_stride)
@@ -97,6 +102,8 @@ namespace nearfield::test
       };
     };
     EXPECT_THAT(of({1, 1}, {}), complains_of("wrap: coordinate 1 of point 1 is nan"));
+    std::swap(y[0], y[1]);
+    EXPECT_THAT(of({1, 1}, {}), complains_of("wrap: coordinate 1 of point 0 is nan"));
     EXPECT_THAT(of({-1, 0}, {}), complains_of("axis 0", "is -1 long"));
     EXPECT_THAT(of({INFINITY, 0}, {}), complains_of("axis 0", "inf long"));
     EXPECT_THAT(of({NAN, 0}, {}), complains_of("axis 0", "nan long"));

@@ -335,6 +335,8 @@ namespace nearfield::test
                 complains_of("axis 0", "exceeds the largest double"));
     soa<double const, 3> const null({nullptr, nullptr, nullptr}, 5);
     EXPECT_THAT([&] { cell_list(null, 0.1); }, complains_of("column 0", "null"));
+    EXPECT_THAT([&] { cell_list(x.view(), null, 0.1); },
+                complains_of("column 0 of the points is null"));
     soa<double const, 3> const long_one(
         {x.columns[0].data(), x.columns[1].data(), x.columns[2].data()}, 0xffffffffu);
     EXPECT_THAT([&] { cell_list(long_one, 0.1); }, complains_of("split"));

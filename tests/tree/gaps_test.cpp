@@ -5,11 +5,14 @@
 #include <nearfield/tree/build_tree.hpp>
 #include <nearfield/tree/leaf_size.hpp>
 
+#include "tree/src/gaps.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -206,5 +209,58 @@ namespace nearfield::test
     EXPECT_LE(tree.largest_leaf(), index_type(leaf_size));
     EXPECT_TRUE(tree.pieces(0).empty());
     EXPECT_EQ(tree.root().centre[0], 0.5);
+    // also one with a gap that would be cut if it were open
+    x = make_points<double, 3>(cloud::uniform, 5000);
+    x.columns[2][5] = -1e12;
+    x.columns[0][6] = 1e12;
+    options.period[0] = 4e12;
+    EXPECT_TRUE(build_tree(x.view(), options).pieces(0).empty());
+    options.period[0] = 0;
+    EXPECT_FALSE(build_tree(x.view(), options).pieces(0).empty());
+  }
+
+  namespace
+  {
+    detail::sorted_axis axis_of(std::vector<double> const& x)
+    {
+      detail::this_thread here;
+      detail::sort_scratch scratch;
+      strided_column<double const> const all{x.data(), 1}, none{};
+      return {here, all, x.size(), none, 0, scratch};
+    }
+  }
+
+  TEST(gaps, are_cut_so_that_the_axis_is_resolved)
+  {
+    std::vector<double> x;
+    for (int i = 0; i <= 8; ++i) x.push_back(std::ldexp(i, 100));
+    auto const axis = axis_of(x);
+    auto const spacing = axis.spacing(1);
+    for (double const resolved : {8 * 1024., 8.})
+    {
+      double const length = detail::gaps_of_tree(spacing, resolved);
+      auto const cut = detail::cut_gaps(axis.gaps(length), spacing, length);
+      EXPECT_EQ(cut.upper - cut.lower, resolved);
+    }
+    EXPECT_EQ(detail::gaps_of_tree(spacing, std::ldexp(8, 100)),
+              std::numeric_limits<double>::infinity());
+  }
+
+  TEST(gaps, are_judged_by_the_axis_where_points_are_farthest_apart)
+  {
+    std::vector<double> near, far;
+    for (int i = 0; i < 100; ++i)
+    {
+      near.push_back(i);
+      far.push_back(1024. * i);
+    }
+    auto const of_near = axis_of(near).spacing(1), of_far = axis_of(far).spacing(1);
+    auto const resolved = [](std::vector<detail::axis_spacing> const& axes)
+    {
+      return detail::resolved_length(axes, 21);
+    };
+    EXPECT_EQ(resolved({of_far}), 1024 * resolved({of_near}));
+    EXPECT_EQ(resolved({of_near, of_far}), resolved({of_far}));
+    EXPECT_EQ(resolved({of_far, of_near}), resolved({of_far}));
   }
 }

@@ -212,5 +212,17 @@ namespace nearfield::test
       expect_same_tree(build_tree(x.view(), {.max_leaf_size = automatic}),
                        build_tree(x.view(), {.max_leaf_size = choice.max_leaf_size}));
     }
+
+    TEST(choose_leaf_size, looks_at_no_options_of_the_cut)
+    {
+      auto const x = make_points<float, 3>(cloud::uniform, 20000);
+      int const size = choose_leaf_size(x.view(), {}).max_leaf_size;
+      ASSERT_NE(size, tree_options<3>().max_leaf_size);
+      for (tree_options<3> const& options : {tree_options<3>{.level = 3},
+                                             {.level = 3, .order = leaf_order::row_major},
+                                             {.order = leaf_order::row_major},
+                                             {.max_leaf_size = 3}})
+        EXPECT_EQ(choose_leaf_size(x.view(), {}, options).max_leaf_size, size);
+    }
   }
 }
