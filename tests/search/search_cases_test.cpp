@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstdint>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 namespace nearfield::test
 {
@@ -23,6 +27,42 @@ namespace nearfield::test
       EXPECT_EQ(2 * pairs_found.size(), both_ways);
       EXPECT_EQ(rows_found.columns.size(), both_ways);
       EXPECT_EQ(rows_found.size(), x->size());
+    }
+  }
+
+  TEST(radius_search, leaves_nothing_of_an_earlier_search_in_a_result)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 100);
+    cell_list<double, 3> const cells(x.view(), 0.3);
+    pair_counts counts;
+    radius_search(simd, cells, count_pairs{.per_point = true}, counts);
+    EXPECT_EQ(counts.per_point.size(), x.size());
+    radius_search(simd, cells, count_pairs{}, counts);
+    EXPECT_TRUE(counts.per_point.empty());
+    auto const expect_geometry =
+        [](pair_geometry<double, 3> const& of, std::size_t distances, std::size_t displacements)
+    {
+      EXPECT_EQ(of.r2.size(), distances);
+      for (auto const& column : of.displacements) EXPECT_EQ(column.size(), displacements);
+    };
+    for (bool const sorted : {false, true})
+    {
+      coo<double, 3> list;
+      csr<double, 3> rows;
+      for (auto const& [distances, displacements] :
+           {std::pair{true, true}, {false, true}, {true, false}, {false, false}})
+      {
+        radius_search(
+            simd, cells,
+            to_coo{.sorted = sorted, .distances = distances, .displacements = displacements}, list);
+        radius_search(
+            simd, cells,
+            to_csr{.sorted = sorted, .distances = distances, .displacements = displacements}, rows);
+        ASSERT_GT(list.size(), 0u);
+        expect_geometry(list, distances ? list.size() : 0, displacements ? list.size() : 0);
+        std::size_t const n = rows.columns.size();
+        expect_geometry(rows, distances ? n : 0, displacements ? n : 0);
+      }
     }
   }
 
@@ -87,6 +127,22 @@ namespace nearfield::test
         EXPECT_GE(parts, 1);
         EXPECT_LE(parts, wanted);
       }
+  }
+
+  TEST(slabs, end_where_they_have_as_many_candidates_as_asked_for)
+  {
+    using slabs = std::vector<std::array<std::uint64_t, 3>>;
+    auto const cut = [](std::vector<std::uint64_t> const& before, std::uint64_t candidates)
+    {
+      slabs found;
+      for (auto const& [first, last, n] : detail::cut_slabs(before, candidates))
+        found.push_back({first, last, n});
+      return found;
+    };
+    EXPECT_EQ(cut({0, 4, 8, 20, 24, 24}, 8), (slabs{{0, 2, 8}, {2, 3, 12}, {3, 5, 4}}));
+    EXPECT_EQ(cut({0, 4, 8, 12}, 4), (slabs{{0, 1, 4}, {1, 2, 4}, {2, 3, 4}}));
+    EXPECT_EQ(cut({0, 0, 0}, 1), (slabs{{0, 2, 0}}));
+    EXPECT_EQ(cut({0}, 1), slabs{});
   }
 
   TEST(radius_search, searches_parts_of_the_boxes)
