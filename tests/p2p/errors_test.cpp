@@ -192,6 +192,23 @@ namespace nearfield::test
         },
         complains_of("near_field", "[1, 3)", "shift 1 of 1"));
     EXPECT_THAT(step(two, elsewhere), complains_of("near_field", "[1, 3)", "set 2"));
+    auto const list_of =
+        [&](std::vector<source_range> const& of_boxes, std::vector<index_type> const& of_list)
+    {
+      return [&, of_boxes, of_list]
+      {
+        near_field(simd, one_over, two, {of_boxes, of_list, ranges, {}}, soa{x, y}, soa{x, y},
+                   soa{q}, soa{out});
+      };
+    };
+    EXPECT_THAT(list_of({own[0]}, list_offsets), complains_of("list is for 1 boxes", "have 2"));
+    EXPECT_THAT(list_of({own[0], {.begin = 1, .end = 4}}, list_offsets),
+                complains_of("near_field", "range [1, 4) of 3 sources"));
+    EXPECT_THAT(list_of(own, {1, 0, 1}), complains_of("near_field", "box 0", "descend"));
+    EXPECT_THAT(list_of(own, {0, 1, 2}), complains_of("1 ranges", "offsets end at 2"));
+    std::vector<index_type> const down{0, 4, 3}, from_1{1, 2, 3};
+    for (auto const& [wrong, said] : {std::pair{&down, "box 1"}, {&from_1, "begin at point 1"}})
+      EXPECT_THAT(step(boxes{*wrong}, ranges), complains_of("near_field", said));
     std::vector<index_type> const full_offsets{0, 1, 2};
     std::vector<source_range> const full{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};
     EXPECT_THAT(
@@ -199,6 +216,17 @@ namespace nearfield::test
         {
           near_field_mutual(simd, one_over, two, {own, full_offsets, full, {}}, soa{x, y}, soa{q},
                             soa{out});
+        },
+        complains_of("near_field_mutual", "box 1", "half_interactions"));
+    // an image of a box before it
+    std::vector<std::array<double, 3>> const two_shifts(2);
+    std::vector<source_range> const image{{.begin = 1, .end = 3},
+                                          {.begin = 0, .end = 1, .shift = 1}};
+    EXPECT_THAT(
+        [&]
+        {
+          near_field_mutual(simd, one_over, two, {own, full_offsets, image, two_shifts}, soa{x, y},
+                            soa{q}, soa{out});
         },
         complains_of("near_field_mutual", "box 1", "half_interactions"));
     EXPECT_THAT(

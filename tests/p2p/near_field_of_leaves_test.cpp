@@ -196,6 +196,11 @@ namespace nearfield::test
           near_field(simd, k, two_sets, x.view(), soa{q20}, soa{out, b20, c20});
         },
         complains_of("two sets of points, the step is given one"));
+    EXPECT_THAT(
+        [&] {
+          near_field(simd, k, two_sets, x.view(), x.view(), soa{q20}, soa{out, b20, c20});
+        },
+        complains_of("near_field", "y has 20", "expected 21"));
     // as many sources as points of the leaves
     auto const sources = make_points<double, 3>(cloud::uniform, 20, 2);
     cell_list<double, 3> const cells(x.view(), 0.5);

@@ -345,6 +345,51 @@ namespace nearfield::test
       for (int const size : {16, 64, 256}) EXPECT_NEAR(cost(size, 1000), 1e-3, 1e-5) << size;
     }
 
+    TEST(pair_cost_of, measures_a_slow_gpu_by_fewer_boxes)
+    {
+      ::setenv("NEARFIELD_CACHE", "no", 1);
+      one_over_r<> const k;
+      auto const boxes_measured = [&](char const* gpu, double slower)
+      {
+        auto const subject = detail::cost_subject_of<float>(k, false, gpu);
+        auto const table = detail::table_cost<float>(subject);
+        std::uint64_t n = 0;
+        int steps = 0;
+        auto const clock = [&](boxes const& points, interaction_list const& list, std::size_t)
+        {
+          // the first one is compared with the table; of small boxes there are many in any case
+          if (steps++ > 0 && points.offsets[points.size()] > 50 * points.size()) n += points.size();
+          double seconds = 0;
+          for (index_type b = 0; b < points.size(); ++b)
+            seconds += slower * table(points.count(b), double(list.source_count(b)));
+          return seconds;
+        };
+        EXPECT_EQ(detail::cost_of<float>(subject, clock).from(), origin::measured);
+        return n;
+      };
+      auto const as_in_the_table = boxes_measured("cuda as in the table", 1);
+      EXPECT_LT(boxes_measured("cuda that is slow", 100), as_in_the_table / 2);
+      EXPECT_EQ(boxes_measured("cuda that is fast", 0.1), as_in_the_table);
+    }
+
+    TEST(pair_cost_of, keeps_what_a_leaf_takes_where_smaller_ones_take_none)
+    {
+      ::setenv("NEARFIELD_CACHE", "no", 1);
+      auto subject = detail::cost_subject_of<float>(one_over_r<>{}, false, "large leaves");
+      subject.flops = 1e9; // so that four boxes are enough, and all figures exact
+      auto const clock = [](boxes const& points, interaction_list const& list, std::size_t)
+      {
+        bool const are_large = points.offsets[points.size()] > 9 * points.size();
+        double seconds = 0;
+        for (index_type b = 0; b < points.size(); ++b)
+          seconds += (are_large ? 0x1p-22 : 0) + 0x1p-30 * double(list.source_count(b));
+        return seconds;
+      };
+      auto const cost = detail::cost_of<float>(subject, clock);
+      for (auto const& sample : cost.samples())
+        EXPECT_NEAR(sample.seconds, sample.targets > 9 ? 0x1p-22 : 0, 1e-12) << sample.targets;
+    }
+
     TEST(pair_cost_of, does_not_count_the_time_that_others_have_the_core)
     {
       temporary_folder const folder;

@@ -298,6 +298,38 @@ namespace nearfield::test
     expect_sums();
   }
 
+  TEST(strided_views, may_be_the_positions_or_the_inputs_of_sources_alone)
+  {
+    constexpr std::size_t n = 300;
+    auto const x = some_points<double, 3>(cloud::uniform, n, 1),
+               y = some_points<double, 3>(cloud::uniform, n, 2);
+    auto const q = some_values<double, 1>(n);
+    auto const tree = build_tree(x.view(), y.view(), {.max_leaf_size = 8});
+    auto const sorted_x = gather(tree.target_order(), x.view()),
+               sorted_y = gather(tree.source_order(), y.view());
+    auto const sorted_q = gather(tree.source_order(), q.view());
+    std::vector<double> rows(4 * n); // y, q
+    for (std::size_t i = 0; i < n; ++i)
+    {
+      for (int d = 0; d < 3; ++d) rows[4 * i + d] = sorted_y.columns[d][i];
+      rows[4 * i + 3] = sorted_q.columns[0][i];
+    }
+    auto const y_rows = matrix_columns<3>(rows.data(), n, 4, 1);
+    auto const q_rows = matrix_columns<1>(rows.data() + 3, n, 4, 1);
+    grad_one_over_r<3> const k;
+    auto const step = [&](auto const& sources, auto const& inputs)
+    {
+      column_set<double, 3> out;
+      for (auto& column : out.columns) column.resize(n);
+      near_field(simd, k, tree.targets(), tree.interactions(), sorted_x.view(), sources, inputs,
+                 out.view());
+      return out.columns;
+    };
+    auto const expected = step(sorted_y.view(), sorted_q.view());
+    EXPECT_EQ(step(y_rows, sorted_q.view()), expected);
+    EXPECT_EQ(step(sorted_y.view(), q_rows), expected);
+  }
+
   TEST(strided_views, may_have_columns_that_only_the_run_counts)
   {
     // charges as a matrix, a row for each point
