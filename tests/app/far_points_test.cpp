@@ -187,6 +187,11 @@ TEST(far_points_in_f32, that_fall_together_are_reported)
   EXPECT_THAT(own_messages(searched), testing::MatchesRegex(line));
   EXPECT_EQ(read_json(json).at("merged"), "2");
   expect_success(run({"run", input, "--check", "9"}));
+  // not those that an origin tells apart, though f32 holds none of them
+  write_text(folder / "b.csv", "x,y,z,q\n100000000.1,0,0,1\n100000000.3,0,0,1\n"
+                               "100000001.7,0,0,1\n");
+  expect_success(run({"run", (folder / "b.csv").string(), "--precision", "f32"}));
+  EXPECT_EQ(read_json(json).at("merged"), "0");
 }
 
 TEST(far_points_in_f32, of_two_files_that_fall_together_are_reported)

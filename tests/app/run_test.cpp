@@ -293,6 +293,12 @@ TEST(run, json_has_every_key)
   EXPECT_EQ(json.at("not_finite"), "0");
   EXPECT_LE(std::stoi(json.at("max_leaf")), 10);
   EXPECT_LE(std::stod(json.at("check.max_relative_error")), 1e-13);
+  // whole numbers have no point
+  for (char const* sigma : {"9007199254740991", "4294967296", "3", "0.5"})
+    EXPECT_EQ(compute(folder, "a.csv",
+                      {"--interaction", "gaussian", "--param", "sigma=" + std::string(sigma)})
+                  .json.at("parameters.sigma"),
+              sigma);
 }
 
 TEST(run, a_number_with_leading_zeros_is_not_octal)

@@ -122,6 +122,14 @@ TEST(taken, is_in_the_json)
   EXPECT_EQ(values.at("files.0.box.periodic"), "null");
   EXPECT_EQ(values.at("files.0.uses_box"), "false");
   EXPECT_EQ(values.at("files.1.box"), "null");
+  // what is written is taken
+  expect_success(run_program({"run", input, "--sources", (folder / "b.csv").string(), "--workers",
+                              "0", "--json", json, "--output", (folder / "o.csv").string()}));
+  auto const written = read_json(json);
+  EXPECT_EQ(written.at("files.0.inputs.0"), "q");
+  EXPECT_EQ(written.at("files.0.velocities.0"), "section Velocities");
+  EXPECT_EQ(written.at("files.0.masses.0"), "section Masses");
+  EXPECT_EQ(written.at("files.1.velocities"), "[]");
   expect_success(
       run_program({"search", input, "--radius", "1", "--backend", "simd", "--json", json}));
   EXPECT_EQ(read_json(json).at("files.0.left_out.2"), "section Bonds");
@@ -170,6 +178,9 @@ TEST(taken, one_frame_of_several_in_a_format_that_is_given)
   expect_refusal(with({"--format", "doc"}), "--format.: found 'doc', expected one of");
   // a file of sources of another kind has its own
   write_text(folder / "b.csv", "x,y,z,q\n0,0,0,1\n");
-  expect_success(run_program({"run", (folder / "a.xyz").string(), "--frame", "0", "--sources",
+  expect_success(run_program({"run", (folder / "a.xyz").string(), "--frame", "1", "--sources",
                               (folder / "b.csv").string(), "--workers", "0"}));
+  write_text(folder / "a.atoms", lammps);
+  expect_success(run_program({"run", (folder / "a.atoms").string(), "--format", "lammps",
+                              "--sources", (folder / "b.csv").string(), "--workers", "0"}));
 }
