@@ -355,6 +355,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "1 2\n0x1p3 2\n", "line 2", "'0x1p3' for x", "a number"},
         bad_file{parse_columns, "1 2\n1d400 2\n", "line 2", "'1d400' for x", "double precision"},
         bad_file{parse_columns, "1 2\n1d 2\n", "line 2", "'1d' for x", "a number"},
+        bad_file{parse_columns, "1 2\n+-1 2\n", "line 2", "'+-1' for x", "a number"},
         bad_file{parse_columns, "1 2\n1d1d1 2\n", "line 2", "'1d1d1' for x", "a number"},
         bad_file{parse_columns, "1 2\n1e1d1 2\n", "line 2", "'1e1d1' for x", "a number"},
         bad_file{parse_columns, "1 2\r3 4\r5 x\r", "line 3", "'x' for y", "a number"},

@@ -86,7 +86,7 @@ INSTANTIATE_TEST_SUITE_P(
         header{"type,x,y,z,velocity_x,velocity_y,velocity_z,m", {1, 2, 3, -1, 7, 4, 5, 6}},
         header{"Position X,Position Y,q,VELOCITY:0,velocity:1", {0, 1, -1, 2, -1, 3, 4, -1}},
         header{"x,y,vx,vy,momentum_x,momentum_y,m", {0, 1, -1, -1, 6, 2, 3, -1}},
-        header{"x,y,pos0,v1,coords2", {0, 1, -1, -1, -1, -1, -1, -1}},
+        header{"x,y,pos0,v1,coords2,x_v,y_v", {0, 1, -1, -1, -1, -1, -1, -1}},
         header{"x,y,charges,x1,xs,qq,m2", {0, 1, -1, 2, -1, -1, -1, -1}}));
 
 TEST(names_of_columns, that_say_nothing_are_left_out_and_named)

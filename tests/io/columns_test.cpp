@@ -38,6 +38,7 @@ INSTANTIATE_TEST_SUITE_P(
         layout{"comments", "# made by hand\n1 2 3 .25\n# half\n-4 5 .5 -1\n"},
         layout{"names in a comment", "# x y z q\n1 2 3 .25\n-4 5 .5 -1\n"},
         layout{"names with blanks, rows with commas", "x y z q\n1,2,3,.25\n-4,5,.5,-1\n"},
+        layout{"names with commas, rows with blanks", "x,y,z,q\n1 2 3 .25\n-4 5 .5 -1\n"},
         layout{"names in another order", "q z y x\n.25 3 2 1\n-1 .5 5 -4\n"},
         layout{
             "names and values in quotes",

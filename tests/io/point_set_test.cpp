@@ -62,6 +62,8 @@ INSTANTIATE_TEST_SUITE_P(
                               p.masses = {1, 2};
                             },
                             "point_set.masses[0]: found 2"},
+                    mistake{"inf", [](point_set& p) { p.masses.assign(p.size(), HUGE_VAL); },
+                            "point_set.masses[0]: found inf at point 0"},
                     mistake{"names",
                             [](point_set& p) {
                               p.output_names = {"a", "b"};
