@@ -454,6 +454,9 @@ namespace nearfield::test
     EXPECT_THAT(
         [&] { near_field(simd, k, tree.targets(), tree.interactions(), at<2>(0), at<1>(2), out); },
         complains_of("1 columns of inputs and 2 of outputs"));
+    strided const nothing{soa<double, run_time_columns>(std::span(first).first(0), n), 7};
+    EXPECT_THAT([&] { p2p_inner(simd, k, at<2>(0), nothing, nothing); },
+                complains_of("0 columns of inputs and 0 of outputs"));
     strided const x_q{soa<double, run_time_columns>(std::span(first).first(1), n), 7};
     EXPECT_THAT(
         [&] { p2p_outer_mutual(simd, k, at<2>(0), at<2>(0), x_q, at<2>(0), at<2>(4), at<1>(6)); },
