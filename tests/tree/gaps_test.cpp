@@ -219,6 +219,19 @@ namespace nearfield::test
     EXPECT_FALSE(build_tree(x.view(), options).pieces(0).empty());
   }
 
+  TEST(gaps, belong_to_the_leaves_before_them_up_to_the_middle)
+  {
+    // two points, and many in a cube of the same size far away: leaves of level 1 meet in the middle of the gap
+    points<double, 3> x = with(points<double, 3>(), {0, 15});
+    for (int p = 0; p < 4096; ++p)
+      x.push_back({0x1p30 + p % 16, 0x1p30 + p / 16 % 16, 0x1p30 + p / 256});
+    auto const tree = build_tree(x.view(), {.max_leaf_size = leaf_size});
+    ASSERT_EQ(tree.pieces(0).size(), 2u);
+    ASSERT_EQ(tree.cell(0).level, 1);
+    for (index_type b = 0; b < tree.size(); ++b)
+      ASSERT_EQ(tree.leaf(b).half_width, std::ldexp(tree.root().half_width, -tree.cell(b).level));
+  }
+
   namespace
   {
     detail::sorted_axis axis_of(std::vector<double> const& x)
