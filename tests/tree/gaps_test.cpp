@@ -214,7 +214,10 @@ namespace nearfield::test
     x.columns[2][5] = -1e12;
     x.columns[0][6] = 1e12;
     options.period[0] = 4e12;
-    EXPECT_TRUE(build_tree(x.view(), options).pieces(0).empty());
+    auto const wide = build_tree(x.view(), options);
+    EXPECT_TRUE(wide.pieces(0).empty());
+    EXPECT_FALSE(wide.pieces(2).empty());
+    EXPECT_EQ(wide.root().centre[0], 2e12);
     options.period[0] = 0;
     EXPECT_FALSE(build_tree(x.view(), options).pieces(0).empty());
   }
