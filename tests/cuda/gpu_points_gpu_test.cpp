@@ -1,5 +1,4 @@
 // Points of a rank on a GPU: their order, coordinates, keys and leaves are those that the host makes, to the bit.
-#include "app/src/threads.hpp"
 #include "complains_of.hpp"
 #include "points.hpp"
 #include "tree/src/cuda/gpu_points.hpp"
@@ -8,6 +7,7 @@
 #include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/cuda/permutation.hpp>
@@ -209,7 +209,7 @@ namespace nearfield::test
     template <class T, int Dim>
     void expect_same_of_all_sizes()
     {
-      app::threads on(3);
+      threads on(3);
       gpu_points<T, Dim> gpu(0, on);
       // one point, a few, and more than three pieces of pinned memory
       for (std::size_t const n : {1, 1000, 400'003})
@@ -223,7 +223,7 @@ namespace nearfield::test
     template <class T, int Dim>
     void expect_united_of_sizes(bool of_many)
     {
-      app::threads on(3);
+      threads on(3);
       gpu_points<T, Dim> gpu(0, on);
       auto const unite =
           [&](std::size_t n, std::size_t n_others, std::size_t n_before, int level, index_type size)

@@ -1,5 +1,4 @@
 // The lists that a GPU makes of a part of a tree: those of the host, point by point.
-#include "app/src/threads.hpp"
 #include "points.hpp"
 #include "tree/src/cuda/gpu_points.hpp"
 #include "tree/src/images.hpp"
@@ -8,6 +7,7 @@
 #include "tree/src/sort.hpp"
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
 #include <gtest/gtest.h>
@@ -390,7 +390,7 @@ namespace nearfield::test
     template <class T, int Dim>
     void expect_lists_of_many_parts()
     {
-      app::threads on(3);
+      threads on(3);
       gpu_points<T, Dim> gpu(0, on);
       for (std::uint64_t seed = 1; seed <= 60; ++seed)
       {

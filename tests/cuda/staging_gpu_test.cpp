@@ -1,8 +1,8 @@
 // Columns between the host and a GPU, through pieces of pinned memory.
-#include "app/src/threads.hpp"
 #include "core/src/cuda/staging.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/core/executor.hpp>
 #include <nearfield/cuda/device_array.hpp>
 
 #include <cuda_runtime_api.h>
@@ -76,7 +76,7 @@ namespace nearfield::test
     using T = TypeParam;
     for (int const n_threads : {1, 2, 8})
     {
-      app::threads on(n_threads);
+      threads on(n_threads);
       staging bus(n_threads);
       for (std::size_t const n : sizes(sizeof(T)))
       {
@@ -102,7 +102,7 @@ namespace nearfield::test
   {
     using T = std::uint32_t;
     std::size_t const n = 1 << 20, page = 4096 / sizeof(T);
-    app::threads on(2);
+    threads on(2);
     staging bus(2);
     struct pages
     {
@@ -184,7 +184,7 @@ namespace nearfield::test
   {
     using T = std::uint32_t;
     std::size_t const n = 5'000'000;
-    app::threads on(4);
+    threads on(4);
     staging bus(4);
     auto const x = staged<T>::values(n, 1);
     device_array<T> there(n);
@@ -215,7 +215,7 @@ namespace nearfield::test
   {
     using T = std::uint32_t;
     std::size_t const n = 3'000'000;
-    app::threads on(4);
+    threads on(4);
     staging bus(4);
     auto const x = staged<T>::values(n, 7);
     device_array<T> there(n);
