@@ -69,14 +69,14 @@ namespace
     std::vector<double> const q(1000, 1.);
     double const cutoff = 0.1, L = 1;
     double sum = 0;
-    auto& starpu = nearfield::test::runtime_of_rank();
+    nearfield::threads threads;
     // [search]
     // x, y, z, q: of the points that this rank has
     nearfield::starpu_mpi::distributed_cells const cells(MPI_COMM_WORLD, nearfield::soa{x, y, z},
                                                          cutoff, {.period = {L, L, 0}});
     nearfield::coo const pairs = nearfield::starpu_mpi::radius_search(
-        starpu, cells, nearfield::to_coo{.distances = true}); // or nearfield::simd
-    auto const charges = cells.known_values(q);               // of all points that occur in pairs
+        nearfield::simd.with(threads), cells, nearfield::to_coo{.distances = true});
+    auto const charges = cells.known_values(q); // of all points that occur in pairs
     for (std::size_t p = 0; p < pairs.size(); ++p)
       sum += charges[pairs.i[p]] * charges[pairs.j[p]] / pairs.r2[p];
     std::uint64_t const pairs_of_all_ranks = cells.sum_over_ranks(pairs.size());
