@@ -139,8 +139,9 @@ namespace nearfield
         for (std::size_t c = 0; c < fields_.size(); ++c)
           if (unquoted(fields_[c]) != std::to_string(c)) return;
         std::string_view row;
-        while (rows.next(row))
-          if (is_row(row)) break;
+        do {
+          if (!rows.next(row)) return;
+        } while (!is_row(row));
         std::vector<std::string_view> below;
         split(trimmed(row), delimiter_of(row), below);
         bool const are_whole =

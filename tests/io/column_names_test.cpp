@@ -172,6 +172,7 @@ TEST(names_of_columns, of_numbers_are_no_point)
                                    "names such as x y z q"));
   EXPECT_EQ(read_columns("0,1,2\n3,4,5\n").points.size(), 2u);
   EXPECT_EQ(read_columns("0,1,2\n").points.size(), 1u);
+  EXPECT_EQ(read_columns("0,1,2\n# the end\n").points.size(), 1u);
   EXPECT_EQ(read_columns("# x y z\n0,1,2\n.5,1,2\n").points.size(), 2u);
   EXPECT_EQ(read_columns("0,1,3\n.5,1,2\n").points.size(), 2u);
   EXPECT_EQ(read_columns("0,1,2\n.5,1,2\n", {.columns = {"x", "y", "z"}}).points.size(), 2u);
