@@ -202,7 +202,7 @@ namespace nearfield
     template <class T>
     T least_wrapping_period(T cutoff, int k)
     {
-      T period = cutoff * T(2 * k + 1) / T(k);
+      T period = static_cast<T>((2 * k + 1) * detail::least_width(cutoff, T(0), k));
       auto const cells = [&]
       {
         return double(period) / detail::least_width(cutoff, period, k);
