@@ -93,4 +93,64 @@ namespace nearfield::test
       EXPECT_TRUE(out_0.is_intact() && out_1.is_intact()) << backend;
     }
   }
+
+  // A panel has room for so many ranges only. Those without sources must not fill it.
+  TEST(p2p_job, meets_sources_after_any_number_of_empty_ranges)
+  {
+    using K = one_over_r<2>;
+    K const k;
+    auto const x = some_points<double, 2>(cloud::uniform, 20, 1);
+    auto const y = some_points<double, 2>(cloud::uniform, 30, 2);
+    auto const q_x = some_values<double, 1>(20, 3);
+    auto const q_y = some_values<double, 1>(30, 4);
+    auto const sums = reference(k, x.view(), y.view(), q_y.view(), all_pairs);
+    auto const back = reference(k, y.view(), x.view(), q_x.view(), all_pairs);
+    auto const x_view = std::as_const(x).view(), y_view = std::as_const(y).view();
+    double const* const inputs[] = {q_y.view()[0], q_y.view()[0]};
+    double const* const target_inputs[] = {q_x.view()[0]};
+    std::vector<index_type> const offsets{0, 20};
+    std::vector<source_range> const own(1);
+    for (std::size_t const n_empty : {63, 64, 65, 400})
+    {
+      std::vector<source_range> ranges(n_empty, {.begin = 7, .end = 7});
+      ranges.push_back({.begin = 0, .end = 11});
+      ranges.insert(ranges.end(), n_empty, {.begin = 30, .end = 30});
+      ranges.push_back({.begin = 11, .end = 30});
+      std::vector<index_type> const list_offsets{0, static_cast<index_type>(ranges.size())};
+      for (tested_backend const& backend : tested_backends())
+      {
+        guarded<double, 1> mutual(20), received(30);
+        guarded<double, 2> of_two_sides(20);
+        auto const mutual_view = mutual.view(), received_view = received.view();
+        auto const of_two_sides_view = of_two_sides.view();
+        p2p_job<double> job;
+        job.target_x = x_view.data();
+        job.target_q = target_inputs;
+        job.target_out = mutual_view.data();
+        job.source_x = y_view.data();
+        job.source_q = inputs;
+        job.source_out = received_view.data();
+        job.box_offsets = offsets.data();
+        job.own = own.data();
+        job.range_offsets = list_offsets.data();
+        job.ranges = ranges.data();
+        job.last_box = 1;
+        backend.run(
+            [&](auto where)
+            {
+              auto const kernels = kernels_of<double, K>(where);
+              kernels.mutual(&k, job);
+              job.target_out = of_two_sides_view.data();
+              job.n_rhs = 2;
+              kernels.one_sided(&k, job);
+            });
+        EXPECT_LE(error_of(mutual.view(), sums), tolerance<double>) << backend << n_empty;
+        EXPECT_LE(error_of(received.view(), back), tolerance<double>) << backend << n_empty;
+        for (int side = 0; side < 2; ++side)
+          EXPECT_LE(error_of(soa<double, 1>{{of_two_sides_view[side]}, 20}, sums),
+                    tolerance<double>)
+              << backend << n_empty;
+      }
+    }
+  }
 }

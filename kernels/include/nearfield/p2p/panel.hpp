@@ -424,6 +424,13 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
         index_type range = job.range_offsets[b];
         index_type const last_range = job.range_offsets[b + 1];
         source_range rest = range < last_range ? job.ranges[range] : source_range{};
+        // past ranges without sources, which would take the place of a piece in a panel
+        auto const to_next = [&]() __attribute__((always_inline))
+        {
+          while (range < last_range && rest.begin == rest.end)
+            if (++range < last_range) rest = job.ranges[range];
+        };
+        to_next();
         panel_parts parts{.is_last = false};
         for (int number = 0; !parts.is_last; ++number)
         {
@@ -443,10 +450,8 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
             while (range < last_range && !sources.full())
             {
               rest.begin += sources.append(job, rest);
-              if (rest.begin == rest.end && ++range < last_range) rest = job.ranges[range];
+              to_next();
             }
-            while (range < last_range && rest.begin == rest.end)
-              if (++range < last_range) rest = job.ranges[range];
             parts.is_last = range == last_range;
           }
           if (sources.size == 0) break;
