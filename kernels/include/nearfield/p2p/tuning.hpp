@@ -37,7 +37,7 @@ namespace nearfield
   /// The register block of a kernel with n_out outputs, by the bytes of a register and of a real: the
   /// fastest of 1, 2 and 4 targets, 1 and 2 registers, and 0, 8 and 16 packs on a Zen 5 core with g++ 12.
   /// AVX2 and SSE2 seed two registers of doubles at once, so those come in pairs. Two passes pay if the map
-  /// costs more than the root.
+  /// costs more than the root; of floats they take a run of terms_in_a_row.
   constexpr register_block block_of(int register_bytes, int real_bytes, int n_out, bool mutual)
   {
     bool const wide = register_bytes == 64;
