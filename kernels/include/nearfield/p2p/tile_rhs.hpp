@@ -199,6 +199,7 @@ namespace nearfield::detail::inline NEARFIELD_ISA_NAMESPACE
     using T = real_of<V>;
     constexpr int width = math<V>::width, n_block = matrix_block<V>::targets;
     static_assert(width % n_block == 0, "the targets of a block must lie in one pack of sources");
+    static_assert(targets_at_once % n_block == 0);
 
     copied_points<V> copies{kernel.values,         kernel.columns,         kernel.dim,
                             n_sides * kernel.n_in, n_sides * kernel.n_out, n_block};
