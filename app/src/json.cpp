@@ -42,6 +42,7 @@ namespace nearfield::app
     {
       return {{"targets", check.targets},
               {"max_relative_error", number(check.max_relative_error)},
+              {"plain_relative_error", number(check.plain_relative_error)},
               {"limit", number(check.limit)},
               {"passed", check.passed()}};
     }

@@ -160,6 +160,14 @@ namespace nearfield::app
               << "other units of length or of the inputs" << std::endl;
   }
 
+  void report_rounding(run_options const& options, run_result const& result)
+  {
+    if (options.precision == precision::f32 && result.check && result.check->excuses_rounding())
+      std::cerr << "nearfield: warning: rounding the coordinates to f32 changes sums by up to "
+                << number_text(result.check->plain_relative_error, std::chars_format::scientific, 1)
+                << ", which --check allows; --precision f64 keeps them" << std::endl;
+  }
+
   exit_status run(run_options const& asked)
   {
     run_options options = asked;
@@ -230,6 +238,7 @@ namespace nearfield::app
                   json_of(options, targets.points, other_points, taken, result, read_seconds));
     files.commit("written       ");
     if (result.not_finite > 0) report_not_finite(options, result);
+    report_rounding(options, result);
     bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
     return passed ? success : check_failed;
   }

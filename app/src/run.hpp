@@ -50,4 +50,7 @@ namespace nearfield::app
 
   /// Says on stderr how many results are not finite.
   void report_not_finite(run_options const& options, run_result const& result);
+
+  /// Says on stderr how much rounding the coordinates to f32 changes, if the check passes only because it excuses that.
+  void report_rounding(run_options const& options, run_result const& result);
 }

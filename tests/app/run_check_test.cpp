@@ -1,5 +1,6 @@
 // What `nearfield run` says of its results: --check, values that are not finite, --json - and what it prints.
 #include "program.hpp"
+#include "random_points.hpp"
 #include "read_json.hpp"
 
 #include <gmock/gmock.h>
@@ -63,6 +64,35 @@ TEST(run, a_check_fails_where_a_sum_is_off_by_less_than_a_thousandth)
     EXPECT_EQ(end.status, 1) << interaction << "\n" << end.out << end.err;
     EXPECT_THAT(end.out, testing::HasSubstr("FAIL"));
   }
+}
+
+// Between two clusters f32 keeps about 8 bits of their coordinates, which the check excuses.
+TEST(run, a_check_says_what_rounding_the_coordinates_changes)
+{
+  temporary_folder const folder;
+  auto clusters = random_points(3, 200, 1);
+  clusters.box.reset();
+  for (auto& column : clusters.positions)
+    for (std::size_t i = 0; i < column.size(); ++i) column[i] += i % 2 ? 1e8 : 1e8 + 1e4;
+  write_points(folder / "far.csv", clusters);
+  write_text(folder / "near.csv", "0,0,0,1\n1,0,0,1\n");
+  auto const run = [&](std::string const& name, std::string const& precision)
+  {
+    auto end = run_program({"run", (folder / name).string(), "--precision", precision, "--workers",
+                            "0", "--check", "50", "--json", (folder / "out.json").string()});
+    EXPECT_EQ(end.status, 0) << end.err;
+    EXPECT_THAT(end.out, testing::HasSubstr("PASS"));
+    auto const json = read_json(folder / "out.json");
+    EXPECT_EQ(std::stod(json.at("check.plain_relative_error")) > std::stod(json.at("check.limit")),
+              own_messages(end) != "");
+    return own_messages(end);
+  };
+  EXPECT_THAT(run("far.csv", "f32"),
+              testing::MatchesRegex("nearfield: warning: rounding the coordinates to f32 changes "
+                                    "sums by up to [1-9][.][0-9]e-0[345], which --check allows; "
+                                    "--precision f64 keeps them\n"));
+  EXPECT_EQ(run("far.csv", "f64"), "");
+  EXPECT_EQ(run("near.csv", "f32"), "");
 }
 
 TEST(run, a_check_that_fails_is_status_1)

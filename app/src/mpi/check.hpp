@@ -145,7 +145,7 @@ namespace nearfield::app
     std::size_t const n_rhs = inputs.size() / K::n_in;
     auto const images = detail::images_of<K::dim>(tree.period());
 
-    std::vector<long double> sums; // value and size of each output of each target
+    std::vector<long double> sums; // value and sizes of each output of each target
     for (std::size_t m = 0; m < targets.size(); ++m)
     {
       auto const& target = targets[m];
@@ -175,15 +175,17 @@ namespace nearfield::app
         {
           sums.push_back(of_target.value(rhs, o));
           sums.push_back(of_target.size(rhs, o));
+          sums.push_back(of_target.plain_size(rhs, o));
         }
     }
     all.sum(sums);
 
     for (std::size_t m = 0, s = 0; m < targets.size(); ++m)
-      for (std::size_t c = 0; c < outputs.size(); ++c, s += 2)
+      for (std::size_t c = 0; c < outputs.size(); ++c, s += 3)
         if (auto const number = targets[m].number; is_here(number))
-          report.add(outputs[c][number - first], sums[s], sums[s + 1]);
+          report.add(outputs[c][number - first], sums[s], sums[s + 1], sums[s + 2]);
     report.max_relative_error = all.greatest(report.max_relative_error);
+    report.plain_relative_error = all.greatest(report.plain_relative_error);
     return report;
   }
 }

@@ -173,6 +173,7 @@ namespace nearfield::app
       files.write_json(all, options.json, json);
       files.commit(all, "written       ");
       if (result.not_finite > 0 && all.is_first()) report_not_finite(options, result);
+      if (all.is_first()) report_rounding(options, result);
       bool const passed = result.not_finite == 0 && (!result.check || result.check->passed());
       return passed ? success : check_failed;
     }
