@@ -1,4 +1,5 @@
 #include "compute.hpp"
+#include "full_leaf.hpp"
 #include "interactions.hpp"
 #include "small_work.hpp"
 #include "task_step.hpp"
@@ -17,13 +18,18 @@ namespace nearfield::app
 {
   namespace detail
   {
-    template <class Leaves>
-    void describe(Leaves const& leaves, run_result& result)
+    template <class T, int Dim, class Leaves>
+    void describe(problem<T, Dim> const& on, Leaves const& leaves, run_result& result)
     {
       result.leaves = leaves.size();
       result.depth = leaves.depth();
       result.max_leaf = leaves.largest_leaf();
       result.interactions = leaves.interaction_count();
+      report_full_leaf(on.cut(),
+                       {.targets = on.size(),
+                        .sources = on.has_two_sets() ? on.source_points().points.size() : 0,
+                        .in_leaf = result.max_leaf,
+                        .pairs = result.interactions});
     }
 
     // What one core takes for the pairs, roughly; the tree has been built.
@@ -49,7 +55,7 @@ namespace nearfield::app
       if (!is_on_gpu_alone(step))
       {
         result.tree_seconds =
-            quickest(1, [&] { profiled("tree", [&] { describe(on.leaves(), result); }); });
+            quickest(1, [&] { profiled("tree", [&] { describe(on, on.leaves(), result); }); });
         return near_field_step(on, k,
                                may_be_small(step, on.size())
                                    ? where_it_is_faster(step, seconds_on_a_core(on, k, step), 1)
@@ -60,7 +66,7 @@ namespace nearfield::app
       std::optional<gpu_points<T, K::dim>> points;
       result.tree_seconds =
           quickest(1, [&] { profiled("tree", [&] { points.emplace(bus, on); }); });
-      describe(points->leaves(), result);
+      describe(on, points->leaves(), result);
       auto how = step;
       how.form = form_of<K>(step.form, on.size(), points->leaves().size(), on.n_inputs());
       before.near_field(bus, k, how);

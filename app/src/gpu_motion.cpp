@@ -1,3 +1,4 @@
+#include "full_leaf.hpp"
 #include "gpu_step.hpp"
 #include "interactions.hpp"
 #include "motion.hpp"
@@ -116,6 +117,8 @@ namespace nearfield::app
         made.depth = leaves_->depth();
         made.max_leaf = leaves_->largest_leaf();
         made.interactions = leaves_->interaction_count();
+        report_full_leaf(
+            cut_, {.targets = x_.size(), .in_leaf = made.max_leaf, .pairs = made.interactions});
         made.step.gpus = 1;
         made.step.runtime = "CUDA";
         if (is_rounded && !cut_.box) follow(leaves_->root());

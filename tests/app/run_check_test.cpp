@@ -163,6 +163,33 @@ TEST(run, boxes_of_two_files_that_differ_do_not_count)
   }
 }
 
+// Of two sets, so that few pairs tell: a stray target makes the root so large that all others share a leaf.
+TEST(run, a_leaf_of_a_fixed_level_that_holds_most_points_is_named)
+{
+  temporary_folder const folder;
+  auto targets = random_points(3, 10'002, 1);
+  targets.box.reset();
+  for (auto& column : targets.positions) column[0] = -1e9;
+  write_points(folder / "targets.csv", targets);
+  write_text(folder / "sources.csv", "x,y,z,q\n0.5,0.5,0.5,1\n");
+  auto const run = [&](std::vector<std::string> const& options)
+  {
+    std::vector<std::string> arguments{"run",       (folder / "targets.csv").string(),
+                                       "--sources", (folder / "sources.csv").string(),
+                                       "--workers", "0"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto const end = run_program(arguments);
+    EXPECT_EQ(end.status, 0) << end.err;
+    return own_messages(end);
+  };
+  EXPECT_EQ(
+      run({"--level", "5"}),
+      "nearfield: warning: --level 5 makes 10001 pairs: one of its leaves holds 10001 targets or "
+      "sources; leave out --level: the adaptive tree leaves gaps out\n");
+  EXPECT_EQ(run({"--level", "0"}), "");
+  EXPECT_EQ(run({}), "");
+}
+
 // JSON alone on standard output, the words on the other.
 TEST(run, json_goes_to_standard_output_for_a_dash)
 {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "compute.hpp"
+#include "full_leaf.hpp"
 #include "interactions.hpp"
 #include "mpi/command.hpp"
 #include "mpi/ranks.hpp"
@@ -109,6 +110,11 @@ namespace nearfield::app
                     .backend = how_.backend,
                     .groups = {.leaves_per_group = how_.leaves_per_group.value_or(automatic)}});
           });
+      full_leaf const fullest{.targets = tree_->total_points(),
+                              .sources = sources ? tree_->total_sources() : 0,
+                              .in_leaf = largest_leaf(),
+                              .pairs = all_.sum(tree_->interaction_count())};
+      if (all_.is_first()) report_full_leaf(cut_, fullest);
     }
 
     /// The points, as many on each rank, have other positions, which are finite.
@@ -154,19 +160,14 @@ namespace nearfield::app
     void describe(run_result& result) const
     {
       int depth = cut_.level.value_or(0);
-      std::uint64_t largest = 0;
       for (index_type b = tree_->first_leaf(); b < tree_->first_leaf() + tree_->size(); ++b)
-      {
         depth = std::max(depth, tree_->cell(b).level);
-        largest = std::max<std::uint64_t>(
-            {largest, tree_->known_leaves().count(b), tree_->known_sources().count(b)});
-      }
       result.ranks = all_.size();
       result.points = tree_->total_points();
       result.sources = tree_->total_sources();
       result.leaves = tree_->total_leaves();
       result.depth = static_cast<int>(all_.greatest(depth));
-      result.max_leaf = static_cast<std::uint64_t>(all_.greatest(static_cast<double>(largest)));
+      result.max_leaf = largest_leaf();
       result.interactions = all_.sum(tree_->interaction_count());
       describe_workers(all_, runtime_.running(), result);
       result.step.tasks = tasks_of_all(all_, step_->statistics());
@@ -180,6 +181,16 @@ namespace nearfield::app
     [[nodiscard]] starpu_mpi::distributed_tree<T, Dim> const& tree() const { return *tree_; }
 
   private:
+    // The largest number of targets, or of sources, in a leaf of any rank.
+    [[nodiscard]] std::uint64_t largest_leaf() const
+    {
+      std::uint64_t largest = 0;
+      for (index_type b = tree_->first_leaf(); b < tree_->first_leaf() + tree_->size(); ++b)
+        largest = std::max<std::uint64_t>(
+            {largest, tree_->known_leaves().count(b), tree_->known_sources().count(b)});
+      return static_cast<std::uint64_t>(all_.greatest(static_cast<double>(largest)));
+    }
+
     [[nodiscard]] std::vector<double> origin_of(named_points const& targets,
                                                 named_points const* sources) const
     {
