@@ -31,6 +31,14 @@ namespace nearfield::app
         throw error(of.name + ": found momenta, expected the masses of all points beside them, or "
                               "velocities, for --move",
                     error_kind::invalid_data);
+      if (of.report.lacks_components)
+        throw error(of.name + ": found velocities or momenta without one of their components, "
+                              "expected one for each coordinate, or none, for --move",
+                    error_kind::invalid_data);
+      if (of.report.lacks_types)
+        throw error(of.name + ": found a section Masses, expected a column of --columns with the "
+                              "name type, whose masses they are, for --move",
+                    error_kind::invalid_data);
       if (is_gravity && points.inputs.empty() && has_masses)
       {
         points.inputs.push_back(std::move(points.masses));

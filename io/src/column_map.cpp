@@ -34,7 +34,10 @@ namespace nearfield::detail::io
       for (auto const c : columns)
       {
         bool const needs_masses = map.lacks_masses && map.names[c].starts_with("mv");
-        auto const title = printable(map.titles[c]) + (needs_masses ? " (without masses)" : "");
+        bool const is_partial =
+            !map.incomplete.empty() && axis_of(map.names[c], map.incomplete) < 3;
+        auto const title = printable(map.titles[c]) + (needs_masses ? " (without masses)" : "") +
+                           (is_partial ? " (incomplete)" : "");
         if (to.empty() || to.back() != title) to.push_back(title);
       }
     }
@@ -144,8 +147,11 @@ namespace nearfield::detail::io
     if (!map.velocities.empty() &&
         (map.velocities.size() != map.positions.size() || map.velocities[0] != velocities[0] ||
          map.velocities[1] != velocities[1]))
-      fail(count_of(map.velocities.size(), "column") + " of velocities",
-           found == 2 ? "vx and vy, or none" : "vx, vy and vz, or none");
+    {
+      map.incomplete = map.are_momenta ? "mv" : "v";
+      map.velocities.clear();
+      map.are_momenta = false;
+    }
 
     std::stable_sort(inputs.begin(), inputs.end(),
                      [&](auto a, auto b)
@@ -190,6 +196,7 @@ namespace nearfield::detail::io
       if (!is_taken[c]) others.push_back(c);
     add_titles(report.left_out, map, others);
     report.lacks_masses = map.lacks_masses;
+    report.lacks_components = !map.incomplete.empty();
   }
 
   double velocity_of(double momentum, double mass,

@@ -36,6 +36,8 @@ namespace nearfield::detail::io
     std::vector<std::string> input_names, output_names;
     bool are_momenta = false;  ///< the velocities, which are to be divided by masses
     bool lacks_masses = false; ///< the file has momenta that are left out for that
+    /// v or mv: of the velocities or momenta that are left out since a component is missing; otherwise empty
+    std::string incomplete = {};
   };
 
   /// `fail(found, expected)` throws.

@@ -81,8 +81,15 @@ namespace nearfield
           report.format += ", " + atoms_->style;
           detail::io::describe(atoms_->map, report);
         }
-        if (has_velocities_) report.velocities = {"section Velocities"};
-        if (!masses_.empty() && atoms_)
+        if (has_velocities_)
+        {
+          report.velocities = {"section Velocities"};
+          report.lacks_components = false;
+        }
+        report.lacks_types = lacks_types_;
+        if (lacks_types_)
+          report.left_out.emplace_back("section Masses (without a column type)");
+        else if (!masses_.empty() && atoms_)
           (atoms_->map.masses.empty() ? report.masses : report.left_out)
               .emplace_back("section Masses");
         if (has_images_) report.left_out.emplace_back("image flags");
@@ -311,9 +318,8 @@ namespace nearfield
           fail("the velocities of " + count_of(n_velocities_, "atom"),
                "those of all " + std::to_string(points_.size()));
         if (!atoms_ || masses_.empty() || !atoms_->map.masses.empty()) return;
-        if (types_.size() != points_.size())
-          fail("a section Masses",
-               "a column of --columns with the name type, whose masses they are");
+        lacks_types_ = atoms_->type == atoms_->map.names.size();
+        if (lacks_types_) return;
         for (auto const& type : types_)
         {
           auto const mass = masses_.find(type.number);
@@ -339,7 +345,8 @@ namespace nearfield
       std::map<std::int64_t, double> masses_;
       std::vector<bool> seen_; ///< which atoms have a velocity
       std::size_t n_velocities_ = 0;
-      bool has_velocities_ = false, has_images_ = false, has_spins_ = false, has_box_ = false;
+      bool has_velocities_ = false, has_images_ = false, has_spins_ = false, has_box_ = false,
+           lacks_types_ = false;
       periodic_cell cell_{.from = "xlo xhi"};
       std::vector<std::string> left_out_;
     };

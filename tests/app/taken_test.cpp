@@ -158,6 +158,35 @@ TEST(taken, a_time_loop_starts_with_the_velocities_and_masses_of_the_file)
       "b.xyz: found momenta, expected the masses of all points");
 }
 
+// Only --move needs what these files lack.
+TEST(taken, incomplete_velocities_and_masses_without_types_are_left_out_unless_points_move)
+{
+  temporary_folder const folder;
+  struct
+  {
+    std::string name, content, columns, left_out, refusal;
+  } const cases[] = {
+      {"a.csv", "x,y,z,vx,vy,q\n1,2,3,4,5,6\n", "x,y,z,vx,vy,q",
+       "left out: vx (incomplete), vy (incomplete)", "without one of their components"},
+      {"a.lmp", "title\n\n1 atoms\n\nMasses\n\n1 2\n\nAtoms\n\n1 1 0.5 1 2 3\n", "id,_,q,x,y,z",
+       "section Masses (without a column type)", "found a section Masses"}};
+  for (auto const& [name, content, columns, left_out, refusal] : cases)
+  {
+    write_text(folder / name, content);
+    auto const file = (folder / name).string(), output = (folder / "out.csv").string();
+    auto const search =
+        run_program({"search", file, "--columns", columns, "--radius", "1", "--backend", "simd"});
+    expect_success(search);
+    EXPECT_THAT(first_line(search.out), testing::HasSubstr(left_out));
+    auto const run = run_program({"run", file, "--columns", columns, "--workers", "0"});
+    expect_success(run);
+    EXPECT_THAT(first_line(run.out), testing::HasSubstr(left_out));
+    expect_refusal(run_program({"run", file, "--columns", columns, "--workers", "0", "--move",
+                                "charges", "--steps", "1", "--dt", "1", "--output", output}),
+                   refusal);
+  }
+}
+
 TEST(taken, one_frame_of_several_in_a_format_that_is_given)
 {
   std::string const frames = "1\n\nH 1 2 3\n2\n\nH 1 2 3\nO 1 2 3.25\n";

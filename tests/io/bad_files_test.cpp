@@ -363,16 +363,13 @@ INSTANTIATE_TEST_SUITE_P(
                  "no column x among '\\x08", "columns x and y"},
         bad_file{parse_columns, bytes(1., 2., 3., 4.), "line 1", "'", "columns x and y"}));
 
-INSTANTIATE_TEST_SUITE_P(
-    velocities, bad_files,
-    testing::Values(
-        bad_file{parse_columns, "x y vx\n1 2 3\n", "line 1", "1 column of velocities", "vx and vy"},
-        bad_file{parse_columns, "x y vx vz\n1 2 3 4\n", "line 1", "2 columns of", "vx and vy"},
-        bad_file{parse_columns, "x y z vx vy\n1 2 3 4 5\n", "line 1", "2 columns", "vx, vy and vz"},
-        bad_file{parse_columns, "x y vx vx\n1 2 3 4\n", "line 1", "column 'vx' and another for vx",
-                 "one"},
-        bad_file{parse_columns, "x y vx vy\n1 2 3 inf\n", "line 2", "'inf' for vy", "finite"},
-        bad_file{parse_columns, "x y m\n1 2 nan\n", "line 2", "'nan' for m", "finite"}));
+INSTANTIATE_TEST_SUITE_P(velocities, bad_files,
+                         testing::Values(bad_file{parse_columns, "x y vx vx\n1 2 3 4\n", "line 1",
+                                                  "column 'vx' and another for vx", "one"},
+                                         bad_file{parse_columns, "x y vx vy\n1 2 3 inf\n", "line 2",
+                                                  "'inf' for vy", "finite"},
+                                         bad_file{parse_columns, "x y m\n1 2 nan\n", "line 2",
+                                                  "'nan' for m", "finite"}));
 
 INSTANTIATE_TEST_SUITE_P(
     xyz, bad_files,

@@ -3,6 +3,7 @@
 
 #include <nearfield/io/points.hpp>
 
+#include <map>
 #include <ostream>
 
 using namespace nearfield;
@@ -135,7 +136,6 @@ TEST(names_of_columns, that_leave_a_choice_are_refused)
               testing::HasSubstr("columns (--columns): found column 'zz', expected x y z"));
   EXPECT_THAT(message("1 2 3\n", {.columns = {"x", "y", "q01"}}),
               testing::HasSubstr("column 'q01'"));
-  EXPECT_THAT(message("x,y,vx\n1,2,3\n"), testing::HasSubstr("1 column of velocities"));
 }
 
 TEST(names_of_columns, in_a_comment_are_told_from_prose)
@@ -200,6 +200,24 @@ TEST(names_of_columns, in_a_comment_that_is_not_used_are_reported)
     EXPECT_EQ(report.left_out, names{"comment '" + comment + "'"});
   }
   EXPECT_TRUE(read_columns("# made by hand\n# 1 2 3\n1 2 3\n").report.left_out.empty());
+}
+
+TEST(names_of_columns, of_velocities_without_a_component_are_left_out)
+{
+  std::map<std::string, names> const cases{
+      {"x,y,z,vx,vy,q", {"vx (incomplete)", "vy (incomplete)"}},
+      {"x,y,vx,vz,r,q", {"vx (incomplete)", "vz (incomplete)", "r"}},
+      {"x,y,z,p_y,q,m", {"p_y"}},
+      {"x,y,z,momentum_y,q,m", {"momentum_y (incomplete)"}}};
+  for (auto const& [header, left_out] : cases)
+  {
+    auto const [points, report] = read_columns(header + "\n1,2,3,4,5,6\n");
+    EXPECT_TRUE(points.velocities.empty()) << header;
+    EXPECT_EQ(points.inputs.size(), 1u);
+    EXPECT_EQ(report.left_out, left_out);
+    EXPECT_EQ(report.lacks_components, report.left_out[0] != "p_y") << header;
+  }
+  EXPECT_FALSE(read_columns("x,y,vx,vy\n1,2,3,4\n").report.lacks_components);
 }
 
 TEST(names_of_columns, of_momenta_need_masses)

@@ -174,6 +174,21 @@ TEST(lammps_sections, the_columns_of_atoms_may_be_named)
               testing::HasSubstr("expected a column of --columns with the name id"));
 }
 
+TEST(lammps_sections, masses_of_types_without_a_column_for_the_type_are_left_out)
+{
+  for (bool const has_type : {true, false})
+  {
+    file_report report;
+    auto const points =
+        parse_lammps(file_of("Masses\n\n1 2\n2 3\n", "Atoms", "1 2 1 2 3\n2 1 4 5 6\n"), "data.a",
+                     {.columns = {"id", has_type ? "type" : "_", "x", "y", "z"}}, &report);
+    EXPECT_EQ(points.masses, has_type ? (std::vector<double>{3, 2}) : std::vector<double>{});
+    EXPECT_EQ(report.lacks_types, !has_type);
+    EXPECT_EQ(report.left_out.back(),
+              has_type ? "column 2" : "section Masses (without a column type)");
+  }
+}
+
 TEST(lammps_sections, the_box_is_reported)
 {
   auto const cell_of = [](std::string const& header)

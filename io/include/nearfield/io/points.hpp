@@ -96,6 +96,10 @@ namespace nearfield
     std::optional<periodic_cell> cell = {};   ///< if the file has one
     /// The file has momenta, and no masses that would make them velocities: the points have none.
     bool lacks_masses = false;
+    /// The file has components of velocities or of momenta, and not one for each coordinate: the points have none.
+    bool lacks_components = false;
+    /// The file has masses of types, and --columns no type: the points have none.
+    bool lacks_types = false;
 
     friend bool operator==(file_report const&, file_report const&) = default;
   };
