@@ -40,7 +40,8 @@ namespace nearfield::app
     }
 
     named_points read(run_options const& options, std::filesystem::path const& path, int dim,
-                      std::vector<std::string> const& columns, std::optional<file_part> const& part)
+                      std::string const& dim_of, std::vector<std::string> const& columns,
+                      std::optional<file_part> const& part)
     {
       // with two files, --atom-style applies to those in LAMMPS format; if there is none, the reader refuses it; --frame
       // and --format are for INPUT, and for the other file if it is of the same kind
@@ -55,6 +56,7 @@ namespace nearfield::app
       named_points from{.name = path.string()};
       from.points = read_points(path,
                                 {.dim = dim,
+                                 .dim_of = dim_of,
                                  .columns = columns,
                                  .atom_style = is_for_the_other ? "" : options.atom_style,
                                  .frame = is_alike ? options.frame : std::nullopt,
@@ -76,13 +78,14 @@ namespace nearfield::app
   {
     auto targets =
         read_file([&](auto const& part)
-                  { return read(options, options.input, options.dim, options.columns, part); });
+                  { return read(options, options.input, options.dim, "", options.columns, part); });
     std::optional<named_points> sources;
     if (options.sources)
       sources = read_file(
-          [&](auto const& part) {
-            return read(options, *options.sources, targets.points.dim, options.source_columns,
-                        part);
+          [&](auto const& part)
+          {
+            return read(options, *options.sources, targets.points.dim,
+                        options.dim == 0 ? targets.name : "", options.source_columns, part);
           });
     return {std::move(targets), std::move(sources)};
   }

@@ -40,6 +40,29 @@ namespace nearfield::app
           a, b, [](double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(x); });
     }
 
+    // Why the vectors of a box do not lie along x, y and z.
+    std::string shape_of(periodic_cell const& cell)
+    {
+      auto const& v = cell.vectors;
+      std::size_t n = 0, on_diagonal = 0; // of components that are not 0
+      for (std::size_t a = 0; a < 3; ++a)
+        for (std::size_t d = 0; d < 3; ++d)
+          if (v[a][d] != 0)
+          {
+            ++n;
+            on_diagonal += a == d;
+          }
+      if (n == on_diagonal) return "has a negative length";
+      std::size_t n_axes = 0; // along which one vector lies
+      for (std::size_t d = 0; d < 3; ++d)
+        n_axes += std::ranges::count_if(v, [d](auto const& each) { return each[d] != 0; }) == 1;
+      bool const is_permuted =
+          n == 3 && n_axes == 3 &&
+          std::ranges::none_of(v, [](auto const& each) { return each == decltype(each){}; });
+      return is_permuted ? "has vectors that do not lie along x, y and z in this order"
+                         : "is triclinic";
+    }
+
     // `moves`: the points, in open space.
     void judge(periodic_cell const& cell, int dim, std::vector<double> const& periodic, bool moves,
                taken_file& file)
@@ -49,7 +72,7 @@ namespace nearfield::app
       std::string const name = "box (" + cell.from + ")";
       if (!lengths)
       {
-        file.box = name + " is triclinic, which cannot be used yet";
+        file.box = name + " " + shape_of(cell) + ", which cannot be used yet";
         return;
       }
       std::vector<double> const period(lengths->begin(), lengths->begin() + dim);

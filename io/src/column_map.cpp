@@ -90,7 +90,8 @@ namespace nearfield::detail::io
   }
 
   column_map map_of(named_columns columns, int dim,
-                    std::function<void(std::string const&, std::string const&)> const& fail)
+                    std::function<void(std::string const&, std::string const&)> const& fail,
+                    std::string const& dim_of)
   {
     if (columns.names.size() > max_values_per_point)
       fail(count_of(columns.names.size(), "column"),
@@ -133,7 +134,7 @@ namespace nearfield::detail::io
     int const found = axes[2] == absent ? 2 : 3;
     if (dim != 0 && dim != found)
       fail("columns of dimension " + std::to_string(found),
-           std::to_string(dim) + " as requested" + (dim == 2 ? " (rename z to _ to skip it)" : ""));
+           wanted(dim, dim_of) + (dim == 2 ? " (rename z to _ to skip it)" : ""));
     map.positions.assign(axes, axes + found);
     auto const has = [](std::size_t const* of)
     {

@@ -40,9 +40,10 @@ namespace nearfield::detail::io
     std::string incomplete = {};
   };
 
-  /// `fail(found, expected)` throws.
+  /// `fail(found, expected)` throws; `dim_of`: as in read_options.
   column_map map_of(named_columns columns, int dim,
-                    std::function<void(std::string const&, std::string const&)> const& fail);
+                    std::function<void(std::string const&, std::string const&)> const& fail,
+                    std::string const& dim_of = {});
 
   /// A point set with these columns, without points.
   point_set empty_set(column_map const& map);

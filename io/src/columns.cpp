@@ -58,12 +58,14 @@ namespace nearfield
         if (known)
           map_ = *known;
         else if (!options.columns.empty())
-          map_ = map_of(columns_given(options, name), options.dim,
-                        [&](std::string const& found, std::string const& expected)
-                        {
-                          throw error(printable(name_) + ": columns (--columns): found " + found +
-                                      ", expected " + expected);
-                        });
+          map_ = map_of(
+              columns_given(options, name), options.dim,
+              [&](std::string const& found, std::string const& expected)
+              {
+                throw error(printable(name_) + ": columns (--columns): found " + found +
+                            ", expected " + expected);
+              },
+              options.dim_of);
       }
 
       /// Reads what precedes the first row of numbers, which tells what columns there are. Returns false if there is
@@ -183,9 +185,11 @@ namespace nearfield
 
       void use_names(std::vector<std::string_view> const& names, std::size_t line)
       {
-        map_ = map_of(columns_named(names), options_.dim,
-                      [&](std::string const& found, std::string const& expected)
-                      { fail_at_line(name_, line, found, expected + " (or give --columns)"); });
+        map_ = map_of(
+            columns_named(names), options_.dim,
+            [&](std::string const& found, std::string const& expected)
+            { fail_at_line(name_, line, found, expected + " (or give --columns)"); },
+            options_.dim_of);
       }
 
       // Names separated by tabs may contain blanks, or be empty; by n, the number of fields in a row, they are told
@@ -278,8 +282,10 @@ namespace nearfield
           refuse_numbers_for_names(rows);
           auto const columns = usual_columns(n, options_.dim);
           if (n < columns.names.size())
-            fail_at_line(name_, line_, count_of(n, "field"),
-                         "at least " + std::to_string(columns.names.size()) + " coordinates");
+            fail_at_line(
+                name_, line_, count_of(n, "field"),
+                "at least " + std::to_string(columns.names.size()) + " coordinates" +
+                    (options_.dim_of.empty() ? "" : " as in " + printable(options_.dim_of)));
           map_ = map_of(columns, options_.dim,
                         [&](std::string const& found, std::string const& expected)
                         { fail_at_line(name_, line_, found, expected); });

@@ -230,7 +230,7 @@ namespace nearfield
         {
           if (value != 0)
             fail("the velocity " + detail::number_text(value) + " along z",
-                 "0, because 2D was requested");
+                 "0, " + because_of_2d(options_));
           return;
         }
         auto& column = points_.velocities[axis];

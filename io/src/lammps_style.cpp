@@ -89,6 +89,21 @@ namespace nearfield::detail::io
       return title;
     }
 
+    // Whether the words name columns, by the one rule for names, rather than a style.
+    bool are_names(std::vector<std::string_view> const& words)
+    {
+      auto const has = [&](std::string_view name)
+      {
+        return std::any_of(words.begin(), words.end(),
+                           [&](auto word) { return known_name(word) == name; });
+      };
+      if (has("x") && has("y")) return true;
+      bool const is_style = words[0] == "hybrid" ||
+                            std::any_of(std::begin(styles), std::end(styles),
+                                        [&](auto const& style) { return style.name == words[0]; });
+      return !is_style && (is_label(words[0]) || !known_name(words[0]).empty());
+    }
+
     void find_labels(atom_columns& atoms, std::vector<std::string> const& titles)
     {
       auto const n = titles.size();
@@ -129,8 +144,7 @@ namespace nearfield::detail::io
                    "a comment 'Atoms # full', or the option atom_style (--atom-style full)");
     for (auto& word : words)
       while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
-    bool const has_names = std::find(words.begin(), words.end(), "x") != words.end() &&
-                           std::find(words.begin(), words.end(), "y") != words.end();
+    bool const has_names = are_names(words);
     if (words[0] == "hybrid")
       columns = columns_of_hybrid(words, where);
     else

@@ -82,14 +82,14 @@ namespace nearfield
                std::to_string(n) + ", one for each column");
         auto given = columns_given(options, name);
         given.titles = columns.named.titles;
-        return map_of(std::move(given), options.dim, fail);
+        return map_of(std::move(given), options.dim, fail, options.dim_of);
       }
       if (n_rows >= 2 && n_rows <= 8 && n > 16)
         fail(count_of(n_rows, "row") + " of " + count_of(n, "column"),
              "a row for each point: save a.T (or give --columns)");
       if (columns.named.names.size() != n)
         fail(count_of(n, "column"), "at least " + std::to_string(std::max(options.dim, 2)));
-      return map_of(columns.named, options.dim, fail);
+      return map_of(columns.named, options.dim, fail, options.dim_of);
     }
 
     // A real of 16 bits: 1 of sign, 5 of exponent, 10 of fraction.

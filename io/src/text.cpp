@@ -283,6 +283,17 @@ namespace nearfield::detail::io
                 "LAMMPS data only");
   }
 
+  std::string wanted(int dim, std::string const& dim_of)
+  {
+    return std::to_string(dim) + (dim_of.empty() ? " as requested" : " as in " + printable(dim_of));
+  }
+
+  std::string because_of_2d(read_options const& options)
+  {
+    return options.dim_of.empty() ? "because 2D was requested"
+                                  : "because " + printable(options.dim_of) + " is in 2D";
+  }
+
   void check_dim(read_options const& options)
   {
     if (options.dim != 0 && options.dim != 2 && options.dim != 3)
@@ -322,7 +333,7 @@ namespace nearfield::detail::io
       if (points_.positions[0].empty()) z_ = last;
       if (last != z_)
         fail_at_line(where.name, where.line, in_quotes(z) + " for z",
-                     "the z of the first point, because 2D was requested");
+                     "the z of the first point, " + because_of_2d(options_));
     }
     else
       points_.positions[2].push_back(last);

@@ -144,6 +144,12 @@ namespace nearfield::detail::io
   void refuse_columns(read_options const& options, std::string const& name);
   void refuse_atom_style(read_options const& options, std::string const& name);
 
+  /// `2 as requested`, or `2 as in a.csv`, for messages.
+  std::string wanted(int dim, std::string const& dim_of);
+
+  /// `because 2D was requested`, or `because a.csv is in 2D`.
+  std::string because_of_2d(read_options const& options);
+
   /// Throws nearfield::error unless options.dim is 0, 2 or 3.
   void check_dim(read_options const& options);
 
@@ -161,7 +167,7 @@ namespace nearfield::detail::io
   {
   public:
     three_coordinates(point_set& points, read_options const& options)
-        : points_(points), planar_(options.dim == 2)
+        : points_(points), options_(options), planar_(options.dim == 2)
     {
       points.dim = planar_ ? 2 : 3;
       points.positions.resize(static_cast<std::size_t>(points.dim));
@@ -171,6 +177,7 @@ namespace nearfield::detail::io
 
   private:
     point_set& points_;
+    read_options const& options_;
     bool planar_;
     double z_ = 0;
   };

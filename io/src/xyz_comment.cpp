@@ -89,7 +89,7 @@ namespace nearfield::detail::io
               parse_number(words[k], values[k]) == number_status::good && std::isfinite(values[k]);
         if (!good)
           fail_at_line(name_, line_, std::string(key) + "=" + in_quotes(text),
-                       count_of(n, "finite number"));
+                       count_of(n, "finite number") + quotes);
         return values;
       }
 
@@ -106,11 +106,14 @@ namespace nearfield::detail::io
           values[k] = word == "t" || word == "true" || word == "1";
           good = values[k] || word == "f" || word == "false" || word == "0";
         }
-        if (!good) fail_at_line(name_, line_, "pbc=" + in_quotes(text), "T or F three times");
+        if (!good)
+          fail_at_line(name_, line_, "pbc=" + in_quotes(text), "T or F three times" + quotes);
         return values;
       }
 
     private:
+      static inline std::string const quotes = " between \"\", {} or one pair of []";
+
       static std::string with_blanks(std::string_view text)
       {
         std::string out(text);

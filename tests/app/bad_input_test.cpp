@@ -322,6 +322,29 @@ TEST(command_line, one_output_is_another_through_a_link)
       "--json: .*link.json is also .*b.csv");
 }
 
+TEST(command_line, two_files_of_different_dimensions)
+{
+  temporary_folder const folder;
+  write_text(folder / "two.csv", "x,y,q\n0,0,1\n");
+  write_text(folder / "three.csv", "x,y,z,q\n0,0,0,1\n0,0,1,1\n");
+  write_text(folder / "rows.csv", "0,0\n");
+  write_text(folder / "three.pqr", "ATOM 1 A B 1 0 0 0 1 1\nATOM 2 A B 1 0 0 1 1 1\n");
+  auto const refuse = [&](std::vector<std::string> const& names, std::string const& pattern)
+  {
+    std::vector<std::string> arguments{"run", (folder / names[0]).string(), "--sources",
+                                       (folder / names[1]).string()};
+    arguments.insert(arguments.end(), names.begin() + 2, names.end());
+    expect_refusal(run_program(arguments), pattern);
+  };
+  refuse(
+      {"two.csv", "three.csv"},
+      "three.csv: line 1: found columns of dimension 3, expected 2 as in [^ ]*two.csv [(]rename");
+  refuse({"three.csv", "two.csv"}, "two.csv: .* dimension 2, expected 3 as in [^ ]*three.csv");
+  refuse({"three.csv", "rows.csv"}, "at least 3 coordinates as in [^ ]*three.csv");
+  refuse({"two.csv", "three.pqr"}, "because [^ ]*two.csv is in 2D");
+  refuse({"two.csv", "three.csv", "--dim", "2"}, "expected 2 as requested");
+}
+
 TEST(command_line, unknown_instruction_set)
 {
   temporary_folder const folder;

@@ -94,6 +94,13 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
             "4 x 5 x 6.5 (Lattice) is not used: --periodic gives 4,5,7");
   EXPECT_EQ(of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""),
             "(Lattice) is triclinic, which cannot be used yet");
+  EXPECT_EQ(of_run("Lattice=\"0 4 0 4 0 0 0 0 4\""),
+            "(Lattice) has vectors that do not lie along x, y and z in this order, which cannot be "
+            "used yet");
+  EXPECT_EQ(of_run("Lattice=\"0 4 0 0 4 0 4 0 0\""),
+            "(Lattice) is triclinic, which cannot be used yet");
+  EXPECT_EQ(of_run("Lattice=\"4 0 0 0 -4 0 0 0 4\""),
+            "(Lattice) has a negative length, which cannot be used yet");
   EXPECT_EQ(
       box(taken("run", "a.lmp", lammps)),
       "10 x 4 x 4.5 (xlo xhi) is not used: --periodic 10,4,4.5 repeats it, of positions moved by "

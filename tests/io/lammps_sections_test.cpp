@@ -143,7 +143,8 @@ TEST(lammps_sections, the_columns_of_atoms_may_be_named)
 {
   std::string const rows = "1 1 1 0.5 1 2 3\n2 1 1 -0.5 4 5 6 0 -1 0\n";
   for (char const* heading :
-       {"Atoms # id mol type q x y z", "Atoms # atom-ID molecule-ID atom-type Charge X Y Z"})
+       {"Atoms # id mol type q x y z", "Atoms # atom-ID molecule-ID atom-type Charge X Y Z",
+        "Atoms # id mol type charge pos_x pos_y pos_z"})
   {
     file_report report;
     auto const points = parse_lammps(file_of("", heading, rows), "data.a", {}, &report);
@@ -151,6 +152,12 @@ TEST(lammps_sections, the_columns_of_atoms_may_be_named)
     EXPECT_EQ(points.inputs, (columns{{0.5, -0.5}}));
     EXPECT_EQ(report.left_out.back(), "image flags");
   }
+  EXPECT_THAT(
+      message_of(
+          [&]
+          { parse_lammps(file_of("", "Atoms # id mol type charge xu yu zu", rows), "data.a"); }),
+      testing::HasSubstr("found no column x among 'id' 'mol' 'type' 'charge' 'xu' 'yu' ..., "
+                         "expected columns x and y, and z in 3D (or give --columns)"));
   file_report left_out;
   // of two columns of types the first says masses
   auto const two_types =

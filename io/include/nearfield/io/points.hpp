@@ -117,6 +117,8 @@ namespace nearfield
     /// 2 or 3; 0: as the file says. A format with three coordinates (PQR, LAMMPS) can be read in 2D if all z
     /// are equal; any other mismatch is an error.
     int dim = 0;
+    /// What has that dimension, for messages: the name of another file; empty: it is the caller's wish.
+    std::string dim_of = {};
     /// The columns of a text file, an array or the Atoms section of LAMMPS from left to right: x y z for positions, vx
     /// vy vz for velocities, m for masses, q or q1 q2 ... for inputs, phi or phi1 phi2 ..., gx gy gz, ax ay az for
     /// outputs, id, mol and type for those of atoms, _ for a column to skip.
