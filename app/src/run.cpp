@@ -212,8 +212,13 @@ namespace nearfield::app
       tune_seconds = seconds_since(start);
     }
     if (options.motion)
+    {
+      start = std::chrono::steady_clock::now();
+      options.step = place_of_loop(options, targets, cut); // before StarPU would start
+      early_seconds += seconds_since(start);
       return run_steps(options, std::move(targets), cut, read_seconds, early_seconds + tune_seconds,
                        merged);
+    }
 
     auto const compute_in =
         options.precision == precision::f32 ? &compute<float> : &compute<double>;

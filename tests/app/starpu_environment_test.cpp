@@ -1,6 +1,8 @@
 // What StarPU gets from its environment.
 #include "program.hpp"
 
+#include <cstdlib>
+#include <optional>
 #include <random>
 
 #include <sys/file.h>
@@ -35,6 +37,32 @@ TEST_F(starpu_environment, a_home_is_made)
   auto const home = (folder_ / "new/home").string();
   expect_success(run({{"STARPU_HOME", home}}));
   EXPECT_TRUE(std::filesystem::exists(home + "/.starpu/sampling/codelets"));
+}
+
+// StarPU fills its home when it starts.
+TEST_F(starpu_environment, of_few_pairs_does_not_start_starpu)
+{
+  char const* const workers = std::getenv("STARPU_NCPU"); // of the tests
+  std::optional<std::string> const kept =
+      workers ? std::optional<std::string>(workers) : std::nullopt;
+  unsetenv("STARPU_NCPU");
+  std::filesystem::create_directory(folder_ / "home");
+  auto const n_files = [&](std::vector<std::string> const& options)
+  {
+    std::vector<std::string> arguments{"run", (folder_ / "a.csv").string(), "--backend", "simd"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    auto const home = folder_ / "home";
+    expect_success(run_program(arguments, {{"STARPU_HOME", home.string()}}));
+    return std::distance(std::filesystem::directory_iterator(home), {});
+  };
+  EXPECT_EQ(n_files({}), 0);
+  std::vector<std::string> loop{"--move", "gravity", "--steps", "20", "--dt", "1e-3"};
+  EXPECT_EQ(n_files(loop), 0);
+  loop.insert(loop.end(), {"--level", "0"});
+  EXPECT_EQ(n_files(loop), 0);
+  loop.insert(loop.end(), {"--workers", "1"});
+  EXPECT_GT(n_files(loop), 0);
+  if (kept) setenv("STARPU_NCPU", kept->c_str(), 1);
 }
 
 // StarPU would abort where it reads what another process is writing.
