@@ -210,22 +210,26 @@ namespace nearfield
       void use_comment(std::optional<std::size_t> n)
       {
         bool mentions = false;
+        std::vector<heading> others;
         for (auto const& comment : comments_)
         {
           auto const names = names_in(comment.text, n, mentions);
-          if (map_ && !names.empty() && columns_named(names).names != map_->names)
+          if (names.empty())
+          {
+            others.push_back(comment);
+            if (mentions && !map_)
+              fail_at_line(name_, comment.line, "a comment with names of columns, not one for each",
+                           std::to_string(n.value_or(0)) +
+                               " names, as many as the first row has fields (or give --columns)");
+            continue;
+          }
+          if (map_ && columns_named(names).names != map_->names)
             fail_at_line(name_, comment.line, "another comment with names of columns",
                          "one (or give --columns)");
-          if (map_) continue;
-          if (mentions && names.empty())
-            fail_at_line(name_, comment.line, "a comment with names of columns, not one for each",
-                         std::to_string(n.value_or(0)) +
-                             " names, as many as the first row has fields (or give --columns)");
-          if (!names.empty()) use_names(names, comment.line);
+          if (!map_) use_names(names, comment.line);
         }
-        if (map_) return;
-        for (auto const& comment : comments_)
-          if (has_known_name(comment.text))
+        for (auto const& comment : others)
+          if (map_ ? lists_names(comment.text, n.value_or(0)) : has_known_name(comment.text))
             unused_.push_back("comment " + in_quotes(trimmed(comment.text)));
       }
 

@@ -69,6 +69,17 @@ namespace nearfield::detail::io
     return {};
   }
 
+  bool lists_names(std::string_view comment, std::size_t n)
+  {
+    std::vector<std::string_view> words;
+    split(comment, delimiter_of(comment), words);
+    if (std::any_of(words.begin(), words.end(), is_prose)) return false;
+    auto const known =
+        std::count_if(words.begin(), words.end(),
+                      [](auto word) { return !known_name(word).empty() || is_label(word); });
+    return known > 1 || (known == 1 && words.size() == n);
+  }
+
   bool has_known_name(std::string_view text)
   {
     for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end + 1)

@@ -12,6 +12,9 @@ namespace nearfield::detail::io
   std::vector<std::string_view> names_in(std::string_view comment, std::optional<std::size_t> n,
                                          bool& mentions);
 
+  /// Whether the comment may be a list of names, whatever columns they are of: n words, or two known names, and no prose.
+  bool lists_names(std::string_view comment, std::size_t n);
+
   /// Whether a word of the text may be the name of a column.
   bool has_known_name(std::string_view text);
 

@@ -220,6 +220,22 @@ TEST(names_of_columns, of_velocities_without_a_component_are_left_out)
   EXPECT_FALSE(read_columns("x,y,vx,vy\n1,2,3,4\n").report.lacks_components);
 }
 
+TEST(names_of_columns, in_a_second_comment_are_reported)
+{
+  for (std::string const comment : {"vx vy vz m", "id a b c", "velocities: vx vy vz", "vx, vy, vz"})
+    for (bool const is_first : {false, true})
+    {
+      std::string const one = "# x y z q\n", other = "# " + comment + "\n";
+      auto const report = read_columns((is_first ? other + one : one + other) + "1 2 3 4\n").report;
+      EXPECT_EQ(report.inputs, names{"q"}) << comment;
+      EXPECT_EQ(report.left_out, names{"comment '" + comment + "'"});
+    }
+  for (std::string const prose :
+       {"charges and velocities of salt", "of type A", "# half", "x y z q"})
+    EXPECT_EQ(read_columns("# x y z q\n# " + prose + "\n1 2 3 4\n").report.left_out, names{})
+        << prose;
+}
+
 TEST(names_of_columns, of_momenta_need_masses)
 {
   std::string const rows = "1,2,3,8,6,4,2\n0,0,0,-5,5,0,5\n";
