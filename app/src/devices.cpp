@@ -9,8 +9,17 @@
 
 namespace nearfield::app
 {
+  void check_workers(int workers, std::string const& remedy)
+  {
+    if (workers > most_workers)
+      throw error("--workers: found " + std::to_string(workers) +
+                  "; this StarPU was built for 1 to " + std::to_string(most_workers) +
+                  " CPU workers (./dev starpu builds one for 128); " + remedy);
+  }
+
   void check_devices(execution_options const& options)
   {
+    check_workers(options.workers.value_or(0), "leave --workers out for what the machine has");
     int const asked = options.gpus.value_or(0);
     bool const cuda_only = options.backend == backend::cuda;
     auto const refuse = [&](std::string const& what)

@@ -10,6 +10,9 @@ namespace nearfield::app
   /// this program or this machine does not have.
   void check_devices(execution_options const& options);
 
+  /// Throws nearfield::error for more workers than StarPU can have; `remedy`: what else to give.
+  void check_workers(int workers, std::string const& remedy);
+
   /// Why StarPU cannot compute on GPUs here, in a few words; empty if it can.
   std::string no_gpu_tasks();
   /// The same for the calling thread.

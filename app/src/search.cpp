@@ -34,6 +34,7 @@ namespace nearfield::app
     if (options.workers > 0 && !has_tasks())
       throw error("--workers: this program was built without StarPU; leave it out, or configure "
                   "with -DNEARFIELD_ENABLE_STARPU=ON");
+    check_workers(options.workers, "give fewer");
     if (options.output)
     {
       check_list_format(*options.output);
