@@ -287,9 +287,9 @@ namespace nearfield
           auto const columns = usual_columns(n, options_.dim);
           if (n < columns.names.size())
             fail_at_line(
-                name_, line_, count_of(n, "field"),
-                "at least " + std::to_string(columns.names.size()) + " coordinates" +
-                    (options_.dim_of.empty() ? "" : " as in " + printable(options_.dim_of)));
+                name_, line_, count_of(n, "column"),
+                std::string(options_.dim == 3 ? "at least x, y and z" : "at least x and y") +
+                    (options_.dim_of.empty() ? "" : ", as in " + printable(options_.dim_of)));
           map_ = map_of(columns, options_.dim,
                         [&](std::string const& found, std::string const& expected)
                         { fail_at_line(name_, line_, found, expected); });

@@ -309,7 +309,7 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "x,y,q\n1,2\n", "line 2", "2 fields", "3"},
         bad_file{parse_columns, "1 2 3\n", "line 1", "3 fields", "2", {.columns = {"x", "y"}}},
         bad_file{parse_columns, "1 2\n", "line 1", "2 fields", "at least 3", {.dim = 3}},
-        bad_file{parse_columns, "5\n", "line 1", "1 field", "coordinates"},
+        bad_file{parse_columns, "5\n", "line 1", "1 column", "at least x and y"},
         bad_file{parse_columns, "1 2 3\n4 nan 6\n", "line 2", "'nan' for y", "finite"},
         bad_file{parse_columns, "nan nan nan\n", "line 1", "'nan' for x", "finite"},
         bad_file{parse_columns, "1 2 3 -inf\n", "line 1", "'-inf' for q", "finite"},

@@ -101,6 +101,17 @@ TEST(columns, without_names_the_dimension_says_what_they_are)
   EXPECT_EQ(plane.input_names, (names{"q1", "q2"}));
 }
 
+TEST(columns, are_x_and_y_at_least)
+{
+  auto const message = [](std::string_view text, int dim)
+  {
+    return message_of([&] { parse_columns(text, "a.txt", {.dim = dim}); });
+  };
+  EXPECT_EQ(message("1\n", 0), "a.txt: line 1: found 1 column, expected at least x and y");
+  EXPECT_EQ(message("1\n", 2), "a.txt: line 1: found 1 column, expected at least x and y");
+  EXPECT_EQ(message("1 2\n", 3), "a.txt: line 1: found 2 columns, expected at least x, y and z");
+}
+
 TEST(columns, may_be_as_many_as_are_allowed)
 {
   std::string row;
