@@ -6,9 +6,19 @@
 #include <nearfield/cuda/device.hpp>
 
 #include <cstdlib>
+#include <limits>
 
 namespace nearfield::app
 {
+  namespace
+  {
+#if defined(STARPU_MAXCPUS)
+    constexpr int most_workers = STARPU_MAXCPUS;
+#else
+    constexpr int most_workers = std::numeric_limits<int>::max(); // without StarPU all are refused
+#endif
+  }
+
   void check_workers(int workers, std::string const& remedy)
   {
     if (workers > most_workers)

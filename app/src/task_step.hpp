@@ -14,7 +14,6 @@
 #include <cstdlib>
 #endif
 
-#include <limits>
 #include <memory>
 
 namespace nearfield::app
@@ -46,9 +45,6 @@ namespace nearfield::app
     return running.workers() > 0 ? std::make_shared<starpu::cpu_workers>(running.runtime())
                                  : nullptr;
   }
-
-  /// How many CPU workers this StarPU can have.
-  inline constexpr int most_workers = STARPU_MAXCPUS;
 
   /// "StarPU 1.3.10"
   inline std::string starpu_name()
@@ -140,8 +136,6 @@ namespace nearfield::app
   {
     return nullptr;
   }
-
-  inline constexpr int most_workers = std::numeric_limits<int>::max(); // refused elsewhere
 
   inline std::string starpu_name()
   {

@@ -164,7 +164,7 @@ namespace nearfield
       // column that is read. A row of equal words, such as "missing" in any language, is one of values.
       void check_header(std::vector<std::string_view> const& fields)
       {
-        check_count(fields, header_.line);
+        check_names_given(fields.size(), header_.line);
         std::set<std::string> seen;
         for (std::size_t c = 0; c < fields.size(); ++c)
         {
@@ -174,6 +174,16 @@ namespace nearfield
                          "a number, or a name of its own above each column");
           if (!unquoted(fields[c]).empty()) map_->titles[c] = unquoted(fields[c]);
         }
+      }
+
+      // `n`: the columns of the first line that has them.
+      void check_names_given(std::size_t n, std::size_t line) const
+      {
+        auto const given = options_.columns.size();
+        if (given != 0 && n != given)
+          fail_at_line(name_, line, count_of(n, "column"),
+                       std::to_string(given) +
+                           ", as --columns names: one name for each, _ to skip");
       }
 
       void check_count(std::vector<std::string_view> const& fields, std::size_t line) const
@@ -270,6 +280,7 @@ namespace nearfield
         choose_delimiter(line);
         split_row(line);
         auto const n = fields_.size();
+        if (header_.text.empty()) check_names_given(n, line_);
         if (!header_.text.empty())
         {
           auto names = fields_of_header(n);
