@@ -344,7 +344,7 @@ TEST(command_line, two_files_of_different_dimensions)
       {"two.csv", "three.csv"},
       "three.csv: line 1: found columns of dimension 3, expected 2 as in [^ ]*two.csv [(]rename");
   refuse({"three.csv", "two.csv"}, "two.csv: .* dimension 2, expected 3 as in [^ ]*three.csv");
-  refuse({"three.csv", "rows.csv"}, "at least 3 coordinates as in [^ ]*three.csv");
+  refuse({"three.csv", "rows.csv"}, "at least x, y and z, as in [^ ]*three.csv");
   refuse({"two.csv", "three.pqr"}, "because [^ ]*two.csv is in 2D");
   refuse({"two.csv", "three.csv", "--dim", "2"}, "expected 2 as requested");
 }
