@@ -72,7 +72,7 @@ namespace nearfield::starpu::detail
       return folder;
     }
 
-    /// The folder of the measurements of buses, which is there afterwards.
+    /// The folder of the measurements of buses, which is there afterwards, as is that of models.
     std::filesystem::path make_bus()
     {
       measurements found = find_measurements();
@@ -84,13 +84,14 @@ namespace nearfield::starpu::detail
         setenv("STARPU_HOME", temporary_home().c_str(), 1);
         found = find_measurements();
       }
-      std::filesystem::path const bus = found.folder / "bus";
-      if (!std::filesystem::create_directories(bus, failed) && failed)
-        throw error(found.variable + ": cannot create " + bus.string() + ": " + failed.message() +
-                        "; set " + (found.variable == "HOME" ? "STARPU_HOME" : found.variable) +
-                        " to a directory that you can write to",
-                    error_kind::file);
-      return bus;
+      for (char const* const part : {"bus", "codelets"})
+        if (!create_directories(found.folder / part, failed) && failed)
+          throw error(found.variable + ": cannot create " + (found.folder / part).string() + ": " +
+                          failed.message() + "; set " +
+                          (found.variable == "HOME" ? "STARPU_HOME" : found.variable) +
+                          " to a directory that you can write to",
+                      error_kind::file);
+      return found.folder / "bus";
     }
   }
 
