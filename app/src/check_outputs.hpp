@@ -27,8 +27,12 @@ namespace nearfield::app
 
     [[nodiscard]] bool passed() const { return max_relative_error <= limit; }
 
-    /// Whether the check passes only because it excuses what rounding the coordinates to float changes.
-    [[nodiscard]] bool excuses_rounding() const { return passed() && plain_relative_error > limit; }
+    /// Whether the check passes only because it excuses what rounding the coordinates to float changes. Forces between
+    /// close points of a uniform cloud pass the limit a few times: that is no news.
+    [[nodiscard]] bool excuses_rounding() const
+    {
+      return passed() && plain_relative_error > 10 * limit;
+    }
 
     /// An output, the sum that it should be, and the sizes of its terms, with and without rounding_effect.
     void add(long double got, long double wanted, long double size, long double plain_size)

@@ -136,15 +136,11 @@ namespace nearfield::test
     return own;
   }
 
-  /// Expects success; otherwise the program's message is part of the failure. Where points are close, --check in f32 may
-  /// say what rounding changes.
+  /// Expects success; otherwise the program's message is part of the failure.
   inline void expect_success(ending const& end)
   {
     EXPECT_EQ(end.status, 0) << "signal " << end.signal << "\n" << end.out << end.err;
-    auto message = own_messages(end);
-    if (message.starts_with("nearfield: warning: rounding the coordinates"))
-      message.erase(0, message.find('\n') + 1);
-    EXPECT_EQ(message, "");
+    EXPECT_EQ(own_messages(end), "");
   }
 
   /// Expects status 2 and one line that matches.

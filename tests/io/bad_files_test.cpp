@@ -437,7 +437,7 @@ INSTANTIATE_TEST_SUITE_P(
         with_names({"_", "x", "y"}, "O,\"null\",b\nH,1,2\n", "'\"null\"' for x", "a number"),
         with_names({"_", "x", "y"}, "O,,\nH,1,2\n", "'' for x", "a number"),
         with_names({"_", "x", "y"}, "a 2 b\n1 2 3\n", "'b' for y", "a number"),
-        with_names({"x", "y", "z"}, "water box\n1 2 3\n", "2 fields", "3")));
+        with_names({"x", "y", "z"}, "water box\n1 2 3\n", "2 columns", "3")));
 
 // UTF-16, as Windows writes it, would otherwise be called whatever its first bytes look like.
 INSTANTIATE_TEST_SUITE_P(
