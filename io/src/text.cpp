@@ -207,8 +207,10 @@ namespace nearfield::detail::io
     if (line.find(',') == line.npos) return ' ';
     std::vector<std::string_view> words;
     split(line, ' ', words);
+    // 1,5 2,5 3
     bool const has_commas_inside =
-        words.size() > 1 && std::all_of(words.begin(), words.end(), has_decimal_comma);
+        words.size() > 1 && std::any_of(words.begin(), words.end(), has_decimal_comma) &&
+        std::all_of(words.begin(), words.end(), [](auto word) { return has_number({word}); });
     return has_commas_inside ? ' ' : ',';
   }
 

@@ -362,6 +362,8 @@ INSTANTIATE_TEST_SUITE_P(
         bad_file{parse_columns, "0,5\t1,5\n", "line 1", "'0,5' for x", "a point in place"},
         bad_file{parse_columns, "x y\n0,5 1,5\n", "line 2", "'0,5' for x", "a point in place"},
         bad_file{parse_columns, "0,5;1,5;2\n", "line 1", "'0,5' for x", "a point in place"},
+        bad_file{parse_columns, "0,5 1,5 3\n", "line 1", "'0,5' for x", "a point in place"},
+        bad_file{parse_columns, "x y z q\n2 0,5 1,5 3\n", "line 2", "'0,5' for y", "a point in"},
         bad_file{parse_columns, "#DIV/0!,2\n1,2\n", "line 1", "'#DIV/0!'", "a number"},
         bad_file{parse_columns, "x;y\n#REF!;2\n", "line 2", "'#REF!'", "a number"},
         bad_file{parse_columns, "1 2\n0x1p3 2\n", "line 2", "'0x1p3' for x", "a number"},
