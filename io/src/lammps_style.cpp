@@ -141,7 +141,7 @@ namespace nearfield::detail::io
     split(text, ' ', words);
     if (words.empty())
       fail_at_line(where.name, where.line, "an Atoms section without a style",
-                   "a comment 'Atoms # full', or the option atom_style (--atom-style full)");
+                   "a comment 'Atoms # full' (or give --atom-style full)");
     for (auto& word : words)
       while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
     bool const has_names = are_names(words);

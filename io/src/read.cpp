@@ -128,8 +128,8 @@ namespace nearfield
       if (auto const parse = parser_for(extension)) return parse;
       auto const name = path.string();
       if (!options.format.empty())
-        throw error("read_options.format (--format): found " + in_quotes(options.format) +
-                    ", expected one of: fma bfma pqr lammps csv xyz npy");
+        throw error(printable(name) + ": found the format " + in_quotes(options.format) +
+                    " (--format), expected one of: fma bfma pqr lammps csv xyz npy");
       refuse_foreign(name, without_gz(path), {});
       std::error_code ignored;
       if (std::filesystem::is_directory(path, ignored)) input_file{path}; // which says so

@@ -201,7 +201,7 @@ TEST(read, the_format_may_be_given)
   EXPECT_TRUE(has_atom_style("a.txt", "lammps"));
   EXPECT_FALSE(has_atom_style("a.lmp", "csv"));
   EXPECT_THAT(message_of([&] { read_points(folder / "a", {.format = "doc"}); }),
-              testing::HasSubstr("read_options.format (--format): found 'doc', expected one of"));
+              testing::HasSubstr("found the format 'doc' (--format), expected one of"));
   EXPECT_THAT(message_of([&] { read_points(folder / "a"); }), testing::HasSubstr("--format csv"));
 }
 
