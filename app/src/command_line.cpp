@@ -53,8 +53,8 @@ namespace nearfield::app
       return {read, "", ""};
     }
 
-    char const* const formats =
-        "points: .fma .bfma .pqr .data .lmp .csv .tsv .txt .dat .xyz .npy, also with .gz behind";
+    char const* const formats = "points: .fma .bfma .pqr .data .lmp .lammps .csv .tsv .txt .dat "
+                                ".xyz .npy, also with .gz behind";
 
     // How a file is read.
     template <class Options>

@@ -122,7 +122,8 @@ namespace nearfield::app
   {
     std::size_t const n = from.points.inputs.size();
     if (n == 0 || n % n_in != 0)
-      throw error(from.name + ": found " + std::to_string(n) + " input columns, expected " +
+      throw error(from.name + ": found " + std::to_string(n) +
+                  (n == 1 ? " input column" : " input columns") + ", expected " +
                   std::to_string(n_in) +
                   (n_in == 1 ? " or more for " : ", or a multiple of it, for ") + interaction +
                   (n == 0 ? "; --columns can name them q" : ""));

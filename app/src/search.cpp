@@ -79,7 +79,7 @@ namespace nearfield::app
               << number_text(result.count_seconds, general, 3) << ", fill "
               << number_text(result.fill_seconds, general, 3) << "\n"
               << "memory        the list takes " << result.bytes << " bytes, the peak is "
-              << result.peak_memory << "\n";
+              << result.peak_memory << " bytes\n";
     if (!options.output) std::cout << "list          not kept: give --output FILE\n";
   }
 

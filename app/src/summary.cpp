@@ -50,9 +50,11 @@ namespace nearfield::app
     std::cout << ", " << targets.dim << "D";
     if (!is_alone) std::cout << ", on " << result.ranks << " ranks";
     std::cout << "\n"
-              << "tree          " << result.leaves << " leaves, depth " << result.depth
-              << ", at most " << result.max_leaf << " points per leaf, " << result.interactions
-              << " interactions\n"
+              << "tree          " << result.leaves << (result.leaves == 1 ? " leaf" : " leaves")
+              << ", depth " << result.depth << ", at most " << result.max_leaf
+              << (result.max_leaf == 1 ? " point" : " points") << " per leaf, "
+              << result.interactions
+              << (result.interactions == 1 ? " interaction\n" : " interactions\n")
               << "near field    " << describe_step(options, result) << ": "
               << number_text(result.step.seconds, general, 3) << " s";
     if (double const pairs = static_cast<double>(result.interactions);
@@ -66,6 +68,11 @@ namespace nearfield::app
                 << number_text(result.check->max_relative_error, general, 3) << ", limit "
                 << number_text(result.check->limit, general, 3) << ": "
                 << (result.check->passed() ? "PASS" : "FAIL") << "\n";
+    if (!options.motion) print_not_kept(options);
+  }
+
+  void print_not_kept(run_options const& options)
+  {
     if (!options.output) std::cout << "results       not kept: give --output FILE\n";
   }
 }

@@ -53,7 +53,8 @@ namespace nearfield::app
                 "by --columns",
             error_kind::invalid_data);
       if (points.inputs.size() != 1)
-        throw error(of.name + ": found " + std::to_string(points.inputs.size()) + " input columns" +
+        throw error(of.name + ": found " + std::to_string(points.inputs.size()) +
+                        (points.inputs.size() == 1 ? " input column" : " input columns") +
                         (has_masses ? " beside masses" : "") + ", expected " +
                         (is_gravity ? "masses, as the column q or m, for --move gravity"
                                     : "one, the charges, for --move charges"),
@@ -220,6 +221,7 @@ namespace nearfield::app
         std::cout << "frames        " << frames->size() << ", the first "
                   << frames->first().string() << "\n";
       if (result.interrupted) std::cout << "interrupted   by a signal\n";
+      print_not_kept(options);
     }
   }
 

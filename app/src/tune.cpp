@@ -149,6 +149,8 @@ namespace nearfield::app
                       ? "the least sum"
                       : "no --far-field-cost, so the smallest at 0.8 of the best rate")
               << "\n";
-    if (groups > 0) std::cout << "groups        " << groups << " tasks of StarPU\n";
+    if (groups > 0)
+      std::cout << "groups        " << groups << (groups == 1 ? " task" : " tasks")
+                << " of StarPU\n";
   }
 }

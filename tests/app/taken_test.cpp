@@ -211,7 +211,7 @@ TEST(taken, one_frame_of_several_in_a_format_that_is_given)
   EXPECT_THAT(with({"--frame", "1"}).out, testing::HasSubstr("points        2, 3D"));
   expect_refusal(with({}), "a.xyz: found 2 frames, expected one, or its number: --frame 0 to 1");
   expect_refusal(with({"--frame", "last"}), "--frame: found 'last', expected a whole number");
-  expect_refusal(with({"--format", "doc"}), "--format.: found 'doc', expected one of");
+  expect_refusal(with({"--format", "doc"}), "found the format 'doc' .--format., expected one of");
   // a file of sources of another kind has its own
   write_text(folder / "b.csv", "x,y,z,q\n0,0,0,1\n");
   expect_success(run_program({"run", (folder / "a.xyz").string(), "--frame", "1", "--sources",
