@@ -8,10 +8,15 @@ namespace nearfield::app
 {
   namespace
   {
+    void move_to(std::vector<std::string>& to, std::vector<std::string>& from)
+    {
+      to.insert(to.end(), from.begin(), from.end());
+      from.clear();
+    }
+
     void leave_out(std::vector<std::string>& names, file_report& report)
     {
-      report.left_out.insert(report.left_out.end(), names.begin(), names.end());
-      names.clear();
+      move_to(report.left_out, names);
     }
 
     // a, b, c, of many the first.
@@ -128,6 +133,8 @@ namespace nearfield::app
           files.emplace_back(taken(*from, options.periodic, options.motion.has_value(), box));
       auto& report = file.report;
       bool const is_written = from == &targets && options.output;
+      if (options.motion && options.motion->force == force::gravity)
+        move_to(report.masses, report.inputs); // as take_masses() does
       if (!options.motion && !is_written)
       {
         leave_out(report.velocities, report);

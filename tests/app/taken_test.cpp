@@ -194,6 +194,18 @@ TEST(taken, incomplete_velocities_and_masses_without_types_are_left_out_unless_p
   }
 }
 
+TEST(taken, gravity_takes_inputs_as_masses)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "x,y,z,charge\n0,0,0,1\n1,0,0,1\n");
+  auto const loop = move(folder, "a.csv", "gravity", 1, 1e-3, {});
+  EXPECT_THAT(first_line(loop.end.out), testing::EndsWith("positions x, y, z; masses charge"));
+  EXPECT_EQ(loop.json.at("files.0.masses.0"), "charge");
+  EXPECT_EQ(loop.json.at("files.0.inputs"), "[]");
+  auto const of_charges = move(folder, "a.csv", "charges", 1, 1e-3, {});
+  EXPECT_THAT(first_line(of_charges.end.out), testing::EndsWith("; inputs charge"));
+}
+
 TEST(taken, one_frame_of_several_in_a_format_that_is_given)
 {
   std::string const frames = "1\n\nH 1 2 3\n2\n\nH 1 2 3\nO 1 2 3.25\n";
