@@ -63,6 +63,7 @@ namespace nearfield::app
                                  .format = is_alike ? options.format : "",
                                  .part = part},
                                 &from.report);
+      if (!part) refuse_no_rows(from, from.points.size());
       return from;
     }
 

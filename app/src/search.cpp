@@ -55,6 +55,7 @@ namespace nearfield::app
                                .format = options.format,
                                .part = part},
                               &from.report);
+    if (!part) refuse_no_rows(from, from.points.size());
     check_axes(options.periodic, from);
     from.points.inputs = {}; // a search does not use them
     from.points.outputs = {};

@@ -155,6 +155,13 @@ namespace nearfield::app
     return {std::move(file)};
   }
 
+  void refuse_no_rows(named_points const& from, std::uint64_t n_points)
+  {
+    if (n_points == 0 && from.report.format == "columns of text")
+      throw error(from.name + ": found no rows below the names, expected one for each point",
+                  error_kind::invalid_data);
+  }
+
   void print_taken(taken_files const& files)
   {
     for (auto const& [name, report, box, uses_box] : files)

@@ -3,6 +3,7 @@
 #include "options.hpp"
 #include "problem.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ namespace nearfield::app
                        named_points const* sources, std::optional<bounding_box> const& box);
   /// Of `search`.
   taken_files taken_of(search_options const& options, named_points const& from);
+
+  /// Throws nearfield::error for columns of text without a row, which are a mistake elsewhere; n_points: of the whole
+  /// file.
+  void refuse_no_rows(named_points const& from, std::uint64_t n_points);
 
   /// Prints a line for each file.
   void print_taken(taken_files const& files);

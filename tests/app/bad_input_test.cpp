@@ -45,6 +45,8 @@ namespace
        {},
        "a.csv: found 0 input columns, expected 1"},
       {"empty", "a.csv", "", {}, "a.csv: "},
+      {"header_alone", "a.csv", "x,y,z,q\n", {}, "a.csv: found no rows below the names"},
+      {"comment_alone", "a.txt", "# x y z q\n\n", {}, "a.txt: found no rows below the names"},
       {"empty_fma", "a.fma", "", {}, "a.fma: byte 0"},
       // FMA headers
       {"count_too_large", "a.fma", "8 4 3 1\n3 1 0 0 0\n0 0 0 1\n0.5 0 0 2\n", {}, "a.fma: "},

@@ -73,10 +73,10 @@ TEST_P(on_a_gpu, runs_pass_their_check)
 TEST(on_a_gpu, no_points_one_point_and_several_right_hand_sides)
 {
   temporary_folder const folder;
-  write_text(folder / "none.csv", "x,y,z,q\n");
+  write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
   write_text(folder / "one.csv", "1,2,3,4\n");
   write_text(folder / "two.csv", "x,y,z,q1,q2\n0,0,0,1,10\n2,0,0,3,40\n");
-  for (auto const* name : {"none.csv", "one.csv", "two.csv"})
+  for (auto const* name : {"none.fma", "one.csv", "two.csv"})
     for (auto options : ways_to_a_gpu())
     {
       SCOPED_TRACE(name + testing::PrintToString(options));

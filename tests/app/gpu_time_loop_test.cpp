@@ -197,13 +197,13 @@ TEST(time_loop_on_a_gpu, a_box_made_larger_for_one_step_is_as_given_in_the_next)
 TEST(time_loop_on_a_gpu, no_points_and_points_at_one_place)
 {
   temporary_folder const folder;
-  write_text(folder / "none.csv", "x,y,z,q\n");
+  write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
   std::string equal = "x,y,z,q,vx,vy,vz\n";
   for (int i = 0; i < 1000; ++i) equal += "1,2,3,4,1,0,-1\n";
   write_text(folder / "equal.csv", equal);
   std::vector<std::string> const what{"--move",    "gravity", "--steps",   "4",
                                       "--backend", "cuda",    "--workers", "0"};
-  EXPECT_EQ(move(folder, "none.csv", what).points.size(), 0u);
+  EXPECT_EQ(move(folder, "none.fma", what).points.size(), 0u);
   auto const got = move(folder, "equal.csv", what).points;
   for (double const x : got.positions[0]) EXPECT_NEAR(x, 1.004, 1e-15);
   EXPECT_EQ(got.positions[1], std::vector<double>(1000, 2));

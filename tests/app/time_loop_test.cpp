@@ -249,7 +249,7 @@ TEST(time_loop, points_at_one_place_and_single_points)
   for (int i = 0; i < 100; ++i) equal += "1,2,3,4,1,0,-1\n";
   write_text(folder / "equal.csv", equal);
   write_text(folder / "one.csv", "x,y,z,q,vx,vy,vz\n1,2,3,4,1,0,-1\n");
-  write_text(folder / "none.csv", "x,y,z,q\n");
+  write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
   for (auto const* name : {"equal.csv", "one.csv"})
     for (auto const* eps : {"eps=0", "eps=0.5"})
     {
@@ -257,7 +257,7 @@ TEST(time_loop, points_at_one_place_and_single_points)
       EXPECT_EQ(got.positions[0], std::vector<double>(got.size(), 2));
       EXPECT_EQ(got.positions[2], std::vector<double>(got.size(), 2));
     }
-  EXPECT_EQ(move(folder, "none.csv", "gravity", 2, 1, {"--level", "0"}).points.size(), 0u);
+  EXPECT_EQ(move(folder, "none.fma", "gravity", 2, 1, {"--level", "0"}).points.size(), 0u);
 }
 
 TEST(time_loop, points_leave_the_box_of_their_file)

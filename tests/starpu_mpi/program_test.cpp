@@ -317,9 +317,11 @@ namespace
   TEST(program_over_ranks, takes_a_file_without_points)
   {
     temporary_folder const folder;
-    write_text(folder / "in.csv", "x,y,z,q\n");
+    write_text(folder / "in.fma", "8 4 3 1\n0 1 0 0 0\n");
     expect_success(
-        run_over(2, {(folder / "in.csv").string(), "--output", (folder / "out.csv").string()}));
+        run_over(2, {(folder / "in.fma").string(), "--output", (folder / "out.csv").string()}));
     EXPECT_EQ(read_text(folder / "out.csv"), "x,y,z,q,phi\n");
+    // such as that one
+    expect_refusal(run_over(2, {(folder / "out.csv").string()}), "out.csv: found no rows below");
   }
 }

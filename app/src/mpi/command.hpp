@@ -5,6 +5,7 @@
 #include "mpi/agreement.hpp"
 #include "mpi/ranks.hpp"
 #include "problem.hpp"
+#include "taken.hpp"
 
 #include <cstdint>
 #include <cstdlib>
@@ -36,6 +37,8 @@ namespace nearfield::app
                                 static_cast<std::uint64_t>(all.size())});
         });
     mine.first = all.sum_before(mine.points.size());
+    auto const n_points = all.sum(mine.points.size());
+    all.attempt([&] { refuse_no_rows(mine, n_points); });
     return mine;
   }
 
