@@ -67,6 +67,19 @@ namespace nearfield::app
       return from;
     }
 
+    // Columns without names are x y z and inputs, if nothing says otherwise. Where INPUT is in 2D, z would become an input.
+    void refuse_z_as_input(run_options const& options, named_points const& sources)
+    {
+      bool const is_asked = options.dim != 0 || !options.source_columns.empty();
+      if (is_asked || sources.points.dim != 2 || sources.points.inputs.empty() ||
+          sources.report.inputs[0] != "column 3")
+        return;
+      throw error(sources.name + ": found columns without names for sources in 2D, as INPUT is, "
+                                 "expected names, or --source-columns (x,y,q or x,y,_,q): the "
+                                 "third may be z",
+                  error_kind::invalid_data);
+    }
+
     named_points read_whole(part_reader const& read)
     {
       return read(std::nullopt);
@@ -85,8 +98,10 @@ namespace nearfield::app
       sources = read_file(
           [&](auto const& part)
           {
-            return read(options, *options.sources, targets.points.dim,
-                        options.dim == 0 ? targets.name : "", options.source_columns, part);
+            auto from = read(options, *options.sources, targets.points.dim,
+                             options.dim == 0 ? targets.name : "", options.source_columns, part);
+            refuse_z_as_input(options, from);
+            return from;
           });
     return {std::move(targets), std::move(sources)};
   }
@@ -138,12 +153,11 @@ namespace nearfield::app
     return bounding_box{{options.box.begin(), options.box.end() - 1}, options.box.back()};
   }
 
-  void check_holds(std::filesystem::path const& output, named_points const& of)
+  void leave_out_velocities(run_options const& options, point_set& of)
   {
-    if (can_hold_velocities(output) || (of.points.velocities.empty() && of.points.masses.empty()))
-      return;
-    throw error("--output: " + output.string() + " cannot hold the velocities or masses of " +
-                of.name + "; give .csv, .vtu or .xyz");
+    if (options.motion || !options.output || can_hold_velocities(*options.output)) return;
+    of.velocities.clear();
+    of.masses.clear();
   }
 
   void count_not_finite(run_result& result)
@@ -185,7 +199,7 @@ namespace nearfield::app
     auto& sources = both.second;
     double const read_seconds = seconds_since(start);
 
-    if (options.output) check_holds(*options.output, targets);
+    leave_out_velocities(options, targets.points);
     check_axes(options.periodic, targets);
     named_points const* const other = sources ? &*sources : nullptr;
     point_set const* const other_points = sources ? &sources->points : nullptr;

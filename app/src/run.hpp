@@ -37,8 +37,8 @@ namespace nearfield::app
   std::optional<bounding_box> choose_box(run_options const& options, point_set const& targets,
                                          point_set const* sources);
 
-  /// Throws nearfield::error for velocities or masses that a file of that name cannot hold.
-  void check_holds(std::filesystem::path const& output, named_points const& of);
+  /// Removes velocities and masses if --output is of a format without them.
+  void leave_out_velocities(run_options const& options, point_set& of);
 
   inline file_precision of_file(run_options const& options)
   {

@@ -135,7 +135,7 @@ namespace nearfield::app
       bool const is_written = from == &targets && options.output;
       if (options.motion && options.motion->force == force::gravity)
         move_to(report.masses, report.inputs); // as take_masses() does
-      if (!options.motion && !is_written)
+      if (!options.motion && !(is_written && can_hold_velocities(*options.output)))
       {
         leave_out(report.velocities, report);
         leave_out(report.masses, report);

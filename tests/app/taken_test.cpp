@@ -206,6 +206,41 @@ TEST(taken, gravity_takes_inputs_as_masses)
   EXPECT_THAT(first_line(of_charges.end.out), testing::EndsWith("; inputs charge"));
 }
 
+TEST(taken, velocities_and_masses_are_left_out_of_formats_without_them)
+{
+  temporary_folder const folder;
+  auto const out = folder / "o.fma";
+  EXPECT_EQ(
+      taken("run", "a.csv", "x,y,z,q,m,vx,vy,vz\n0,0,0,1,2,0,0,1\n", {"--output", out.string()}),
+      "read          a.csv: columns of text; positions x, y, z; inputs q; left out: vx, vy, "
+      "vz, m");
+  EXPECT_EQ(read_points(out).inputs, columns{{1}});
+}
+
+// Their third column may be z.
+TEST(taken, sources_without_names_are_not_flattened)
+{
+  temporary_folder const folder;
+  write_text(folder / "a.csv", "x,y,q\n0,0,1\n1,0,1\n");
+  write_text(folder / "three.csv", "x,y,z,q\n0,0,0,1\n");
+  write_text(folder / "b.csv", "0,0,5,1\n1,0,5,1\n");
+  write_text(folder / "c.csv", "x,y,q1,q2\n0,0,5,1\n1,0,5,1\n");
+  auto const with = [&](std::string const& input, std::string const& sources,
+                        std::vector<std::string> const& more = {})
+  {
+    std::vector<std::string> arguments{"run",       (folder / input).string(),
+                                       "--sources", (folder / sources).string(),
+                                       "--workers", "0"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_program(arguments);
+  };
+  expect_refusal(with("a.csv", "b.csv"), "b.csv: found columns without names for sources in 2D");
+  expect_success(with("a.csv", "b.csv", {"--dim", "2"}));
+  expect_success(with("a.csv", "b.csv", {"--source-columns", "x,y,_,q"}));
+  expect_success(with("a.csv", "c.csv"));
+  expect_success(with("three.csv", "b.csv"));
+}
+
 TEST(taken, one_frame_of_several_in_a_format_that_is_given)
 {
   std::string const frames = "1\n\nH 1 2 3\n2\n\nH 1 2 3\nO 1 2 3.25\n";

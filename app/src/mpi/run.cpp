@@ -128,7 +128,7 @@ namespace nearfield::app
       all.attempt(
           [&]
           {
-            if (options.output) check_holds(*options.output, mine);
+            leave_out_velocities(options, mine.points);
             check_axes(options.periodic, mine);
             cut.box = choose_box(options, mine.points, source_points);
           });
