@@ -235,6 +235,10 @@ TEST(run, says_how_fast_it_was_and_that_nothing_is_kept)
               testing::Not(testing::HasSubstr(not_kept)));
   EXPECT_THAT(run_program({"search", file, "--radius", "2"}).out,
               testing::EndsWith("list          " + not_kept));
+  auto const loop = run_program({"run", file, "--workers", "0", "--level", "0", "--move", "gravity",
+                                 "--steps", "1", "--dt", "1"});
+  EXPECT_THAT(loop.out, testing::EndsWith("results       " + not_kept));
+  EXPECT_THAT(loop.out, testing::HasSubstr(" 1 leaf, depth 0, at most 2 points per leaf"));
 }
 
 // StarPU takes longer to start than the sums of two points.
