@@ -191,7 +191,8 @@ namespace nearfield
                           [&](std::size_t p)
                           {
                             auto const job = detail::job_of(view, what.which, parts[p]);
-                            sums[p] = std::make_unique<R>(detail::reduce_part(detail::isa_of(where), job, what));
+                            sums[p] = std::make_unique<R>(
+                                detail::reduce_part(detail::isa_of(where), job, what));
                             combined.put(p,
                                          [&](std::size_t next)
                                          {
