@@ -247,14 +247,14 @@ TEST_P(on_a_gpu, a_search_writes_what_the_cpu_writes)
 TEST(on_a_gpu, a_search_of_no_points_and_one_that_is_too_large)
 {
   temporary_folder const folder;
-  write_text(folder / "none.csv", "x,y,z\n");
+  write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
   write_text(folder / "one.csv", "1,2,3\n");
   write_text(folder / "two.csv", "0,0,0\n1,0,0\n");
   std::string many;
   for (int i = 0; i < 100; ++i) many += std::to_string(i) + ",0,0\n";
   write_text(folder / "many.csv", many);
   for (auto const* list : {"half", "full", "count", "table"})
-    for (auto const* name : {"none.csv", "one.csv"})
+    for (auto const* name : {"none.fma", "one.csv"})
       expect_success(
           run_program({"search", (folder / name).string(), "--radius", "2", "--list", list,
                        "--backend", "cuda", "--output", (folder / "out.npy").string()}));

@@ -248,11 +248,11 @@ TEST(search, a_table_of_fewer_places_has_true_counts_and_says_so)
 TEST(search, no_points_one_point_and_equal_points)
 {
   temporary_folder const folder;
-  write_text(folder / "none.csv", "x,y,z\n");
+  write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
   write_text(folder / "one.csv", "1,2,3\n");
   write_text(folder / "equal.csv", "1,2,3\n1,2,3\n1,2,3\n");
   for (auto const& [name, n, pairs] : std::vector<std::tuple<std::string, int, int>>{
-           {"none.csv", 0, 0}, {"one.csv", 1, 0}, {"equal.csv", 3, 6}})
+           {"none.fma", 0, 0}, {"one.csv", 1, 0}, {"equal.csv", 3, 6}})
     for (auto const* precision : {"f32", "f64"})
       for (auto const* list : {"half", "full", "count", "table"})
         for (auto const* output : {"b.csv", "b.npy"})

@@ -66,8 +66,8 @@ namespace nearfield
   template <class Backend>
   struct on_threads
   {
-    Backend where;
-    executor* threads;
+    Backend where;     ///< scalar or simd
+    executor* threads; ///< not null
   };
 
   /// The scalar back-end: one pair at a time, one divide and one root per pair; the reference.
