@@ -112,11 +112,12 @@ namespace
   TEST(program_over_ranks, searches_fewer_points_than_ranks)
   {
     temporary_folder const folder;
-    auto const in = (folder / "in.csv").string(), out = (folder / "out.csv").string();
-    for (auto const& [points, pairs] :
-         {std::pair("x,y,z\n", "i,j\n"), {"0,0,0\n1,0,0\n", "i,j\n0,1\n"}})
+    auto const out = (folder / "out.csv").string();
+    write_text(folder / "none.fma", "8 4 3 1\n0 1 0 0 0\n");
+    write_text(folder / "two.csv", "0,0,0\n1,0,0\n");
+    for (auto const& [name, pairs] : {std::pair("none.fma", "i,j\n"), {"two.csv", "i,j\n0,1\n"}})
     {
-      write_text(in, points);
+      auto const in = (folder / name).string();
       expect_success(run_over(3, {in, "--radius", "2", "--output", out}, "search"));
       EXPECT_EQ(read_text(out), pairs);
     }
