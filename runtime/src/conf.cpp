@@ -58,8 +58,10 @@ namespace nearfield::starpu::detail
   void leave_a_core(starpu_conf& conf, int n_gpus, int n_cpus)
   {
     if (n_gpus == 0 || conf.ncpus != -1 || conf.reserve_ncpus != -1) return;
-    // reserve_ncpus counts cores, and a CPU may be half of one (SMT)
-    if (n_cpus / 2 >= n_gpus + 2)
+    // StarPU's numbers count cores, and a CPU may be half of one (SMT)
+    if (n_cpus / 2 > n_gpus + 1 + most_workers_beside_gpus)
+      conf.ncpus = std::min(most_workers_beside_gpus, int(STARPU_MAXCPUS));
+    else if (n_cpus / 2 >= n_gpus + 2)
       conf.reserve_ncpus = 1;
     else
       conf.ncpus = std::clamp(n_cpus - n_gpus - 1, 1, int(STARPU_MAXCPUS));

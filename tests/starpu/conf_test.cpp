@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include <sched.h>
@@ -33,7 +34,12 @@ namespace
       variables.set(name, nullptr);
     EXPECT_EQ(workers_beside(0, 16), std::pair(-1, -1)) << "as StarPU has it";
     EXPECT_EQ(workers_beside(1, 16), std::pair(-1, 1));
-    EXPECT_EQ(workers_beside(8, 128), std::pair(-1, 1));
+    EXPECT_EQ(workers_beside(1, 36), std::pair(-1, 1));
+    // many idle workers would cost the GPUs time
+    int const most = std::min(16, STARPU_MAXCPUS);
+    EXPECT_EQ(workers_beside(1, 38), std::pair(most, -1));
+    EXPECT_EQ(workers_beside(4, 64), std::pair(most, -1));
+    EXPECT_EQ(workers_beside(8, 128), std::pair(most, -1));
     // few cores, or half as many with two threads each: there must be a CPU worker
     EXPECT_EQ(workers_beside(1, 1), std::pair(1, -1));
     EXPECT_EQ(workers_beside(1, 2), std::pair(1, -1));
