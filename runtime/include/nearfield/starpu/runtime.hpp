@@ -19,12 +19,13 @@ namespace nearfield::starpu
   /// (STARPU_NCPU, STARPU_NCUDA, STARPU_SCHED ...) or from StarPU's own defaults. With GPUs, two defaults
   /// differ from StarPU's: STARPU_NWORKER_PER_CUDA is 2, so that tasks overlap on a GPU (a single launch
   /// drains before the next one fills it), and one core is left free for each GPU and one for the main
-  /// thread (with a worker on every core, downloads wait) unless STARPU_NCPU or STARPU_RESERVE_NCPU is set.
+  /// thread (with a worker on every core, downloads wait), and no more than 16 CPU workers start, unless STARPU_NCPU or
+  /// STARPU_RESERVE_NCPU is set.
   /// Workers that find no task leave their core to other threads and pause (yielding_policy()).
   struct runtime_options
   {
     /// CPU workers; 0: STARPU_NCPU, or one per core up to the maximum that StarPU was built for
-    /// (worker_limit()), less the cores left free with GPUs
+    /// (worker_limit()), less the cores left free with GPUs; then 16 at most
     int workers = 0;
     /// "lws", "dmdas" ...; empty: STARPU_SCHED, or StarPU's default
     std::string scheduler = {};
