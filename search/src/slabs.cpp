@@ -129,7 +129,7 @@ namespace nearfield::detail
   namespace
   {
     /// Pairs (i, j > i) as rows of i. They are taken from the full list, whose row i holds all of them; the
-    /// half list has some in row j, so two tasks would write to one row. This doubles the distance tests,
+    /// half list has some in row j, so two threads would write to one row. This doubles the distance tests,
     /// but sorting takes longer than these.
     template <class T, int Dim>
     struct upper_rows
@@ -225,7 +225,7 @@ namespace nearfield::detail
   }
 
   /// One pass into a list with room for all candidates. The pairs of a slab go to a piece that stays in the
-  /// worker's cache, and are copied after those of the slabs before it as soon as these are known. So memory
+  /// core's cache, and are copied after those of the slabs before it as soon as these are known. So memory
   /// traffic is that of one thread, whereas counting first would search twice. Returns the number of pairs.
   template <class T, int Dim>
   std::uint64_t slab_search<T, Dim>::write_by_pieces(to_coo const& what, coo<T, Dim>& result) const

@@ -242,7 +242,8 @@ namespace nearfield::starpu_mpi::detail
 
 namespace nearfield::starpu_mpi
 {
-  /// Where lists and counts are found on each rank: on CPUs, or cuda, on the current device, to which each search copies the own points.
+  /// Where each rank finds lists and counts: on CPUs, or with cuda on the current device, to which each search copies the
+  /// own points.
   /// Results are in host memory.
   template <class Where>
   concept list_place = cpu_place<Where> || std::same_as<Where, cuda_backend>;
