@@ -161,6 +161,26 @@ namespace nearfield::test
     EXPECT_LE(build_tree(y.view(), x.view(), options).largest_leaf(), index_type(leaf_size));
   }
 
+  TYPED_TEST(gaps, are_cut_of_points_on_a_line_along_any_axis)
+  {
+    using T = typename TypeParam::real;
+    constexpr int dim = TypeParam::dim;
+    auto const core = make_points<T, dim>(cloud::uniform, 2000);
+    for (int d = 0; d < dim; ++d)
+    {
+      points<T, dim> x;
+      for (T const along : core.columns[d])
+      {
+        auto point = at<dim>(0.5);
+        point[d] = along;
+        x.push_back(point);
+      }
+      x = with(x, {-1e13});
+      auto const tree = build_tree(x.view(), {.max_leaf_size = leaf_size});
+      EXPECT_LE(tree.largest_leaf(), index_type(leaf_size)) << d;
+    }
+  }
+
   TYPED_TEST(gaps, are_cut_before_a_size_is_chosen)
   {
     using T = typename TypeParam::real;

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 namespace nearfield::detail
 {
@@ -94,11 +95,19 @@ namespace nearfield::detail
 
   double resolved_length(std::span<axis_spacing const> axes, int levels)
   {
+    auto const n_apart = [](axis_spacing const& axis)
+    {
+      auto const& counts = axis.to_nth.of;
+      return std::accumulate(counts.begin() + 1, counts.end(), std::uint64_t(0));
+    };
+    std::uint64_t most = 0;
+    for (axis_spacing const& axis : axes) most = std::max(most, n_apart(axis));
     double longest = 0;
     for (axis_spacing const& axis : axes)
     {
-      std::uint64_t n = 0, before = 0;
-      for (std::size_t e = 1; e < axis.to_nth.of.size(); ++e) n += axis.to_nth.of[e];
+      std::uint64_t const n = n_apart(axis);
+      if (8 * n < most) continue; // a plane, and what lies outside it
+      std::uint64_t before = 0;
       for (int e = 1; n > 0 && e < static_cast<int>(axis.to_nth.of.size()); ++e)
       {
         before += axis.to_nth.of[static_cast<std::size_t>(e)];

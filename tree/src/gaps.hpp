@@ -107,7 +107,8 @@ namespace nearfield::detail
   }
 
   /// The length of all axes together that a tree with this many levels resolves: the distance that most points have
-  /// to the one crowd_of_tree() places later, on the axis where it is longest, is many boxes long. 0 if none differ.
+  /// to the one crowd_of_tree() places later, on the axis where it is longest, is many boxes long. 0 if none differ. An
+  /// axis where few differ, as across a plane, does not count.
   [[nodiscard]] NEARFIELD_API double resolved_length(std::span<axis_spacing const> axes,
                                                      int levels);
 
