@@ -2,6 +2,8 @@
 
 #include <nearfield/io/points.hpp>
 
+#include <cmath>
+
 using namespace nearfield;
 using namespace nearfield::test;
 
@@ -91,6 +93,10 @@ TEST(pqr, the_box_and_the_radii_are_reported)
   parse_pqr("CRYST1 10 20 30 90 90 60\n" + row, "a", {}, &report);
   EXPECT_FALSE(report.cell.value().lengths());
   EXPECT_NEAR(report.cell->vectors[1][0], 10, 1e-12);
+  parse_pqr("CRYST1 10 20 30 60 60 90\n" + row, "a", {}, &report);
+  EXPECT_NEAR(report.cell->vectors[2][0], 15, 1e-12);
+  EXPECT_NEAR(report.cell->vectors[2][1], 15, 1e-12);
+  EXPECT_NEAR(report.cell->vectors[2][2], 30 * std::sqrt(.5), 1e-12);
   parse_pqr("CRYST1 1 1 1 90 90 90\n" + row, "a", {},
             &report); // PDB's way to say that there is none
   EXPECT_FALSE(report.cell);

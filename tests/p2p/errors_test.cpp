@@ -204,6 +204,7 @@ namespace nearfield::test
     EXPECT_THAT(list_of({own[0]}, list_offsets), complains_of("list is for 1 boxes", "have 2"));
     EXPECT_THAT(list_of({own[0], {.begin = 1, .end = 4}}, list_offsets),
                 complains_of("near_field", "range [1, 4) of 3 sources"));
+    EXPECT_THAT(list_of(own, {0, 1, 1, 1}), complains_of("list is for 2 boxes", "same tree"));
     EXPECT_THAT(list_of(own, {1, 0, 1}), complains_of("near_field", "box 0", "descend"));
     EXPECT_THAT(list_of(own, {0, 1, 2}), complains_of("1 ranges", "offsets end at 2"));
     std::vector<index_type> const down{0, 4, 3}, from_1{1, 2, 3};
@@ -211,24 +212,22 @@ namespace nearfield::test
       EXPECT_THAT(step(boxes{*wrong}, ranges), complains_of("near_field", said));
     std::vector<index_type> const full_offsets{0, 1, 2};
     std::vector<source_range> const full{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};
-    EXPECT_THAT(
-        [&]
-        {
-          near_field_mutual(simd, one_over, two, {own, full_offsets, full, {}}, soa{x, y}, soa{q},
-                            soa{out});
-        },
-        complains_of("near_field_mutual", "box 1", "half_interactions"));
-    // an image of a box before it
     std::vector<std::array<double, 3>> const two_shifts(2);
-    std::vector<source_range> const image{{.begin = 1, .end = 3},
-                                          {.begin = 0, .end = 1, .shift = 1}};
-    EXPECT_THAT(
-        [&]
-        {
-          near_field_mutual(simd, one_over, two, {own, full_offsets, image, two_shifts}, soa{x, y},
-                            soa{q}, soa{out});
-        },
-        complains_of("near_field_mutual", "box 1", "half_interactions"));
+    auto const mutual = [&](std::vector<source_range> const& r, std::vector<double>& to)
+    {
+      return [&, r]
+      {
+        near_field_mutual(simd, one_over, two, {own, full_offsets, r, two_shifts}, soa{x, y},
+                          soa{q}, soa{to});
+      };
+    };
+    auto const refused = complains_of("near_field_mutual", "box 1", "half_interactions");
+    EXPECT_THAT(mutual(full, out), refused);
+    // an image of a box before it, and the box itself
+    EXPECT_THAT(mutual({ranges[0], {.begin = 0, .end = 1, .shift = 1}}, out), refused);
+    EXPECT_THAT(mutual({ranges[0], own[1]}, out), refused);
+    std::vector<double> sums(3);
+    EXPECT_NO_THROW(mutual({ranges[0], {}}, sums)()) << "no sources are nowhere";
     EXPECT_THAT(
         [&]
         {

@@ -390,6 +390,23 @@ namespace nearfield::test
         EXPECT_NEAR(sample.seconds, sample.targets > 9 ? 0x1p-22 : 0, 1e-12) << sample.targets;
     }
 
+    TEST(pair_cost_of, has_no_small_leaves_that_cost_more_than_larger_ones)
+    {
+      ::setenv("NEARFIELD_CACHE", "no", 1);
+      auto subject = detail::cost_subject_of<float>(one_over_r<>{}, false, "noise at first");
+      subject.flops = 1e9; // as above
+      auto const clock = [](boxes const& points, interaction_list const& list, std::size_t)
+      {
+        bool const are_single = points.offsets[points.size()] == points.size();
+        double sources = 0;
+        for (index_type b = 0; b < points.size(); ++b) sources += double(list.source_count(b));
+        return (are_single ? 3 : 1) * 0x1p-30 * sources;
+      };
+      auto const cost = detail::cost_of<float>(subject, clock);
+      for (auto const& sample : cost.samples())
+        EXPECT_NEAR(sample.seconds_per_source, 0x1p-30, 1e-15) << sample.targets;
+    }
+
     TEST(pair_cost_of, does_not_count_the_time_that_others_have_the_core)
     {
       temporary_folder const folder;

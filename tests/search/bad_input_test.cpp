@@ -71,9 +71,31 @@ namespace nearfield::test
     reserved = {};
     ASSERT_GT(8 * expected, most / 4);
     ASSERT_LT(8 * expected, most / 2);
+    auto const expect_list = [&](auto const& where)
+    {
+      coo<float, 3> list;
+      std::string const message = message_in_little_space(
+          [&] { radius_search(where, cells, to_coo{}, list); }, most + most / 16);
+      EXPECT_EQ(message, "");
+      EXPECT_EQ(list.size(), expected);
+    };
+    threads on(1); // no space for the stacks of others
+    expect_list(simd);
+    expect_list(simd.with(on));
+  }
+
+  // A list with room for all candidates fits, and no piece of it beside.
+  TEST(bad_search, leaves_space_for_the_pieces_of_threads)
+  {
+    auto const x = make_points<float, 3>(cloud::uniform, 20000);
+    cell_list<float, 3> const cells(x.view(), 0.08);
+    std::uint64_t const expected = radius_search(simd, cells, count_pairs{}).total;
+    std::uint64_t const most =
+        nearfield::detail::count_candidates(nearfield::detail::whole(cells.view(), pairs::half));
     coo<float, 3> list;
+    threads on(1);
     std::string const message = message_in_little_space(
-        [&] { radius_search(simd, cells, to_coo{}, list); }, most + most / 16);
+        [&] { radius_search(simd.with(on), cells, to_coo{}, list); }, 8 * most + (1 << 17));
     EXPECT_EQ(message, "");
     EXPECT_EQ(list.size(), expected);
   }

@@ -34,11 +34,17 @@ namespace nearfield::test
   {
     auto const x = make_points<double, 3>(cloud::uniform, 100);
     cell_list<double, 3> const cells(x.view(), 0.3);
-    pair_counts counts;
-    radius_search(simd, cells, count_pairs{.per_point = true}, counts);
-    EXPECT_EQ(counts.per_point.size(), x.size());
-    radius_search(simd, cells, count_pairs{}, counts);
-    EXPECT_TRUE(counts.per_point.empty());
+    auto const expect_no_counts = [&](auto const& where)
+    {
+      pair_counts counts;
+      radius_search(where, cells, count_pairs{.per_point = true}, counts);
+      EXPECT_EQ(counts.per_point.size(), x.size());
+      radius_search(where, cells, count_pairs{}, counts);
+      EXPECT_TRUE(counts.per_point.empty());
+    };
+    threads on(2);
+    expect_no_counts(simd);
+    expect_no_counts(simd.with(on));
     auto const expect_geometry =
         [](pair_geometry<double, 3> const& of, std::size_t distances, std::size_t displacements)
     {

@@ -12,6 +12,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace nearfield::test
@@ -326,6 +327,20 @@ namespace nearfield::test
     EXPECT_THROW(static_cast<void>(radius_search(simd.with(on), cells, reduce{0, always, adds})),
                  std::runtime_error);
     EXPECT_LE(calls, on.workers()) << "one for each, all at once";
+    constexpr std::size_t n = 1000000;
+    std::size_t const most = on.workers() > 1 ? 2 : 1; // the other is at work when one throws
+    std::atomic<std::size_t> parts = 0;
+    EXPECT_THROW(nearfield::detail::for_each_part(&on, n,
+                                                  [&](std::size_t p)
+                                                  {
+                                                    ++parts;
+                                                    while (p == 0 && parts < most)
+                                                      std::this_thread::yield();
+                                                    if (p == 0) throw std::runtime_error("stop");
+                                                    std::this_thread::yield();
+                                                  }),
+                 std::runtime_error);
+    EXPECT_LT(parts, n);
     // and the next search is none the worse
     EXPECT_EQ(
         static_cast<std::uint64_t>(radius_search(simd.with(on), cells, reduce{0, counts, adds})),

@@ -35,6 +35,7 @@ namespace
     EXPECT_EQ(workers_beside(0, 16), std::pair(-1, -1)) << "as StarPU has it";
     EXPECT_EQ(workers_beside(1, 16), std::pair(-1, 1));
     EXPECT_EQ(workers_beside(1, 36), std::pair(-1, 1));
+    EXPECT_EQ(workers_beside(1, 6), std::pair(-1, 1)) << "of two threads each: three cores";
     // many idle workers would cost the GPUs time
     int const most = std::min(16, STARPU_MAXCPUS);
     EXPECT_EQ(workers_beside(1, 38), std::pair(most, -1));

@@ -61,6 +61,19 @@ namespace nearfield::test
       EXPECT_LT(choice.max_leaf_size, 8);
     }
 
+    TEST(choose_leaf_size, takes_the_middle_of_sizes_that_give_the_best_tree)
+    {
+      leaf_costs const costs{.near_field = near, .seconds_per_leaf = 1e-9};
+      auto const choice = detail::choose_leaf_size(
+          costs, 1 << 20,
+          [](int size)
+          {
+            bool const is_best = size >= 64 && size < 256; // 64, 91, 128 and 181
+            return candidate{.leaves = 1, .pairs = 1, .near_seconds = is_best ? 1. : 1.25};
+          });
+      EXPECT_EQ(choice.max_leaf_size, 128);
+    }
+
     // (s + 7) / s <= 1.25 from 28 on, or a little less: 1024 points are not at the best rate either
     TEST(choose_leaf_size, without_a_far_field_takes_the_first_good_rate)
     {
