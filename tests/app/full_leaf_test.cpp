@@ -23,4 +23,5 @@ TEST(full_leaf, is_named_where_a_level_does_not_part_many_points)
   EXPECT_EQ(warning_of(cut, {20'000, 1, 20'000, 20'000}),
             "--level 5 makes 20000 pairs: one of its leaves holds 20000 targets or sources; leave "
             "out --level: the adaptive tree leaves gaps out");
+  EXPECT_EQ(warning_of(cut, {20'000, 100'000, 15'000, 20'000}), "") << "of many sources few";
 }

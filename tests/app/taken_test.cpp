@@ -90,6 +90,8 @@ TEST(taken, says_what_the_box_of_the_file_is_for)
             "4 x 5 x 6.5 (Lattice) is not used: --periodic 4,0,6.5 repeats it");
   EXPECT_EQ(of_run("pbc=\"F F F\" " + cube), "4 x 5 x 6.5 (Lattice) has open axes: not used");
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,6.5"}), "4 x 5 x 6.5 (Lattice) is that of --periodic");
+  EXPECT_EQ(of_run("pbc=\"T F T\" " + cube, {"--periodic", "4,0,6.5"}),
+            "4 x 5 x 6.5 (Lattice) is that of --periodic");
   EXPECT_EQ(of_run(cube, {"--periodic", "4,5,7"}),
             "4 x 5 x 6.5 (Lattice) is not used: --periodic gives 4,5,7");
   EXPECT_EQ(of_run("Lattice=\"4 0 0 1 5 0 0 0 6\""),

@@ -220,6 +220,7 @@ TEST(time_loop, mistakes)
   std::filesystem::create_symlink(folder / "b.csv", folder / "o_000001.csv");
   std::filesystem::remove(folder / "d.csv"); // four files again
   refused(good + "--output FOLDER/o.csv --frames 1", "--frames: .*o_000001.csv is also .*b.csv");
+  std::filesystem::create_symlink(folder / "b.csv", folder / "o_000004.csv"); // of no step
   expect_success(run_program(
       motion(folder / "b.csv", "charges", 2, 1,
              {"--output", (folder / "o.csv").string(), "--frames", "2", "--workers", "0"})));

@@ -129,6 +129,20 @@ namespace
     expect_gaps_of_one_rank<float, 2>();
   }
 
+  TEST(distributed_tree, keeps_the_coordinates_of_the_larger_of_two_clusters)
+  {
+    auto x = make_points<double, 3>(cloud::uniform, 3001);
+    for (auto& column : x.columns)
+      for (std::size_t i = 1500; i < column.size(); ++i) column[i] += 1e10; // one point more
+    tree_options<3> const options{.max_leaf_size = 20};
+    auto const one = build_tree(x.view(), options);
+    ASSERT_EQ(one.pieces(0).size(), 2u);
+    EXPECT_EQ(one.pieces(0).back().offset, 0);
+    auto const here = points_here(x, owners::random, 1);
+    expect_part_of(one, x,
+                   distributed_tree(MPI_COMM_WORLD, here, options, {.first_number = far_number}));
+  }
+
   TEST(distributed_tree, takes_a_given_root)
   {
     auto const all = make_points<double, 3>(cloud::plummer, 900);
@@ -341,6 +355,16 @@ namespace
     for (int t = 0; t < 6; ++t) mine.rebuild(here, seconds(1));
     EXPECT_LE(static_cast<double>(mine.interaction_count()),
               1.11 * static_cast<double>(total) / static_cast<double>(n_ranks));
+  }
+
+  TEST(distributed_tree, keeps_its_cuts_where_others_are_no_better)
+  {
+    auto const all = make_points<double, 3>(cloud::uniform, 100);
+    auto const here = points_here(all, owners::even, 1);
+    distributed_tree mine(MPI_COMM_WORLD, here, {.level = 0}, {.cuts = cut_choice::equal_points});
+    std::vector<std::uint64_t> const old(mine.cuts().begin(), mine.cuts().end());
+    mine.rebuild(here); // the only leaf could be of another rank
+    EXPECT_TRUE(std::ranges::equal(mine.cuts(), old));
   }
 
   TEST(distributed_tree, leaves_a_rank_that_seems_to_stand_still_some_of_the_work)
