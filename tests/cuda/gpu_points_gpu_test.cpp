@@ -210,13 +210,13 @@ namespace nearfield::test
     void expect_same_of_all_sizes()
     {
       threads on(3);
-      gpu_points<T, Dim> gpu(0, on);
+      auto const gpu = gpu_points<T, Dim>::make(0, on);
       // one point, a few, and more than three pieces of pinned memory
       for (std::size_t const n : {1, 1000, 400'003})
       {
         auto const x = cloud_of<T, Dim>(n);
         for (int const level : {0, 3, max_level<Dim>})
-          expect_sorted<T, Dim>(gpu, x.view(), axes_around<Dim>(), {leaf_order::morton, level});
+          expect_sorted<T, Dim>(*gpu, x.view(), axes_around<Dim>(), {leaf_order::morton, level});
       }
     }
 
@@ -224,12 +224,12 @@ namespace nearfield::test
     void expect_united_of_sizes(bool of_many)
     {
       threads on(3);
-      gpu_points<T, Dim> gpu(0, on);
+      auto const gpu = gpu_points<T, Dim>::make(0, on);
       auto const unite =
           [&](std::size_t n, std::size_t n_others, std::size_t n_before, int level, index_type size)
       {
         auto const x = cloud_of<T, Dim>(n);
-        expect_united<T, Dim>(gpu, x.view(), make_points<T, Dim>(cloud::uniform, n_others, n),
+        expect_united<T, Dim>(*gpu, x.view(), make_points<T, Dim>(cloud::uniform, n_others, n),
                               n_before, axes_around<Dim>(), {leaf_order::morton, level}, size);
       };
       for (std::size_t const n : {10, 2000})
@@ -264,9 +264,9 @@ namespace nearfield::test
     using T = TypeParam;
     std::vector<T> const values = make_values<T>(4 * 5000, 3);
     this_thread on;
-    gpu_points<T, 3> gpu(0, on);
+    auto const gpu = gpu_points<T, 3>::make(0, on);
     expect_sorted<T, 3>(
-        gpu, strided<T const, 3>(soa<T const, 3>({&values[0], &values[1], &values[2]}, 5000), 4),
+        *gpu, strided<T const, 3>(soa<T const, 3>({&values[0], &values[1], &values[2]}, 5000), 4),
         axes_around<3>(), {leaf_order::morton, max_level<3>});
   }
 
@@ -275,15 +275,15 @@ namespace nearfield::test
     using T = TypeParam;
     auto x = make_points<T, 3>(cloud::uniform, 5000, 1);
     this_thread on;
-    gpu_points<T, 3> gpu(0, on);
-    EXPECT_TRUE(gpu.load(x.view(), {1, 0, 1}));
+    auto const gpu = gpu_points<T, 3>::make(0, on);
+    EXPECT_TRUE(gpu->load(x.view(), {1, 0, 1}));
     x.columns[0][4000] = 1;
-    EXPECT_FALSE(gpu.load(x.view(), {1, 0, 1}));
-    EXPECT_TRUE(gpu.load(x.view(), {0, 0, 1}));
+    EXPECT_FALSE(gpu->load(x.view(), {1, 0, 1}));
+    EXPECT_TRUE(gpu->load(x.view(), {0, 0, 1}));
     x.columns[1][7] = std::numeric_limits<T>::infinity();
-    EXPECT_FALSE(gpu.load(x.view(), {0, 0, 1}));
+    EXPECT_FALSE(gpu->load(x.view(), {0, 0, 1}));
     x.columns[1][7] = std::numeric_limits<T>::quiet_NaN();
-    EXPECT_FALSE(gpu.load(x.view(), {0, 0, 1}));
+    EXPECT_FALSE(gpu->load(x.view(), {0, 0, 1}));
   }
 
   namespace
@@ -301,11 +301,11 @@ namespace nearfield::test
     using T = TypeParam;
     auto const x = make_points<T, 3>(cloud::uniform, 300, 1);
     this_thread on;
-    gpu_points<T, 3> gpu(0, on);
+    auto const gpu = gpu_points<T, 3>::make(0, on);
     set_device_memory(std::make_shared<no_memory>());
     try
     {
-      static_cast<void>(gpu.load(x.view(), {}));
+      static_cast<void>(gpu->load(x.view(), {}));
       ADD_FAILURE() << "nothing was thrown";
     }
     catch (error const& e)
@@ -313,7 +313,7 @@ namespace nearfield::test
       EXPECT_EQ(e.kind(), error_kind::out_of_memory) << e.what();
     }
     set_device_memory(nullptr);
-    expect_sorted<T, 3>(gpu, x.view(), axes_around<3>(), {leaf_order::morton, max_level<3>});
+    expect_sorted<T, 3>(*gpu, x.view(), axes_around<3>(), {leaf_order::morton, max_level<3>});
   }
 
   TEST(gpu_points, refuses_a_device_that_does_not_exist)
@@ -321,7 +321,7 @@ namespace nearfield::test
     this_thread on;
     auto const make = [&](int device)
     {
-      gpu_points<float, 3> const none(device, on);
+      static_cast<void>(gpu_points<float, 3>::make(device, on));
     };
     EXPECT_THAT([&] { make(-1); }, complains_of("gpu", "-1"));
     EXPECT_THAT([&] { make(99); }, complains_of("gpu", "99"));

@@ -391,7 +391,7 @@ namespace nearfield::test
     void expect_lists_of_many_parts()
     {
       threads on(3);
-      gpu_points<T, Dim> gpu(0, on);
+      auto const gpu = gpu_points<T, Dim>::make(0, on);
       for (std::uint64_t seed = 1; seed <= 60; ++seed)
       {
         SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -407,7 +407,7 @@ namespace nearfield::test
           for (T& at : x.columns[d]) at = std::clamp<T>(at, 0, T(0.999));
         }
         std::size_t const n_chunks = seed % 7 == 0 ? most_chunks_of_a_part : 1 + random.below(8);
-        expect_lists<T, Dim>(gpu, cut_tree<T, Dim>(x, options, n_chunks, random));
+        expect_lists<T, Dim>(*gpu, cut_tree<T, Dim>(x, options, n_chunks, random));
       }
     }
   }
@@ -424,7 +424,7 @@ namespace nearfield::test
   TEST(lists_of_a_part, may_meet_none_of_others)
   {
     this_thread on;
-    gpu_points<float, 2> gpu(0, on);
+    auto const gpu = gpu_points<float, 2>::make(0, on);
     auto x = make_points<float, 2>(cloud::uniform, 500, 1);
     for (float& at : x.columns[0]) at = at < 0.5f ? at / 8 : 1 - at / 8; // a gap
     random_numbers random(1);
@@ -433,17 +433,17 @@ namespace nearfield::test
                                             { return cell.index[0] >= 8; });
     tree.chunks = {0, static_cast<index_type>(right - tree.leaves.cells.begin()),
                    tree.leaves.size()};
-    for (tree.own = 0; tree.own < 2; ++tree.own) expect_lists<float, 2>(gpu, tree);
+    for (tree.own = 0; tree.own < 2; ++tree.own) expect_lists<float, 2>(*gpu, tree);
   }
 
   TEST(lists_of_a_part, may_have_one_leaf_that_meets_images_of_itself)
   {
     this_thread on;
-    gpu_points<double, 3> gpu(0, on);
+    auto const gpu = gpu_points<double, 3>::make(0, on);
     auto const x = make_points<double, 3>(cloud::uniform, 30, 1);
     tree_options<3> options{.max_leaf_size = 30};
     options.period = {1, 0, 1};
     random_numbers random(1);
-    expect_lists<double, 3>(gpu, cut_tree<double, 3>(x, options, 1, random));
+    expect_lists<double, 3>(*gpu, cut_tree<double, 3>(x, options, 1, random));
   }
 }

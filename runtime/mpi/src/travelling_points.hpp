@@ -164,7 +164,7 @@ namespace nearfield::starpu_mpi::detail
         try_on_gpu(
             [&]
             {
-              if (!gpu) gpu = std::make_unique<gpu_points<T, Dim>>(*distribution.gpu, threads());
+              if (!gpu) gpu = gpu_points<T, Dim>::make(*distribution.gpu, threads());
               if (is_on_gpu) bounds = gpu->load(given, period);
             });
       return bounds ? *bounds : valid_bounds(threads(), points, period);

@@ -2,12 +2,19 @@
 
 #include "cuda_cell_list.hpp"
 #include "cuda_tree.hpp"
+#include "gpu_points.hpp"
 #include "no_cells.hpp"
-#include "no_points.hpp"
 #include "no_tree.hpp"
+#include "refuse_gpu.hpp"
 
 namespace nearfield
 {
+  template <class T, int Dim>
+  std::unique_ptr<detail::gpu_points<T, Dim>> detail::gpu_points<T, Dim>::make(int, executor&)
+  {
+    refuse_gpu();
+  }
+
   template class cuda_cell_list<float, 2>;
   template class cuda_cell_list<float, 3>;
   template class cuda_cell_list<double, 2>;
