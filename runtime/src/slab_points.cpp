@@ -34,8 +34,8 @@ namespace nearfield::starpu::detail
     else
     {
       if (!on_gpu_)
-        on_gpu_ = std::make_unique<nearfield::detail::cuda_rows<T, Dim>>(*gpu, query_->options.grid,
-                                                                         n_pairs_.size());
+        on_gpu_ = nearfield::detail::device_rows<T, Dim>::make(*gpu, query_->options.grid,
+                                                               n_pairs_.size());
       on_gpu_->sort(targets, sources, query_->one_set, static_cast<T>(query_->cutoff));
     }
     is_sorted_ = true;

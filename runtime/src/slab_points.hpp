@@ -1,6 +1,7 @@
 #pragma once
 
-#include <nearfield/search/cuda.hpp>
+#include "device_rows.hpp"
+
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>
 #include <nearfield/tree/cell_list.hpp>
@@ -83,7 +84,7 @@ namespace nearfield::starpu::detail
     int worker_;
     handle order_;
     bool is_sorted_ = false;
-    std::unique_ptr<nearfield::detail::cuda_rows<T, Dim>> on_gpu_;
+    std::unique_ptr<nearfield::detail::device_rows<T, Dim>> on_gpu_;
     // on CPUs
     std::optional<cell_list<T, Dim>> cells_;
     std::vector<index_type> counts_; ///< pairs of each point, at the caller's index

@@ -1,10 +1,10 @@
 // Slabs of a list of pairs where the memory of a GPU is short. Nothing else may use it meanwhile.
 
+#include "search/src/cuda/device_rows.hpp"
 #include "slab_problem.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/search/cuda.hpp>
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -102,24 +102,24 @@ namespace nearfield::test
     constexpr index_type n = 30000;
     slab_problem const p(make_points<double, 3>(cloud::uniform, n), 0.05);
     device_columns<double, 3> const x(p.x.view());
-    detail::cuda_rows<double, 3> list(nullptr, {}, 2);
-    list.sort(x.view(), x.view(), true, p.cutoff);
+    auto const list = detail::device_rows<double, 3>::make(nullptr, {}, 2);
+    list->sort(x.view(), x.view(), true, p.cutoff);
     device_array<index_type> rows(n / 2);
     device_array<std::uint64_t> offsets(n / 2 + 1);
     for (index_type const k : {0, 1})
-      list.count(k, pairs::half, k * (n / 2), (k + 1) * (n / 2), rows.data(), offsets.data());
+      list->count(k, pairs::half, k * (n / 2), (k + 1) * (n / 2), rows.data(), offsets.data());
     trim_pool(); // waits
     auto const before = memory_of_pool().used;
-    list.leave_room(0, 1);
+    list->leave_room(0, 1);
     EXPECT_EQ(memory_of_pool().used, before);
-    list.leave_room(0, std::uint64_t(1) << 60);
+    list->leave_room(0, std::uint64_t(1) << 60);
     EXPECT_LE(memory_of_pool().used + n / 2 * 48, before);
     auto const expected = radius_search(simd, p.cells, to_coo{});
-    ASSERT_EQ(list.n_pairs(0) + list.n_pairs(1), expected.size());
+    ASSERT_EQ(list->n_pairs(0) + list->n_pairs(1), expected.size());
     device_array<index_type> i(expected.size()), j(expected.size());
-    std::uint64_t const first_of_1 = list.n_pairs(0);
-    list.fill(0, i.data(), j.data());
-    list.fill(1, i.data() + first_of_1, j.data() + first_of_1);
+    std::uint64_t const first_of_1 = list->n_pairs(0);
+    list->fill(0, i.data(), j.data());
+    list->fill(1, i.data() + first_of_1, j.data() + first_of_1);
     synchronize(nullptr);
     std::vector<index_type> found(expected.size());
     i.copy_to(found);

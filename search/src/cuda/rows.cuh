@@ -1,14 +1,15 @@
 #pragma once
 
+#include "device_rows.hpp"
 #include "device_search.cuh"
 #include "on_device.hpp"
 
-#include <nearfield/search/cuda.hpp>
-
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <new>
 #include <optional>
+#include <vector>
 
 /// \file
 /// The search for a range of positions: the kernels of whole lists, over items that are clipped to the range.
@@ -32,9 +33,43 @@ namespace nearfield::detail
     if (k < n_items) item_offsets[k] = offsets[item_begin[k] - first];
   }
 
+  template <class T, int Dim>
+  class rows_on_gpu final : public device_rows<T, Dim>
+  {
+  public:
+    using columns = soa<T const, Dim>;
+
+    rows_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options, std::size_t n_slabs);
+
+    void sort(columns const& targets, columns const& sources, bool one_set, T cutoff) override;
+    void bind(columns const& targets, columns const& sources) override;
+    void count(std::size_t k, pairs which, index_type first, index_type last, index_type* rows,
+               std::uint64_t* offsets) override;
+    [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const override;
+    void leave_room(std::size_t k, std::uint64_t bytes) override;
+    void fill(std::size_t k, index_type* i, index_type* j) override;
+
+  private:
+    struct slab;
+
+    /// The items of a slab.
+    void cut(slab& to, index_type last);
+    /// Restricts a search to these.
+    void narrow(slab const& to, device_search_run<T, Dim>& run) const;
+
+    device_cells<T, Dim> cells_;
+    std::shared_ptr<void> found_; ///< the counters of all slabs, in pinned memory
+    std::vector<slab> slabs_;
+    /// the first position of each item, on the host; empty until a slab needs it
+    std::vector<index_type> item_begin_;
+    int device_ = 0;
+    std::uint64_t announced_ = 0; ///< bytes, since sort()
+    std::atomic<bool> has_been_short_ = false;
+  };
+
   /// A range of positions, and what its count keeps for the fill.
   template <class T, int Dim>
-  struct cuda_rows<T, Dim>::slab
+  struct rows_on_gpu<T, Dim>::slab
   {
     pairs which = pairs::half;
     std::uint32_t first = 0, first_item = 0, n_items = 0;
@@ -61,9 +96,9 @@ namespace nearfield::detail
   };
 
   template <class T, int Dim>
-  cuda_rows<T, Dim>::cuda_rows(cuda_stream stream, cell_list_options<T, Dim> const& options,
-                               std::size_t n_slabs)
-      : cells_(std::make_unique<device_cells<T, Dim>>(stream, options)),
+  rows_on_gpu<T, Dim>::rows_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options,
+                                   std::size_t n_slabs)
+      : cells_(stream, options),
         found_(pinned_allocate(n_slabs * sizeof(search_counters), "radius_search: cudaMallocHost"),
                pinned_free),
         slabs_(n_slabs)
@@ -74,34 +109,31 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  cuda_rows<T, Dim>::~cuda_rows() = default;
-
-  template <class T, int Dim>
-  void cuda_rows<T, Dim>::sort(columns const& targets, columns const& sources, bool one_set,
-                               T cutoff)
+  void rows_on_gpu<T, Dim>::sort(columns const& targets, columns const& sources, bool one_set,
+                                 T cutoff)
   {
     for (slab& one : slabs_) one.forget();
     item_begin_.clear();
     announced_ = 0;
-    cells_->build(targets, sources, one_set, cutoff);
+    cells_.build(targets, sources, one_set, cutoff);
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::bind(columns const& targets, columns const& sources)
+  void rows_on_gpu<T, Dim>::bind(columns const& targets, columns const& sources)
   {
-    cells_->bind(targets, sources);
+    cells_.bind(targets, sources);
   }
 
   template <class T, int Dim>
-  std::uint64_t cuda_rows<T, Dim>::n_pairs(std::size_t k) const
+  std::uint64_t rows_on_gpu<T, Dim>::n_pairs(std::size_t k) const
   {
     return slabs_[k].found->pairs;
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::cut(slab& to, index_type last)
+  void rows_on_gpu<T, Dim>::cut(slab& to, index_type last)
   {
-    auto const& all = cells_->targets();
+    auto const& all = cells_.targets();
     if (to.first == 0 && last == all.n)
     {
       to.first_item = 0;
@@ -112,13 +144,13 @@ namespace nearfield::detail
     {
       item_begin_.resize(all.n_items + std::size_t(1));
       device_copy(item_begin_.data(), all.item_begin.data(),
-                  item_begin_.size() * sizeof(index_type), cells_->stream());
+                  item_begin_.size() * sizeof(index_type), cells_.stream());
     }
     auto const begin = item_begin_.begin(), end = item_begin_.end();
     to.first_item = static_cast<std::uint32_t>(std::upper_bound(begin, end, to.first) - begin - 1);
     to.n_items =
         static_cast<std::uint32_t>(std::lower_bound(begin, end, last) - begin) - to.first_item;
-    auto const stream = cells_->stream();
+    auto const stream = cells_.stream();
     std::size_t const n = to.n_items + std::size_t(1);
     to.clipped = device_array<std::uint32_t>(n, stream, "radius_search: items");
     cut_items<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
@@ -127,16 +159,16 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::narrow(slab const& to, device_search_run<T, Dim>& run) const
+  void rows_on_gpu<T, Dim>::narrow(slab const& to, device_search_run<T, Dim>& run) const
   {
     if (to.clipped.size() > 0) run.narrow(to.clipped.data(), to.first_item, to.n_items);
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::count(std::size_t k, pairs which, index_type first, index_type last,
-                                index_type* rows, std::uint64_t* offsets)
+  void rows_on_gpu<T, Dim>::count(std::size_t k, pairs which, index_type first, index_type last,
+                                  index_type* rows, std::uint64_t* offsets)
   {
-    cuda_stream const stream = cells_->stream();
+    cuda_stream const stream = cells_.stream();
     std::uint32_t const n = last - first;
     slab& to = slabs_[k];
     to.forget();
@@ -144,7 +176,7 @@ namespace nearfield::detail
     to.which = which;
     to.first = first;
     *to.found = {};
-    device_search_run<T, Dim> run(*cells_, which, true);
+    device_search_run<T, Dim> run(cells_, which, true);
     cut(to, last);
     narrow(to, run);
     to.rows = device_array<std::uint32_t>(n, stream, "radius_search: rows");
@@ -167,10 +199,10 @@ namespace nearfield::detail
     run.template launch<search_stage::masks>();
     scan_counts(to.rows.data(), offsets, n, stream);
     offsets_of_items<<<blocks_for(to.n_items, block_threads), block_threads, 0, stream>>>(
-        offsets, to.clipped.size() > 0 ? to.clipped.data() : cells_->targets().item_begin.data(),
+        offsets, to.clipped.size() > 0 ? to.clipped.data() : cells_.targets().item_begin.data(),
         to.n_items, first, to.item_offsets.data());
     check_cuda(cudaGetLastError(), "radius_search: offsets_of_items");
-    check_cuda(cudaMemcpyAsync(rows, cells_->targets().order.data() + first, n * sizeof *rows,
+    check_cuda(cudaMemcpyAsync(rows, cells_.targets().order.data() + first, n * sizeof *rows,
                                cudaMemcpyDeviceToDevice, stream),
                "radius_search: cudaMemcpyAsync");
     end_stage("offsets", stream);
@@ -178,7 +210,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::leave_room(std::size_t k, std::uint64_t bytes)
+  void rows_on_gpu<T, Dim>::leave_room(std::size_t k, std::uint64_t bytes)
   {
     on_device const current(device_);
     announced_ += bytes;
@@ -192,9 +224,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void cuda_rows<T, Dim>::fill(std::size_t k, index_type* i, index_type* j)
+  void rows_on_gpu<T, Dim>::fill(std::size_t k, index_type* i, index_type* j)
   {
-    cuda_stream const stream = cells_->stream();
+    cuda_stream const stream = cells_.stream();
     slab& from = slabs_[k];
     search_counters const found = *from.found;
     if (found.pairs == 0) return;
@@ -202,8 +234,8 @@ namespace nearfield::detail
     std::uint32_t* const rows = from.rows.data() - from.first;
     if (from.masks)
     {
-      auto const* const target_order = cells_->targets().order.data();
-      auto const* const source_order = cells_->sources().order.data();
+      auto const* const target_order = cells_.targets().order.data();
+      auto const* const source_order = cells_.sources().order.data();
       auto const* const heads = from.masks->heads.data();
       auto const* const masks = from.masks->masks.data();
       if (i && found.items_of_many_batches < from.n_items)
@@ -223,7 +255,7 @@ namespace nearfield::detail
     }
     if (!from.masks || found.items_without_masks > 0)
     {
-      device_search_run<T, Dim> run(*cells_, from.which, true);
+      device_search_run<T, Dim> run(cells_, from.which, true);
       narrow(from, run);
       search_output& out = run.out();
       out.row_of_position = rows;
@@ -239,5 +271,13 @@ namespace nearfield::detail
     }
     kept.reset();
     if (has_been_short_) trim_pool();
+  }
+
+  template <class T, int Dim>
+  std::unique_ptr<device_rows<T, Dim>>
+  device_rows<T, Dim>::make(cuda_stream stream, cell_list_options<T, Dim> const& options,
+                            std::size_t n_slabs)
+  {
+    return std::make_unique<rows_on_gpu<T, Dim>>(stream, options, n_slabs);
   }
 }

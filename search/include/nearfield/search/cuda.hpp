@@ -10,11 +10,8 @@
 #include <nearfield/tree/cuda.hpp>
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <vector>
 
 /// \file
 /// Fixed-radius search on a GPU: radius_search with `cuda` as its first argument, over a cell list of points in
@@ -117,74 +114,7 @@ namespace nearfield
     return detail::device_search(cells.on_device(), what);
   }
 
-  namespace detail
-  {
-    template <class T, int Dim>
-    class device_search_run;
-
-    /// Searches on a GPU for ranges of positions, the slabs, in steps made for tasks: results go to memory that the
-    /// caller provides, and only sort(), and the first count() of part of the positions, wait for the stream. Pairs and
-    /// order are those of a cuda_cell_list, and so is the memory; from count() to fill(), or to the next sort(), a slab
-    /// has its masks too. One thread at a time may use an object, but for what is said below, with the device of its
-    /// stream as the current one.
-    template <class T, int Dim>
-    class NEARFIELD_API cuda_rows
-    {
-    public:
-      using columns = soa<T const, Dim>;
-
-      /// Throws nearfield::error as cuda_cell_list does for the device.
-      cuda_rows(cuda_stream stream, cell_list_options<T, Dim> const& options, std::size_t n_slabs);
-      ~cuda_rows();
-      cuda_rows(cuda_rows const&) = delete;
-      cuda_rows& operator=(cuda_rows const&) = delete;
-
-      /// Sorts points; slabs are to be counted again. For one set, targets and sources are the same. Throws
-      /// nearfield::error as cuda_cell_list does.
-      void sort(columns const& targets, columns const& sources, bool one_set, T cutoff);
-
-      /// The same values are in these columns from now on.
-      void bind(columns const& targets, columns const& sources);
-
-      /// Slab k is the targets at positions [first, last): row r belongs to point rows[r], and its pairs take the
-      /// places [offsets[r], offsets[r + 1]).
-      void count(std::size_t k, pairs which, index_type first, index_type last, index_type* rows,
-                 std::uint64_t* offsets);
-
-      /// The pairs of slab k, once the stream has done the work of count(). Any thread may ask for it.
-      [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const;
-
-      /// Announces that others will allocate `bytes` of device memory for the pairs of slab k before its fill(). Where
-      /// the bytes announced since sort() are more than is free, the slab's masks go, so that fill() tests again, and
-      /// from then on fill() gives all unused memory of the pools back. One thread at a time may call it, with any
-      /// device, while others use other slabs, when the stream has finished count().
-      void leave_room(std::size_t k, std::uint64_t bytes);
-
-      /// Writes the pairs of slab k, once after each count(), when the stream has finished it, as indices in the given
-      /// columns; i may be null.
-      void fill(std::size_t k, index_type* i, index_type* j);
-
-    private:
-      struct slab;
-
-      /// The items of a slab.
-      void cut(slab& to, index_type last);
-      /// Restricts a search to these.
-      void narrow(slab const& to, device_search_run<T, Dim>& run) const;
-
-      std::unique_ptr<device_cells<T, Dim>> cells_;
-      std::shared_ptr<void> found_; ///< the counters of all slabs, in pinned memory
-      std::vector<slab> slabs_;
-      /// the first position of each item, on the host; empty until a slab needs it
-      std::vector<index_type> item_begin_;
-      int device_ = 0;
-      std::uint64_t announced_ = 0; ///< bytes, since sort()
-      std::atomic<bool> has_been_short_ = false;
-    };
-  }
-
 #define NEARFIELD_CUDA_SEARCH(T, Dim)                                                              \
-  extern template class detail::cuda_rows<T, Dim>;                                                 \
   extern template struct device_coo<T, Dim>;                                                       \
   extern template struct device_csr<T, Dim>;
   NEARFIELD_CUDA_SEARCH(float, 2)
