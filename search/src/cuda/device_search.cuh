@@ -59,7 +59,7 @@ namespace nearfield::detail
 
   /// Computes the columns that the options ask for.
   template <class T, int Dim, class Options>
-  void add_geometry(device_cells<T, Dim>& cells, Options const& what, std::uint32_t const* i,
+  void add_geometry(cells_on_gpu<T, Dim>& cells, Options const& what, std::uint32_t const* i,
                     std::uint32_t const* j, std::uint64_t n, device_pair_geometry<T, Dim>& to)
   {
     if (n == 0 || (!what.distances && !what.displacements)) return;
@@ -78,8 +78,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what)
+  device_counts device_search(device_cells<T, Dim>& given, count_pairs const& what)
   {
+    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half);
     device_counts result;
     if (what.per_point)
@@ -94,8 +95,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_coo<T, Dim> device_search(device_cells<T, Dim>& cells, to_coo const& what)
+  device_coo<T, Dim> device_search(device_cells<T, Dim>& given, to_coo const& what)
   {
+    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
@@ -156,8 +158,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_csr<T, Dim> device_search(device_cells<T, Dim>& cells, to_csr const& what)
+  device_csr<T, Dim> device_search(device_cells<T, Dim>& given, to_csr const& what)
   {
+    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint32_t const n = cells.targets().n;
@@ -212,8 +215,9 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_table device_search(device_cells<T, Dim>& cells, to_table const& what)
+  device_table device_search(device_cells<T, Dim>& given, to_table const& what)
   {
+    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint64_t const n = cells.targets().n;

@@ -14,7 +14,7 @@
 namespace nearfield::detail
 {
   template <class T, int Dim>
-  pair_definition<T, Dim> definition_of(device_cells<T, Dim> const& cells)
+  pair_definition<T, Dim> definition_of(cells_on_gpu<T, Dim> const& cells)
   {
     pair_definition<T, Dim> pair;
     pair.targets = device_points<T, Dim>(cells.target_x());
@@ -30,7 +30,7 @@ namespace nearfield::detail
   {
   public:
     /// `ordered`: the result depends on the order inside cells.
-    device_search_run(device_cells<T, Dim>& cells, pairs which, bool ordered)
+    device_search_run(cells_on_gpu<T, Dim>& cells, pairs which, bool ordered)
         : cells_(cells), stream_(cells.stream()), counters_(1, stream_, "radius_search: counters")
     {
       if (which == pairs::half && !cells.one_set())
@@ -90,7 +90,7 @@ namespace nearfield::detail
     }
 
   private:
-    device_cells<T, Dim>& cells_;
+    cells_on_gpu<T, Dim>& cells_;
     cuda_stream stream_;
     device_array<search_counters> counters_;
     device_cell_view in_{};

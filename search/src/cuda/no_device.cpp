@@ -1,7 +1,7 @@
 // Stubs of the search for a build without CUDA; their errors say how to get one with it.
 
+#include "device_cells.hpp"
 #include "device_rows.hpp"
-#include "no_cells.hpp"
 #include "refuse_gpu.hpp"
 
 #include <nearfield/search/cuda.hpp>

@@ -57,7 +57,7 @@ namespace nearfield::detail
     /// Restricts a search to these.
     void narrow(slab const& to, device_search_run<T, Dim>& run) const;
 
-    device_cells<T, Dim> cells_;
+    cells_on_gpu<T, Dim> cells_;
     std::shared_ptr<void> found_; ///< the counters of all slabs, in pinned memory
     std::vector<slab> slabs_;
     /// the first position of each item, on the host; empty until a slab needs it

@@ -23,7 +23,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_cells<T, Dim>::device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options)
+  cells_on_gpu<T, Dim>::cells_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options)
       : stream_(stream), grid_of_(stream, options)
   {
     if (auto const problem = cuda_problem(); !problem.empty())
@@ -31,7 +31,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
+  void cells_on_gpu<T, Dim>::build(columns const& targets, columns const& sources, bool one_set,
                                    T cutoff)
   {
     build(grid_of_(mail_->bounds, targets, sources, one_set ? 1 : 2, cutoff), targets, sources,
@@ -39,7 +39,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::build(found_grid<T, Dim>&& found, columns const& targets,
+  void cells_on_gpu<T, Dim>::build(found_grid<T, Dim>&& found, columns const& targets,
                                    columns const& sources, bool one_set)
   {
     // to be freed when the device has work again
@@ -69,7 +69,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::sort(sorted_points& to, columns const& x, sorted_points& old)
+  void cells_on_gpu<T, Dim>::sort(sorted_points& to, columns const& x, sorted_points& old)
   {
     to.n = static_cast<std::uint32_t>(x.size());
     if (to.n == 0) return;
@@ -83,7 +83,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::sort_with_table(sorted_points& to, columns const& x,
+  void cells_on_gpu<T, Dim>::sort_with_table(sorted_points& to, columns const& x,
                                              sorted_points& old)
   {
     device_points<T, Dim> const points(x);
@@ -134,7 +134,7 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::sort_by_keys(sorted_points& to, columns const& x, bool alone)
+  void cells_on_gpu<T, Dim>::sort_by_keys(sorted_points& to, columns const& x, bool alone)
   {
     device_points<T, Dim> const points(x);
     cell_of_point<T, Dim> const cells = this->cells();
@@ -165,14 +165,14 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::rank()
+  void cells_on_gpu<T, Dim>::rank()
   {
     rank(targets_);
     if (!one_set_) rank(sources_);
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::rank(sorted_points& points)
+  void cells_on_gpu<T, Dim>::rank(sorted_points& points)
   {
     if (points.unranked.size() == 0) return;
     std::uint32_t const n = points.n;
@@ -188,14 +188,14 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::make_records()
+  void cells_on_gpu<T, Dim>::make_records()
   {
     make_records(targets_, target_x_);
     if (!one_set_) make_records(sources_, source_x_);
   }
 
   template <class T, int Dim>
-  void device_cells<T, Dim>::make_records(sorted_points& to, columns const& x)
+  void cells_on_gpu<T, Dim>::make_records(sorted_points& to, columns const& x)
   {
     if (to.n == 0 || to.any_records()) return;
     to.records = device_array<uint4>(to.n, stream_, "cuda_cell_list: records");
@@ -205,10 +205,17 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  int device_cells<T, Dim>::key_bits() const
+  int cells_on_gpu<T, Dim>::key_bits() const
   {
     // the product may need all 64 bits
     auto const last = geometry_.rows() * geometry_.row_cells - 1;
     return std::max(1, static_cast<int>(std::bit_width(last)));
+  }
+
+  template <class T, int Dim>
+  std::unique_ptr<device_cells<T, Dim>>
+  device_cells<T, Dim>::make(cuda_stream stream, cell_list_options<T, Dim> const& options)
+  {
+    return std::make_unique<cells_on_gpu<T, Dim>>(stream, options);
   }
 }

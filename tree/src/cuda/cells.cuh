@@ -1,11 +1,10 @@
 #pragma once
 
+#include "device_cells.hpp"
 #include "grid_of_points.cuh"
 #include "pinned.hpp"
 #include "segments.cuh"
 #include "sorted_points.cuh"
-
-#include <nearfield/tree/cuda.hpp>
 
 #include <array>
 #include <cstddef>
@@ -26,17 +25,15 @@ namespace nearfield::detail
     alignas(16) std::byte of_search[64];
   };
 
-  /// One or two sets of points on a GPU, sorted by cell.
   template <class T, int Dim>
-  class device_cells
+  class cells_on_gpu final : public device_cells<T, Dim>
   {
   public:
     using columns = soa<T const, Dim>;
 
-    device_cells(cuda_stream stream, cell_list_options<T, Dim> const& options);
+    cells_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options);
 
-    /// One set is both targets and sources. If the points are refused, the list is unchanged.
-    void build(columns const& targets, columns const& sources, bool one_set, T cutoff);
+    void build(columns const& targets, columns const& sources, bool one_set, T cutoff) override;
 
     /// The same values are now in other columns.
     void bind(columns const& targets, columns const& sources)
@@ -45,11 +42,13 @@ namespace nearfield::detail
       source_x_ = sources;
     }
 
-    [[nodiscard]] cuda_stream stream() const { return stream_; }
-    [[nodiscard]] bool one_set() const { return one_set_; }
-    [[nodiscard]] cell_grid<T, Dim> const& grid() const { return grid_; }
-    [[nodiscard]] columns const& target_x() const { return target_x_; }
-    [[nodiscard]] columns const& source_x() const { return source_x_; }
+    [[nodiscard]] cuda_stream stream() const override { return stream_; }
+    [[nodiscard]] bool one_set() const override { return one_set_; }
+    [[nodiscard]] cell_grid<T, Dim> const& grid() const override { return grid_; }
+    [[nodiscard]] columns const& target_x() const override { return target_x_; }
+    [[nodiscard]] columns const& source_x() const override { return source_x_; }
+    [[nodiscard]] std::span<index_type const> target_order() override { return order(targets()); }
+    [[nodiscard]] std::span<index_type const> source_order() override { return order(sources()); }
     [[nodiscard]] sorted_points const& targets() const { return targets_; }
     [[nodiscard]] sorted_points const& sources() const { return one_set_ ? targets_ : sources_; }
     [[nodiscard]] cell_mail<Dim>& mail() { return *mail_; }
@@ -82,6 +81,11 @@ namespace nearfield::detail
     }
 
   private:
+    [[nodiscard]] std::span<index_type const> order(sorted_points const& points)
+    {
+      rank();
+      return {points.order.data(), points.order.size()};
+    }
     void build(found_grid<T, Dim>&& found, columns const& targets, columns const& sources,
                bool one_set);
     [[nodiscard]] cell_of_point<T, Dim> cells() const
@@ -110,8 +114,15 @@ namespace nearfield::detail
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };
 
-  extern template class device_cells<float, 2>;
-  extern template class device_cells<float, 3>;
-  extern template class device_cells<double, 2>;
-  extern template class device_cells<double, 3>;
+  /// What make() made: there are no other cells.
+  template <class T, int Dim>
+  cells_on_gpu<T, Dim>& on_gpu(device_cells<T, Dim>& cells)
+  {
+    return static_cast<cells_on_gpu<T, Dim>&>(cells);
+  }
+
+  extern template class cells_on_gpu<float, 2>;
+  extern template class cells_on_gpu<float, 3>;
+  extern template class cells_on_gpu<double, 2>;
+  extern template class cells_on_gpu<double, 3>;
 }

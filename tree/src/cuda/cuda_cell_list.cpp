@@ -1,11 +1,6 @@
-#pragma once
-
 #include <nearfield/tree/cuda.hpp>
 
-#include <memory>
-
-/// \file
-/// The public class over device_cells: those of instantiate.cu.in or, in a build without CUDA, of no_cells.hpp.
+#include "device_cells.hpp"
 
 namespace nearfield
 {
@@ -13,7 +8,7 @@ namespace nearfield
   cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend where, columns const& points,
                                          std::type_identity_t<T> cutoff,
                                          std::type_identity_t<options_type> const& options)
-      : cells_(std::make_unique<detail::device_cells<T, Dim>>(where.stream, options))
+      : cells_(detail::device_cells<T, Dim>::make(where.stream, options))
   {
     cells_->build(points, points, true, cutoff);
   }
@@ -22,7 +17,7 @@ namespace nearfield
   cuda_cell_list<T, Dim>::cuda_cell_list(cuda_backend where, columns const& queries,
                                          columns const& points, std::type_identity_t<T> cutoff,
                                          std::type_identity_t<options_type> const& options)
-      : cells_(std::make_unique<detail::device_cells<T, Dim>>(where.stream, options))
+      : cells_(detail::device_cells<T, Dim>::make(where.stream, options))
   {
     cells_->build(queries, points, false, cutoff);
   }
@@ -83,15 +78,16 @@ namespace nearfield
   template <class T, int Dim>
   std::span<index_type const> cuda_cell_list<T, Dim>::target_order()
   {
-    cells_->rank();
-    auto const& order = cells_->targets().order;
-    return {order.data(), order.size()};
+    return cells_->target_order();
   }
   template <class T, int Dim>
   std::span<index_type const> cuda_cell_list<T, Dim>::source_order()
   {
-    cells_->rank();
-    auto const& order = cells_->sources().order;
-    return {order.data(), order.size()};
+    return cells_->source_order();
   }
+
+  template class cuda_cell_list<float, 2>;
+  template class cuda_cell_list<float, 3>;
+  template class cuda_cell_list<double, 2>;
+  template class cuda_cell_list<double, 3>;
 }

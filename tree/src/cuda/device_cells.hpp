@@ -1,0 +1,34 @@
+#pragma once
+
+#include <nearfield/tree/cuda.hpp>
+
+#include <memory>
+#include <span>
+
+namespace nearfield::detail
+{
+  /// One or two sets of points on a GPU, sorted by cell: what a cuda_cell_list owns.
+  template <class T, int Dim>
+  class device_cells
+  {
+  public:
+    using columns = soa<T const, Dim>;
+
+    /// Throws nearfield::error if there is no GPU, or if nearfield was built without CUDA.
+    static std::unique_ptr<device_cells> make(cuda_stream stream,
+                                              cell_list_options<T, Dim> const& options);
+    virtual ~device_cells() = default;
+
+    /// One set is both targets and sources. If the points are refused, the list is unchanged.
+    virtual void build(columns const& targets, columns const& sources, bool one_set, T cutoff) = 0;
+
+    [[nodiscard]] virtual cuda_stream stream() const = 0;
+    [[nodiscard]] virtual bool one_set() const = 0;
+    [[nodiscard]] virtual cell_grid<T, Dim> const& grid() const = 0;
+    [[nodiscard]] virtual columns const& target_x() const = 0;
+    [[nodiscard]] virtual columns const& source_x() const = 0;
+    /// In device memory, ascending inside cells.
+    [[nodiscard]] virtual std::span<index_type const> target_order() = 0;
+    [[nodiscard]] virtual std::span<index_type const> source_order() = 0;
+  };
+}
