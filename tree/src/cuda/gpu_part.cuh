@@ -2,8 +2,8 @@
 
 #include "../keys.hpp"
 #include "../part_lists.hpp"
-#include "device_tree.cuh"
 #include "staging.hpp"
+#include "tree_on_gpu.cuh"
 
 #include <nearfield/core/executor.hpp>
 #include <nearfield/cuda/device_array.hpp>

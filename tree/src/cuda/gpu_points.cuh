@@ -1,7 +1,6 @@
 #pragma once
 
 #include "bounds.cuh"
-#include "device_tree.cuh"
 #include "gpu_part.cuh"
 #include "gpu_points.hpp"
 #include "launch.cuh"
@@ -11,6 +10,7 @@
 #include "staging.hpp"
 #include "starts.cuh"
 #include "tree_keys.cuh"
+#include "tree_on_gpu.cuh"
 #include "united_rows.cuh"
 
 #include <nearfield/core/error.hpp>
@@ -219,7 +219,7 @@ namespace nearfield::detail
         options.max_leaf_size = static_cast<int>(max_leaf_size);
       else
         options.level = layout_.level;
-      device_tree<Dim>(stream_, options).make_part(std::move(united_keys_), owned, own_leaves_);
+      tree_on_gpu<Dim>(stream_, options).make_part(std::move(united_keys_), owned, own_leaves_);
       part_.emplace(stream_of_lists_, layout_, period_);
       return n_leaves();
     }

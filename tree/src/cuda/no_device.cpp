@@ -1,38 +1,37 @@
-// The cells, sorts and trees in a build without CUDA.
+// What only CUDA code can make, in a build without it.
 
-#include "cuda_tree.hpp"
 #include "device_cells.hpp"
+#include "device_tree.hpp"
 #include "gpu_points.hpp"
-#include "no_tree.hpp"
 #include "refuse_gpu.hpp"
 
-namespace nearfield
+namespace nearfield::detail
 {
-  template <class T, int Dim>
-  std::unique_ptr<detail::device_cells<T, Dim>>
-  detail::device_cells<T, Dim>::make(cuda_stream, cell_list_options<T, Dim> const&)
+  template <int Dim>
+  std::unique_ptr<device_tree<Dim>> device_tree<Dim>::make(cuda_stream, tree_options<Dim> const&)
   {
     refuse_gpu();
   }
   template <class T, int Dim>
-  std::unique_ptr<detail::gpu_points<T, Dim>> detail::gpu_points<T, Dim>::make(int, executor&)
+  std::unique_ptr<device_cells<T, Dim>> device_cells<T, Dim>::make(cuda_stream,
+                                                                   cell_list_options<T, Dim> const&)
+  {
+    refuse_gpu();
+  }
+  template <class T, int Dim>
+  std::unique_ptr<gpu_points<T, Dim>> gpu_points<T, Dim>::make(int, executor&)
   {
     refuse_gpu();
   }
 
-  template class cuda_tree<2>;
-  template class cuda_tree<3>;
-
-#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
-  template cuda_tree<Dim>::cuda_tree(cuda_backend, detail::device_positions<T, Dim> const&,        \
-                                     tree_options<Dim> const&);                                    \
-  template class detail::device_cells<T, Dim>;                                                     \
-  template class detail::gpu_points<T, Dim>;                                                       \
-  template void cuda_tree<Dim>::build(detail::device_positions<T, Dim> const&);                    \
-  template void cuda_tree<Dim>::enqueue(detail::device_positions<T, Dim> const&);
-  NEARFIELD_INSTANTIATE(float, 2)
-  NEARFIELD_INSTANTIATE(float, 3)
-  NEARFIELD_INSTANTIATE(double, 2)
-  NEARFIELD_INSTANTIATE(double, 3)
-#undef NEARFIELD_INSTANTIATE
+  template class device_tree<2>;
+  template class device_tree<3>;
+  template class device_cells<float, 2>;
+  template class device_cells<float, 3>;
+  template class device_cells<double, 2>;
+  template class device_cells<double, 3>;
+  template class gpu_points<float, 2>;
+  template class gpu_points<float, 3>;
+  template class gpu_points<double, 2>;
+  template class gpu_points<double, 3>;
 }

@@ -4,11 +4,11 @@
 #include "../keys.hpp"
 #include "bounds.cuh"
 #include "device_axis.cuh"
-#include "device_tree.cuh"
 #include "launch.cuh"
 #include "points.cuh"
 #include "primitives.hpp"
 #include "trace.hpp"
+#include "tree_on_gpu.cuh"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -184,7 +184,7 @@ namespace nearfield::detail
 
   template <int Dim>
   template <class T>
-  void device_tree<Dim>::sort(device_positions<T, Dim> const& points, sets& sorted,
+  void tree_on_gpu<Dim>::sort(device_positions<T, Dim> const& points, sets& sorted,
                               tree_tables<Dim>& to, cut_root const* cut)
   {
     std::array<device_points<T, Dim>, 2> const all{device_points<T, Dim>(points.targets),
@@ -264,7 +264,7 @@ namespace nearfield::detail
 
   template <int Dim>
   template <class T>
-  bool device_tree<Dim>::cut_gaps_of(device_positions<T, Dim> const& points,
+  bool tree_on_gpu<Dim>::cut_gaps_of(device_positions<T, Dim> const& points,
                                      tree_tables<Dim> const& tables, cut_root& cut) const
   {
     list_report const& built = built_->lists;
@@ -300,7 +300,7 @@ namespace nearfield::detail
 
   template <int Dim>
   template <class T>
-  void device_tree<Dim>::build(device_positions<T, Dim> const& points)
+  void tree_on_gpu<Dim>::build_points(device_positions<T, Dim> const& points)
   {
     check_positions(points, options_);
     tree_tables<Dim> tables;
@@ -332,7 +332,7 @@ namespace nearfield::detail
 
   template <int Dim>
   template <class T>
-  void device_tree<Dim>::enqueue(device_positions<T, Dim> const& points)
+  void tree_on_gpu<Dim>::enqueue_points(device_positions<T, Dim> const& points)
   {
     check_positions(points, options_);
     if (points.one_set != one_set_ || points.targets.size() != tables_.n_targets ||

@@ -2,9 +2,9 @@
 
 #include "../keys.hpp"
 #include "../leaves.hpp"
-#include "device_tree.cuh"
 #include "launch.cuh"
 #include "starts.cuh"
+#include "tree_on_gpu.cuh"
 
 #include <cstdint>
 

@@ -2,10 +2,10 @@
 
 #include "../images.hpp"
 #include "../keys.hpp"
-#include "device_tree.cuh"
 #include "launch.cuh"
 #include "scratch.cuh"
 #include "trace.hpp"
+#include "tree_on_gpu.cuh"
 
 #include <cstdint>
 

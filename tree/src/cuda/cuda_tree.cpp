@@ -1,19 +1,16 @@
-#pragma once
+#include <nearfield/tree/cuda_tree.hpp>
 
 #include "../images.hpp"
+#include "device_tree.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/numbers.hpp>
 #include <nearfield/cuda/device_array.hpp>
-#include <nearfield/tree/cuda_tree.hpp>
 #include <nearfield/tree/leaf_size.hpp>
 
 #include <algorithm>
 #include <utility>
 #include <vector>
-
-/// \file
-/// The public class over device_tree: that of cuda_tree.cu or, in a build without CUDA, of no_device.cpp.
 
 namespace nearfield
 {
@@ -146,7 +143,7 @@ namespace nearfield
     if (has_one_set())
       result.half = {boxes, tables.own.data(), tables.half_offsets.data(),
                      tables.half_ranges.data(), tree_->shifts().data()};
-    result.n_leaves = tree_->leaves_on_device();
+    result.n_leaves = &tables.report.data()->lists.usable;
     result.target_order = target_order();
     result.source_order = source_order();
     result.one_set = has_one_set();
@@ -202,7 +199,7 @@ namespace nearfield
     if (!options.level && options.max_leaf_size == automatic)
       options.max_leaf_size = detail::choose_leaf_size(where, points, options).max_leaf_size;
     options.costs = nullptr; // they need not live as long
-    tree_ = std::make_unique<detail::device_tree<Dim>>(where.stream, options);
+    tree_ = detail::device_tree<Dim>::make(where.stream, options);
     tree_->build(points);
   }
   template <int Dim>
@@ -217,4 +214,18 @@ namespace nearfield
   {
     tree_->enqueue(points);
   }
+
+  template class cuda_tree<2>;
+  template class cuda_tree<3>;
+
+#define NEARFIELD_INSTANTIATE(T, Dim)                                                              \
+  template cuda_tree<Dim>::cuda_tree(cuda_backend, detail::device_positions<T, Dim> const&,        \
+                                     tree_options<Dim> const&);                                    \
+  template void cuda_tree<Dim>::build(detail::device_positions<T, Dim> const&);                    \
+  template void cuda_tree<Dim>::enqueue(detail::device_positions<T, Dim> const&);
+  NEARFIELD_INSTANTIATE(float, 2)
+  NEARFIELD_INSTANTIATE(float, 3)
+  NEARFIELD_INSTANTIATE(double, 2)
+  NEARFIELD_INSTANTIATE(double, 3)
+#undef NEARFIELD_INSTANTIATE
 }

@@ -1,15 +1,13 @@
 #pragma once
 
 #include "../images.hpp"
-#include "../keys.hpp"
 #include "../leaves.hpp"
 #include "bounds.cuh"
+#include "device_tree.hpp"
 #include "pinned.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
-#include <nearfield/cuda/device_array.hpp>
-#include <nearfield/tree/cuda_tree.hpp>
 
 #include <array>
 #include <cstdint>
@@ -23,59 +21,6 @@
 
 namespace nearfield::detail
 {
-  /// What the kernels find in leaves and lists, which may be made again.
-  struct list_report
-  {
-    std::uint32_t leaves;              ///< the number of leaves
-    std::uint32_t usable;              ///< the same if leaves and lists fit the arrays, otherwise 0
-    std::uint32_t depth, largest;      ///< as in cuda_tree
-    std::uint32_t long_rows;           ///< rows of more neighbours than a warp sorts
-    std::uint32_t leaves_of_size[32];  ///< as in device_leaves
-    std::uint64_t ranges, half_ranges; ///< in the lists
-    unsigned long long neighbours;     ///< pairs of leaves that meet, in both orders
-    unsigned long long pairs;          ///< of a target and a source
-  };
-
-  /// What the kernels of a build find.
-  template <int Dim>
-  struct tree_report
-  {
-    list_report lists;
-    double centre[Dim], half_width; ///< the root
-    std::uint32_t
-        invalid; ///< not 0: a point is not finite or outside the root, or the root is too large
-    std::uint32_t heads[2]; ///< leaves with targets, and with sources
-    std::uint32_t done;     ///< not 0 once the host may read the others
-  };
-
-  /// The lengths of arrays.
-  struct tree_capacity
-  {
-    std::size_t leaves = 0, neighbours = 0, ranges = 0, half_ranges = 0;
-
-    [[nodiscard]] bool holds(list_report const& found) const
-    {
-      return found.leaves <= leaves && found.neighbours <= neighbours && found.ranges <= ranges &&
-             found.half_ranges <= half_ranges;
-    }
-  };
-
-  /// The tables of a tree, in arrays that may be longer.
-  template <int Dim>
-  struct tree_tables
-  {
-    device_array<std::uint64_t> keys; ///< the smallest key of each leaf
-    device_array<leaf_cell<Dim>> cells;
-    device_array<index_type> target_offsets, source_offsets;
-    device_array<index_type> target_order, source_order;
-    device_array<source_range> own;
-    device_array<index_type> range_offsets, half_offsets;
-    device_array<source_range> ranges, half_ranges;
-    device_array<tree_report<Dim>> report;
-    tree_capacity capacity;                   ///< what the arrays have room for
-    std::size_t n_targets = 0, n_sources = 0; ///< the latter 0 for one set
-  };
-
   /// Makes the array at least n values long.
   template <class T>
   void fit(device_array<T>& array, std::size_t n, cuda_stream stream, char const* what)
@@ -97,10 +42,10 @@ namespace nearfield::detail
   struct leaf_heads;
 
   template <int Dim>
-  class device_tree
+  class tree_on_gpu final : public device_tree<Dim>
   {
   public:
-    device_tree(cuda_stream stream, tree_options<Dim> const& options)
+    tree_on_gpu(cuda_stream stream, tree_options<Dim> const& options)
         : stream_((check(options), stream)), options_(options), built_("build_tree: pinned memory"),
           enqueued_("build_tree: pinned memory")
     {
@@ -108,37 +53,37 @@ namespace nearfield::detail
       if (!shifts.empty()) shifts_ = device_array<std::array<double, 3>>(std::span(shifts), stream);
     }
 
-    template <class T>
-    void build(device_positions<T, Dim> const& points);
-    template <class T>
-    void enqueue(device_positions<T, Dim> const& points);
-    void finish();
-    void reserve(double factor);
+    void build(device_positions<float, Dim> const& points) override { build_points(points); }
+    void build(device_positions<double, Dim> const& points) override { build_points(points); }
+    void enqueue(device_positions<float, Dim> const& points) override { enqueue_points(points); }
+    void enqueue(device_positions<double, Dim> const& points) override { enqueue_points(points); }
+    void finish() override;
+    void reserve(double factor) override;
 
     /// Makes the leaves of one set of sorted points of a part of a tree in `tables`, which have room for no more; this
     /// object keeps nothing of them.
     void make_part(device_array<std::uint64_t>&& keys, curve_range const& owned,
                    tree_tables<Dim>& tables);
 
-    [[nodiscard]] cuda_stream stream() const { return stream_; }
-    [[nodiscard]] tree_options<Dim> const& options() const { return options_; }
-    [[nodiscard]] cube<Dim> const& root() const { return root_; }
-    [[nodiscard]] tree_pieces<Dim> const& pieces() const { return pieces_; }
-    [[nodiscard]] tree_report<Dim> const& found() const { return found_; }
-    [[nodiscard]] tree_tables<Dim> const& tables() const { return tables_; }
-    [[nodiscard]] bool one_set() const { return one_set_; }
-    [[nodiscard]] index_type const* leaves_on_device() const
-    {
-      return &tables_.report.data()->lists.usable;
-    }
-    /// Of the lists, in device memory; none without periods.
-    [[nodiscard]] std::span<std::array<double, 3> const> shifts() const
+    [[nodiscard]] cuda_stream stream() const override { return stream_; }
+    [[nodiscard]] tree_options<Dim> const& options() const override { return options_; }
+    [[nodiscard]] cube<Dim> const& root() const override { return root_; }
+    [[nodiscard]] tree_pieces<Dim> const& pieces() const override { return pieces_; }
+    [[nodiscard]] tree_report<Dim> const& found() const override { return found_; }
+    [[nodiscard]] tree_tables<Dim> const& tables() const override { return tables_; }
+    [[nodiscard]] bool one_set() const override { return one_set_; }
+    [[nodiscard]] std::span<std::array<double, 3> const> shifts() const override
     {
       return {shifts_.data(), shifts_.size()};
     }
-    [[nodiscard]] bool is_known() const { return is_known_; }
-    /// Sets what the host knows of the numbers of leaves.
-    void limit(device_leaves& leaves) const;
+    [[nodiscard]] bool is_known() const override { return is_known_; }
+    void limit(device_leaves& leaves) const override;
+
+    // compiled for each T apart
+    template <class T>
+    void build_points(device_positions<T, Dim> const& points);
+    template <class T>
+    void enqueue_points(device_positions<T, Dim> const& points);
 
   private:
     static void check(tree_options<Dim> const& options)
@@ -197,6 +142,9 @@ namespace nearfield::detail
     bool is_whole_ = true; ///< no enqueue() ended halfway
     bool is_known_ = true; ///< what the host knows is of the tables
   };
+
+  extern template class tree_on_gpu<2>;
+  extern template class tree_on_gpu<3>;
 
   /// How a tree with these options numbers its boxes. The options are valid.
   template <int Dim>

@@ -1,11 +1,10 @@
 // Trees of a GPU: what does not depend on the type of coordinates.
-#include "cuda_tree.hpp"
-#include "device_tree.cuh"
 #include "primitives.hpp"
 #include "scratch.cuh"
 #include "trace.hpp"
 #include "tree_leaves.cuh"
 #include "tree_lists.cuh"
+#include "tree_on_gpu.cuh"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device.hpp>
@@ -65,7 +64,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::find_heads(sets& sorted, tree_tables<Dim>& to, curve_range const& owned)
+  void tree_on_gpu<Dim>::find_heads(sets& sorted, tree_tables<Dim>& to, curve_range const& owned)
   {
     bool const is_adaptive = !options_.level;
     std::array<key_column, 2> columns;
@@ -119,7 +118,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  leaf_heads<Dim> device_tree<Dim>::heads_of(sorted_keys const& set, int s,
+  leaf_heads<Dim> tree_on_gpu<Dim>::heads_of(sorted_keys const& set, int s,
                                              tree_tables<Dim>& to) const
   {
     key_layout const layout = layout_of_valid(options_);
@@ -132,7 +131,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::make_tables(sets const& sorted, bool one_set, tree_tables<Dim>& to)
+  void tree_on_gpu<Dim>::make_tables(sets const& sorted, bool one_set, tree_tables<Dim>& to)
   {
     std::size_t const n = to.n_targets + to.n_sources;
     if (n > 0) to.capacity = next_.leaves > 0 ? next_ : first_capacity(n, options_);
@@ -156,7 +155,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  tree_capacity device_tree<Dim>::capacity_for(list_report const& found,
+  tree_capacity tree_on_gpu<Dim>::capacity_for(list_report const& found,
                                                tree_capacity const& had) const
   {
     auto const more = [this](std::size_t n)
@@ -180,7 +179,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::make_leaves(sets const& sorted, bool one_set, tree_tables<Dim>& to)
+  void tree_on_gpu<Dim>::make_leaves(sets const& sorted, bool one_set, tree_tables<Dim>& to)
   {
     char const* const what = "build_tree: leaves";
     std::size_t const n_leaves = to.capacity.leaves;
@@ -221,7 +220,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::make_part(device_array<std::uint64_t>&& keys, curve_range const& owned,
+  void tree_on_gpu<Dim>::make_part(device_array<std::uint64_t>&& keys, curve_range const& owned,
                                    tree_tables<Dim>& tables)
   {
     tables = {};
@@ -238,7 +237,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::make_lists(bool one_set, tree_tables<Dim>& to)
+  void tree_on_gpu<Dim>::make_lists(bool one_set, tree_tables<Dim>& to)
   {
     char const* const what = "build_tree: lists";
     tree_capacity const& capacity = to.capacity;
@@ -282,14 +281,14 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::report(tree_tables<Dim> const& tables, pinned<tree_report<Dim>> const& to)
+  void tree_on_gpu<Dim>::report(tree_tables<Dim> const& tables, pinned<tree_report<Dim>> const& to)
   {
     tell_host<Dim><<<1, 1, 0, stream_>>>(tables.report.data(), &*to);
     check_cuda(cudaGetLastError(), "build_tree: tell_host");
   }
 
   template <int Dim>
-  void device_tree<Dim>::finish()
+  void tree_on_gpu<Dim>::finish()
   {
     synchronize(stream_);
     if (!complain_) return;
@@ -307,7 +306,7 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::learn(tree_report<Dim> const& told)
+  void tree_on_gpu<Dim>::learn(tree_report<Dim> const& told)
   {
     found_ = told;
     is_known_ = true;
@@ -324,14 +323,14 @@ namespace nearfield::detail
   }
 
   template <int Dim>
-  void device_tree<Dim>::reserve(double factor)
+  void tree_on_gpu<Dim>::reserve(double factor)
   {
     slack_ = factor;
     if (next_.leaves > 0) next_ = capacity_for(found_.lists, tables_.capacity);
   }
 
   template <int Dim>
-  void device_tree<Dim>::limit(device_leaves& leaves) const
+  void tree_on_gpu<Dim>::limit(device_leaves& leaves) const
   {
     // graphs may have changed what was known after enqueue()
     leaves.most_leaves =
@@ -339,12 +338,16 @@ namespace nearfield::detail
     if (!complain_)
       std::copy_n(found_.lists.leaves_of_size, 32, leaves.leaves_of_size.emplace().begin());
   }
-}
 
-namespace nearfield
-{
-  template class detail::device_tree<2>;
-  template class detail::device_tree<3>;
-  template class cuda_tree<2>;
-  template class cuda_tree<3>;
+  template <int Dim>
+  std::unique_ptr<device_tree<Dim>> device_tree<Dim>::make(cuda_stream stream,
+                                                           tree_options<Dim> const& options)
+  {
+    return std::make_unique<tree_on_gpu<Dim>>(stream, options);
+  }
+
+  template class tree_on_gpu<2>;
+  template class tree_on_gpu<3>;
+  template class device_tree<2>;
+  template class device_tree<3>;
 }
