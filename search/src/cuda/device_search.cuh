@@ -78,9 +78,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_counts device_search(device_cells<T, Dim>& given, count_pairs const& what)
+  device_counts search(cells_on_gpu<T, Dim>& cells, count_pairs const& what)
   {
-    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, what.per_point && what.which == pairs::half);
     device_counts result;
     if (what.per_point)
@@ -95,9 +94,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_coo<T, Dim> device_search(device_cells<T, Dim>& given, to_coo const& what)
+  device_coo<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_coo const& what)
   {
-    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint32_t const n_items = run.n_items(), n = cells.targets().n;
@@ -158,9 +156,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_csr<T, Dim> device_search(device_cells<T, Dim>& given, to_csr const& what)
+  device_csr<T, Dim> search(cells_on_gpu<T, Dim>& cells, to_csr const& what)
   {
-    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint32_t const n = cells.targets().n;
@@ -215,9 +212,8 @@ namespace nearfield::detail
   }
 
   template <class T, int Dim>
-  device_table device_search(device_cells<T, Dim>& given, to_table const& what)
+  device_table search(cells_on_gpu<T, Dim>& cells, to_table const& what)
   {
-    cells_on_gpu<T, Dim>& cells = on_gpu(given);
     device_search_run<T, Dim> run(cells, what.which, true);
     cuda_stream const stream = run.stream();
     std::uint64_t const n = cells.targets().n;
@@ -234,5 +230,12 @@ namespace nearfield::detail
     run.template launch<search_stage::fill>();
     result.overflow = run.answer().overflow != 0;
     return result;
+  }
+
+  template <class Result, class T, int Dim, class Sink>
+  Result device_search(device_cells<T, Dim>& cells, Sink const& what)
+  {
+    // what make() made: there are no other cells
+    return search(static_cast<cells_on_gpu<T, Dim>&>(cells), what);
   }
 }

@@ -114,13 +114,6 @@ namespace nearfield::detail
     pinned<cell_mail<Dim>> mail_{"cuda_cell_list: cudaMallocHost"};
   };
 
-  /// What make() made: there are no other cells.
-  template <class T, int Dim>
-  cells_on_gpu<T, Dim>& on_gpu(device_cells<T, Dim>& cells)
-  {
-    return static_cast<cells_on_gpu<T, Dim>&>(cells);
-  }
-
   extern template class cells_on_gpu<float, 2>;
   extern template class cells_on_gpu<float, 3>;
   extern template class cells_on_gpu<double, 2>;

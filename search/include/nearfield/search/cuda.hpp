@@ -92,14 +92,19 @@ namespace nearfield
   {
     NEARFIELD_API void check_same_stream(cuda_stream where, cuda_stream of_list);
 
+    // what a search for `what` gives
     template <class T, int Dim>
-    NEARFIELD_API device_counts device_search(device_cells<T, Dim>& cells, count_pairs const& what);
+    device_counts device_result(count_pairs const& what);
     template <class T, int Dim>
-    NEARFIELD_API device_coo<T, Dim> device_search(device_cells<T, Dim>& cells, to_coo const& what);
+    device_coo<T, Dim> device_result(to_coo const& what);
     template <class T, int Dim>
-    NEARFIELD_API device_csr<T, Dim> device_search(device_cells<T, Dim>& cells, to_csr const& what);
+    device_csr<T, Dim> device_result(to_csr const& what);
     template <class T, int Dim>
-    NEARFIELD_API device_table device_search(device_cells<T, Dim>& cells, to_table const& what);
+    device_table device_result(to_table const& what);
+
+    // a shared library shows it, since it shows its template arguments
+    template <class Result, class T, int Dim, class Sink>
+    NEARFIELD_API Result device_search(device_cells<T, Dim>& cells, Sink const& what);
   }
 
   /// All pairs closer than the cutoff: `what` is count_pairs, to_coo, to_csr or to_table, and the result is
@@ -111,7 +116,8 @@ namespace nearfield
   auto radius_search(cuda_backend where, cuda_cell_list<T, Dim>& cells, Sink const& what)
   {
     detail::check_same_stream(where.stream, cells.stream());
-    return detail::device_search(cells.on_device(), what);
+    using result = decltype(detail::device_result<T, Dim>(what));
+    return detail::device_search<result>(cells.on_device(), what);
   }
 
 #define NEARFIELD_CUDA_SEARCH(T, Dim)                                                              \

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nearfield/core/boxes.hpp>
+#include <nearfield/core/config.hpp>
 #include <nearfield/search/page_array.hpp>
 
 #include <array>
@@ -34,7 +35,7 @@ namespace nearfield
 
   /// The number of pairs and, if asked for, of each point in such a list: all of its neighbours in a full
   /// list, those of later position in a half list.
-  struct count_pairs
+  struct NEARFIELD_API count_pairs
   {
     pairs which = pairs::half; ///< which pairs are counted
     /// also fill pair_counts::per_point
@@ -42,7 +43,7 @@ namespace nearfield
   };
 
   /// A list with one row per point.
-  struct to_csr
+  struct NEARFIELD_API to_csr
   {
     pairs which = pairs::full; ///< which pairs are listed
     bool sorted = false;       ///< sort rows by index
@@ -55,7 +56,7 @@ namespace nearfield
   };
 
   /// A list of pairs in two columns.
-  struct to_coo
+  struct NEARFIELD_API to_coo
   {
     pairs which = pairs::half; ///< which pairs are listed
     bool sorted = false;       ///< lexicographic, by index
@@ -68,7 +69,7 @@ namespace nearfield
   };
 
   /// A table with `width` entries per point.
-  struct to_table
+  struct NEARFIELD_API to_table
   {
     pairs which = pairs::full; ///< which pairs are listed
     /// 1 or more
