@@ -1,27 +1,24 @@
-// Stubs for a build without CUDA; their errors say how to get one with it.
+// What only CUDA code can make, in a build without it.
 
-#include <nearfield/core/error.hpp>
-#include <nearfield/cuda/device.hpp>
+#include "refuse_gpu.hpp"
+
 #include <nearfield/p2p/cuda.hpp>
 
 namespace nearfield
 {
   cuda_list::cuda_list(cuda_stream, device_leaves const&, bool)
   {
-    throw error("cuda: " + cuda_problem(), error_kind::not_available);
+    detail::refuse_gpu();
   }
-}
 
-namespace nearfield::detail
-{
   template <>
-  cuda_kernels<float> builtin_cuda_kernels<float>(int)
+  cuda_kernels<float> detail::builtin_cuda_kernels(int)
   {
-    throw error("cuda: " + cuda_problem(), error_kind::not_available);
+    refuse_gpu();
   }
   template <>
-  cuda_kernels<double> builtin_cuda_kernels<double>(int)
+  cuda_kernels<double> detail::builtin_cuda_kernels(int)
   {
-    throw error("cuda: " + cuda_problem(), error_kind::not_available);
+    refuse_gpu();
   }
 }
