@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
@@ -39,7 +40,7 @@ namespace nearfield::app
                              std::lock_guard const lock(mutex);
                              ranges[c].add(found);
                            }});
-      staging_.upload(threads_, columns, nullptr);
+      staging_->upload(threads_, columns, nullptr);
       return ranges;
     }
 
@@ -55,7 +56,7 @@ namespace nearfield::app
                              std::copy_n(static_cast<T const*>(piece), n,
                                          to[c].begin() + static_cast<std::ptrdiff_t>(first));
                            }});
-      staging_.download(threads_, columns, nullptr);
+      staging_->download(threads_, columns, nullptr);
     }
 
     /// Gives the columns n values each; the threads touch new memory first.
@@ -73,6 +74,7 @@ namespace nearfield::app
 
   private:
     threads threads_{8}; // enough to keep the bus busy
-    nearfield::detail::staging staging_{threads_.workers()};
+    std::unique_ptr<nearfield::detail::staging> staging_ =
+        nearfield::detail::staging::make(threads_.workers());
   };
 }

@@ -77,20 +77,20 @@ namespace nearfield::test
     for (int const n_threads : {1, 2, 8})
     {
       threads on(n_threads);
-      staging bus(n_threads);
+      auto const bus = staging::make(n_threads);
       for (std::size_t const n : sizes(sizeof(T)))
       {
         SCOPED_TRACE(std::to_string(n_threads) + " threads, " + std::to_string(n) + " values");
         auto const x = this->values(n, 1), y = this->values(n / 2 + 1, 1'000'000'000);
         device_array<T> there_x(x.size()), there_y(y.size());
-        bus.upload(on, std::vector{this->out_of(x, there_x), this->out_of(y, there_y)}, nullptr);
+        bus->upload(on, std::vector{this->out_of(x, there_x), this->out_of(y, there_y)}, nullptr);
         // by the driver's own copy
         std::vector<T> plain(x.size());
         there_x.copy_to(plain);
         EXPECT_TRUE(plain == x);
         std::vector<T> back_x(x.size()), back_y(y.size());
-        bus.download(on, std::vector{this->into(there_x, back_x), this->into(there_y, back_y)},
-                     nullptr);
+        bus->download(on, std::vector{this->into(there_x, back_x), this->into(there_y, back_y)},
+                      nullptr);
         EXPECT_TRUE(back_x == x);
         EXPECT_TRUE(back_y == y);
       }
@@ -103,7 +103,7 @@ namespace nearfield::test
     using T = std::uint32_t;
     std::size_t const n = 1 << 20, page = 4096 / sizeof(T);
     threads on(2);
-    staging bus(2);
+    auto const bus = staging::make(2);
     struct pages
     {
       void operator()(T* memory) const { std::free(memory); }
@@ -137,7 +137,7 @@ namespace nearfield::test
         };
         return column;
       };
-      bus.upload(
+      bus->upload(
           on,
           std::vector{counted(detail::column_from(x.get() + begin, there_x.data(), n - begin)),
                       detail::column_from(y.get(), there_y.data(), n)},
@@ -150,10 +150,10 @@ namespace nearfield::test
       std::fill_n(x.get() + begin, n - begin, 0);
       std::fill_n(y.get(), n, 0);
       n_calls = 0;
-      bus.download(on,
-                   std::vector{counted(detail::column_to(x.get() + begin, there_x, n - begin)),
-                               detail::column_to(y.get(), there_y, n)},
-                   nullptr);
+      bus->download(on,
+                    std::vector{counted(detail::column_to(x.get() + begin, there_x, n - begin)),
+                                detail::column_to(y.get(), there_y, n)},
+                    nullptr);
       EXPECT_EQ(n_calls > 0, x_goes_through_pieces);
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(), x.get()));
       EXPECT_TRUE(std::equal(other.begin(), other.end(), y.get()));
@@ -185,7 +185,7 @@ namespace nearfield::test
     using T = std::uint32_t;
     std::size_t const n = 5'000'000;
     threads on(4);
-    staging bus(4);
+    auto const bus = staging::make(4);
     auto const x = staged<T>::values(n, 1);
     device_array<T> there(n);
     // long enough for a copy that does not wait to come first
@@ -201,12 +201,12 @@ namespace nearfield::test
     for (int repetition = 0; repetition < 2; ++repetition)
     {
       clear_late();
-      bus.upload(on, std::vector{staged<T>::out_of(x, there)}, nullptr);
+      bus->upload(on, std::vector{staged<T>::out_of(x, there)}, nullptr);
       std::vector<T> back(n);
-      bus.download(on, std::vector{staged<T>::into(there, back)}, nullptr);
+      bus->download(on, std::vector{staged<T>::into(there, back)}, nullptr);
       ASSERT_TRUE(back == x);
       clear_late();
-      bus.download(on, std::vector{staged<T>::into(there, back)}, nullptr);
+      bus->download(on, std::vector{staged<T>::into(there, back)}, nullptr);
       ASSERT_TRUE(back == std::vector<T>(n));
     }
   }
@@ -216,7 +216,7 @@ namespace nearfield::test
     using T = std::uint32_t;
     std::size_t const n = 3'000'000;
     threads on(4);
-    staging bus(4);
+    auto const bus = staging::make(4);
     auto const x = staged<T>::values(n, 7);
     device_array<T> there(n);
     auto failing = staged<T>::out_of(x, there);
@@ -225,10 +225,10 @@ namespace nearfield::test
     {
       if (++n_calls == 9) throw std::runtime_error("the ninth");
     };
-    EXPECT_THROW(bus.upload(on, std::vector{failing}, nullptr), std::runtime_error);
+    EXPECT_THROW(bus->upload(on, std::vector{failing}, nullptr), std::runtime_error);
     n_calls = 0;
-    EXPECT_THROW(bus.download(on, std::vector{failing}, nullptr), std::runtime_error);
-    bus.upload(on, std::vector{staged<T>::out_of(x, there)}, nullptr);
+    EXPECT_THROW(bus->download(on, std::vector{failing}, nullptr), std::runtime_error);
+    bus->upload(on, std::vector{staged<T>::out_of(x, there)}, nullptr);
     std::vector<T> back(n);
     there.copy_to(back);
     EXPECT_TRUE(back == x);

@@ -144,126 +144,125 @@ namespace nearfield::detail
       piece pieces_[2];
       cudaStream_t stream_ = nullptr;
     };
+
+    class lanes final : public staging
+    {
+    public:
+      explicit lanes(int n)
+      {
+        check_cuda(cudaGetDevice(&device_), "cudaGetDevice");
+        for (int i = 0; i < n; ++i) all_.push_back(std::make_unique<lane>());
+        make_room(least_piece);
+      }
+
+      void upload(executor& on, std::span<staged_column const> columns, cuda_stream stream) override
+      {
+        run(on, columns, stream, false, [](lane& with, auto next) { with.upload(next); });
+      }
+      void download(executor& on, std::span<staged_column const> columns,
+                    cuda_stream stream) override
+      {
+        run(on, columns, stream, true, [](lane& with, auto next) { with.download(next); });
+      }
+
+    private:
+      /// f(lane, next) on each thread, where next() deals out the parts of the columns that go through pieces.
+      template <class F>
+      void run(executor& on, std::span<staged_column const> all, cuda_stream stream,
+               bool is_to_host, F const& f)
+      {
+        synchronize(stream);
+        try
+        {
+          std::vector<staged_column> columns;
+          for (staged_column const& column : all)
+            if (!start_if_pinned(column, stream, is_to_host)) columns.push_back(column);
+          run_lanes(on, columns, f);
+          if (columns.size() < all.size()) synchronize(stream);
+        }
+        catch (...)
+        {
+          for (auto const& each : all_) settle(each->stream());
+          settle(stream);
+          throw;
+        }
+      }
+
+      /// Starts the copy of a column that the host has pinned; returns whether it has.
+      static bool start_if_pinned(staged_column const& column, cuda_stream stream, bool is_to_host)
+      {
+        std::size_t const bytes = column.size * column.value_bytes;
+        if (bytes == 0 || !column.pinnable || !is_pinned(column.pinnable, bytes)) return false;
+        void *from = column.pinnable, *to = column.values;
+        if (is_to_host) std::swap(from, to);
+        cudaError_t const result = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
+        if (result == cudaErrorInvalidValue) // some of its middle is not pinned
+        {
+          static_cast<void>(cudaGetLastError());
+          return false;
+        }
+        check_cuda(result, "staging: cudaMemcpyAsync");
+        return true;
+      }
+
+      template <class F>
+      void run_lanes(executor& on, std::span<staged_column const> columns, F const& f)
+      {
+        if (columns.empty()) return;
+        std::size_t bytes = 0;
+        for (staged_column const& column : columns) bytes += column.size * column.value_bytes;
+        std::size_t const piece_bytes =
+            make_room(std::clamp(std::bit_floor(bytes / (4 * all_.size())), least_piece, most_));
+        auto const parts = parts_of(columns, piece_bytes);
+        std::atomic<std::size_t> n_dealt{0};
+        auto const next = [&]() -> part const*
+        {
+          std::size_t const at = n_dealt++;
+          return at < parts.size() ? &parts[at] : nullptr;
+        };
+        auto const one = [&](int i)
+        {
+          check_cuda(cudaSetDevice(device_), "cudaSetDevice"); // it belongs to the thread
+          f(*all_[static_cast<std::size_t>(i)], next);
+        };
+        // a thread takes longer to start than to copy a piece
+        auto const n = static_cast<int>(std::min(
+            {all_.size(), 1 + bytes / piece_bytes, static_cast<std::size_t>(on.workers())}));
+        if (n > 1) return on.run(n, one);
+        on_device const here(device_);
+        one(0);
+      }
+
+      /// Returns the bytes that a piece may have: those wanted, or less where there is no memory for them.
+      std::size_t make_room(std::size_t wanted)
+      {
+        if (wanted <= room_) return wanted;
+        try
+        {
+          memory_.reset(static_cast<char*>(
+              pinned_allocate(2 * wanted * all_.size(), "staging: pinned memory")));
+        }
+        catch (error const& e)
+        {
+          if (room_ == 0 || e.kind() != error_kind::out_of_memory) throw;
+          return most_ = room_;
+        }
+        room_ = wanted;
+        for (std::size_t i = 0; i < all_.size(); ++i)
+          all_[i]->use(memory_.get() + 2 * room_ * i, room_);
+        return room_;
+      }
+
+      std::unique_ptr<char, void (*)(void*) noexcept> memory_{nullptr, pinned_free};
+      std::size_t room_ = 0;                   ///< for the bytes of a piece
+      std::size_t most_ = largest_piece;       ///< less, once there was no memory for them
+      std::vector<std::unique_ptr<lane>> all_; // ends before the memory
+      int device_ = 0;
+    };
   }
 
-  class staging::lanes
+  std::unique_ptr<staging> staging::make(int threads)
   {
-  public:
-    explicit lanes(int n)
-    {
-      check_cuda(cudaGetDevice(&device_), "cudaGetDevice");
-      for (int i = 0; i < n; ++i) all_.push_back(std::make_unique<lane>());
-      make_room(least_piece);
-    }
-
-    /// f(lane, next) on each thread, where next() deals out the parts of the columns that go through pieces.
-    template <class F>
-    void run(executor& on, std::span<staged_column const> all, cuda_stream stream, bool is_to_host,
-             F const& f)
-    {
-      synchronize(stream);
-      try
-      {
-        std::vector<staged_column> columns;
-        for (staged_column const& column : all)
-          if (!start_if_pinned(column, stream, is_to_host)) columns.push_back(column);
-        run_lanes(on, columns, f);
-        if (columns.size() < all.size()) synchronize(stream);
-      }
-      catch (...)
-      {
-        for (auto const& each : all_) settle(each->stream());
-        settle(stream);
-        throw;
-      }
-    }
-
-  private:
-    /// Starts the copy of a column that the host has pinned; returns whether it has.
-    static bool start_if_pinned(staged_column const& column, cuda_stream stream, bool is_to_host)
-    {
-      std::size_t const bytes = column.size * column.value_bytes;
-      if (bytes == 0 || !column.pinnable || !is_pinned(column.pinnable, bytes)) return false;
-      void *from = column.pinnable, *to = column.values;
-      if (is_to_host) std::swap(from, to);
-      cudaError_t const result = cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream);
-      if (result == cudaErrorInvalidValue) // some of its middle is not pinned
-      {
-        static_cast<void>(cudaGetLastError());
-        return false;
-      }
-      check_cuda(result, "staging: cudaMemcpyAsync");
-      return true;
-    }
-
-    template <class F>
-    void run_lanes(executor& on, std::span<staged_column const> columns, F const& f)
-    {
-      if (columns.empty()) return;
-      std::size_t bytes = 0;
-      for (staged_column const& column : columns) bytes += column.size * column.value_bytes;
-      std::size_t const piece_bytes =
-          make_room(std::clamp(std::bit_floor(bytes / (4 * all_.size())), least_piece, most_));
-      auto const parts = parts_of(columns, piece_bytes);
-      std::atomic<std::size_t> n_dealt{0};
-      auto const next = [&]() -> part const*
-      {
-        std::size_t const at = n_dealt++;
-        return at < parts.size() ? &parts[at] : nullptr;
-      };
-      auto const one = [&](int i)
-      {
-        check_cuda(cudaSetDevice(device_), "cudaSetDevice"); // it belongs to the thread
-        f(*all_[static_cast<std::size_t>(i)], next);
-      };
-      // a thread takes longer to start than to copy a piece
-      auto const n = static_cast<int>(
-          std::min({all_.size(), 1 + bytes / piece_bytes, static_cast<std::size_t>(on.workers())}));
-      if (n > 1) return on.run(n, one);
-      on_device const here(device_);
-      one(0);
-    }
-
-    /// Returns the bytes that a piece may have: those wanted, or less where there is no memory for them.
-    std::size_t make_room(std::size_t wanted)
-    {
-      if (wanted <= room_) return wanted;
-      try
-      {
-        memory_.reset(static_cast<char*>(
-            pinned_allocate(2 * wanted * all_.size(), "staging: pinned memory")));
-      }
-      catch (error const& e)
-      {
-        if (room_ == 0 || e.kind() != error_kind::out_of_memory) throw;
-        return most_ = room_;
-      }
-      room_ = wanted;
-      for (std::size_t i = 0; i < all_.size(); ++i)
-        all_[i]->use(memory_.get() + 2 * room_ * i, room_);
-      return room_;
-    }
-
-    std::unique_ptr<char, void (*)(void*) noexcept> memory_{nullptr, pinned_free};
-    std::size_t room_ = 0;                   ///< for the bytes of a piece
-    std::size_t most_ = largest_piece;       ///< less, once there was no memory for them
-    std::vector<std::unique_ptr<lane>> all_; // ends before the memory
-    int device_ = 0;
-  };
-
-  staging::staging(int threads)
-      : lanes_(std::make_unique<lanes>(std::clamp(threads, 1, most_threads)))
-  {}
-
-  staging::~staging() = default;
-
-  void staging::upload(executor& on, std::span<staged_column const> columns, cuda_stream stream)
-  {
-    lanes_->run(on, columns, stream, false, [](lane& with, auto next) { with.upload(next); });
-  }
-
-  void staging::download(executor& on, std::span<staged_column const> columns, cuda_stream stream)
-  {
-    lanes_->run(on, columns, stream, true, [](lane& with, auto next) { with.download(next); });
+    return std::make_unique<lanes>(std::clamp(threads, 1, most_threads));
   }
 }

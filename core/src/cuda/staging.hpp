@@ -64,19 +64,15 @@ namespace nearfield::detail
   public:
     /// For the current device, and as many threads at once, but no more than fill the bus. Throws nearfield::error if
     /// pinned memory is missing, or if nearfield was built without CUDA.
-    explicit staging(int threads);
-    staging(staging const&) = delete;
-    staging& operator=(staging const&) = delete;
-    ~staging();
+    static std::unique_ptr<staging> make(int threads);
+    virtual ~staging() = default;
 
     /// Host to device, when the work in `stream` is done; returns when the columns are there. Throws what `host`
     /// throws, and nearfield::error.
-    void upload(executor& on, std::span<staged_column const> columns, cuda_stream stream);
+    virtual void upload(executor& on, std::span<staged_column const> columns,
+                        cuda_stream stream) = 0;
     /// Device to host, likewise.
-    void download(executor& on, std::span<staged_column const> columns, cuda_stream stream);
-
-  private:
-    class lanes;
-    std::unique_ptr<lanes> lanes_;
+    virtual void download(executor& on, std::span<staged_column const> columns,
+                          cuda_stream stream) = 0;
   };
 }

@@ -53,7 +53,7 @@ namespace nearfield::detail
     points_on_gpu(int number, executor& on) : on_(on), number_(checked(number))
     {
       on_device const here(number_);
-      bus_.emplace(on.workers());
+      bus_ = staging::make(on.workers());
       check_cuda(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking),
                  "gpu_points: cudaStreamCreate");
       auto const destroy = [](cudaStream_t stream)
@@ -458,7 +458,7 @@ namespace nearfield::detail
     executor& on_;
     std::uint64_t most_kept_ = 0; ///< bytes
     int number_;
-    std::optional<staging> bus_;
+    std::unique_ptr<staging> bus_;
     cudaStream_t stream_ = nullptr;
     std::shared_ptr<CUstream_st> stream_of_lists_; ///< the same, which lists may outlive
     std::array<double, Dim> period_{};
