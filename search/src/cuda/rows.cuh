@@ -42,20 +42,54 @@ namespace nearfield::detail
     rows_on_gpu(cuda_stream stream, cell_list_options<T, Dim> const& options, std::size_t n_slabs);
 
     void sort(columns const& targets, columns const& sources, bool one_set, T cutoff) override;
-    void bind(columns const& targets, columns const& sources) override;
+    void bind(columns const& targets, columns const& sources) override
+    {
+      cells_.bind(targets, sources);
+    }
     void count(std::size_t k, pairs which, index_type first, index_type last, index_type* rows,
                std::uint64_t* offsets) override;
-    [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const override;
+    [[nodiscard]] std::uint64_t n_pairs(std::size_t k) const override
+    {
+      return slabs_[k].found->pairs;
+    }
     void leave_room(std::size_t k, std::uint64_t bytes) override;
     void fill(std::size_t k, index_type* i, index_type* j) override;
 
   private:
-    struct slab;
+    /// A range of positions, and what its count keeps for the fill.
+    struct slab
+    {
+      pairs which = pairs::half;
+      std::uint32_t first = 0, first_item = 0, n_items = 0;
+      /// the items' first positions; empty if they are those of all
+      device_array<std::uint32_t> clipped;
+      device_array<std::uint32_t> rows; ///< the number of pairs of each position
+      device_array<std::uint32_t> many; ///< items with masks in several batches
+      device_array<std::uint64_t> item_offsets;
+      std::optional<mask_arrays> masks;
+      search_counters* found = nullptr; ///< in pinned memory
+
+      void forget()
+      {
+        masks.reset();
+        item_offsets = {};
+        for (auto* const one : {&clipped, &rows, &many}) *one = {};
+      }
+      struct forgetter
+      {
+        void operator()(slab* one) const { one->forget(); }
+      };
+      /// At its end the slab forgets, whatever has failed before.
+      using until_forgotten = std::unique_ptr<slab, forgetter>;
+    };
 
     /// The items of a slab.
     void cut(slab& to, index_type last);
     /// Restricts a search to these.
-    void narrow(slab const& to, device_search_run<T, Dim>& run) const;
+    static void narrow(slab const& to, device_search_run<T, Dim>& run)
+    {
+      if (to.clipped.size() > 0) run.narrow(to.clipped.data(), to.first_item, to.n_items);
+    }
 
     cells_on_gpu<T, Dim> cells_;
     std::shared_ptr<void> found_; ///< the counters of all slabs, in pinned memory
@@ -65,34 +99,6 @@ namespace nearfield::detail
     int device_ = 0;
     std::uint64_t announced_ = 0; ///< bytes, since sort()
     std::atomic<bool> has_been_short_ = false;
-  };
-
-  /// A range of positions, and what its count keeps for the fill.
-  template <class T, int Dim>
-  struct rows_on_gpu<T, Dim>::slab
-  {
-    pairs which = pairs::half;
-    std::uint32_t first = 0, first_item = 0, n_items = 0;
-    /// the items' first positions; empty if they are those of all
-    device_array<std::uint32_t> clipped;
-    device_array<std::uint32_t> rows; ///< the number of pairs of each position
-    device_array<std::uint32_t> many; ///< items with masks in several batches
-    device_array<std::uint64_t> item_offsets;
-    std::optional<mask_arrays> masks;
-    search_counters* found = nullptr; ///< in pinned memory
-
-    void forget()
-    {
-      masks.reset();
-      item_offsets = {};
-      for (auto* const one : {&clipped, &rows, &many}) *one = {};
-    }
-    struct forgetter
-    {
-      void operator()(slab* one) const { one->forget(); }
-    };
-    /// At its end the slab forgets, whatever has failed before.
-    using until_forgotten = std::unique_ptr<slab, forgetter>;
   };
 
   template <class T, int Dim>
@@ -116,18 +122,6 @@ namespace nearfield::detail
     item_begin_.clear();
     announced_ = 0;
     cells_.build(targets, sources, one_set, cutoff);
-  }
-
-  template <class T, int Dim>
-  void rows_on_gpu<T, Dim>::bind(columns const& targets, columns const& sources)
-  {
-    cells_.bind(targets, sources);
-  }
-
-  template <class T, int Dim>
-  std::uint64_t rows_on_gpu<T, Dim>::n_pairs(std::size_t k) const
-  {
-    return slabs_[k].found->pairs;
   }
 
   template <class T, int Dim>
@@ -156,12 +150,6 @@ namespace nearfield::detail
     cut_items<<<blocks_for(n, block_threads), block_threads, 0, stream>>>(
         all.item_begin.data() + to.first_item, to.n_items, to.first, last, to.clipped.data());
     check_cuda(cudaGetLastError(), "radius_search: cut_items");
-  }
-
-  template <class T, int Dim>
-  void rows_on_gpu<T, Dim>::narrow(slab const& to, device_search_run<T, Dim>& run) const
-  {
-    if (to.clipped.size() > 0) run.narrow(to.clipped.data(), to.first_item, to.n_items);
   }
 
   template <class T, int Dim>
