@@ -2,7 +2,7 @@
 
 #include "collective.hpp"
 
-#include "gaps.hpp"
+#include "tree/src/gaps.hpp"
 
 #include <nearfield/core/soa.hpp>
 

@@ -2,7 +2,7 @@
 
 #include "step_parts.hpp"
 
-#include "fit_memory.hpp"
+#include "runtime/src/fit_memory.hpp"
 
 namespace nearfield::starpu_mpi::detail
 {

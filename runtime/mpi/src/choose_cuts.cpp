@@ -1,7 +1,7 @@
 #include "choose_cuts.hpp"
 
-#include "leaf_size.hpp"
-#include "sort.hpp"
+#include "tree/src/leaf_size.hpp"
+#include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
 

@@ -4,7 +4,7 @@
 #include "layer.hpp"
 #include "tree_memory.hpp"
 
-#include "parallel.hpp"
+#include "tree/src/parallel.hpp"
 
 #include <nearfield/core/executor.hpp>
 #include <nearfield/tree/leaf_size.hpp>

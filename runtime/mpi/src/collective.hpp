@@ -1,6 +1,6 @@
 #pragma once
 
-#include "sort.hpp"
+#include "tree/src/sort.hpp"
 
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/error.hpp>

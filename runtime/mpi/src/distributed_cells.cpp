@@ -5,8 +5,8 @@
 #include "cuts.hpp"
 #include "halo.hpp"
 
-#include "cell_sort.hpp"
-#include "instantiate.hpp"
+#include "tree/src/cell_sort.hpp"
+#include "tree/src/instantiate.hpp"
 
 #include <nearfield/core/error.hpp>
 

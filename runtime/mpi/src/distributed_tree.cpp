@@ -4,11 +4,11 @@
 #include "choose_cuts.hpp"
 #include "tree_memory.hpp"
 
-#include "cuda/gpu_points.hpp"
-#include "images.hpp"
-#include "keys.hpp"
-#include "leaves.hpp"
-#include "root.hpp"
+#include "tree/src/cuda/gpu_points.hpp"
+#include "tree/src/images.hpp"
+#include "tree/src/keys.hpp"
+#include "tree/src/leaves.hpp"
+#include "tree/src/root.hpp"
 
 #include <nearfield/core/error.hpp>
 

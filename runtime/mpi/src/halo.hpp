@@ -1,7 +1,7 @@
 #pragma once
 
-#include "keys.hpp"
-#include "sort.hpp"
+#include "tree/src/keys.hpp"
+#include "tree/src/sort.hpp"
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/cell_grid.hpp>

@@ -2,8 +2,8 @@
 
 #include "touched_ranks.hpp"
 
-#include "keys.hpp"
-#include "parallel.hpp"
+#include "tree/src/keys.hpp"
+#include "tree/src/parallel.hpp"
 
 #include <nearfield/core/error.hpp>
 

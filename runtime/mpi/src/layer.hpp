@@ -2,9 +2,9 @@
 
 #include "collective.hpp"
 
-#include "interaction_lists.hpp"
-#include "leaves.hpp"
-#include "part_lists.hpp"
+#include "tree/src/interaction_lists.hpp"
+#include "tree/src/leaves.hpp"
+#include "tree/src/part_lists.hpp"
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/executor.hpp>

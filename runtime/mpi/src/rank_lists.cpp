@@ -1,7 +1,7 @@
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
-#include "instantiate.hpp"
-#include "parallel.hpp"
+#include "tree/src/instantiate.hpp"
+#include "tree/src/parallel.hpp"
 
 #include <algorithm>
 #include <numeric>

@@ -1,6 +1,6 @@
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
-#include "instantiate.hpp"
+#include "tree/src/instantiate.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "keys.hpp"
-#include "leaves.hpp"
+#include "tree/src/keys.hpp"
+#include "tree/src/leaves.hpp"
 
 #include <algorithm>
 #include <array>

@@ -3,11 +3,11 @@
 #include "collective.hpp"
 #include "cuts.hpp"
 
-#include "keys.hpp"
-#include "leaves.hpp"
-#include "parallel.hpp"
-#include "root.hpp"
-#include "sort.hpp"
+#include "tree/src/keys.hpp"
+#include "tree/src/leaves.hpp"
+#include "tree/src/parallel.hpp"
+#include "tree/src/root.hpp"
+#include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/permutation.hpp>

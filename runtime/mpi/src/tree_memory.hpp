@@ -6,8 +6,8 @@
 #include "cuts.hpp"
 #include "layer.hpp"
 
-#include "leaves.hpp"
-#include "sort.hpp"
+#include "tree/src/leaves.hpp"
+#include "tree/src/sort.hpp"
 
 #include <nearfield/starpu_mpi/distributed_tree.hpp>
 
