@@ -11,25 +11,19 @@ namespace nearfield::starpu_mpi::detail
                                std::uint64_t places)
       : all_(all), places_(places)
   {
-    auto const sort = [&](page_vector<std::uint64_t>& values)
-    {
-      all.attempt(
-          [&]
-          {
-            sort_scratch scratch;
-            page_vector<index_type> order(values.size());
-            sort_keys(on, values, order, scratch);
-          });
-    };
-    sort(bits);
+    all.attempt(
+        [&]
+        {
+          sort_scratch scratch;
+          page_vector<index_type> order(bits.size());
+          sort_keys(on, bits, order, scratch);
+        });
     auto const cuts = cut_by_points(all, {bits}, std::numeric_limits<std::uint64_t>::max());
-    auto mine = all.exchange<std::uint64_t>(bits, detail::places_of(cuts, bits)).values;
-    sort(mine);
-    total_ = all.sum_of(mine.size());
+    auto const mine = keys_here(all, on, bits, cuts);
+    total_ = all.sum(mine.size());
     before_ = all.sum_before(mine.size());
     // the last ones before the range of each rank that has one
-    std::array<std::uint64_t, 2> const range{before_, mine.size()};
-    auto const ranges = all.gather_all(range);
+    auto const ranges = all.gather_all(std::array<std::uint64_t, 2>{before_, mine.size()});
     std::vector<std::uint64_t> leaving;
     std::vector<std::size_t> offsets{0};
     all.attempt(
@@ -64,15 +58,12 @@ namespace nearfield::starpu_mpi::detail
     if (total_ == 0) return found;
     count_distances(bits_, first_, 1, found.to_next);
     count_distances(bits_, first_, places_, found.to_nth);
-    all_.sum(found.to_next.of);
-    all_.sum(found.to_nth.of);
+    found.to_next.of = all_.sum(found.to_next.of);
+    found.to_nth.of = all_.sum(found.to_nth.of);
     constexpr double infinity = std::numeric_limits<double>::infinity();
     bool const is_empty = first_ == bits_.size();
-    std::array<double, 2> ends{is_empty ? infinity : from_ordered_bits(bits_[first_]),
-                               is_empty ? infinity : -from_ordered_bits(bits_.back())};
-    all_.least(ends);
-    found.lower = ends[0];
-    found.upper = -ends[1];
+    found.lower = all_.least(is_empty ? infinity : from_ordered_bits(bits_[first_]));
+    found.upper = all_.greatest(is_empty ? -infinity : from_ordered_bits(bits_.back()));
     return found;
   }
 

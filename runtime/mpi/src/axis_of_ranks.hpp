@@ -1,6 +1,6 @@
 #pragma once
 
-#include "collective.hpp"
+#include "ranks.hpp"
 
 #include "tree/src/gaps.hpp"
 
@@ -41,16 +41,23 @@ namespace nearfield::starpu_mpi::detail
     std::size_t first_ = 0; ///< of this rank
   };
 
-  /// The coordinates of the points of this rank along an axis.
+  /// The coordinates of the points of this rank along an axis. Collective.
   template <class T, int Dim>
-  page_vector<std::uint64_t> bits_of_axis(std::span<strided<T const, Dim> const> sets, int axis)
+  page_vector<std::uint64_t> bits_of_axis(ranks const& all,
+                                          std::span<strided<T const, Dim> const> sets, int axis)
   {
-    std::size_t n = 0;
-    for (auto const& points : sets) n += points.size();
-    page_vector<std::uint64_t> bits(n);
-    auto to = bits.begin();
-    for (auto const& points : sets)
-      for (std::size_t i = 0; i < points.size(); ++i) *to++ = ordered_bits(double(points[axis][i]));
+    page_vector<std::uint64_t> bits;
+    all.attempt(
+        [&]
+        {
+          std::size_t n = 0;
+          for (auto const& points : sets) n += points.size();
+          bits.resize(n);
+          auto to = bits.begin();
+          for (auto const& points : sets)
+            for (std::size_t i = 0; i < points.size(); ++i)
+              *to++ = ordered_bits(double(points[axis][i]));
+        });
     return bits;
   }
 }

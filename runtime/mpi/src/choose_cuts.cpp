@@ -15,25 +15,13 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    /// The keys of all points between the cuts of this rank, ascending, by set.
+    /// keys_here() by set.
     std::vector<page_vector<std::uint64_t>> keys_here(ranks const& all, executor& on,
                                                       key_sets const& sets,
                                                       std::span<std::uint64_t const> cuts)
     {
-      std::vector<page_vector<std::uint64_t>> here(sets.size());
-      for (std::size_t s = 0; s < sets.size(); ++s)
-      {
-        auto const arrived = all.exchange<std::uint64_t>(sets[s], places_of(cuts, sets[s]));
-        all.attempt(
-            [&]
-            {
-              std::vector<key_span> runs;
-              for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
-              page_vector<index_type> order(arrived.values.size());
-              sort_scratch scratch;
-              merge_keys(on, runs, here[s], order, scratch);
-            });
-      }
+      std::vector<page_vector<std::uint64_t>> here;
+      for (key_span const keys : sets) here.push_back(detail::keys_here(all, on, keys, cuts));
       return here;
     }
 
@@ -66,16 +54,14 @@ namespace nearfield::starpu_mpi::detail
     // what sizes are tried depends on these, and must be the same everywhere
     all.attempt([&] { (void)choose_leaf_size(costs, 0, {}); }); // checks them
     double const has_far_field = costs.has_far_field();
-    std::array<double, 2> most{has_far_field, -has_far_field};
-    all.greatest(most);
-    if (most[0] != -most[1])
+    if (all.least(has_far_field) != all.greatest(has_far_field))
       throw error("distributed_tree: the costs of some ranks have a far field; give one to all or "
                   "to none");
     auto const cuts = cut_by_points(all, sets, of.end());
     auto const here = keys_here(all, on, sets, cuts);
     key_span const targets = here[0], sources = of.has_one_set ? key_span() : here[1];
     return choose_leaf_size(
-               costs, all.sum_of(targets.size() + sources.size()),
+               costs, all.sum(targets.size() + sources.size()),
                [&](int size)
                {
                  leaf_size_choice::candidate mine;
@@ -86,9 +72,8 @@ namespace nearfield::starpu_mpi::detail
                            cost_of_size<Dim>(on, costs, targets, sources, of.has_one_set,
                                              of.layout.level, of.period, size, range_of(all, cuts));
                      });
-                 std::array<double, 4> sums{mine.leaves, mine.pairs, mine.near_seconds,
-                                            mine.far_seconds};
-                 all.sum(sums);
+                 auto const sums = all.sum(
+                     std::array{mine.leaves, mine.pairs, mine.near_seconds, mine.far_seconds});
                  return leaf_size_choice::candidate{size, sums[0], sums[1], sums[2], sums[3]};
                })
         .max_leaf_size;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 namespace nearfield::starpu_mpi::detail
 {
@@ -27,7 +28,7 @@ namespace nearfield::starpu_mpi::detail
     auto const n_ranks = static_cast<std::uint64_t>(all.size());
     std::uint64_t n_here = 0;
     for (auto const& keys : sets) n_here += keys.size();
-    std::uint64_t const n = all.sum_of(n_here);
+    std::uint64_t const n = all.sum(n_here);
     std::uint64_t before = all.sum_before(n_here);
     // every so many points one, wherever they are: no rank sees more than these
     std::uint64_t const step = std::max<std::uint64_t>(1, n / (samples_per_rank * n_ranks));
@@ -112,7 +113,7 @@ namespace nearfield::starpu_mpi::detail
               counts.push_back(places[i + 1] - places[i]);
           }
         });
-    all.sum(counts);
+    counts = all.sum(std::move(counts));
     auto const is_too_full = [&](std::size_t c, std::size_t level)
     {
       std::uint64_t most = 0;
@@ -135,7 +136,7 @@ namespace nearfield::starpu_mpi::detail
   {
     std::uint64_t mine = 0;
     for (std::uint64_t const weight : weights) mine += weight;
-    std::uint64_t const total = all.sum_of(mine);
+    std::uint64_t const total = all.sum(mine);
     std::uint64_t before = all.sum_before(mine);
     auto const n_ranks = static_cast<std::uint64_t>(all.size());
     std::vector<std::uint64_t> cuts(n_ranks + 1, end);
@@ -145,16 +146,14 @@ namespace nearfield::starpu_mpi::detail
     for (std::size_t b = 0; b < leaf_keys.size(); before += weights[b++])
       for (; r < n_ranks && before + weights[b] / 2 >= share(total, r, n_ranks); ++r)
         cuts[r] = leaf_keys[b];
-    all.least(cuts); // of the first leaf beyond
-    return cuts;
+    return all.least(std::move(cuts)); // of the first leaf beyond
   }
 
   void price::update(ranks const& all, double seconds, std::uint64_t work)
   {
     constexpr double most = 8; // of little work, times tell little
     auto const units = static_cast<double>(work);
-    std::array<double, 3> sums{seconds, units, work > 0 && !(seconds > 0) ? 1. : 0.};
-    all.sum(sums);
+    auto const sums = all.sum(std::array{seconds, units, work > 0 && !(seconds > 0) ? 1. : 0.});
     if (sums[2] > 0) *this = {};
     if (sums[2] > 0 || work == 0) return;
     double const now = std::clamp(seconds / units / (sums[0] / sums[1]), 1 / most, most);
@@ -167,16 +166,13 @@ namespace nearfield::starpu_mpi::detail
               std::function<std::span<std::uint64_t const>()> const& weigh, double imbalance,
               std::uint64_t end)
   {
-    std::array<double, 1> greatest{load}, sum{load};
-    all.greatest(greatest);
-    all.sum(sum);
+    double const greatest = all.greatest(load), sum = all.sum(load);
     // not a number: infinity times no load
-    if (!(greatest[0] > (1 + imbalance) * sum[0] / all.size())) return std::nullopt;
+    if (!(greatest > (1 + imbalance) * sum / all.size())) return std::nullopt;
     auto const weights = weigh();
     std::vector<std::uint64_t> cuts = cut_by_weight(all, leaf_keys, weights, end);
-    std::array<std::uint64_t, 1> heaviest{
-        std::accumulate(weights.begin(), weights.end(), std::uint64_t(0))};
-    all.greatest(heaviest);
+    std::uint64_t const heaviest =
+        all.greatest(std::accumulate(weights.begin(), weights.end(), std::uint64_t(0)));
     std::vector<std::uint64_t> loads(cuts.size() - 1, 0);
     std::size_t r = 0;
     for (std::size_t b = 0; b < leaf_keys.size(); ++b)
@@ -184,9 +180,8 @@ namespace nearfield::starpu_mpi::detail
       while (leaf_keys[b] >= cuts[r + 1]) ++r;
       loads[r] += weights[b];
     }
-    all.sum(loads);
     // heavy leaves, or fewer leaves than ranks: it gets no better
-    if (std::ranges::max(loads) >= heaviest[0]) return std::nullopt;
+    if (std::ranges::max(all.sum(std::move(loads))) >= heaviest) return std::nullopt;
     return cuts;
   }
 
@@ -198,6 +193,23 @@ namespace nearfield::starpu_mpi::detail
       places.push_back(
           static_cast<std::size_t>(std::ranges::lower_bound(keys, cut) - keys.begin()));
     return places;
+  }
+
+  page_vector<std::uint64_t> keys_here(ranks const& all, executor& on, key_span keys,
+                                       std::span<std::uint64_t const> cuts)
+  {
+    auto const arrived = all.exchange<std::uint64_t>(keys, places_of(cuts, keys));
+    page_vector<std::uint64_t> here;
+    all.attempt(
+        [&]
+        {
+          std::vector<key_span> runs;
+          for (int r = 0; r < all.size(); ++r) runs.push_back(arrived.of(r));
+          page_vector<index_type> order(arrived.values.size());
+          sort_scratch scratch;
+          merge_keys(on, runs, here, order, scratch);
+        });
+    return here;
   }
 
   template void move_to_leaves<2>(ranks const&, std::span<key_places const>, int, std::uint64_t,

@@ -1,6 +1,10 @@
 #pragma once
 
-#include "collective.hpp"
+#include "ranks.hpp"
+
+#include "tree/src/sort.hpp"
+
+#include <nearfield/core/executor.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +20,10 @@
 
 namespace nearfield::starpu_mpi::detail
 {
+  using namespace nearfield::detail;
+
   /// The ascending keys of one set of points, or those of targets and those of sources.
-  using key_sets = std::vector<std::span<std::uint64_t const>>;
+  using key_sets = std::vector<key_span>;
 
   /// Ranges with about equal numbers of points, from a sample of their keys. Points with equal keys stay together.
   std::vector<std::uint64_t> cut_by_points(ranks const& all, key_sets const& sets,
@@ -29,7 +35,7 @@ namespace nearfield::starpu_mpi::detail
                                             std::uint64_t end);
 
   /// The number of points of this rank with a smaller key, for each of these.
-  using key_places = std::function<std::vector<std::size_t>(std::span<std::uint64_t const>)>;
+  using key_places = std::function<std::vector<std::size_t>(key_span)>;
 
   /// Moves cuts down to where a leaf of the adaptive tree begins.
   template <int Dim>
@@ -64,4 +70,8 @@ namespace nearfield::starpu_mpi::detail
   /// Where the range of each rank begins among ascending keys, and their number.
   std::vector<std::size_t> places_of(std::span<std::uint64_t const> cuts,
                                      std::span<std::uint64_t const> keys);
+
+  /// The keys of all ranks in the range of this one, ascending, from the ascending ones of each. Collective.
+  page_vector<std::uint64_t> keys_here(ranks const& all, executor& on, key_span keys,
+                                       std::span<std::uint64_t const> cuts);
 }

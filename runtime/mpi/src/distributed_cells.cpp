@@ -1,9 +1,10 @@
 #include <nearfield/starpu_mpi/radius_search.hpp>
 
 #include "axis_of_ranks.hpp"
-#include "collective.hpp"
 #include "cuts.hpp"
 #include "halo.hpp"
+#include "ranks.hpp"
+#include "travelling_points.hpp"
 
 #include "tree/src/cell_sort.hpp"
 #include "tree/src/instantiate.hpp"
@@ -21,16 +22,8 @@ namespace nearfield::starpu_mpi
   namespace
   {
     using namespace nearfield::detail;
-    using detail::by_rank;
     using detail::lattice;
     using detail::ranks;
-
-    template <class T, int Dim>
-    struct numbered_point
-    {
-      std::array<T, Dim> x;
-      std::uint64_t number;
-    };
 
     template <class T, int Dim>
     cell_grid<T, Dim>
@@ -50,38 +43,21 @@ namespace nearfield::starpu_mpi
             check_cell_options(cutoff, options);
             extend_bounds<T, Dim>(bounds, points, period, "points");
           });
-      all.least(bounds.lower);
-      all.greatest(bounds.upper);
+      bounds = {all.least(bounds.lower), all.greatest(bounds.upper)};
       if (bounds.lower[0] > bounds.upper[0]) bounds = {}; // no points at all
       cell_grid<T, Dim> grid;
       all.attempt([&] { grid = make_cell_grid(bounds.lower, bounds.upper, cutoff, options); });
       for (int a = 0; a < Dim; ++a)
       {
         if (!has_wide_cells(grid, options, a)) continue;
-        page_vector<std::uint64_t> bits;
-        all.attempt([&] { bits = detail::bits_of_axis<T, Dim>(std::span(&points, 1), a); });
         this_thread here;
-        detail::axis_of_ranks const axis(all, here, std::move(bits), crowd_of_cell);
+        detail::axis_of_ranks const axis(
+            all, here, detail::bits_of_axis<T, Dim>(all, std::span(&points, 1), a), crowd_of_cell);
         leave_gaps_out(
             grid, options, a, axis.spacing(), [&](double length) { return axis.gaps(length); },
             pieces[a]);
       }
       return grid;
-    }
-
-    /// The number of the first point of this rank.
-    std::uint64_t first_number_of(ranks const& all, std::size_t n_points, std::uint64_t first,
-                                  std::uint64_t total)
-    {
-      all.attempt(
-          [&]
-          {
-            if (total > 0 && first > std::numeric_limits<std::uint64_t>::max() - (total - 1))
-              throw error("distributed_cells: first_number is " + std::to_string(first) +
-                          ", so the numbers of " + std::to_string(total) +
-                          " points would pass 2^64; give a smaller one");
-          });
-      return first + all.sum_before(n_points);
     }
 
     /// Cuts between cells with about equal sums of squares of numbers of points: the candidates of a cell whose
@@ -90,8 +66,8 @@ namespace nearfield::starpu_mpi
                                             std::uint64_t end)
     {
       std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, {keys}, end);
-      auto arrived = all.exchange<std::uint64_t>(keys, detail::places_of(by_points, keys)).values;
-      std::ranges::sort(arrived);
+      this_thread here;
+      auto const arrived = detail::keys_here(all, here, keys, by_points);
       std::vector<std::uint64_t> cells, weights;
       for (auto first = arrived.begin(); first != arrived.end();)
       {
@@ -116,85 +92,74 @@ namespace nearfield::starpu_mpi
     parts_.communicator = communicator;
     parts_.options = options;
     parts_.grid = cells.grid;
-    parts_.total_points = all.sum_of(points.size());
-    std::uint64_t const first =
-        first_number_of(all, points.size(), options.first_number, parts_.total_points);
-
-    auto &to_own = parts_.to_own, &to_halo = parts_.to_halo;
-    page_vector<std::uint64_t> keys;
-    to_own.sent.resize(points.size());
-    std::vector<numbered_point<T, Dim>> leaving;
+    parts_.total_points = all.sum(points.size());
+    std::uint64_t const first = options.first_number, total = parts_.total_points;
+    distribution_options distribution;
+    distribution.first_number = first;
+    detail::travelling_points<T, Dim> own(distribution);
     all.attempt(
         [&]
         {
-          cells.sort([&](std::size_t i, int a) { return points[a][i]; }, keys, to_own.sent);
-          for (index_type const i : to_own.sent)
-          {
-            auto& point = leaving.emplace_back();
-            for (int a = 0; a < Dim; ++a) point.x[a] = points[a][i];
-            point.number = first + i;
-          }
+          if (total > 0 && first > std::numeric_limits<std::uint64_t>::max() - (total - 1))
+            throw error("distributed_cells: first_number is " + std::to_string(first) +
+                        ", so the numbers of " + std::to_string(total) +
+                        " points would pass 2^64; give a smaller one");
+          own.sort(
+              points, [&](auto const&... of) { cells.write_keys(of...); }, parts_.to_own);
         });
-    parts_.cuts = cut_by_cells(all, keys, cells.end());
-    to_own.sent_offsets = detail::places_of(parts_.cuts, keys);
-    by_rank<numbered_point<T, Dim>> arrived =
-        all.exchange<numbered_point<T, Dim>>(leaving, to_own.sent_offsets);
-    to_own.received_offsets = arrived.offsets;
+    parts_.cuts = cut_by_cells(all, own.keys, cells.end());
+    own.exchange(all, parts_.cuts);
 
-    // what has arrived become the next known points, in the order of these indices
-    auto const keep = [&](auto const& index)
-    {
-      for (std::size_t k = 0; k < arrived.values.size(); ++k)
-      {
-        auto const& point = arrived.values[index(k)];
-        parts_.numbers.push_back(point.number);
-        for (int a = 0; a < Dim; ++a) parts_.positions[a].push_back(point.x[a]);
-      }
-    };
-    leaving.clear();
+    using halo_point = detail::traveller<T, Dim, std::uint64_t>;
+    std::vector<halo_point> leaving;
+    auto& to_halo = parts_.to_halo;
     all.attempt(
         [&]
         {
-          // points of a cell arrive by number, and the sort keeps that order
-          parts_.order.resize(arrived.values.size());
-          cells.sort([&](std::size_t i, int a) { return arrived.values[i].x[a]; }, keys,
-                     parts_.order);
-          keep([&](std::size_t k) { return parts_.order[k]; });
-          parts_.n_points = parts_.order.size();
+          own.settle(all, parts_.numbers);
+          parts_.n_points = parts_.numbers.size();
+          auto const x = own.positions(n_points());
+          for (int a = 0; a < Dim; ++a) parts_.positions[a].assign(x[a], x[a] + n_points());
           for (auto const& [rank, p] :
-               detail::halo_search<T, Dim>(cells, parts_.cuts, all.rank()).of(keys, positions()))
+               detail::halo_search<T, Dim>(cells, parts_.cuts, all.rank()).of(own.own_keys(), x))
           {
             to_halo.sent_offsets.resize(static_cast<std::size_t>(rank) + 1, to_halo.sent.size());
             to_halo.sent.push_back(p);
-            leaving.push_back(arrived.values[parts_.order[p]]);
+            auto& point = leaving.emplace_back();
+            for (int a = 0; a < Dim; ++a) point.x[a] = x[a][p];
+            point.number = parts_.numbers[p];
           }
           to_halo.sent_offsets.resize(static_cast<std::size_t>(all.size()) + 1,
                                       to_halo.sent.size());
         });
-    arrived = all.exchange<numbered_point<T, Dim>>(leaving, to_halo.sent_offsets);
+    auto const arrived = all.exchange<halo_point>(leaving, to_halo.sent_offsets);
     to_halo.received_offsets = arrived.offsets;
 
     all.attempt(
         [&]
         {
-          keep([](std::size_t k) { return k; });
+          for (halo_point const& point : arrived.values)
+          {
+            parts_.numbers.push_back(point.number);
+            for (int a = 0; a < Dim; ++a) parts_.positions[a].push_back(point.x[a]);
+          }
           auto& border = parts_.at_border;
-          border = to_halo.sent;
+          border.assign(to_halo.sent.begin(), to_halo.sent.end());
           std::ranges::sort(border);
           border.erase(std::unique(border.begin(), border.end()), border.end());
           std::array<std::vector<T>, Dim> queries;
-          std::array<T const*, Dim> own, of_border, of_halo;
+          std::array<T const*, Dim> first_own, of_border, of_halo;
           for (int a = 0; a < Dim; ++a)
           {
             for (index_type const p : border) queries[a].push_back(parts_.positions[a][p]);
-            own[a] = parts_.positions[a].data();
+            first_own[a] = parts_.positions[a].data();
             of_border[a] = queries[a].data();
-            of_halo[a] = own[a] + n_points();
+            of_halo[a] = first_own[a] + n_points();
           }
           using view = soa<T const, Dim>;
           cell_list_options<T, Dim> const of_list{.cells_per_cutoff = options.cells_per_cutoff,
                                                   .period = options.period};
-          parts_.own.emplace(view(own, n_points()), cutoff, of_list);
+          parts_.own.emplace(view(first_own, n_points()), cutoff, of_list);
           parts_.border.emplace(view(of_border, border.size()),
                                 view(of_halo, arrived.values.size()), cutoff, of_list);
         });
@@ -211,7 +176,7 @@ namespace nearfield::starpu_mpi
   template <cell_real T, int Dim>
   std::uint64_t distributed_cells<T, Dim>::sum_over_ranks(std::uint64_t of_this_rank) const
   {
-    return ranks(parts_.communicator).sum_of(of_this_rank);
+    return ranks(parts_.communicator).sum(of_this_rank);
   }
 
   template <cell_real T, int Dim>
@@ -238,8 +203,8 @@ namespace nearfield::starpu_mpi
     std::vector<std::byte> arrived(n_points() * size);
     travel(parts_.to_own, given, arrived.data());
     auto* const to = static_cast<std::byte*>(known);
-    for (std::size_t p = 0; p < n_points(); ++p)
-      std::memcpy(to + p * size, arrived.data() + parts_.order[p] * size, size);
+    for (std::size_t i = 0; i < n_points(); ++i)
+      std::memcpy(to + parts_.to_own.received[i] * size, arrived.data() + i * size, size);
     travel(parts_.to_halo, known, to + n_points() * size);
   }
 

@@ -4,7 +4,6 @@
 #include "choose_cuts.hpp"
 #include "tree_memory.hpp"
 
-#include "tree/src/cuda/gpu_points.hpp"
 #include "tree/src/images.hpp"
 #include "tree/src/keys.hpp"
 #include "tree/src/leaves.hpp"
@@ -31,9 +30,10 @@ namespace nearfield::starpu_mpi
     template <class T, int Dim>
     shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
                               strided<T const, Dim> const& targets,
-                              strided<T const, Dim> const* sources,
-                              tree_options<Dim> const& options, double imbalance)
+                              strided<T const, Dim> const* sources)
     {
+      tree_options<Dim> const& options = memory.options;
+      double const imbalance = memory.distribution.imbalance;
       shape<Dim> made{};
       made.has_one_set = sources == nullptr;
       named_positions<T, Dim> const of_targets{targets, sources ? "targets" : "points"};
@@ -65,8 +65,7 @@ namespace nearfield::starpu_mpi
               }
             }
           });
-      all.least(bounds.lower);
-      all.greatest(bounds.upper);
+      bounds = {all.least(bounds.lower), all.greatest(bounds.upper)};
       all.attempt([&]
                   { made.root = choose_root(options, of_targets, bounds, of_sources, bounds); });
       return made;
@@ -77,7 +76,7 @@ namespace nearfield::starpu_mpi
     bool has_crowd(ranks const& all, detail::tree_memory<T, Dim>& memory,
                    detail::known_leaves<Dim> const& known, shape<Dim> const& of)
     {
-      std::array<double, 1> any{};
+      double any = 0;
       all.attempt(
           [&]
           {
@@ -94,12 +93,11 @@ namespace nearfield::starpu_mpi
                 auto const x = memory.sets[s].positions(leaves.end(known.last - 1) - first);
                 for (index_type p = leaves.begin(b); p < leaves.end(b); ++p)
                   for (int d = 0; d < Dim; ++d)
-                    if (x[d][p - first] != x[d][leaves.begin(b) - first]) any[0] = 1;
+                    if (x[d][p - first] != x[d][leaves.begin(b) - first]) any = 1;
               }
             }
           });
-      all.greatest(any);
-      return any[0] > 0;
+      return all.greatest(any) > 0;
     }
 
     template <class T, int Dim>
@@ -118,15 +116,13 @@ namespace nearfield::starpu_mpi
     {
       std::uint64_t n = 0;
       for (auto const& points : sets) n += points.size();
-      std::uint64_t const places = crowd_of_tree(all.sum_of(n));
+      std::uint64_t const places = crowd_of_tree(all.sum(n));
       std::array<std::optional<detail::axis_of_ranks>, Dim> axes;
       std::array<axis_spacing, Dim> spacing;
       for (int d = 0; d < Dim; ++d)
       {
         if (of.period[d] > 0) continue;
-        page_vector<std::uint64_t> bits;
-        all.attempt([&] { bits = detail::bits_of_axis<T, Dim>(sets, d); });
-        axes[d].emplace(all, on, std::move(bits), places);
+        axes[d].emplace(all, on, detail::bits_of_axis<T, Dim>(all, sets, d), places);
         spacing[d] = axes[d]->spacing();
       }
       return cut_gaps<Dim>(
@@ -154,42 +150,11 @@ namespace nearfield::starpu_mpi
   {
     parts_.sets.resize(sources ? 2 : 1);
     memory_ = std::make_unique<memory>(options, distribution, parts_.sets.size());
-    typename memory::gpu_user const user{*memory_};
-    ranks const all(communicator);
-    executor& on = memory_->threads();
     parts_.communicator = communicator;
     parts_.threads = distribution.threads;
-    auto const shape_of = [&]
-    {
-      return agree_on_shape(all, *memory_, targets, sources, options, distribution.imbalance);
-    };
-    auto const make_known = [&](shape<Dim>& of)
-    {
-      memory_->sort(all, of, parts_);
-      key_sets const keys = memory_->keys(all);
-      if (!options.level && options.max_leaf_size == automatic)
-        memory_->options.max_leaf_size =
-            choose_size(all, on, keys, of, options.costs ? *options.costs : leaf_costs());
-      of.max_leaf_size =
-          options.level ? 0 : static_cast<index_type>(memory_->options.max_leaf_size);
-      parts_.cuts = choose_cuts<Dim>(all, on, keys, of, distribution.cuts);
-      memory_->cuts = parts_.cuts;
-      return memory_->send(all, of, parts_);
-    };
-    auto of = shape_of();
-    auto known = make_known(of);
-    if (has_crowd(all, *memory_, known, of) &&
-        cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of))
-    {
-      (void)shape_of(); // points that were sorted have to be loaded again
-      known = make_known(of);
-    }
-    parts_.root = of.root;
-    parts_.pieces = of.pieces;
-    parts_.max_leaf_size = of.max_leaf_size;
-    parts_.period = of.period;
-    parts_.shifts = shifts_of(of.period);
-    memory_->adopt(all, std::move(known), parts_);
+    parts_.period = options.period;
+    parts_.shifts = shifts_of(options.period);
+    build(targets, sources, std::nullopt);
   }
 
   template <class T, int Dim>
@@ -218,10 +183,7 @@ namespace nearfield::starpu_mpi
   void distributed_tree<T, Dim>::rebuild_from(strided<T const, Dim> const& targets,
                                               strided<T const, Dim> const* sources, double seconds)
   {
-    typename memory::gpu_user const user{*memory_};
     ranks const all(parts_.communicator);
-    executor& on = memory_->threads();
-    auto const& distribution = memory_->distribution;
     all.attempt(
         [&]
         {
@@ -234,18 +196,28 @@ namespace nearfield::starpu_mpi
             throw error("distributed_tree: seconds is " + std::to_string(seconds) +
                         "; give what near_field::seconds() says, or 0");
         });
+    build(targets, sources, seconds);
+  }
+
+  template <class T, int Dim>
+  void distributed_tree<T, Dim>::build(strided<T const, Dim> const& targets,
+                                       strided<T const, Dim> const* sources,
+                                       std::optional<double> seconds)
+  {
+    typename memory::gpu_user const user{*memory_};
+    ranks const all(parts_.communicator);
+    executor& on = memory_->threads();
+    auto const& distribution = memory_->distribution;
+    auto& options = memory_->options;
+    bool const chooses_size = !seconds && !options.level && options.max_leaf_size == automatic;
     auto const shape_of = [&]
     {
-      return agree_on_shape(all, *memory_, targets, sources, memory_->options,
-                            distribution.imbalance);
+      return agree_on_shape(all, *memory_, targets, sources);
     };
     auto of = shape_of();
-    auto const any_pieces = [](auto const& pieces)
-    {
-      return std::ranges::any_of(pieces, [](auto const& axis) { return !axis.empty(); });
-    };
     // Points that were far away are so most likely still.
-    bool const had_pieces = any_pieces(parts_.pieces);
+    bool const had_pieces =
+        std::ranges::any_of(parts_.pieces, [](auto const& axis) { return !axis.empty(); });
     bool const has_pieces =
         had_pieces && cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of);
 
@@ -256,12 +228,21 @@ namespace nearfield::starpu_mpi
       if (n_points() == 0) return std::uint64_t(0); // a rank with sources only computes nothing
       return n_points() + (counts_pairs ? n_pairs : has_one_set() ? 0 : n_sources());
     };
-    memory_->cost.update(all, seconds, work(parts_.interaction_count));
+    if (seconds) memory_->cost.update(all, *seconds, work(parts_.interaction_count));
     auto const make_known = [&](bool makes_cuts)
     {
       memory_->sort(all, of, parts_);
       if (makes_cuts || choice == cut_choice::of_the_caller)
-        memory_->cuts = parts_.cuts = choose_cuts<Dim>(all, on, memory_->keys(all), of, choice);
+      {
+        key_sets const keys = memory_->keys(all);
+        if (chooses_size)
+        {
+          options.max_leaf_size =
+              choose_size(all, on, keys, of, options.costs ? *options.costs : leaf_costs());
+          of.max_leaf_size = static_cast<index_type>(options.max_leaf_size);
+        }
+        memory_->cuts = parts_.cuts = choose_cuts<Dim>(all, on, keys, of, choice);
+      }
       else
       {
         parts_.cuts = memory_->cuts;
@@ -271,7 +252,7 @@ namespace nearfield::starpu_mpi
       }
       return memory_->send(all, of, parts_);
     };
-    auto known = make_known(had_pieces != has_pieces);
+    auto known = make_known(!seconds || had_pieces != has_pieces);
     if (!has_pieces && has_crowd(all, *memory_, known, of) &&
         cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of))
     {
@@ -280,7 +261,8 @@ namespace nearfield::starpu_mpi
     }
     parts_.root = of.root;
     parts_.pieces = of.pieces;
-    if (choice != cut_choice::of_the_caller)
+    parts_.max_leaf_size = of.max_leaf_size;
+    if (seconds && choice != cut_choice::of_the_caller)
     {
       std::optional<weighted_leaves> mine;
       auto const weigh = [&]() -> std::span<std::uint64_t const>
@@ -333,8 +315,9 @@ namespace nearfield::starpu_mpi
   template <class T, int Dim>
   auto distributed_tree<T, Dim>::complete(std::size_t set) const -> own_points const&
   {
-    if (memory_) memory_->sets[set].complete(parts_.sets[set]);
-    return parts_.sets[set];
+    own_points& own = parts_.sets[set];
+    if (memory_) memory_->sets[set].complete(own.numbers, own.way);
+    return own;
   }
 
   template <class T, int Dim>

@@ -1,6 +1,6 @@
 #include <nearfield/starpu_mpi/near_field.hpp>
 
-#include "collective.hpp"
+#include "ranks.hpp"
 
 #include <chrono>
 #include <cstdio>

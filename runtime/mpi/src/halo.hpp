@@ -1,7 +1,6 @@
 #pragma once
 
 #include "tree/src/keys.hpp"
-#include "tree/src/sort.hpp"
 
 #include <nearfield/core/soa.hpp>
 #include <nearfield/tree/cell_grid.hpp>
@@ -40,20 +39,16 @@ namespace nearfield::starpu_mpi::detail
       return encode<leaf_order::morton, Dim>(at, layout.level);
     }
 
-    /// Sorts the points (x(i, a)) along the curve, stably: keys ascend, order[p] is the index of the point at position p.
-    template <class X>
-    void sort(X const& x, page_vector<std::uint64_t>& keys, std::span<index_type> order) const
+    /// Of the points [begin, end), to keys[begin].
+    void write_keys(strided<T const, Dim> const& points, std::size_t begin, std::size_t end,
+                    std::uint64_t* keys) const
     {
-      keys.resize(order.size());
-      for (std::size_t i = 0; i < order.size(); ++i)
+      for (std::size_t i = begin; i < end; ++i)
       {
         std::array<std::uint32_t, Dim> at;
-        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, x(i, a));
+        for (int a = 0; a < Dim; ++a) at[a] = grid.index(a, points[a][i]);
         keys[i] = key(at);
       }
-      this_thread here;
-      sort_scratch scratch;
-      sort_keys(here, keys, order, scratch);
     }
   };
 

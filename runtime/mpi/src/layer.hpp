@@ -1,6 +1,6 @@
 #pragma once
 
-#include "collective.hpp"
+#include "ranks.hpp"
 
 #include "tree/src/interaction_lists.hpp"
 #include "tree/src/leaves.hpp"

@@ -1,8 +1,9 @@
 #pragma once
 
-#include "collective.hpp"
 #include "cuts.hpp"
+#include "ranks.hpp"
 
+#include "tree/src/cuda/gpu_points.hpp"
 #include "tree/src/keys.hpp"
 #include "tree/src/leaves.hpp"
 #include "tree/src/parallel.hpp"
@@ -17,6 +18,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -25,12 +27,6 @@
 
 /// \file
 /// How points get to the ranks whose leaves they are in.
-
-namespace nearfield::detail
-{
-  template <class T, int Dim>
-  class gpu_points; // cuda/gpu_points.hpp
-}
 
 namespace nearfield::starpu_mpi::detail
 {
@@ -51,12 +47,12 @@ namespace nearfield::starpu_mpi::detail
     [[nodiscard]] std::uint64_t end() const { return std::uint64_t(1) << (Dim * layout.level); }
   };
 
-  /// A point on its way.
-  template <class T, int Dim>
+  /// A point on its way. Its number is its index in the caller's columns, or a global one.
+  template <class T, int Dim, class Number = index_type>
   struct traveller
   {
     std::array<T, Dim> x;
-    index_type index; ///< in the caller's columns
+    Number number;
   };
   template <class T, int Dim>
   strided<T, Dim> positions_of(std::span<traveller<T, Dim>> points)
@@ -71,7 +67,7 @@ namespace nearfield::starpu_mpi::detail
   strided_column<index_type> indices_of(std::span<traveller<T, Dim>> points)
   {
     static_assert(sizeof(traveller<T, Dim>) % sizeof(index_type) == 0);
-    return {points.empty() ? nullptr : &points[0].index,
+    return {points.empty() ? nullptr : &points[0].number,
             sizeof(traveller<T, Dim>) / sizeof(index_type)};
   }
 
@@ -80,7 +76,9 @@ namespace nearfield::starpu_mpi::detail
   template <class T, int Dim>
   struct travelling_points
   {
-    using journey = typename distributed_tree<T, Dim>::journey;
+    /// Writes the keys of points [begin, end).
+    using key_writer = std::function<void(strided<T const, Dim> const&, std::size_t begin,
+                                          std::size_t end, std::uint64_t* to)>;
 
     explicit travelling_points(distribution_options const& of_tree) : distribution(of_tree) {}
 
@@ -89,11 +87,12 @@ namespace nearfield::starpu_mpi::detail
     tree_pieces<Dim> pieces;     ///< of the axes
     std::array<key_axis, Dim> axes;
     key_layout layout;
+    key_writer write;
     std::unique_ptr<gpu_points<T, Dim>> gpu;           ///< made when it is first needed
     bool is_on_gpu = false, is_settled_on_gpu = false; ///< the caller's points, own ones
     // of the caller's points along the curve
     page_vector<std::uint64_t> keys; ///< on a GPU none, until all_keys()
-    journey* way = nullptr;          ///< of the tree that is made
+    journey* way = nullptr;          ///< while it is made
     std::array<page_vector<T>, Dim> sorted;
     sort_scratch scratch;
     // of points that travel
@@ -173,20 +172,33 @@ namespace nearfield::starpu_mpi::detail
     /// Sorts them along the curve.
     void sort(shape<Dim> const& of, journey& of_tree)
     {
-      check_number(given.size());
       pieces = of.pieces;
       axes = key_axes(of.root, of.period, pieces);
       layout = of.layout;
+      write = [this](auto const& points, std::size_t begin, std::size_t end, std::uint64_t* to)
+      {
+        write_keys(points, begin, end, axes, layout, to);
+      };
       way = &of_tree;
-      renew(way->sent, given.size());
       if (!is_on_gpu) return sort_on_host();
+      renew(way->sent, given.size());
       on_gpu([&] { gpu->sort(axes, layout); });
+    }
+    /// These points on the host, along a curve of other cells.
+    void sort(strided<T const, Dim> const& points, key_writer const& of_cells, journey& of)
+    {
+      given = points;
+      write = of_cells;
+      way = &of;
+      sort_on_host();
     }
 
     void sort_on_host()
     {
       std::size_t const n = given.size();
+      check_number(n);
       auto& order = way->sent;
+      renew(order, n);
       renew(keys, n);
       for (auto& column : sorted) renew(column, n);
       make_keys(given, keys);
@@ -200,7 +212,7 @@ namespace nearfield::starpu_mpi::detail
     {
       for_each_part(threads(), cut(threads(), to.size()),
                     [&](int, std::size_t begin, std::size_t end)
-                    { write_keys(of, begin, end, axes, layout, to.data()); });
+                    { write(of, begin, end, to.data()); });
     }
 
     /// The keys of the sorted points.
@@ -248,10 +260,10 @@ namespace nearfield::starpu_mpi::detail
                  {
                    std::size_t const from = i < own_sent ? i : i + n_own;
                    if (is_read)
-                     way->sent[from] = leaving[i].index;
+                     way->sent[from] = leaving[i].number;
                    else
                    {
-                     leaving[i].index = way->sent[from];
+                     leaving[i].number = way->sent[from];
                      for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from];
                    }
                  });
@@ -269,14 +281,12 @@ namespace nearfield::starpu_mpi::detail
 
     /// Brings own points into the order of their keys: those that stay and those that arrived. The latter come by rank,
     /// and from a rank by key. Points with equal keys come by number. On a GPU, most is for complete() to tell.
-    template <class Points>
-    void settle(ranks const& all, Points& own)
+    void settle(ranks const& all, page_vector<std::uint64_t>& numbers)
     {
-      own.total = first_number.back() - first_number[0];
       std::size_t const n = n_own + arrived.values.size(), own_begin = way->received_offsets[me];
       check_number(n);
       renew(way->received, n);
-      renew(own.numbers, n);
+      renew(numbers, n);
       x.fill(nullptr);
       auto const unite = [&]
       {
@@ -295,30 +305,31 @@ namespace nearfield::starpu_mpi::detail
            [&](std::size_t i)
            {
              if (all_stay) way->received[i] = static_cast<index_type>(i);
-             own.numbers[way->received[own_begin + i]] = first_number[me] + way->sent[own_sent + i];
+             numbers[way->received[own_begin + i]] = first_number[me] + way->sent[own_sent + i];
            });
-      number_arrived(own);
+      number_arrived(numbers, *way);
       if (all_stay)
         for (int d = 0; d < Dim; ++d) x[d] = sorted[d].data() + own_sent;
     }
 
-    template <class Points>
-    void number_arrived(Points& own)
+    /// The points of all ranks.
+    [[nodiscard]] std::uint64_t total() const { return first_number.back() - first_number[0]; }
+
+    void number_arrived(std::span<std::uint64_t> numbers, journey const& of)
     {
       for (std::size_t r = 0; r + 1 < arrived.offsets.size(); ++r)
         each(arrived.of(static_cast<int>(r)).size(),
-             [&, came = arrived.of(static_cast<int>(r)), first = own.way.received_offsets[r],
+             [&, came = arrived.of(static_cast<int>(r)), first = of.received_offsets[r],
               number = first_number[r]](std::size_t i)
-             { own.numbers[own.way.received[first + i]] = number + came[i].index; });
+             { numbers[of.received[first + i]] = number + came[i].number; });
     }
 
     /// The numbers of own points and the way of those that stay.
-    template <class Points>
-    void complete(Points& own)
+    void complete(std::span<std::uint64_t> numbers, journey& of)
     {
       if (is_complete) return;
-      std::size_t const own_begin = own.way.received_offsets[me];
-      page_vector<index_type> index(own.numbers.size());
+      std::size_t const own_begin = of.received_offsets[me];
+      page_vector<index_type> index(numbers.size());
       gpu->read_indices(index.data());
       for_each_part(threads(), cut(threads(), index.size()),
                     [&](int, std::size_t begin, std::size_t end)
@@ -328,12 +339,12 @@ namespace nearfield::starpu_mpi::detail
                       for (std::size_t p = begin; p < end; ++p)
                       {
                         if (index[p] == no_row) continue;
-                        own.way.sent[own_sent + i] = index[p];
-                        own.way.received[own_begin + i++] = static_cast<index_type>(p);
-                        own.numbers[p] = first_number[me] + index[p];
+                        of.sent[own_sent + i] = index[p];
+                        of.received[own_begin + i++] = static_cast<index_type>(p);
+                        numbers[p] = first_number[me] + index[p];
                       }
                     });
-      number_arrived(own);
+      number_arrived(numbers, of);
       is_complete = true;
     }
 

@@ -2,9 +2,9 @@
 
 #include "travelling_points.hpp"
 
-#include "collective.hpp"
 #include "cuts.hpp"
 #include "layer.hpp"
+#include "ranks.hpp"
 
 #include "tree/src/leaves.hpp"
 #include "tree/src/sort.hpp"
@@ -109,7 +109,11 @@ namespace nearfield::starpu_mpi::detail
       all.attempt(
           [&]
           {
-            for (std::size_t s = 0; s < sets.size(); ++s) sets[s].settle(all, parts.sets[s]);
+            for (std::size_t s = 0; s < sets.size(); ++s)
+            {
+              sets[s].settle(all, parts.sets[s].numbers);
+              parts.sets[s].total = sets[s].total();
+            }
             own = leaves(of, range_of(all, parts.cuts), parts.sets.front().numbers.size());
           });
       return learn_layer<Dim>(all, threads(), std::move(own), of.has_one_set, of.layout.level,
@@ -170,7 +174,7 @@ namespace nearfield::starpu_mpi::detail
       parts.layers = std::move(known.layers);
       parts.lists = std::move(known.lists.full);
       parts.interaction_count = known.pairs();
-      parts.total_leaves = all.sum_of(known.last - known.first);
+      parts.total_leaves = all.sum(std::uint64_t(known.last - known.first));
     }
 
     /// The lists, of a tree that has none on the host.

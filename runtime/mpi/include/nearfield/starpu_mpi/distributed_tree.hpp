@@ -59,6 +59,19 @@ namespace nearfield::starpu_mpi
     std::optional<int> gpu = std::nullopt;
   };
 
+  /// Where the caller's points are: those of this rank in the order in which they went away, rank after rank.
+  struct journey
+  {
+    /// the caller's points [sent_offsets[r], sent_offsets[r + 1]) of sent went to rank r
+    std::vector<std::size_t> sent_offsets;
+    /// indices in the caller's columns
+    nearfield::detail::page_vector<index_type> sent;
+    /// the points [received_offsets[r], received_offsets[r + 1]) of received came from rank r
+    std::vector<std::size_t> received_offsets;
+    /// indices of own points
+    nearfield::detail::page_vector<index_type> received;
+  };
+
   /// The leaves of another rank that touch own ones, and the own ones that they touch.
   struct rank_layer
   {
@@ -228,18 +241,7 @@ namespace nearfield::starpu_mpi
     /// The ordered pairs of different points that meet, with targets of this rank. Of two sets all pairs.
     [[nodiscard]] std::uint64_t interaction_count() const { return parts_.interaction_count; }
 
-    /// Where the caller's points are: those of this rank in the order in which they went away, rank after rank.
-    struct journey
-    {
-      /// the caller's points [sent_offsets[r], sent_offsets[r + 1]) of sent went to rank r
-      std::vector<std::size_t> sent_offsets;
-      /// indices in the caller's columns
-      nearfield::detail::page_vector<index_type> sent;
-      /// the points [received_offsets[r], received_offsets[r + 1]) of received came from rank r
-      std::vector<std::size_t> received_offsets;
-      /// indices of own points
-      nearfield::detail::page_vector<index_type> received;
-    };
+    using journey = starpu_mpi::journey; ///< where the caller's points are
     /// The way between the caller's columns and own points.
     [[nodiscard]] journey const& way() const { return complete(0).way; }
     /// That of sources.
@@ -282,6 +284,9 @@ namespace nearfield::starpu_mpi
               distribution_options const& distribution);
     void rebuild_from(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
                       double seconds);
+    /// Without seconds: the first tree.
+    void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
+               std::optional<double> seconds);
     own_points const& targets() const { return parts_.sets.front(); }
     own_points const& sources() const { return parts_.sets.back(); }
     [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;

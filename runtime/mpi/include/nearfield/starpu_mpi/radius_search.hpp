@@ -4,6 +4,7 @@
 #include <nearfield/core/where.hpp>
 #include <nearfield/search/radius_search.hpp>
 #include <nearfield/starpu/runtime.hpp>
+#include <nearfield/starpu_mpi/distributed_tree.hpp>
 #include <nearfield/tree/cell_list.hpp>
 
 #include <mpi.h>
@@ -118,12 +119,6 @@ namespace nearfield::starpu_mpi
   private:
     void spread(void const* given, std::size_t n, std::size_t size, void* known) const;
 
-    /// Which points went to each rank, and which came from it.
-    struct journey
-    {
-      std::vector<index_type> sent;
-      std::vector<std::size_t> sent_offsets, received_offsets;
-    };
     struct parts
     {
       MPI_Comm communicator = MPI_COMM_NULL;
@@ -131,11 +126,10 @@ namespace nearfield::starpu_mpi
       cell_grid<T, Dim> grid;
       std::array<std::vector<axis_piece>, Dim> pieces; // of the grid
       std::vector<std::uint64_t> cuts;
-      journey to_own, to_halo;       // points of the caller, and own points
-      std::vector<index_type> order; // own point p was number order[p] to arrive
+      journey to_own, to_halo; // points of the caller, and own points, which arrive as the halo
       std::size_t n_points = 0;
       std::array<std::vector<T>, Dim> positions;
-      std::vector<std::uint64_t> numbers;
+      nearfield::detail::page_vector<std::uint64_t> numbers;
       std::vector<index_type> at_border;
       std::optional<cell_list<T, Dim>> own, border;
       std::uint64_t total_points = 0;

@@ -1,4 +1,4 @@
-#include "collective.hpp"
+#include "ranks.hpp"
 
 #include <nearfield/core/error.hpp>
 
@@ -62,12 +62,6 @@ namespace nearfield::starpu_mpi::detail
     throw agreed_error(first, what, static_cast<error_kind>(facts[1]), facts[2]);
   }
 
-  std::uint64_t ranks::sum_of(std::uint64_t value) const
-  {
-    sum(std::span(&value, 1));
-    return value;
-  }
-
   std::uint64_t ranks::sum_before(std::uint64_t value) const
   {
     std::uint64_t before = 0; // MPI leaves that of rank 0 alone
@@ -93,23 +87,15 @@ namespace nearfield::starpu_mpi::detail
     return all;
   }
 
-  void ranks::exchange_counts(std::span<std::size_t const> offsets,
-                              std::vector<std::size_t>& received,
-                              std::function<void()> const& make_room) const
+  std::vector<std::size_t> ranks::offsets_of_coming(std::span<std::size_t const> offsets) const
   {
     auto const n = static_cast<std::size_t>(size_);
     std::vector<std::uint64_t> to(n), from(n);
     for (std::size_t r = 0; r < n; ++r) to[r] = offsets[r + 1] - offsets[r];
     MPI_Alltoall(to.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, comm_);
-    received.assign(1, 0);
-    for (std::uint64_t const count : from) received.push_back(received.back() + count);
-    attempt(
-        [&]
-        {
-          check_number(offsets[n]);
-          check_number(received[n]);
-          make_room();
-        });
+    std::vector<std::size_t> coming{0};
+    for (std::uint64_t const count : from) coming.push_back(coming.back() + count);
+    return coming;
   }
 
   void ranks::exchange_bytes(void const* values, std::span<std::size_t const> offsets,

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
 #include <numeric>
 #include <span>
 #include <string>
@@ -83,23 +82,22 @@ namespace nearfield::starpu_mpi::detail
       agree(mine);
     }
 
-    /// Each value becomes the least, the greatest or the sum of those of all ranks.
+    /// The least, the greatest and the sum over the ranks: of a number, or of each value of an array or a vector.
     template <class Values>
-    void least(Values&& values) const
+    [[nodiscard]] Values least(Values values) const
     {
-      combine(values, MPI_MIN);
+      return combine(std::move(values), MPI_MIN);
     }
     template <class Values>
-    void greatest(Values&& values) const
+    [[nodiscard]] Values greatest(Values values) const
     {
-      combine(values, MPI_MAX);
+      return combine(std::move(values), MPI_MAX);
     }
     template <class Values>
-    void sum(Values&& values) const
+    [[nodiscard]] Values sum(Values values) const
     {
-      combine(values, MPI_SUM);
+      return combine(std::move(values), MPI_SUM);
     }
-    [[nodiscard]] std::uint64_t sum_of(std::uint64_t value) const;
     /// The sum of the values of the ranks before this one.
     [[nodiscard]] std::uint64_t sum_before(std::uint64_t value) const;
 
@@ -123,8 +121,14 @@ namespace nearfield::starpu_mpi::detail
     void exchange(std::span<T const> values, std::span<std::size_t const> offsets,
                   by_rank<T>& received) const
     {
-      exchange_counts(offsets, received.offsets,
-                      [&] { nearfield::detail::renew(received.values, received.offsets.back()); });
+      received.offsets = offsets_of_coming(offsets);
+      attempt(
+          [&]
+          {
+            check_number(offsets.back());
+            check_number(received.offsets.back());
+            nearfield::detail::renew(received.values, received.offsets.back());
+          });
       exchange_bytes(values.data(), offsets, received.values.data(), received.offsets, sizeof(T));
     }
 
@@ -152,20 +156,27 @@ namespace nearfield::starpu_mpi::detail
 
   private:
     template <class Values>
-    void combine(Values& values, MPI_Op operation) const
+    Values combine(Values values, MPI_Op operation) const
     {
-      using T = typename std::remove_cvref_t<Values>::value_type;
-      static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
-                    std::is_same_v<T, std::uint64_t>);
-      MPI_Datatype const type = std::is_same_v<T, float>    ? MPI_FLOAT
-                                : std::is_same_v<T, double> ? MPI_DOUBLE
-                                                            : MPI_UINT64_T;
-      MPI_Allreduce(MPI_IN_PLACE, values.data(), static_cast<int>(values.size()), type, operation,
-                    comm_);
+      auto const in_place = [&](auto const& all)
+      {
+        using T = typename std::remove_cvref_t<decltype(all)>::value_type;
+        static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> ||
+                      std::is_same_v<T, std::uint64_t>);
+        MPI_Datatype const type = std::is_same_v<T, float>    ? MPI_FLOAT
+                                  : std::is_same_v<T, double> ? MPI_DOUBLE
+                                                              : MPI_UINT64_T;
+        MPI_Allreduce(MPI_IN_PLACE, all.data(), static_cast<int>(all.size()), type, operation,
+                      comm_);
+      };
+      if constexpr (std::is_arithmetic_v<Values>)
+        in_place(std::span(&values, 1));
+      else
+        in_place(std::span(values));
+      return values;
     }
-    /// Calls make_room() when it is known what comes, and agrees.
-    void exchange_counts(std::span<std::size_t const> offsets, std::vector<std::size_t>& received,
-                         std::function<void()> const& make_room) const;
+    [[nodiscard]] std::vector<std::size_t>
+    offsets_of_coming(std::span<std::size_t const> offsets) const;
 
     MPI_Comm comm_;
     int rank_ = 0, size_ = 1;
