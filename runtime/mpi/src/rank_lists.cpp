@@ -2,6 +2,9 @@
 
 #include "tree/src/instantiate.hpp"
 #include "tree/src/parallel.hpp"
+#include "tree/src/sort.hpp"
+
+#include <nearfield/search/outputs.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -33,40 +36,6 @@ namespace nearfield::starpu_mpi::detail
       to.resize(n + from.size());
       std::ranges::copy(from, to.begin() + n);
     }
-
-    /// Sorts a row by number.
-    template <class T, int Dim>
-    class row_sort
-    {
-    public:
-      explicit row_sort(std::span<std::uint64_t const> numbers) : numbers_(numbers) {}
-
-      void operator()(csr<T, Dim>& rows, std::size_t row)
-      {
-        std::uint64_t const first = rows.offsets[row], n = rows.offsets[row + 1] - first;
-        index_type const* const columns = rows.columns.data() + first;
-        order_.resize(n);
-        std::iota(order_.begin(), order_.end(), index_type(0));
-        std::ranges::sort(order_, {}, [&](index_type k) { return numbers_[columns[k]]; });
-        permute(rows.columns, first, indices_);
-        if (!rows.r2.empty()) permute(rows.r2, first, values_);
-        for (auto& d : rows.displacements)
-          if (!d.empty()) permute(d, first, values_);
-      }
-
-    private:
-      template <class V>
-      void permute(page_array<V>& column, std::uint64_t first, std::vector<V>& scratch)
-      {
-        scratch.clear();
-        for (index_type const k : order_) scratch.push_back(column[first + k]);
-        std::ranges::copy(scratch, column.begin() + first);
-      }
-
-      std::span<std::uint64_t const> numbers_;
-      std::vector<index_type> order_, indices_;
-      std::vector<T> values_;
-    };
   }
 
   template <class T, int Dim>
@@ -141,12 +110,21 @@ namespace nearfield::starpu_mpi::detail
           fill(all.displacements[a], rows.displacements[a], border.displacements[a]);
       rows = std::move(all);
     }
-    if (!sorted) return;
+    if (!sorted || rows.size() == 0) return;
+    // rows of places in the order of the numbers are sorted by index
+    page_vector<std::uint64_t> numbers(cells.numbers().begin(), cells.numbers().end());
+    std::vector<index_type> order(numbers.size()), place(numbers.size());
+    sort_scratch scratch;
+    sort_keys(threads, numbers, order, scratch);
+    for (std::size_t p = 0; p < order.size(); ++p) place[order[p]] = static_cast<index_type>(p);
     for_each_part(threads, loop,
                   [&](int, std::size_t begin, std::size_t end)
                   {
-                    row_sort<T, Dim> sort(cells.numbers());
-                    for (std::size_t r = begin; r < end; ++r) sort(rows, r);
+                    std::span const columns(rows.columns.data() + rows.offsets[begin],
+                                            rows.columns.data() + rows.offsets[end]);
+                    for (index_type& j : columns) j = place[j];
+                    sort_rows(rows, begin, end);
+                    for (index_type& j : columns) j = order[j];
                   });
   }
 
@@ -170,21 +148,23 @@ namespace nearfield::starpu_mpi::detail
     std::uint64_t n = 0;
     for (index_type const r : order) n += rows.offsets[r + 1] - begin_of(r);
     coo<T, Dim> list;
-    auto const fill = [&](auto& to, auto const& copy_row)
+    list.i.resize(n);
+    list.j.resize(n);
+    for_each_value_column(list, rows,
+                          [&](page_array<T>& to, page_array<T> const&) { to.resize(n); });
+    std::uint64_t at = 0;
+    for (index_type const r : order)
     {
-      to.resize(n);
-      auto* at = to.begin();
-      for (index_type const r : order) at = copy_row(r, begin_of(r), rows.offsets[r + 1], at);
-    };
-    auto const copy = [&](auto& to, auto const& from)
-    {
-      fill(to, [&](index_type, std::uint64_t begin, std::uint64_t end, auto* at)
-           { return std::copy(from.begin() + begin, from.begin() + end, at); });
-    };
-    fill(list.i, [&](index_type r, std::uint64_t begin, std::uint64_t end, index_type* at)
-         { return std::fill_n(at, end - begin, r); });
-    copy(list.j, rows.columns);
-    for_each_value_column(list, rows, copy);
+      std::uint64_t const begin = begin_of(r), end = rows.offsets[r + 1];
+      auto const copy = [&](auto& to, auto const& from)
+      {
+        std::copy(from.begin() + begin, from.begin() + end, to.begin() + at);
+      };
+      std::fill_n(list.i.begin() + at, end - begin, r);
+      copy(list.j, rows.columns);
+      for_each_value_column(list, rows, copy);
+      at += end - begin;
+    }
     return list;
   }
 

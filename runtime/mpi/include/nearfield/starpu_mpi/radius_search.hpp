@@ -153,21 +153,16 @@ namespace nearfield::starpu_mpi
 namespace nearfield::starpu_mpi::detail
 {
   /// Searches own().
-  template <class Where, class T, int Dim, class What>
-  auto search_own(Where const& where, distributed_cells<T, Dim> const& cells, What const& what)
+  template <class Where, class T, int Dim, class What, class Found>
+  void search_own(Where const& where, distributed_cells<T, Dim> const& cells, What const& what,
+                  Found& found)
   {
-    return nearfield::radius_search(where, cells.own(), what);
+    nearfield::radius_search(where, cells.own(), what, found);
   }
   /// The same pairs, in this order, on the current device.
-  template <class T, int Dim>
-  NEARFIELD_API pair_counts search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
-                                       count_pairs const& what);
-  template <class T, int Dim>
-  NEARFIELD_API coo<T, Dim> search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
-                                       to_coo const& what);
-  template <class T, int Dim>
-  NEARFIELD_API csr<T, Dim> search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
-                                       to_csr const& what);
+  template <class T, int Dim, class What, class Found>
+  NEARFIELD_API void search_own(cuda_backend where, distributed_cells<T, Dim> const& cells,
+                                What const& what, Found& found);
 
   /// Of the pairs of border(), leaves those that belong to this rank; indices become those of known points.
   template <class T, int Dim>
@@ -248,7 +243,8 @@ namespace nearfield::starpu_mpi
   [[nodiscard]] pair_counts
   radius_search(Where const& where, distributed_cells<T, Dim> const& cells, count_pairs const& what)
   {
-    pair_counts counts = detail::search_own(where, cells, what);
+    pair_counts counts;
+    detail::search_own(where, cells, what, counts);
     coo<T, Dim> const border = detail::border_pairs(where, cells, what.which, false, false);
     counts.total += border.size();
     if (what.per_point)
@@ -269,7 +265,8 @@ namespace nearfield::starpu_mpi
                         to_csr{pairs::full, true, what.distances, what.displacements}));
     to_coo unlimited = what;
     unlimited.max_bytes = no_limit;
-    coo<T, Dim> list = detail::search_own(where, cells, unlimited);
+    coo<T, Dim> list;
+    detail::search_own(where, cells, unlimited, list);
     detail::append(
         list, detail::border_pairs(where, cells, what.which, what.distances, what.displacements));
     return list;
@@ -285,7 +282,8 @@ namespace nearfield::starpu_mpi
     to_csr unsorted = what;
     unsorted.sorted = false;
     unsorted.max_bytes = no_limit;
-    csr<T, Dim> rows = detail::search_own(where, cells, unsorted);
+    csr<T, Dim> rows;
+    detail::search_own(where, cells, unsorted, rows);
     coo<T, Dim> const border =
         detail::border_pairs(where, cells, what.which, what.distances, what.displacements);
     executor* threads = nullptr;
