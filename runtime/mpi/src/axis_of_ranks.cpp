@@ -22,26 +22,21 @@ namespace nearfield::starpu_mpi::detail
     auto const mine = keys_here(all, on, bits, cuts);
     total_ = all.sum(mine.size());
     before_ = all.sum_before(mine.size());
-    // the last ones before the range of each rank that has one
-    auto const ranges = all.gather_all(std::array<std::uint64_t, 2>{before_, mine.size()});
-    std::vector<std::uint64_t> leaving;
-    std::vector<std::size_t> offsets{0};
+    // the last ones before the range of each rank
+    auto const firsts = all.gather(before_);
+    std::vector<ranks::addressed<std::uint64_t>> leaving(1);
     all.attempt(
         [&]
         {
-          for (int r = 0; r < all.size(); ++r)
+          for (int r = all.rank() + 1; r < all.size(); ++r)
           {
-            std::uint64_t const first = ranges.of(r)[0];
-            if (r > all.rank() && ranges.of(r)[1] > 0)
-            {
-              std::uint64_t const wanted = first - std::min(first, places);
-              for (std::uint64_t i = std::max(wanted, before_); i < before_ + mine.size(); ++i)
-                leaving.push_back(mine[i - before_]);
-            }
-            offsets.push_back(leaving.size());
+            std::uint64_t const first = firsts[static_cast<std::size_t>(r)];
+            std::uint64_t const wanted = first - std::min(first, places);
+            for (std::uint64_t i = std::max(wanted, before_); i < before_ + mine.size(); ++i)
+              leaving[0].push_back({r, mine[i - before_]});
           }
         });
-    auto const arrived = all.exchange<std::uint64_t>(leaving, offsets);
+    auto const arrived = all.send<std::uint64_t>(leaving);
     all.attempt(
         [&]
         {
@@ -69,19 +64,10 @@ namespace nearfield::starpu_mpi::detail
 
   std::vector<axis_gap> axis_of_ranks::gaps(double length) const
   {
-    std::vector<std::uint64_t> mine;
-    all_.attempt(
-        [&]
-        {
-          for (axis_gap const& gap : gaps_between(bits_, first_, length))
-            mine.insert(mine.end(), {ordered_bits(gap.before), ordered_bits(gap.after),
-                                     before_ + gap.n_before - first_});
-        });
-    auto const of_all = all_.gather_all(mine);
-    std::vector<axis_gap> found;
-    for (std::size_t i = 0; i < of_all.values.size(); i += 3)
-      found.push_back({from_ordered_bits(of_all.values[i]), from_ordered_bits(of_all.values[i + 1]),
-                       of_all.values[i + 2]});
-    return found;
+    std::vector<axis_gap> mine;
+    all_.attempt([&] { mine = gaps_between(bits_, first_, length); });
+    for (axis_gap& gap : mine) gap.n_before += before_ - first_;
+    auto const found = all_.gather_all<axis_gap>(mine).values;
+    return {found.begin(), found.end()};
   }
 }

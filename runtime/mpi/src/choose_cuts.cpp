@@ -1,7 +1,6 @@
 #include "choose_cuts.hpp"
 
 #include "tree/src/leaf_size.hpp"
-#include "tree/src/sort.hpp"
 
 #include <nearfield/core/error.hpp>
 

@@ -40,7 +40,7 @@ namespace nearfield::starpu_mpi::detail
         mine.push_back(keys[i - before]);
       before = after;
     }
-    auto sample = all.gather_all(mine).values;
+    auto sample = all.gather_all<std::uint64_t>(mine).values;
     std::ranges::sort(sample);
     std::vector<std::uint64_t> cuts{0};
     for (std::uint64_t r = 1; r < n_ranks; ++r)
@@ -56,7 +56,7 @@ namespace nearfield::starpu_mpi::detail
     for (auto const& keys : sets)
       if (!keys.empty()) mine.insert(mine.end(), {keys.front(), keys.back()});
     std::ranges::sort(mine);
-    by_rank<std::uint64_t> const ends = all.gather_all(mine);
+    by_rank<std::uint64_t> const ends = all.gather_all<std::uint64_t>(mine);
     auto const n = static_cast<std::size_t>(all.size());
     std::vector<std::uint64_t> cuts(n + 1, end);
     std::size_t after = n; // the last rank looked at that has points

@@ -68,16 +68,14 @@ namespace nearfield::starpu_mpi
       std::vector<std::uint64_t> const by_points = detail::cut_by_points(all, {keys}, end);
       this_thread here;
       auto const arrived = detail::keys_here(all, here, keys, by_points);
-      std::vector<std::uint64_t> cells, weights;
-      for (auto first = arrived.begin(); first != arrived.end();)
+      occupied_cells const cells = cells_of(here, arrived);
+      std::vector<std::uint64_t> weights;
+      for (std::size_t c = 0; c < cells.keys.size(); ++c)
       {
-        auto const last = std::upper_bound(first, arrived.end(), *first);
-        auto const count = static_cast<std::uint64_t>(last - first);
-        cells.push_back(*first);
+        std::uint64_t const count = cells.offsets[c + 1] - cells.offsets[c];
         weights.push_back(count * count);
-        first = last;
       }
-      return detail::cut_by_weight(all, cells, weights, end);
+      return detail::cut_by_weight(all, cells.keys, weights, end);
     }
   }
 

@@ -29,16 +29,15 @@ namespace nearfield::starpu_mpi
 
     template <class T, int Dim>
     shape<Dim> agree_on_shape(ranks const& all, detail::tree_memory<T, Dim>& memory,
-                              strided<T const, Dim> const& targets,
-                              strided<T const, Dim> const* sources)
+                              std::vector<strided<T const, Dim>> const& given)
     {
       tree_options<Dim> const& options = memory.options;
       double const imbalance = memory.distribution.imbalance;
       shape<Dim> made{};
-      made.has_one_set = sources == nullptr;
-      named_positions<T, Dim> const of_targets{targets, sources ? "targets" : "points"};
-      named_positions<T, Dim> const of_sources{sources ? *sources : strided<T const, Dim>(),
-                                               "sources"};
+      made.has_one_set = given.size() == 1;
+      named_positions<T, Dim> const targets{given[0], made.has_one_set ? "points" : "targets"};
+      named_positions<T, Dim> const sources{made.has_one_set ? strided<T const, Dim>() : given[1],
+                                            "sources"};
       point_bounds<T, Dim> bounds;
       all.attempt(
           [&]
@@ -54,10 +53,10 @@ namespace nearfield::starpu_mpi
                           "; give 0 or more, such as 0.1");
             made.max_leaf_size = options.level ? 0 : static_cast<index_type>(options.max_leaf_size);
             made.period = options.period;
-            bounds = memory.sets.front().load(of_targets, options.period);
-            if (sources)
+            bounds = memory.sets.front().load(targets, options.period);
+            if (!made.has_one_set)
             {
-              auto const more = memory.sets.back().load(of_sources, options.period);
+              auto const more = memory.sets.back().load(sources, options.period);
               for (int d = 0; d < Dim; ++d)
               {
                 bounds.lower[d] = std::min(bounds.lower[d], more.lower[d]);
@@ -66,8 +65,7 @@ namespace nearfield::starpu_mpi
             }
           });
       bounds = {all.least(bounds.lower), all.greatest(bounds.upper)};
-      all.attempt([&]
-                  { made.root = choose_root(options, of_targets, bounds, of_sources, bounds); });
+      all.attempt([&] { made.root = choose_root(options, targets, bounds, sources, bounds); });
       return made;
     }
 
@@ -100,15 +98,6 @@ namespace nearfield::starpu_mpi
       return all.greatest(any) > 0;
     }
 
-    template <class T, int Dim>
-    std::vector<strided<T const, Dim>> sets_of(strided<T const, Dim> const& targets,
-                                               strided<T const, Dim> const* sources)
-    {
-      std::vector<strided<T const, Dim>> sets{targets};
-      if (sources) sets.push_back(*sources);
-      return sets;
-    }
-
     /// Gives the tree pieces, if gaps are to be cut.
     template <class T, int Dim>
     bool cut_gaps_of(ranks const& all, executor& on, std::vector<strided<T const, Dim>> const& sets,
@@ -139,22 +128,21 @@ namespace nearfield::starpu_mpi
                                              distribution_options const& distribution)
       : distributed_tree()
   {
-    make(communicator, points, nullptr, options, distribution);
+    make(communicator, {points}, options, distribution);
   }
 
   template <class T, int Dim>
-  void distributed_tree<T, Dim>::make(MPI_Comm communicator, strided<T const, Dim> const& targets,
-                                      strided<T const, Dim> const* sources,
+  void distributed_tree<T, Dim>::make(MPI_Comm communicator, position_sets const& given,
                                       tree_options<Dim> const& options,
                                       distribution_options const& distribution)
   {
-    parts_.sets.resize(sources ? 2 : 1);
-    memory_ = std::make_unique<memory>(options, distribution, parts_.sets.size());
+    parts_.sets.resize(given.size());
+    memory_ = std::make_unique<memory>(options, distribution, given.size());
     parts_.communicator = communicator;
     parts_.threads = distribution.threads;
     parts_.period = options.period;
     parts_.shifts = shifts_of(options.period);
-    build(targets, sources, std::nullopt);
+    build(given, std::nullopt);
   }
 
   template <class T, int Dim>
@@ -170,24 +158,23 @@ namespace nearfield::starpu_mpi
   template <class T, int Dim>
   void distributed_tree<T, Dim>::rebuild(strided<T const, Dim> const& points, double seconds)
   {
-    rebuild_from(points, nullptr, seconds);
+    rebuild_from({points}, seconds);
   }
   template <class T, int Dim>
   void distributed_tree<T, Dim>::rebuild(strided<T const, Dim> const& targets,
                                          strided<T const, Dim> const& sources, double seconds)
   {
-    rebuild_from(targets, &sources, seconds);
+    rebuild_from({targets, sources}, seconds);
   }
 
   template <class T, int Dim>
-  void distributed_tree<T, Dim>::rebuild_from(strided<T const, Dim> const& targets,
-                                              strided<T const, Dim> const* sources, double seconds)
+  void distributed_tree<T, Dim>::rebuild_from(position_sets const& given, double seconds)
   {
     ranks const all(parts_.communicator);
     all.attempt(
         [&]
         {
-          if (has_one_set() != (sources == nullptr))
+          if (given.size() != parts_.sets.size())
             throw error(std::string("distributed_tree: the tree has ") +
                         (has_one_set() ? "one set of points, rebuild() is given two"
                                        : "two sets of points, rebuild() is given one") +
@@ -196,13 +183,11 @@ namespace nearfield::starpu_mpi
             throw error("distributed_tree: seconds is " + std::to_string(seconds) +
                         "; give what near_field::seconds() says, or 0");
         });
-    build(targets, sources, seconds);
+    build(given, seconds);
   }
 
   template <class T, int Dim>
-  void distributed_tree<T, Dim>::build(strided<T const, Dim> const& targets,
-                                       strided<T const, Dim> const* sources,
-                                       std::optional<double> seconds)
+  void distributed_tree<T, Dim>::build(position_sets const& given, std::optional<double> seconds)
   {
     typename memory::gpu_user const user{*memory_};
     ranks const all(parts_.communicator);
@@ -212,14 +197,13 @@ namespace nearfield::starpu_mpi
     bool const chooses_size = !seconds && !options.level && options.max_leaf_size == automatic;
     auto const shape_of = [&]
     {
-      return agree_on_shape(all, *memory_, targets, sources);
+      return agree_on_shape(all, *memory_, given);
     };
     auto of = shape_of();
     // Points that were far away are so most likely still.
     bool const had_pieces =
         std::ranges::any_of(parts_.pieces, [](auto const& axis) { return !axis.empty(); });
-    bool const has_pieces =
-        had_pieces && cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of);
+    bool const has_pieces = had_pieces && cut_gaps_of<T, Dim>(all, on, given, of);
 
     cut_choice const choice = distribution.cuts;
     bool const counts_pairs = choice == cut_choice::equal_interactions;
@@ -254,7 +238,7 @@ namespace nearfield::starpu_mpi
     };
     auto known = make_known(!seconds || had_pieces != has_pieces);
     if (!has_pieces && has_crowd(all, *memory_, known, of) &&
-        cut_gaps_of<T, Dim>(all, on, sets_of(targets, sources), of))
+        cut_gaps_of<T, Dim>(all, on, given, of))
     {
       (void)shape_of(); // points that were sorted have to be loaded again
       known = make_known(true);

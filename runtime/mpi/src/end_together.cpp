@@ -32,11 +32,9 @@ namespace nearfield::starpu_mpi
     catch (detail::agreed_error const& failure)
     {
       // all ranks are here: the one that failed speaks, and ends the others
-      if (failure.rank() != detail::ranks(communicator).rank())
-        std::this_thread::sleep_for(std::chrono::seconds(5));
-      else
-        end(communicator, name + ": " + failure.what() + "\n");
-      end(communicator, "");
+      bool const failed_here = failure.rank() == detail::ranks(communicator).rank();
+      if (!failed_here) std::this_thread::sleep_for(std::chrono::seconds(5));
+      end(communicator, failed_here ? name + ": " + failure.what() + "\n" : "");
     }
     catch (std::exception const& failure)
     {

@@ -53,14 +53,6 @@ namespace nearfield::starpu_mpi::detail
       return {leaves.keys.front(), keys_of<Dim>(last.index, last.level, key_level).end};
     }
 
-    std::vector<curve_range> gather_extents(ranks const& all, curve_range const& mine)
-    {
-      auto const told = all.gather_all(std::array{mine.begin, mine.end});
-      std::vector<curve_range> extents;
-      for (int r = 0; r < all.size(); ++r) extents.push_back({told.of(r)[0], told.of(r)[1]});
-      return extents;
-    }
-
     /// Tells other ranks of the own leaves that may touch theirs, and learns of theirs. If a GPU has the leaves, it finds
     /// the border, and only leaves there are looked at; if it cannot, the host gets them all.
     template <int Dim>
@@ -69,8 +61,8 @@ namespace nearfield::starpu_mpi::detail
                     std::type_identity_t<std::array<double, Dim>> const& period,
                     gpu_of_leaves<Dim> const* gpu, std::optional<border_leaves<Dim>>& border)
     {
-      auto const ranges = ranges_around(
-          all.rank(), gather_extents(all, gpu ? gpu->extent : extent_of(own, key_level)));
+      auto const ranges =
+          ranges_around(all.rank(), all.gather(gpu ? gpu->extent : extent_of(own, key_level)));
       std::vector<ranks::addressed<leaf_record<Dim>>> found;
       all.attempt(
           [&]

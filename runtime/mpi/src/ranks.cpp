@@ -69,57 +69,73 @@ namespace nearfield::starpu_mpi::detail
     return rank_ == 0 ? 0 : before;
   }
 
-  by_rank<std::uint64_t> ranks::gather_all(std::span<std::uint64_t const> mine) const
+  std::vector<std::size_t> ranks::offsets_of(std::span<std::size_t const> counts)
   {
-    int const n = static_cast<int>(mine.size());
-    std::vector<int> counts(static_cast<std::size_t>(size_)), places;
-    MPI_Allgather(&n, 1, MPI_INT, counts.data(), 1, MPI_INT, comm_);
-    by_rank<std::uint64_t> all;
-    all.offsets.push_back(0);
-    for (int const count : counts)
-    {
-      places.push_back(static_cast<int>(all.offsets.back()));
-      all.offsets.push_back(all.offsets.back() + static_cast<std::size_t>(count));
-    }
-    all.values.resize(all.offsets.back());
-    MPI_Allgatherv(mine.data(), n, MPI_UINT64_T, all.values.data(), counts.data(), places.data(),
-                   MPI_UINT64_T, comm_);
-    return all;
+    std::vector<std::size_t> offsets{0};
+    for (std::size_t const count : counts) offsets.push_back(offsets.back() + count);
+    return offsets;
   }
 
   std::vector<std::size_t> ranks::offsets_of_coming(std::span<std::size_t const> offsets) const
   {
     auto const n = static_cast<std::size_t>(size_);
-    std::vector<std::uint64_t> to(n), from(n);
+    std::vector<std::size_t> to(n), from(n);
     for (std::size_t r = 0; r < n; ++r) to[r] = offsets[r + 1] - offsets[r];
     MPI_Alltoall(to.data(), 1, MPI_UINT64_T, from.data(), 1, MPI_UINT64_T, comm_);
-    std::vector<std::size_t> coming{0};
-    for (std::uint64_t const count : from) coming.push_back(coming.back() + count);
-    return coming;
+    return offsets_of(from);
+  }
+
+  namespace
+  {
+    /// Of the values of each rank.
+    struct counts_and_places
+    {
+      std::vector<int> counts, places;
+
+      explicit counts_and_places(std::span<std::size_t const> offsets)
+      {
+        for (std::size_t r = 0; r + 1 < offsets.size(); ++r)
+        {
+          places.push_back(static_cast<int>(offsets[r]));
+          counts.push_back(static_cast<int>(offsets[r + 1] - offsets[r]));
+        }
+      }
+    };
+
+    /// Calls f with a type for values of so many bytes: counts of MPI are int.
+    template <class F>
+    void with_type_of(std::size_t size, F const& f)
+    {
+      MPI_Datatype type;
+      MPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &type);
+      MPI_Type_commit(&type);
+      f(type);
+      MPI_Type_free(&type);
+    }
+  }
+
+  void ranks::gather_bytes(void const* mine, void* all, std::span<std::size_t const> offsets,
+                           std::size_t size) const
+  {
+    counts_and_places const of(offsets);
+    with_type_of(size,
+                 [&](MPI_Datatype type)
+                 {
+                   MPI_Allgatherv(mine, of.counts[static_cast<std::size_t>(rank_)], type, all,
+                                  of.counts.data(), of.places.data(), type, comm_);
+                 });
   }
 
   void ranks::exchange_bytes(void const* values, std::span<std::size_t const> offsets,
                              void* received, std::span<std::size_t const> received_offsets,
                              std::size_t size) const
   {
-    auto const counts_of = [this](std::span<std::size_t const> of, std::vector<int>& places)
-    {
-      std::vector<int> counts;
-      for (std::size_t r = 0; r < static_cast<std::size_t>(size_); ++r)
-      {
-        places.push_back(static_cast<int>(of[r]));
-        counts.push_back(static_cast<int>(of[r + 1] - of[r]));
-      }
-      return counts;
-    };
-    std::vector<int> places, received_places;
-    std::vector<int> const counts = counts_of(offsets, places);
-    std::vector<int> const received_counts = counts_of(received_offsets, received_places);
-    MPI_Datatype type;
-    MPI_Type_contiguous(static_cast<int>(size), MPI_BYTE, &type);
-    MPI_Type_commit(&type);
-    MPI_Alltoallv(values, counts.data(), places.data(), type, received, received_counts.data(),
-                  received_places.data(), type, comm_);
-    MPI_Type_free(&type);
+    counts_and_places const to(offsets), from(received_offsets);
+    with_type_of(size,
+                 [&](MPI_Datatype type)
+                 {
+                   MPI_Alltoallv(values, to.counts.data(), to.places.data(), type, received,
+                                 from.counts.data(), from.places.data(), type, comm_);
+                 });
   }
 }

@@ -60,7 +60,6 @@ namespace nearfield::starpu_mpi::detail
   public:
     explicit ranks(MPI_Comm comm);
 
-    [[nodiscard]] MPI_Comm comm() const { return comm_; }
     [[nodiscard]] int rank() const { return rank_; }
     [[nodiscard]] int size() const { return size_; }
 
@@ -101,8 +100,26 @@ namespace nearfield::starpu_mpi::detail
     /// The sum of the values of the ranks before this one.
     [[nodiscard]] std::uint64_t sum_before(std::uint64_t value) const;
 
+    /// The value of each rank.
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    [[nodiscard]] std::vector<T> gather(T const& mine) const
+    {
+      std::vector<T> all(static_cast<std::size_t>(size_));
+      MPI_Allgather(&mine, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, comm_);
+      return all;
+    }
     /// The values of all ranks, as many as each has.
-    [[nodiscard]] by_rank<std::uint64_t> gather_all(std::span<std::uint64_t const> mine) const;
+    template <class T>
+    requires std::is_trivially_copyable_v<T>
+    [[nodiscard]] by_rank<T> gather_all(std::span<T const> mine) const
+    {
+      by_rank<T> all;
+      all.offsets = offsets_of(gather(mine.size()));
+      all.values.resize(all.offsets.back());
+      gather_bytes(mine.data(), all.values.data(), all.offsets, sizeof(T));
+      return all;
+    }
 
     /// Sends values [offsets[r], offsets[r + 1]) to rank r. Throws nearfield::error, on all ranks, if a rank would have
     /// 2^31 values or more.
@@ -175,8 +192,11 @@ namespace nearfield::starpu_mpi::detail
         in_place(std::span(values));
       return values;
     }
+    [[nodiscard]] static std::vector<std::size_t> offsets_of(std::span<std::size_t const> counts);
     [[nodiscard]] std::vector<std::size_t>
     offsets_of_coming(std::span<std::size_t const> offsets) const;
+    void gather_bytes(void const* mine, void* all, std::span<std::size_t const> offsets,
+                      std::size_t size) const;
 
     MPI_Comm comm_;
     int rank_ = 0, size_ = 1;

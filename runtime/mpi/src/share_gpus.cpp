@@ -1,5 +1,7 @@
 #include <nearfield/starpu_mpi/near_field.hpp>
 
+#include "ranks.hpp"
+
 #include <nearfield/cuda/device.hpp>
 
 #include <mpi.h>
@@ -25,9 +27,8 @@ namespace nearfield::starpu_mpi
     MPI_Comm machine = MPI_COMM_NULL, sharing = MPI_COMM_NULL;
     MPI_Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine);
     MPI_Comm_split(machine, static_cast<int>(hash & 0x7fffffff), 0, &sharing);
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(sharing, &rank);
-    MPI_Comm_size(sharing, &ranks);
+    detail::ranks const all(sharing);
+    int const rank = all.rank(), ranks = all.size();
     MPI_Comm_free(&sharing);
     MPI_Comm_free(&machine);
     if (char const* const given = std::getenv("STARPU_WORKERS_CUDAID"); given && there > 0)

@@ -64,7 +64,7 @@ namespace nearfield::starpu_mpi::detail
   }
 
   template <class T, int Dim>
-  strided_column<index_type> indices_of(std::span<traveller<T, Dim>> points)
+  strided_column<index_type> numbers_of(std::span<traveller<T, Dim>> points)
   {
     static_assert(sizeof(traveller<T, Dim>) % sizeof(index_type) == 0);
     return {points.empty() ? nullptr : &points[0].number,
@@ -245,37 +245,31 @@ namespace nearfield::starpu_mpi::detail
             n_own = offsets[me + 1] - own_sent;
             for (std::size_t r = me + 1; r < offsets.size(); ++r) offsets[r] -= n_own;
             renew(leaving, offsets.back());
-            auto const read = [&](std::size_t first, std::span<traveller<T, Dim>> to)
+            auto const take = [&](std::size_t first, std::span<traveller<T, Dim>> to)
             {
-              gpu->read(first, positions_of(to), indices_of(to));
-            };
-            bool const is_read = on_gpu(
-                [&]
-                {
-                  read(0, std::span(leaving).first(own_sent));
-                  read(own_sent + n_own, std::span(leaving).subspan(own_sent));
-                });
-            each(leaving.size(),
-                 [&](std::size_t i)
-                 {
-                   std::size_t const from = i < own_sent ? i : i + n_own;
-                   if (is_read)
-                     way->sent[from] = leaving[i].number;
-                   else
+              bool const is_read =
+                  on_gpu([&] { gpu->read(first, positions_of(to), numbers_of(to)); });
+              each(to.size(),
+                   [&](std::size_t i)
                    {
-                     leaving[i].number = way->sent[from];
-                     for (int d = 0; d < Dim; ++d) leaving[i].x[d] = sorted[d][from];
-                   }
-                 });
+                     if (is_read)
+                       way->sent[first + i] = to[i].number;
+                     else
+                     {
+                       to[i].number = way->sent[first + i];
+                       for (int d = 0; d < Dim; ++d) to[i].x[d] = sorted[d][first + i];
+                     }
+                   });
+            };
+            take(0, std::span(leaving).first(own_sent));
+            take(own_sent + n_own, std::span(leaving).subspan(own_sent));
           });
       all.exchange<traveller<T, Dim>>(leaving, offsets, arrived);
 
       way->received_offsets = arrived.offsets;
       for (std::size_t r = me + 1; r < offsets.size(); ++r) way->received_offsets[r] += n_own;
-      std::uint64_t const n_points = given.size();
-      by_rank<std::uint64_t> const counts = all.gather_all(std::span(&n_points, 1));
       first_number = {distribution.first_number};
-      for (std::uint64_t const count : counts.values)
+      for (std::size_t const count : all.gather(given.size()))
         first_number.push_back(first_number.back() + count);
     }
 

@@ -133,8 +133,7 @@ namespace nearfield::starpu_mpi
                      distribution_options const& distribution = {})
         : distributed_tree()
     {
-      strided<T const, Dim> const of_sources = sources;
-      make(communicator, targets, &of_sources, options, distribution);
+      make(communicator, {targets, sources}, options, distribution);
     }
     ~distributed_tree();
     /// The moved-from tree accepts only assignment and destruction.
@@ -278,15 +277,12 @@ namespace nearfield::starpu_mpi
     std::unique_ptr<memory> memory_; ///< of rebuild()
 
     distributed_tree(); // bench/simgrid_scaling.cpp fills it too
-    /// Null sources: one set.
-    void make(MPI_Comm communicator, strided<T const, Dim> const& targets,
-              strided<T const, Dim> const* sources, tree_options<Dim> const& options,
+    using position_sets = std::vector<strided<T const, Dim>>; // one, or targets and sources
+    void make(MPI_Comm communicator, position_sets const& given, tree_options<Dim> const& options,
               distribution_options const& distribution);
-    void rebuild_from(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
-                      double seconds);
+    void rebuild_from(position_sets const& given, double seconds);
     /// Without seconds: the first tree.
-    void build(strided<T const, Dim> const& targets, strided<T const, Dim> const* sources,
-               std::optional<double> seconds);
+    void build(position_sets const& given, std::optional<double> seconds);
     own_points const& targets() const { return parts_.sets.front(); }
     own_points const& sources() const { return parts_.sets.back(); }
     [[nodiscard]] soa<T const, Dim> positions_of(std::size_t set) const;
