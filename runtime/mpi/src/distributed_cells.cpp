@@ -114,7 +114,7 @@ namespace nearfield::starpu_mpi
     all.attempt(
         [&]
         {
-          own.settle(all, parts_.numbers);
+          own.settle(parts_.numbers);
           parts_.n_points = parts_.numbers.size();
           auto const x = own.positions(n_points());
           for (int a = 0; a < Dim; ++a) parts_.positions[a].assign(x[a], x[a] + n_points());

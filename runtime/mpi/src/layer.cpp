@@ -175,26 +175,6 @@ namespace nearfield::starpu_mpi::detail
       }
     }
 
-    /// Leaves that were told, with n_own own ones, which append_own(leaves) adds, in their place.
-    template <int Dim, class AppendOwn>
-    leaf_set<Dim> unite(ranks const& all, index_type n_own, AppendOwn const& append_own,
-                        by_rank<leaf_record<Dim>> const& told)
-    {
-      leaf_set<Dim> leaves;
-      std::size_t const n = n_own + told.values.size();
-      leaves.cells.reserve(n);
-      leaves.levels.reserve(n);
-      leaves.keys.reserve(n);
-      leaves.target_offsets.reserve(n + 1);
-      leaves.source_offsets.reserve(n + 1);
-      for (int rank = 0; rank < all.size(); ++rank)
-      {
-        if (rank == all.rank()) append_own(leaves);
-        append(leaves, told.of(rank));
-      }
-      return leaves;
-    }
-
     /// Leaves of other ranks that touch own ones, and the own ones that they touch, counted from the first own one.
     struct touching_leaves
     {
@@ -274,7 +254,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// What the leaves of this rank meet, where a GPU finds it. The known leaves have their numbers, but are not there.
     template <int Dim>
-    std::optional<met_leaves> meet_others(ranks const& all, known_leaves<Dim> const& known,
+    std::optional<met_leaves> meet_others(known_leaves<Dim> const& known,
                                           by_rank<leaf_record<Dim>> const& told,
                                           gpu_of_leaves<Dim> const& gpu)
     {
@@ -284,9 +264,8 @@ namespace nearfield::starpu_mpi::detail
       auto const at = std::ranges::lower_bound(chunks, known.first) - chunks.begin();
       chunks.insert(chunks.begin() + at, known.first);
       chunks.push_back(gpu.leaves + static_cast<index_type>(told.values.size()));
-      auto const none = [](leaf_set<Dim>&) {
-      };
-      leaf_set<Dim> const others = unite<Dim>(all, 0, none, told);
+      leaf_set<Dim> others;
+      append<Dim>(others, told.values);
       check_room(others.source_offsets, gpu.points);
       return gpu.meet({others, chunks, static_cast<std::size_t>(at)});
     }
@@ -339,15 +318,28 @@ namespace nearfield::starpu_mpi::detail
       else
         append(on, to, own);
     };
-    auto const unite_all = [&](by_rank<leaf_record<Dim>> const& others)
+    // with own ones in their place
+    auto const unite = [&](by_rank<leaf_record<Dim>> const& others)
     {
-      return unite<Dim>(all, n_own, append_own, others);
+      leaf_set<Dim> leaves;
+      std::size_t const n = n_own + others.values.size();
+      leaves.cells.reserve(n);
+      leaves.levels.reserve(n);
+      leaves.keys.reserve(n);
+      leaves.target_offsets.reserve(n + 1);
+      leaves.source_offsets.reserve(n + 1);
+      for (int rank = 0; rank < all.size(); ++rank)
+      {
+        if (rank == all.rank()) append_own(leaves);
+        append(leaves, others.of(rank));
+      }
+      return leaves;
     };
     all.attempt(
         [&]
         {
           number(all, n_own, told, known);
-          if (gpu) known.met = meet_others(all, known, told, *gpu);
+          if (gpu) known.met = meet_others(known, told, *gpu);
           if (gpu && !known.met) gpu->append(own); // the host goes on with them
           // A leaf that touches a range of this rank need not touch a leaf there, and of those that touch some have no
           // targets and sources that meet. They are left out. That is mutual, so the other ranks find the same leaves.
@@ -356,7 +348,7 @@ namespace nearfield::starpu_mpi::detail
             found = found_touching(*known.met, *border, known.layers, known.first, n_own);
           else
           {
-            known.leaves = unite_all(told);
+            known.leaves = unite(told);
             std::vector<index_type> each(
                 known.layers.empty() ? 0 : known.leaves.size() + std::size_t(1));
             std::iota(each.begin(), each.end(), index_type(0));
@@ -379,7 +371,7 @@ namespace nearfield::starpu_mpi::detail
           if (known.met || touching.values.size() < told.values.size())
           {
             number(all, n_own, touching, known);
-            known.leaves = unite_all(touching);
+            known.leaves = unite(touching);
           }
           for (std::size_t i = 0; i < sent.size(); ++i) known.layers[i].sent = std::move(sent[i]);
           known.has_one_set = has_one_set;

@@ -275,7 +275,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// Brings own points into the order of their keys: those that stay and those that arrived. The latter come by rank,
     /// and from a rank by key. Points with equal keys come by number. On a GPU, most is for complete() to tell.
-    void settle(ranks const& all, page_vector<std::uint64_t>& numbers)
+    void settle(page_vector<std::uint64_t>& numbers)
     {
       std::size_t const n = n_own + arrived.values.size(), own_begin = way->received_offsets[me];
       check_number(n);
@@ -294,7 +294,7 @@ namespace nearfield::starpu_mpi::detail
       if (is_settled_on_gpu)
         return each(places.size(), [&](std::size_t k) { way->received[rows[k]] = places[k]; });
       bool const all_stay = arrived.values.empty();
-      if (!all_stay) merge(all, own_begin, way->received);
+      if (!all_stay) merge(own_begin, way->received);
       each(n_own,
            [&](std::size_t i)
            {
@@ -343,17 +343,17 @@ namespace nearfield::starpu_mpi::detail
     }
 
     /// On the host. received[i] becomes the place of the point that came as number i.
-    void merge(ranks const& all, std::size_t own_begin, std::span<index_type> received)
+    void merge(std::size_t own_begin, std::span<index_type> received)
     {
       renew(arrived_keys, arrived.values.size());
       make_keys(positions_of(std::span(arrived.values)), arrived_keys);
       key_span const stay = key_span(keys).subspan(own_sent, n_own);
       std::vector<key_span> runs;
-      for (int r = 0; r < all.size(); ++r)
-        runs.push_back(r == all.rank() ? stay
-                                       : key_span(arrived_keys)
-                                             .subspan(arrived.offsets[static_cast<std::size_t>(r)],
-                                                      arrived.of(r).size()));
+      for (std::size_t r = 0; r + 1 < arrived.offsets.size(); ++r)
+      {
+        std::size_t const first = arrived.offsets[r], last = arrived.offsets[r + 1];
+        runs.push_back(r == me ? stay : key_span(arrived_keys).subspan(first, last - first));
+      }
       renew(merged_order, received.size());
       auto const to = make_room(received.size());
       merge_keys(threads(), runs, merged_keys, merged_order, scratch);

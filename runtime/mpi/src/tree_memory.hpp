@@ -111,7 +111,7 @@ namespace nearfield::starpu_mpi::detail
           {
             for (std::size_t s = 0; s < sets.size(); ++s)
             {
-              sets[s].settle(all, parts.sets[s].numbers);
+              sets[s].settle(parts.sets[s].numbers);
               parts.sets[s].total = sets[s].total();
             }
             own = leaves(of, range_of(all, parts.cuts), parts.sets.front().numbers.size());
