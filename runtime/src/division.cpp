@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 #include <vector>
 
 namespace nearfield::starpu::detail
@@ -21,6 +22,10 @@ namespace nearfield::starpu::detail
     // memory, and a GPU 0.75 to 1.1 of it (`cpu_in_step` and `gpu_in_step` of h100-starpu_shares.json). A GPU would wait for
     // cores if this were 1 / 0.7 of the true ratio of both (doubt in shares.cpp).
     constexpr double in_a_step = 0.75;
+
+    // Results of CPU workers are delivered after those that cross the bus with the columns of a GPU: on an H100 that takes
+    // a fifth of a step that reads new inputs and delivers.
+    constexpr double least_gain_beside_columns = 0.25;
 
     /// The CPU workers that may compute for long: with such a task on every core, the main thread and those of the
     /// GPUs would wait.
@@ -61,6 +66,25 @@ namespace nearfield::starpu::detail
     return has_one_set && k.has_way_back && pays ? pair_form::mutual : pair_form::one_sided;
   }
 
+  namespace
+  {
+    /// A plan of one process: all pairs are inside it.
+    nearfield::detail::task_plan tasks_of(nearfield::detail::step_plan&& from)
+    {
+      nearfield::detail::task_plan plan;
+      plan.source_chunks = std::move(from.source_chunks);
+      plan.target_chunks = std::move(from.target_chunks);
+      plan.by_priority = std::move(from.by_priority);
+      for (auto& group : from.groups)
+      {
+        plan.targets.push_back(group.targets);
+        plan.inner.emplace_back(std::move(group));
+      }
+      plan.border.resize(plan.inner.size());
+      return plan;
+    }
+  }
+
   division divide(runtime const& starpu, leaf_groups_view groups, step_shape const& step,
                   step_options const& options)
   {
@@ -95,9 +119,11 @@ namespace nearfield::starpu::detail
                            free_cpu_workers(gpus) > 0 && measure_rates(step, made);
     if (has_rates)
     {
-      auto shared = nearfield::detail::share_leaves(
-          groups, made.form, step.n_rhs,
-          {free_cpu_workers(gpus), made.cpu_rate, gpus, made.gpu_rate, gpu_targets_at_once});
+      nearfield::detail::step_workers workers{free_cpu_workers(gpus), made.cpu_rate, gpus,
+                                              made.gpu_rate, gpu_targets_at_once};
+      if (gpus == 1 && groups.has_one_set && options.delivery == delivery_choice::every_step)
+        workers.least_gain = least_gain_beside_columns;
+      auto shared = nearfield::detail::share_leaves(groups, made.form, step.n_rhs, workers);
       if (shared.first_cpu_leaf == 0)
         leave_to_cpus();
       else
@@ -115,8 +141,11 @@ namespace nearfield::starpu::detail
     {
       try
       {
-        made.plan =
-            nearfield::detail::plan_for_gpus(planner(), groups, step.bytes, smallest_gpu_memory());
+        auto const memory = smallest_gpu_memory();
+        auto plan = nearfield::detail::plan_for_gpus(planner(), groups, step.bytes, memory);
+        made.spare_bytes = nearfield::detail::spare_bytes(plan, step.bytes, memory);
+        made.plan = tasks_of(std::move(plan));
+        if (gpus == 1) made.gpu = starpu.first_gpu();
         return made;
       }
       catch (error const& e)
@@ -126,7 +155,7 @@ namespace nearfield::starpu::detail
         leave_to_cpus();
       }
     }
-    made.plan = planner()(groups, false, nearfield::detail::default_chunks, nullptr);
+    made.plan = tasks_of(planner()(groups, false, nearfield::detail::default_chunks, nullptr));
     return made;
   }
 }

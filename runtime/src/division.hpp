@@ -3,12 +3,15 @@
 #include "fit_memory.hpp"
 #include "plan.hpp"
 
+#include <nearfield/p2p/cuda.hpp>
 #include <nearfield/starpu/kernel_of.hpp>
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
 #include <cstddef>
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace nearfield::starpu::detail
 {
@@ -22,6 +25,14 @@ namespace nearfield::starpu::detail
     std::function<double(backend where, pair_form form)> rate;
   };
 
+  /// The lists of a rank that its GPU has made.
+  struct gpu_lists
+  {
+    std::shared_ptr<void const> memory; ///< what they use
+    cuda_list inner, border;
+    double inner_pairs, border_pairs;
+  };
+
   /// Where a step runs, in which form, and its tasks.
   struct division
   {
@@ -30,7 +41,12 @@ namespace nearfield::starpu::detail
     pair_form form = pair_form::automatic; ///< decided: not automatic
     double cpu_rate = 0,
            gpu_rate = 0; ///< of a CPU worker, of a GPU; 0 if the rates made no difference
-    nearfield::detail::step_plan plan{};
+    /// the only GPU, on which the caller's columns may be brought into the order of the tree
+    std::optional<int> gpu = std::nullopt;
+    double spare_bytes = 0; ///< of its memory, beside all data of the step
+    bool has_positions_on_gpu = false;
+    nearfield::detail::task_plan plan{};
+    std::optional<gpu_lists> lists_on_gpu = std::nullopt; ///< instead of those of the plan
   };
 
   /// What the form of a step depends on.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 
 namespace nearfield::detail
@@ -91,6 +92,12 @@ namespace nearfield::detail
         bytes += static_cast<double>(group.list.size()) +
                  point.out * (double(group.targets.size()) + group.halo_size);
     return bytes;
+  }
+
+  double spare_bytes(step_plan const& plan, point_bytes const& point, gpu_memory const& memory)
+  {
+    if (memory.bytes <= 0) return std::numeric_limits<double>::infinity();
+    return std::max(0., usable_bytes(memory) - step_bytes(plan, point));
   }
 
   bool fits(double bytes, gpu_memory const& memory)

@@ -36,6 +36,10 @@ namespace nearfield::detail
   /// Bytes that the groups for GPUs need all in all; a step has two sets of inputs.
   NEARFIELD_API double step_bytes(step_plan const& plan, point_bytes const& point);
 
+  /// Bytes that are left where all data of a step fit; 0 if they do not, infinity without a limit.
+  NEARFIELD_API double spare_bytes(step_plan const& plan, point_bytes const& point,
+                                   gpu_memory const& memory);
+
   /// Whether tasks that need so many bytes fit, as many as are on a GPU at once.
   NEARFIELD_API bool fits(double bytes, gpu_memory const& memory);
 

@@ -1,6 +1,6 @@
 #include "list_tasks.hpp"
 
-#include "gpu_clock.hpp"
+#include "core/src/cuda/gpu_clock.hpp"
 
 #include <nearfield/cuda/device.hpp>
 #include <nearfield/cuda/device_array.hpp>

@@ -57,7 +57,7 @@ namespace nearfield::starpu::detail
   /// Throws nearfield::error if cuda is named and there are no CUDA kernels, or if only cuda is named and the
   /// running StarPU has no GPU worker. Called for each task, since the next runtime of a process may have other
   /// workers.
-  void check_cuda_backend(interaction_shape const& k, backend_set backends);
+  NEARFIELD_API void check_cuda_backend(interaction_shape const& k, backend_set backends);
 
   /// "cuda", "scalar", or the instruction set of the SIMD kernels of k.
   std::string_view worker_of(interaction_shape const& k, backend where);

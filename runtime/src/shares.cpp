@@ -13,7 +13,6 @@ namespace nearfield::detail
     constexpr double around_task = 2e-5;
     // less is not worth a core that is late
     constexpr double least_gain = 5e-5;
-    constexpr double least_gain_of_step = 0.005;
     // how wrong the ratio of two rates may be: each was measured alone, and for a moment
     constexpr double doubt = 0.3;
 
@@ -48,7 +47,7 @@ namespace nearfield::detail
     double const gpu_time = (pairs + cpu * delay + gpu * tail) / (gpu + part_of_time * cpu);
     double const share = cpu * (part_of_time * gpu_time - delay) / pairs;
     double const gain = alone - gpu_time * std::max(1., part_of_time);
-    if (share > 0 && gain > std::max(least_gain, least_gain_of_step * alone))
+    if (share > 0 && gain > std::max(least_gain, workers.least_gain * alone))
       return in_groups(share);
     return cpu_alone < gpu_alone ? in_groups(1) : cpu_share{};
   }

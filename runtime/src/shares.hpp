@@ -25,6 +25,7 @@ namespace nearfield::detail
     int gpus = 0;
     double gpu_rate = 0;
     double targets_at_once = 0; ///< by a GPU
+    double least_gain = 0.005;  ///< CPU workers get a share if that saves this fraction of the step
   };
 
   /// What CPU workers get of a step; GPUs get the rest.
@@ -43,8 +44,8 @@ namespace nearfield::detail
     std::size_t gpu_groups;
   };
 
-  /// The share with which such a step ends first. It is 0 or 1 unless sharing saves half a hundredth of the step and more
-  /// time than tasks cost.
+  /// The share with which such a step ends first. It is 0 or 1 unless sharing saves enough of the step and more time
+  /// than tasks cost.
   NEARFIELD_API cpu_share share_of_cpus(step_size const& step, step_workers const& workers);
 
   /// sums[b]: the directed pairs of the leaves before b, as tasks of that form count them (mutual: those of the half

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "device_rows.hpp"
+#include "search/src/cuda/device_rows.hpp"
 
 #include <nearfield/starpu/handles.hpp>
 #include <nearfield/starpu/pair_slabs.hpp>

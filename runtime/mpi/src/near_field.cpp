@@ -1,27 +1,28 @@
 #include <nearfield/starpu_mpi/near_field.hpp>
 
-#include "step_parts.hpp"
+#include "rank_plan.hpp"
 
-#include "any_step.hpp"
-#include "division.hpp"
-#include "environment.hpp"
-#include "gpu_clock.hpp"
-#include "list_tasks.hpp"
-#include "p2p_codelet.hpp"
-#include "reorder.hpp"
-#include "task.hpp"
+#include "core/src/cuda/on_device.hpp"
+#include "runtime/src/division.hpp"
+#include "runtime/src/gpu_memory.hpp"
+#include "runtime/src/messages.hpp"
+#include "runtime/src/step.hpp"
+#include "tree/src/part_lists.hpp"
 
 #include <nearfield/core/error.hpp>
-#include <nearfield/starpu/handles.hpp>
+#include <nearfield/p2p/check.hpp>
 
 #include <starpu_mpi.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace nearfield::starpu_mpi::detail
 {
@@ -29,394 +30,192 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    constexpr int first_of_all = std::numeric_limits<int>::max(); // a priority
-
-    /// What messages carry: each kind has a tag.
-    enum message : std::int64_t
+    /// Messages of StarPU-MPI, each kind with a tag.
+    class mpi_messages final : public messages
     {
-      positions_of_layer,
-      inputs_of_layer,
-      inputs_of_caller,
-      outputs_of_caller
+    public:
+      mpi_messages(MPI_Comm communicator, std::int64_t first_tag)
+          : comm_(communicator), first_tag_(first_tag)
+      {}
+
+      void send(starpu_data_handle_t data, int to, message what) override
+      {
+        starpu::check(starpu_mpi_isend_detached(data, to, tag_of(what), comm_, nullptr, nullptr),
+                      "starpu_mpi_isend_detached to rank " + std::to_string(to));
+      }
+      void receive(starpu_data_handle_t data, int from, message what) override
+      {
+        starpu::check(starpu_mpi_irecv_detached(data, from, tag_of(what), comm_, nullptr, nullptr),
+                      "starpu_mpi_irecv_detached from rank " + std::to_string(from));
+      }
+
+    private:
+      [[nodiscard]] std::int64_t tag_of(message what) const
+      {
+        return first_tag_ + static_cast<std::int64_t>(what);
+      }
+
+      MPI_Comm comm_;
+      std::int64_t first_tag_;
     };
+
+    int rank_in(MPI_Comm communicator)
+    {
+      int rank = 0;
+#if defined(STARPU_SIMGRID)
+      starpu_mpi_comm_rank(communicator, &rank); // in a simulation, no thread of ours may call MPI
+#else
+      MPI_Comm_rank(communicator, &rank);
+#endif
+      return rank;
+    }
   }
 
-  template <class T>
-  class step
+  /// What is known of a tree without asking its GPU.
+  struct tree_access
   {
-  public:
-    /// look() gives the tree as it is then.
-    step(starpu::runtime const& s, std::function<tree_view<T>()> const& look,
-         kernel<T> const& interaction, step_columns<T> const& with, step_options const& how)
-        : starpu(s), k(interaction), columns(with), options(how), tree(look), comm(tree().comm)
+    template <class T, int Dim>
+    static auto const& way(distributed_tree<T, Dim> const& tree, bool of_sources)
     {
-      make_parts({});
+      return (of_sources ? tree.sources() : tree.targets()).way;
+    }
+    template <class T, int Dim>
+    static index_type const* caller_rows(distributed_tree<T, Dim> const& tree)
+    {
+      return tree.caller_rows();
+    }
+    template <class T, int Dim>
+    static std::optional<gpu_lists> lists_on_gpu(distributed_tree<T, Dim> const& tree,
+                                                 pair_form form)
+    {
+      auto const made = tree.lists_on_gpu(form);
+      if (!made) return {};
+      nearfield::detail::on_device const here(*tree.gpu());
+      cuda_backend const where{made->inner.leaves.stream};
+      bool const is_mutual = form == pair_form::mutual;
+      gpu_lists lists{
+          made, is_mutual ? cuda_list::mutual(where, made->inner) : cuda_list(where, made->inner),
+          cuda_list(where, made->border), made->inner.pairs, made->border.pairs};
+      synchronize(where.stream); // tasks are in other streams
+      return lists;
+    }
+  };
+
+  namespace
+  {
+    template <class T, int Dim>
+    rank_leaves leaves_of(distributed_tree<T, Dim> const& tree)
+    {
+      return {tree.known_leaves(),
+              tree.known_sources(),
+              tree.first_leaf(),
+              tree.first_leaf() + tree.size(),
+              {},
+              tree.layers(),
+              tree.has_one_set()};
     }
 
-    void submit()
+    /// Throws what plan_rank() and choose_form() throw.
+    template <class T, int Dim>
+    division divide(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
+                    kernel<T> const& k, step_columns<T> const& columns, step_options const& options,
+                    backend wanted)
     {
-      check_address_space(4, 8 * (parts->groups.size() + parts->layers.size() +
-                                  parts->peers.size() + parts->pieces.all.size()));
-      if (sends_positions) submit_positions();
-      sends_positions = false;
-      if (sends_inputs) submit_inputs();
-      sends_inputs = false;
-      submit_groups(); // inside the rank
-      submit_borders();
-      is_submitted = true;
-      if (options.delivery == starpu::delivery_choice::every_step) submit_outputs();
-    }
-
-    void deliver()
-    {
-      if (options.delivery != starpu::delivery_choice::on_request || !is_submitted) return;
-      check_address_space(
-          4, 4 * (parts->groups.size() + parts->peers.size() + parts->pieces.all.size()));
-      submit_outputs();
-    }
-
-    void wait()
-    {
-      check_may_wait("wait");
-      if (is_submitted)
+      rank_leaves leaves = leaves_of(tree);
+      auto const& offsets = leaves.targets.offsets;
+      division made{choose_backend(starpu, *k.type, wanted)};
+      if (made.where == backend::automatic) made.where = backend::simd;
+      made.form = choose_form(
+          leaves.has_one_set, *k.type,
+          {offsets[leaves.last] - offsets[leaves.first], leaves.last - leaves.first, columns.n_rhs},
+          made.where, options.form);
+      check_cuda_backend(*k.type, made.where);
+      group_options groups = options.groups;
+      rank_gpus gpus{};
+      if (made.where == backend::cuda)
       {
-        // With every_step, a result that came back proves that groups were computed and, of one set, that inputs and
-        // positions were read.
-        bool const is_proved = options.delivery == starpu::delivery_choice::every_step;
-        if (!is_proved)
-          for (group const& one : parts->groups) wait_for(one.out, "out");
-        if (!is_proved || !parts->has_one_set)
-        {
-          for (peer const& one : parts->peers) wait_for(one.q_sent, "q");
-          for (piece const& one : parts->pieces.all) wait_for(one.q, "q");
-        }
-        if (is_delivered)
-        {
-          for (piece const& one : parts->pieces.all) wait_for(one.out, "out");
-          for (peer const& one : parts->peers)
-          {
-            wait_for(one.out_received, "out");
-            wait_for(one.out_sent, "out");
-          }
-        }
-        if (!parts->has_one_set)
-          for (group const& one : parts->groups) wait_for(one.x, "x");
-        for (layer const& one : parts->layers) wait_for(one.x_sent, "x");
+        constexpr double value = sizeof(T) * (1 + 1. / 32); // with room
+        std::size_t const n_q = columns.q.columns.size(), n_out = columns.out.columns.size();
+        gpus = {{.source_x = Dim * value,
+                 .source_q = double(n_q) * value,
+                 .target_x = leaves.has_one_set ? 0 : Dim * value,
+                 .out = double(n_out) * value},
+                smallest_gpu_memory(),
+                std::max({std::size_t(Dim), n_q, n_out})};
+        groups.gpus = starpu.n_gpus();
+        if (starpu.n_gpus() == 1) made.gpu = starpu.first_gpu();
+        made.has_positions_on_gpu = tree.gpu() && made.gpu == tree.gpu();
       }
-      watch.rethrow();
-    }
-
-    void inputs_changed()
-    {
-      sends_inputs = true;
-      if (parts) parts->pieces.have_inputs = false;
-    }
-
-    void positions_changed()
-    {
-      check_may_wait("positions_changed");
-      is_submitted = is_delivered = false;
-      caller_pieces<T> kept;
-      if (parts) kept = std::move(parts->pieces);
-      parts.reset(); // waits for messages, and its memory is there for the next
-      make_parts(std::move(kept));
-      sends_positions = sends_inputs = true;
-      cpu_seconds_before = watch.seconds();
-      gpu_seconds_before = clock.seconds();
-    }
-
-    [[nodiscard]] double seconds()
-    {
-      if (where == backend::cuda)
-        return (clock.seconds() - gpu_seconds_before) /
-               std::max(1u, starpu_cuda_worker_get_count());
-      return (watch.seconds() - cpu_seconds_before) / std::max(1u, starpu_cpu_worker_get_count());
-    }
-    [[nodiscard]] pair_form form() const { return form_; }
-    [[nodiscard]] std::size_t n_tasks() const
-    {
-      std::size_t n = 0;
-      for (std::size_t g = 0; g < parts->groups.size(); ++g)
-        n += parts->plan.inner[g].has_value() + parts->plan.border[g].has_value();
-      return n;
-    }
-    [[nodiscard]] std::vector<worker_tasks> statistics() const
-    {
-      return statistics_of(watch, *k.type);
-    }
-
-  private:
-    using group = step_group<T>;
-    using layer = step_layer<T>;
-    using peer = step_peer<T>;
-    using piece = caller_piece<T>;
-
-    // Of two sets, what has no targets or no sources has no data of them: these do nothing then.
-
-    static void wait_for(handle const& data, char const* name)
-    {
-      if (data) wait_for_writers(data, name);
-    }
-
-    template <class Argument>
-    void submit_copy(starpu_codelet& codelet, starpu_data_handle_t data,
-                     starpu_data_access_mode mode, Argument& argument)
-    {
-      if (!data) return;
-      task one(codelet, 1);
-      one.add(data, mode);
-      one.set_argument(&argument, sizeof(argument));
-      one.set_priority(first_of_all);
-      one.submit();
-    }
-
-    void submit_copies(copies& what, starpu_data_handle_t to) { submit_copies(what, to, where); }
-    void submit_copies(copies& what, starpu_data_handle_t to, backend on)
-    {
-      if (what.rows.empty()) return;
-      task one(copy_codelet<T>(on), 1 + static_cast<unsigned>(what.sources.size()));
-      bool const reads = what.argument.kind == copy_kind::add || what.is_partial;
-      one.add(to, reads ? STARPU_RW : STARPU_W);
-      for (starpu_data_handle_t const source : what.sources) one.add(source, STARPU_R);
-      one.set_argument(&what.argument, sizeof(what.argument));
-      one.set_priority(first_of_all);
-      one.submit();
-    }
-
-    void submit_list(step_list& what)
-    {
-      if (!what.upload.from.empty())
-        submit_copy(upload_codelet(), what.data, STARPU_W, what.upload);
-    }
-
-    void submit_inputs_of_pieces()
-    {
-      auto& pieces = parts->pieces;
-      if (pieces.read_pinned) return submit_pinned(*pieces.read_pinned, &piece::q, STARPU_W);
-      for (piece& one : pieces.all)
-        submit_copy(collect_codelet<T>(), one.q, STARPU_W, one.collect_q);
-    }
-    void submit_outputs_of_pieces()
-    {
-      auto& pieces = parts->pieces;
-      if (pieces.write_pinned) return submit_pinned(*pieces.write_pinned, &piece::out, STARPU_RW);
-      for (piece& one : pieces.all)
-        submit_delivery(deliver_codelet<T>(), one.out, STARPU_R, one.deliver);
-    }
-    /// All pieces at once: the GPU starts each copy after the other without a task between them.
-    void submit_pinned(pinned_columns_argument<T>& what, handle piece::*data,
-                       starpu_data_access_mode mode)
-    {
-      task one(pinned_columns_codelet<T>(),
-               static_cast<unsigned>(what.n_pieces) + what.to.has_value());
-      for (piece const& part : parts->pieces.all) one.add(part.*data, mode);
-      if (what.to) one.add(parts->pieces.delivery_order, STARPU_R);
-      one.set_argument(&what, sizeof(what));
-      one.set_priority(first_of_all);
-      one.submit();
-    }
-
-    /// From pieces of the caller's columns to the data of a group, or back.
-    void submit_caller_rows(caller_rows_argument& what, handle const& data)
-    {
-      if (what.n == 0) return;
-      task one(caller_rows_codelet<T>(), 1 + static_cast<unsigned>(parts->pieces.all.size()));
-      // rows from other ranks follow, by submit_copies()
-      one.add(data, what.to_caller ? STARPU_R : STARPU_W);
-      for (piece const& part : parts->pieces.all)
-        if (what.to_caller)
-          one.add(part.out, what.clears ? STARPU_W : STARPU_RW);
-        else
-          one.add(part.q, STARPU_R);
-      one.set_argument(&what, sizeof(what));
-      one.set_priority(first_of_all);
-      one.submit();
-    }
-
-    void send(handle const& data, int to, message what) const
-    {
-      if (!data) return;
-      starpu::check(
-          starpu_mpi_isend_detached(data, to, options.first_tag + what, comm, nullptr, nullptr),
-          "starpu_mpi_isend_detached to rank " + std::to_string(to));
-    }
-    void receive(handle const& data, int from, message what) const
-    {
-      if (!data) return;
-      starpu::check(
-          starpu_mpi_irecv_detached(data, from, options.first_tag + what, comm, nullptr, nullptr),
-          "starpu_mpi_irecv_detached from rank " + std::to_string(from));
-    }
-
-    void submit_positions()
-    {
-      starpu_codelet& collect =
-          parts->collects_on_gpu ? collect_on_gpu_codelet<T>() : collect_codelet<T>();
-      for (group& one : parts->groups)
-      {
-        submit_copy(collect, one.x, STARPU_W, one.collect_x);
-        submit_copy(collect, one.target_x, STARPU_W, one.collect_target_x);
-      }
-      for (layer& one : parts->layers)
-      {
-        submit_copies(one.positions, one.x_sent,
-                      parts->collects_on_gpu ? where : backend::simd); // where they are
-        send(one.x_sent, one.rank, positions_of_layer);
-        receive(one.x, one.rank, positions_of_layer);
-      }
-      submit_copies(parts->others.positions, parts->others.x);
-      for (group& one : parts->groups)
-      {
-        submit_list(one.inner_list);
-        submit_list(one.border_list);
-      }
-    }
-
-    void submit_inputs()
-    {
-      for (peer& one : parts->peers)
-      {
-        submit_copy(collect_codelet<T>(), one.q_sent, STARPU_W, one.collect_q);
-        if (one.rank != parts->rank) send(one.q_sent, one.rank, inputs_of_caller);
-        receive(one.q_received, one.rank, inputs_of_caller);
-      }
-      if (!parts->pieces.have_inputs) submit_inputs_of_pieces();
-      parts->pieces.have_inputs = true;
-      for (group& one : parts->groups)
-      {
-        submit_caller_rows(one.take, one.q);
-        submit_copies(one.inputs, one.q);
-      }
-      for (layer& one : parts->layers)
-      {
-        submit_copies(one.inputs, one.q_sent);
-        send(one.q_sent, one.rank, inputs_of_layer);
-        receive(one.q, one.rank, inputs_of_layer);
-      }
-      submit_copies(parts->others.inputs, parts->others.q);
-    }
-
-    void submit_p2p(starpu_codelet& codelet, nearfield::detail::group_plan const& of, group& to,
-                    handle const& list, p2p_argument& argument, bool has_halo)
-    {
-      bool const has_targets_apart = bool(to.target_x);
-      bool const has_list = bool(list);
-      task one(codelet, 1 + has_list + has_halo + has_targets_apart +
-                            2 * static_cast<unsigned>(of.source_chunks.size()));
-      if (has_list) one.add(list, STARPU_R);
-      one.add(to.out, argument.accumulates ? STARPU_RW : STARPU_W);
-      if (has_halo) one.add(to.halo, STARPU_W);
-      for (std::size_t const chunk : of.source_chunks)
-        one.add(parts->source(chunk).first, STARPU_R);
-      if (has_targets_apart) one.add(to.target_x, STARPU_R);
-      for (std::size_t const chunk : of.source_chunks)
-        one.add(parts->source(chunk).second, STARPU_R);
-      one.set_argument(&argument, sizeof(argument));
-      one.submit();
-    }
-
-    void submit_groups()
-    {
-      for (std::size_t g = 0; g < parts->groups.size(); ++g)
-        if (parts->plan.inner[g])
-          submit_p2p(*inner_codelet, *parts->plan.inner[g], parts->groups[g],
-                     parts->groups[g].inner_list.data, parts->groups[g].inner,
-                     form_ == pair_form::mutual);
-    }
-
-    /// After those inside the rank, which need no messages; sums are added in this order in any case.
-    void submit_borders()
-    {
-      for (std::size_t g = 0; g < parts->groups.size(); ++g)
-        if (parts->plan.border[g])
-          submit_p2p(*border_codelet, *parts->plan.border[g], parts->groups[g],
-                     parts->groups[g].border_list.data, parts->groups[g].border, false);
-      for (group& one : parts->groups) submit_copies(one.halos, one.out);
-    }
-
-    void submit_outputs()
-    {
-      is_delivered = true;
-      for (group& one : parts->groups) submit_caller_rows(one.give, one.out);
-      submit_outputs_of_pieces();
-      auto const after_pieces = static_cast<starpu_data_access_mode>(STARPU_RW | STARPU_COMMUTE);
-      for (peer& one : parts->peers)
-      {
-        submit_copies(one.to_caller, one.out_sent);
-        if (one.rank != parts->rank) send(one.out_sent, one.rank, outputs_of_caller);
-        receive(one.out_received, one.rank, outputs_of_caller);
-        if (!one.outputs.sent.empty())
-          submit_delivery(deliver_codelet<T>(), one.delivered(parts->rank), after_pieces,
-                          one.deliver);
-      }
-    }
-
-    /// Pieces have zeros for points of other ranks, so they are delivered first; results from peers follow, as they arrive.
-    void submit_delivery(starpu_codelet& codelet, starpu_data_handle_t from,
-                         starpu_data_access_mode order, deliver_argument<T>& argument)
-    {
-      handle const& pieces_first = parts->pieces.delivery_order;
-      task one(codelet, 1 + bool(pieces_first));
-      one.add(from, STARPU_RW); // only read, but wait() waits for those that write it
-      if (pieces_first) one.add(pieces_first, order);
-      one.set_argument(&argument, sizeof(argument));
-      one.set_priority(first_of_all);
-      one.submit();
-    }
-
-    void make_parts(caller_pieces<T>&& kept)
-    {
-      where = choose_backend(starpu, *k.type, options.backend);
-      if (where == backend::automatic) where = backend::simd;
+      bool const is_one_group = groups.leaves_per_group == automatic &&
+                                (groups.groups_per_gpu == 0 || groups.groups_per_gpu == 1);
       try
       {
-        make_parts_there(std::move(kept));
+        if (made.has_positions_on_gpu && is_one_group && fits_one_group(leaves, gpus))
+          made.lists_on_gpu = tree_access::lists_on_gpu(tree, made.form);
       }
       catch (error const& e)
       {
-        bool const can_move = where == backend::cuda && options.backend == backend::automatic &&
-                              starpu_cpu_worker_get_count() > 0;
-        if (e.kind() != error_kind::out_of_memory || !can_move) throw;
-        where = backend::simd;
-        make_parts_there({});
+        if (e.kind() != error_kind::out_of_memory) throw;
       }
+      if (made.lists_on_gpu)
+      {
+        made.plan = plan_one_group(leaves, made.form, made.lists_on_gpu->inner_pairs,
+                                   made.lists_on_gpu->border_pairs);
+        return made;
+      }
+      leaves.lists = tree.interactions();
+      made.plan = plan_rank(leaves, made.form, groups,
+                            made.where == backend::cuda ? &gpus : nullptr, tree.threads());
+      return made;
     }
 
-    void make_parts_there(caller_pieces<T>&& kept)
+    /// The tree of a rank as it is now.
+    template <class T, int Dim>
+    step_tree<T> tree_of(starpu::runtime const& starpu, distributed_tree<T, Dim> const& tree,
+                         kernel<T> const& k, step_columns<T> const& columns,
+                         step_options const& options)
     {
-      tree_view<T> const of = tree();
-      auto const& offsets = of.leaves.targets.offsets;
-      index_type const first = of.leaves.first, last = of.leaves.last;
-      form_ = choose_form(of.leaves.has_one_set, *k.type,
-                          {offsets[last] - offsets[first], last - first, columns.n_rhs}, where,
-                          options.form);
-      inner_codelet = &list_codelet(form_, *k.type, where);
-      border_codelet = &list_codelet(pair_form::one_sided, *k.type, where);
-      step_options with = options;
-      if (where == backend::cuda) with.groups.gpus = starpu.n_gpus();
-      parts = std::make_unique<step_parts<T>>(
-          of, k, columns, watch,
-          rank_choice{where, form_, where == backend::cuda ? &clock : nullptr,
-                      starpu.n_gpus() == 1 ? starpu.first_gpu() : std::nullopt},
-          with, std::move(kept));
+      auto const points = [&](bool of_sources)
+      {
+        auto const& way = tree_access::way(tree, of_sources);
+        return points_view<T>{{},
+                              way.sent_offsets,
+                              way.received_offsets,
+                              way.sent,
+                              way.received,
+                              [&tree, of_sources]
+                              {
+                                static_cast<void>(of_sources ? tree.source_way() : tree.way());
+                              }};
+      };
+      step_tree<T> made;
+      made.has_one_set = tree.has_one_set();
+      made.rank = rank_in(tree.communicator());
+      made.sources = tree.known_sources();
+      made.first_leaf = tree.first_leaf();
+      made.caller_rows = tree_access::caller_rows(tree);
+      made.targets = points(false);
+      made.source_points = points(true);
+      for (rank_layer const& layer : tree.layers())
+        made.layers.push_back({layer.rank, layer.first_leaf, layer.last_leaf, layer.sent});
+      using list = column_list<T const>;
+      made.positions = [&tree](bool of_targets, bool on_gpu)
+      {
+        if (on_gpu)
+          return list(of_targets ? tree.positions_on_gpu() : tree.source_positions_on_gpu());
+        return list(of_targets ? tree.positions() : tree.source_positions());
+      };
+      made.divide = [&](backend wanted)
+      {
+        return divide(starpu, tree, k, columns, options, wanted);
+      };
+      nearfield::detail::check_view("near_field", "q", columns.q.view(),
+                                    made.source_points.sent.size());
+      nearfield::detail::check_view("near_field", "out", columns.out.view(),
+                                    made.targets.sent.size());
+      return made;
     }
-
-    // StarPU stops after the handles are gone
-    starpu::runtime starpu;
-    starpu::monitor watch;
-    kernel<T> k;
-    step_columns<T> columns;
-    step_options options;
-    std::function<tree_view<T>()> tree;
-    nearfield::detail::gpu_clock clock;
-    backend where = backend::simd;
-    pair_form form_ = pair_form::one_sided;
-    starpu_codelet *inner_codelet = nullptr, *border_codelet = nullptr;
-    MPI_Comm comm;
-    bool sends_positions = true, sends_inputs = true, is_submitted = false, is_delivered = false;
-    double cpu_seconds_before = 0, gpu_seconds_before = 0; ///< the tree was rebuilt
-    std::unique_ptr<step_parts<T>> parts;
-  };
+  }
 }
 
 namespace nearfield::starpu_mpi
@@ -427,8 +226,12 @@ namespace nearfield::starpu_mpi
                             starpu::detail::kernel<T> const& k,
                             starpu::detail::step_columns<T> const& columns,
                             step_options const& options)
-      : step_(std::make_unique<detail::step<T>>(
-            starpu, [&tree] { return detail::view_of(tree); }, k, columns, options))
+      : step_(std::make_unique<starpu::detail::step<T>>(
+            starpu, [=, &tree] { return detail::tree_of(starpu, tree, k, columns, options); }, k,
+            columns,
+            starpu::step_options{options.accumulate, options.form, options.backend,
+                                 options.delivery},
+            std::make_unique<detail::mpi_messages>(tree.communicator(), options.first_tag)))
   {}
 
   template <kernel_real T>

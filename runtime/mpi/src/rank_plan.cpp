@@ -1,7 +1,7 @@
 #include "rank_plan.hpp"
 
-#include "images.hpp"
-#include "parallel.hpp"
+#include "tree/src/images.hpp"
+#include "tree/src/parallel.hpp"
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
@@ -163,6 +163,7 @@ namespace nearfield::starpu_mpi::detail
       own.targets = {leaves.targets.offsets.subspan(leaves.first,
                                                     leaves.last - leaves.first + std::size_t(1))};
       own.full = leaves.lists;
+      own.has_one_set = leaves.has_one_set;
       std::vector<index_type> const of_groups = first_leaves_of_groups(own, options, on);
       n_groups = of_groups.size() - 1;
       std::vector<index_type> first;
@@ -187,7 +188,7 @@ namespace nearfield::starpu_mpi::detail
 
     /// Whether the tasks can run; always on CPU workers.
     bool plan_groups(rank_leaves const& leaves, pair_form form, group_options const& options,
-                     rank_gpus const* gpus, executor* on, rank_plan& plan)
+                     rank_gpus const* gpus, executor* on, task_plan& plan)
     {
       std::size_t n_groups = 0;
       std::vector<index_type> const first =
@@ -201,7 +202,8 @@ namespace nearfield::starpu_mpi::detail
         for (std::size_t g = 0; g < n_groups; ++g) of_groups.push_back({place(g), place(g + 1)});
       };
       cut(leaves.targets, plan.targets);
-      cut(leaves.sources, plan.sources);
+      cut(leaves.sources, plan.source_chunks);
+      plan.target_chunks = plan.targets;
 
       auto const with_targets = groups_with(leaves.targets, first),
                  with_sources = groups_with(leaves.sources, first);
@@ -229,6 +231,7 @@ namespace nearfield::starpu_mpi::detail
           if (g < plan.n_layers_before || g >= plan.n_layers_before + n_groups) continue;
           group_plan& group = made.groups[i];
           for (std::size_t& chunk : group.source_chunks) chunk = with_sources[chunk];
+          group.target_chunk = g - plan.n_layers_before;
           group.interactions = 0;
           for (index_type b = first[g]; b < first[g + 1]; ++b) group.interactions += from.pairs[b];
           if (group.interactions > 0) to[g - plan.n_layers_before] = std::move(group);
@@ -252,13 +255,13 @@ namespace nearfield::starpu_mpi::detail
            fits((source_x + source_q) * (2 * n_known - n_own) + out * n_own, gpus.memory);
   }
 
-  rank_plan plan_one_group(rank_leaves const& leaves, pair_form form, double inner_pairs,
+  task_plan plan_one_group(rank_leaves const& leaves, pair_form form, double inner_pairs,
                            double border_pairs)
   {
-    rank_plan plan;
+    task_plan plan;
     auto const& offsets = leaves.sources.offsets;
     point_interval const own{0, offsets[leaves.last] - offsets[leaves.first]};
-    plan.targets = plan.sources = {own};
+    plan.targets = plan.source_chunks = plan.target_chunks = {own};
     auto const add = [&](double pairs, std::size_t n_chunks, auto& to)
     {
       auto& part = to.emplace_back();
@@ -279,10 +282,10 @@ namespace nearfield::starpu_mpi::detail
     return plan;
   }
 
-  rank_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options,
+  task_plan plan_rank(rank_leaves const& leaves, pair_form form, group_options const& options,
                       rank_gpus const* gpus, executor* on)
   {
-    rank_plan plan;
+    task_plan plan;
     if (leaves.first == leaves.last) return plan;
     if (plan_groups(leaves, form, options, gpus, on, plan)) return plan;
     // Fewer groups reach fewer others, and smaller ones take less memory.

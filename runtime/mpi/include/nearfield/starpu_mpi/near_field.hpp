@@ -41,7 +41,7 @@ namespace nearfield::starpu_mpi
   };
 }
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::starpu::detail
 {
   template <class T>
   class step;
@@ -145,7 +145,7 @@ namespace nearfield::starpu_mpi
                starpu::detail::kernel<T> const& k, starpu::detail::step_columns<T> const& columns,
                step_options const& options);
 
-    std::unique_ptr<detail::step<T>> step_;
+    std::unique_ptr<starpu::detail::step<T>> step_;
   };
 
   /// One set of points or two, with one or several right-hand sides.

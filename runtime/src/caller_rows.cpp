@@ -9,39 +9,41 @@
 #include <cstddef>
 #include <string>
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::starpu::detail
 {
   namespace
   {
     template <class T>
-    class caller_rows : public starpu::detail::codelet
+    class caller_rows : public codelet
     {
       using codelet::codelet;
-      using columns = starpu::detail::columns<T>;
 
-      void run(starpu::detail::running_task const& task) const override
+      void run(running_task const& task) const override
       {
         auto const& argument = static_cast<caller_rows_argument const&>(task.argument);
-        columns const data(task.buffers[0], argument.n_columns);
+        columns<T> const data(task.buffers[0], argument.n_columns);
         nearfield::detail::column_pieces<T> pieces{};
         pieces.shift = argument.shift;
         for (std::size_t k = 0; k < argument.n_pieces; ++k)
         {
-          columns const piece(task.buffers[1 + k], argument.n_columns);
+          columns<T> const piece(task.buffers[1 + k], argument.n_columns);
           pieces.first[k] = piece.first;
           pieces.rows[k] = piece.n;
           if (argument.clears)
             nearfield::detail::device_clear(
                 piece.first, std::size_t(piece.n) * argument.n_columns * sizeof(T), task.stream);
         }
+        index_type const* const list =
+            argument.list ? argument.list
+                          : reinterpret_cast<index_type const*>(
+                                STARPU_VECTOR_GET_PTR(task.buffers[1 + argument.n_pieces])) +
+                                argument.first;
         if (argument.to_caller)
-          nearfield::detail::device_scatter_to_pieces<T>(task.stream, argument.list, argument.n,
-                                                         data.first, data.n, pieces,
-                                                         argument.n_columns);
+          nearfield::detail::device_scatter_to_pieces<T>(task.stream, list, argument.n, data.first,
+                                                         data.n, pieces, argument.n_columns);
         else
-          nearfield::detail::device_gather_from_pieces<T>(task.stream, argument.list, argument.n,
-                                                          pieces, data.first, data.n,
-                                                          argument.n_columns);
+          nearfield::detail::device_gather_from_pieces<T>(task.stream, list, argument.n, pieces,
+                                                          data.first, data.n, argument.n_columns);
       }
     };
   }
@@ -49,11 +51,11 @@ namespace nearfield::starpu_mpi::detail
   namespace
   {
     template <class T>
-    class pinned_columns : public starpu::detail::codelet
+    class pinned_columns : public codelet
     {
       using codelet::codelet;
 
-      void run(starpu::detail::running_task const& task) const override
+      void run(running_task const& task) const override
       {
         using nearfield::detail::device_copy_async;
         auto const& argument = static_cast<pinned_columns_argument<T> const&>(task.argument);
@@ -61,7 +63,7 @@ namespace nearfield::starpu_mpi::detail
             argument.to ? argument.to->columns().width() : argument.from.columns().width();
         for (std::size_t k = 0; k < argument.n_pieces; ++k)
         {
-          starpu::detail::columns<T> const piece(task.buffers[k], n_columns);
+          columns<T> const piece(task.buffers[k], n_columns);
           std::size_t const row = k << argument.shift, bytes = piece.n * sizeof(T);
           for (int c = 0; c < n_columns; ++c)
             if (argument.to)
@@ -73,7 +75,7 @@ namespace nearfield::starpu_mpi::detail
     };
 
     template <class T>
-    starpu::detail::codelet::description task_of_gpu(std::string const& name, char const* range)
+    codelet::description task_of_gpu(std::string const& name, char const* range)
     {
       return {.name = name,
               .symbol = "nearfield_" + name + (sizeof(T) == 4 ? "_f32" : "_f64"),
@@ -87,15 +89,13 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   starpu_codelet& caller_rows_codelet()
   {
-    static auto& made =
-        starpu::detail::registered<caller_rows<T>>(task_of_gpu<T>("caller_rows", "pack"));
+    static auto& made = registered<caller_rows<T>>(task_of_gpu<T>("caller_rows", "pack"));
     return made;
   }
   template <class T>
   starpu_codelet& pinned_columns_codelet()
   {
-    static auto& made =
-        starpu::detail::registered<pinned_columns<T>>(task_of_gpu<T>("pinned_columns", "copy"));
+    static auto& made = registered<pinned_columns<T>>(task_of_gpu<T>("pinned_columns", "copy"));
     return made;
   }
 

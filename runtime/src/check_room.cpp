@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <string>
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::starpu::detail
 {
   template <class T>
   void check_room(step_parts<T> const& step, nearfield::detail::gpu_memory const& memory)
@@ -24,14 +24,11 @@ namespace nearfield::starpu_mpi::detail
                         " bytes of data, too much for its GPU; take more ranks, or backend simd",
                     error_kind::out_of_memory);
     };
-    for (step_group<T> const& one : step.groups)
-    {
-      check(one.inputs, one.q);
-      check(one.halos, one.out);
-    }
+    for (step_sources<T> const& one : step.sources) check(one.inputs, one.q.front());
+    for (step_group<T> const& one : step.groups) check(one.halos, one.out);
     for (step_layer<T> const& one : step.layers)
     {
-      if (step.collects_on_gpu) check(one.positions, one.x_sent);
+      if (step.has_positions_on_gpu) check(one.positions, one.x_sent);
       check(one.inputs, one.q_sent);
     }
     check(step.others.positions, step.others.x);

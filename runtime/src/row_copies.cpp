@@ -11,25 +11,24 @@
 #include <string>
 #include <utility>
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::starpu::detail
 {
   namespace
   {
     using nearfield::detail::row_run;
 
     template <class T>
-    class copy_rows : public starpu::detail::codelet
+    class copy_rows : public codelet
     {
       using codelet::codelet;
-      using columns = starpu::detail::columns<T>;
 
-      void run(starpu::detail::running_task const& task) const override
+      void run(running_task const& task) const override
       {
         auto const& argument = static_cast<copy_argument const&>(task.argument);
-        columns const target(task.buffers[0], argument.n_columns);
+        columns<T> const target(task.buffers[0], argument.n_columns);
         for (row_copy const& copy : argument.copies)
         {
-          columns const source(task.buffers[1 + copy.source], argument.n_columns);
+          columns<T> const source(task.buffers[1 + copy.source], argument.n_columns);
           if (copy.list == row_copy::no_list)
           {
             copy_all(task, copy, source, target, argument.n_columns);
@@ -45,21 +44,20 @@ namespace nearfield::starpu_mpi::detail
         }
       }
 
-      static void copy_list(starpu::detail::running_task const& task, copy_argument const& argument,
-                            row_copy const& copy, index_type const* list, columns const& source,
-                            columns const& target)
+      static void copy_list(running_task const& task, copy_argument const& argument,
+                            row_copy const& copy, index_type const* list, columns<T> const& source,
+                            columns<T> const& target)
       {
-        if (task.on == starpu::detail::implementation::cuda)
+        if (task.on == implementation::cuda)
           return launch(task.stream, argument, copy, list, source, target);
         for (int c = 0; c < argument.n_columns; ++c)
           copy_column(argument.kind, copy, list, source[c], target[c]);
       }
 
-      static void copy_runs(starpu::detail::running_task const& task, row_copy const& copy,
-                            row_run const* runs, columns const& source, columns const& target,
-                            int n_columns)
+      static void copy_runs(running_task const& task, row_copy const& copy, row_run const* runs,
+                            columns<T> const& source, columns<T> const& target, int n_columns)
       {
-        if (task.on == starpu::detail::implementation::cuda)
+        if (task.on == implementation::cuda)
         {
           auto const [from, to] = gathered(copy, source, target, n_columns);
           return nearfield::detail::device_gather_runs<T>(task.stream, runs, copy.n_runs,
@@ -75,11 +73,11 @@ namespace nearfield::starpu_mpi::detail
           }
       }
 
-      static void copy_all(starpu::detail::running_task const& task, row_copy const& copy,
-                           columns const& source, columns const& target, int n_columns)
+      static void copy_all(running_task const& task, row_copy const& copy, columns<T> const& source,
+                           columns<T> const& target, int n_columns)
       {
         for (int c = 0; c < n_columns; ++c)
-          if (task.on == starpu::detail::implementation::cuda)
+          if (task.on == implementation::cuda)
             nearfield::detail::device_copy_async(target[c] + copy.begin, source[c],
                                                  copy.n * sizeof(T), task.stream);
           else
@@ -102,7 +100,7 @@ namespace nearfield::starpu_mpi::detail
       }
 
       static void launch(cuda_stream stream, copy_argument const& argument, row_copy const& copy,
-                         index_type const* list, columns const& source, columns const& target)
+                         index_type const* list, columns<T> const& source, columns<T> const& target)
       {
         if (argument.kind == copy_kind::gather)
         {
@@ -122,10 +120,12 @@ namespace nearfield::starpu_mpi::detail
       }
 
       template <class Value>
-      using pointers = starpu::detail::inline_vector<Value*, 16>;
+      using pointers = inline_vector<Value*, 16>;
       /// Places begin at base, which is taken off the address.
-      static std::pair<pointers<T const>, pointers<T>>
-      gathered(row_copy const& copy, columns const& source, columns const& target, int n_columns)
+      static std::pair<pointers<T const>, pointers<T>> gathered(row_copy const& copy,
+                                                                columns<T> const& source,
+                                                                columns<T> const& target,
+                                                                int n_columns)
       {
         std::pair<pointers<T const>, pointers<T>> sides;
         for (int c = 0; c < n_columns; ++c)
@@ -140,14 +140,14 @@ namespace nearfield::starpu_mpi::detail
     template <class T>
     starpu_codelet& make(backend where)
     {
-      return starpu::detail::registered<copy_rows<T>>(
-          {.name = "copy_rows",
-           .symbol = std::string("nearfield_copy_rows_") + (sizeof(T) == 4 ? "f32" : "f64") +
-                     (where == backend::cuda ? "_cuda" : ""),
-           .profiler_name = "pack",
-           .backends = where,
-           .has_cuda = built_with_cuda(),
-           .is_counted = false});
+      return registered<copy_rows<T>>({.name = "copy_rows",
+                                       .symbol = std::string("nearfield_copy_rows_") +
+                                                 (sizeof(T) == 4 ? "f32" : "f64") +
+                                                 (where == backend::cuda ? "_cuda" : ""),
+                                       .profiler_name = "pack",
+                                       .backends = where,
+                                       .has_cuda = built_with_cuda(),
+                                       .is_counted = false});
     }
   }
 
@@ -163,16 +163,15 @@ namespace nearfield::starpu_mpi::detail
   namespace
   {
     template <class T>
-    class collect_on_gpu : public starpu::detail::codelet
+    class collect_on_gpu : public codelet
     {
       using codelet::codelet;
 
-      void run(starpu::detail::running_task const& task) const override
+      void run(running_task const& task) const override
       {
-        auto const& argument =
-            static_cast<starpu::detail::collect_argument<T> const&>(task.argument);
+        auto const& argument = static_cast<collect_argument<T> const&>(task.argument);
         int const n_columns = argument.from.columns().width();
-        starpu::detail::columns<T> const chunk(task.buffers[0], n_columns);
+        columns<T> const chunk(task.buffers[0], n_columns);
         for (int c = 0; c < n_columns; ++c)
           nearfield::detail::device_copy_async(chunk[c],
                                                argument.from[c].first + argument.points->begin,
@@ -184,7 +183,7 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   starpu_codelet& collect_on_gpu_codelet()
   {
-    static auto& made = starpu::detail::registered<collect_on_gpu<T>>(
+    static auto& made = registered<collect_on_gpu<T>>(
         {.name = "collect_on_gpu",
          .symbol = std::string("nearfield_collect_on_gpu_") + (sizeof(T) == 4 ? "f32" : "f64"),
          .profiler_name = "pack",
@@ -196,11 +195,11 @@ namespace nearfield::starpu_mpi::detail
 
   namespace
   {
-    class upload_bytes : public starpu::detail::codelet
+    class upload_bytes : public codelet
     {
       using codelet::codelet;
 
-      void run(starpu::detail::running_task const& task) const override
+      void run(running_task const& task) const override
       {
         auto const& argument = static_cast<upload_argument const&>(task.argument);
         std::ranges::copy(argument.from,
@@ -211,11 +210,11 @@ namespace nearfield::starpu_mpi::detail
 
   starpu_codelet& upload_codelet()
   {
-    static auto& made = starpu::detail::registered<upload_bytes>({.name = "upload_list",
-                                                                  .symbol = "nearfield_upload_list",
-                                                                  .profiler_name = "upload",
-                                                                  .backends = backend::scalar,
-                                                                  .is_counted = false});
+    static auto& made = registered<upload_bytes>({.name = "upload_list",
+                                                  .symbol = "nearfield_upload_list",
+                                                  .profiler_name = "upload",
+                                                  .backends = backend::scalar,
+                                                  .is_counted = false});
     return made;
   }
 

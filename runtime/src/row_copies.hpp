@@ -16,7 +16,7 @@
 /// Tasks that copy points between the data of a step: packs for other ranks, and what has arrived from them. They run
 /// where P2P tasks do, on CPU workers or on the GPU, and are not counted in statistics.
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::starpu::detail
 {
   /// Rows [begin, begin + n) of one side. Their places on the other side are list[begin] - base and so on; or those of the
   /// row_runs [first_run, first_run + n_runs) of the list, less base, where rows are gathered; or, without a list, 0, 1 ...
@@ -35,7 +35,7 @@ namespace nearfield::starpu_mpi::detail
     add      ///< the same, added
   };
 
-  struct copy_argument : starpu::detail::task_argument
+  struct copy_argument : task_argument
   {
     copy_kind kind;
     int n_columns;
@@ -51,7 +51,7 @@ namespace nearfield::starpu_mpi::detail
   template <class T>
   starpu_codelet& collect_on_gpu_codelet();
 
-  struct upload_argument : starpu::detail::task_argument
+  struct upload_argument : task_argument
   {
     std::span<std::byte const> from;
   };

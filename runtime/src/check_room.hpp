@@ -2,9 +2,9 @@
 
 #include "step_parts.hpp"
 
-#include "runtime/src/fit_memory.hpp"
+#include "fit_memory.hpp"
 
-namespace nearfield::starpu_mpi::detail
+namespace nearfield::starpu::detail
 {
   /// Throws nearfield::error if the data of a task that copies rows do not fit into a GPU.
   template <class T>

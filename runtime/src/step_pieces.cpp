@@ -1,0 +1,132 @@
+#include "step_parts.hpp"
+
+#include "core/src/cuda/on_device.hpp"
+#include "core/src/cuda/pinned.hpp"
+#include "data_of.hpp"
+#include "gpu_memory.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace nearfield::starpu::detail
+{
+  template <class T>
+  bool step_parts<T>::takes_pieces(step_tree<T> const& tree, division const& how) const
+  {
+    if (where != backend::cuda || !has_one_set || !how.gpu) return false;
+    if (is_local)
+      return !tree.targets.order.empty() &&
+             double(tree.targets.order.size()) *
+                     double((n_x() + n_q() + n_out()) * sizeof(T) + sizeof(index_type)) <
+                 how.spare_bytes;
+    if (!has_positions_on_gpu) return false;
+    // all points of the caller cross, even those of other ranks; and a task has all pieces
+    auto const me = static_cast<std::size_t>(rank);
+    std::size_t const n_own = tree.targets.sent_offsets[me + 1] - tree.targets.sent_offsets[me],
+                      n_points = tree.targets.sent.size();
+    auto const bytes = static_cast<double>(std::max(n_q(), n_out()) * sizeof(T) + 8) * n_points;
+    return n_own > 0 && 2 * n_own >= n_points &&
+           nearfield::detail::fits(2 * bytes, smallest_gpu_memory());
+  }
+
+  namespace
+  {
+    /// Of n points of a caller, 2^shift are in a piece.
+    template <class T>
+    int piece_shift(index_type n)
+    {
+      constexpr auto most = nearfield::detail::column_pieces<T>::most;
+      return std::max<int>(16, std::bit_width((n - 1) / most));
+    }
+
+    /// Whether the current GPU can copy these rows of columns.
+    template <class T>
+    bool are_pinned(strided<T, run_time_columns> const& of,
+                    nearfield::detail::point_interval const& rows)
+    {
+      for (int c = 0; c < of.columns().width(); ++c)
+        if (of[c].stride != 1 ||
+            !nearfield::detail::is_pinned(of[c].first + rows.begin, rows.size() * sizeof(T)))
+          return false;
+      return true;
+    }
+  }
+
+  template <class T>
+  void step_parts<T>::make_pieces(index_type n_points, int gpu, bool accumulate)
+  {
+    nearfield::detail::on_device const here(gpu);
+    int const shift = piece_shift<T>(n_points);
+    index_type const most = index_type(1) << shift;
+    pieces.have_inputs = false;
+    pieces.delivery_order = handle::of_order();
+    bool reads_pinned_x = is_local, reads_pinned_q = true, writes_pinned = !accumulate;
+    for (index_type begin = 0; begin < n_points;)
+    {
+      index_type const end = begin + std::min(most, n_points - begin);
+      caller_piece<T>& one = pieces.all.emplace_back();
+      nearfield::detail::point_interval const points{begin, end};
+      if (is_local) one.collect_x = {{&watch}, columns.x.view(), {}, points};
+      one.collect_q = {{&watch}, columns.q.view(), {}, points};
+      one.deliver = {{&watch}, columns.out.view(), {}, {}, accumulate, points};
+      if (is_local) one.x = data_of<T>(n_x() * points.size());
+      one.q = data_of<T>(n_q() * points.size());
+      one.out = data_of<T>(n_out() * points.size());
+      reads_pinned_x = reads_pinned_x && are_pinned(columns.x.view(), points);
+      reads_pinned_q = reads_pinned_q && are_pinned(columns.q.view(), points);
+      writes_pinned = writes_pinned && are_pinned(columns.out.view(), points);
+      begin = end;
+    }
+    using pinned = pinned_columns_argument<T>;
+    auto const argument = [&](auto const& from, auto const& to)
+    {
+      return std::make_unique<pinned>(pinned{{&watch}, from.view(), to, pieces.all.size(), shift});
+    };
+    if (reads_pinned_x) pieces.pinned_x = argument(columns.x, std::nullopt);
+    if (reads_pinned_q) pieces.pinned_q = argument(columns.q, std::nullopt);
+    if (writes_pinned) pieces.pinned_out = argument(columns.q, columns.out.view());
+  }
+
+  template <class T>
+  void step_parts<T>::make_caller_rows(step_tree<T> const& tree)
+  {
+    if (is_local) pieces.order = list_of(tree.targets.order);
+    auto const n_points =
+        static_cast<index_type>(is_local ? tree.targets.order.size() : tree.targets.sent.size());
+    auto const rows = [&](nearfield::detail::point_interval const& of, std::size_t n_columns)
+    {
+      caller_rows_argument made{{&watch}};
+      made.shift = piece_shift<T>(n_points);
+      made.n_pieces = pieces.all.size();
+      if (tree.caller_rows) made.list = tree.caller_rows + of.begin;
+      made.first = of.begin;
+      made.n = of.size();
+      made.n_columns = static_cast<int>(n_columns);
+      made.work = double(made.n) * (2 * n_columns * sizeof(T) + sizeof(index_type));
+      return made;
+    };
+    for (std::size_t c = 0; c < sources.size(); ++c)
+    {
+      if (is_local) sources[c].take_x = rows(plan.source_chunks[c], n_x());
+      sources[c].take_q = rows(plan.source_chunks[c], n_q());
+    }
+    bool is_first = true;
+    for (std::size_t g = 0; g < groups.size(); ++g)
+    {
+      if (groups[g].deliver) continue;
+      groups[g].give = rows(plan.targets[g], n_out());
+      groups[g].give.to_caller = true;
+      groups[g].give.clears = std::exchange(is_first, false);
+    }
+  }
+
+  template bool step_parts<float>::takes_pieces(step_tree<float> const&, division const&) const;
+  template bool step_parts<double>::takes_pieces(step_tree<double> const&, division const&) const;
+  template void step_parts<float>::make_pieces(index_type, int, bool);
+  template void step_parts<double>::make_pieces(index_type, int, bool);
+  template void step_parts<float>::make_caller_rows(step_tree<float> const&);
+  template void step_parts<double>::make_caller_rows(step_tree<double> const&);
+}
