@@ -92,7 +92,7 @@ namespace
         &microseconds_of_pairs<nf::pair_form::one_sided>);
     set(inside::collect_codelet<T>(), &microseconds_to_copy);
     set(inside::deliver_codelet<T>(), &microseconds_to_copy);
-    set(nf::starpu_mpi::detail::copy_codelet<T>(nf::backend::scalar), &microseconds_to_copy);
+    set(inside::copy_codelet<T>(nf::backend::scalar), &microseconds_to_copy);
   }
 
   /// A part of the curve through a lattice in which the ranks' leaves are all there are.

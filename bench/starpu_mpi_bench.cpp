@@ -4,7 +4,7 @@
 //   --weak N | --strong N   N points a rank, in boxes side by side, or N in all, in a cube; ranks are a power of two
 //   --one-process P         on one rank, without StarPU-MPI: the points that P ranks would have
 //   --gpus                  each rank computes on its share of the machine's GPUs
-//   --pinned                the same, and pins its columns for them; over ranks
+//   --pinned                the same, and pins its columns for them
 //   --repetitions R         9
 //   --out FILE              JSON in the form of Google Benchmark, by rank 0; --context KEY=VALUE adds to it
 //
@@ -89,6 +89,15 @@ namespace
   private:
     std::vector<T>& column_;
   };
+
+  std::deque<pinned> columns_pinned(settings const& with, problem& of)
+  {
+    std::deque<pinned> pins;
+    if (with.pins)
+      for (auto* const column : {&of.x[0], &of.x[1], &of.x[2], &of.q, &of.phi})
+        pins.emplace_back(*column);
+    return pins;
+  }
 
   template <class Step>
   void once(Step& step)
@@ -191,10 +200,7 @@ namespace
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     problem mine(all, rank, rank + 1);
-    std::deque<pinned> pins;
-    if (with.pins)
-      for (auto* const column : {&mine.x[0], &mine.x[1], &mine.x[2], &mine.q, &mine.phi})
-        pins.emplace_back(*column);
+    std::deque<pinned> const pins = columns_pinned(with, mine);
     nf::starpu::cpu_workers on(starpu);
     nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr,
                                                    .gpu = starpu.first_gpu()};
@@ -248,6 +254,7 @@ namespace
                        table& rows)
   {
     problem mine(all, 0, all.ranks());
+    std::deque<pinned> const pins = columns_pinned(with, mine);
     nf::starpu::cpu_workers on(starpu);
     for (int i = 0; i <= with.repetitions / 3; ++i)
       rows.time("cut", 1, false, [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });

@@ -56,9 +56,6 @@ namespace bench::mpi
             "; take --weak, --strong, --one-process, --gpus, --pinned, --repetitions, --out, "
             "--context");
     }
-    if (with.pins && with.one_process)
-      throw nearfield::error(
-          "--pinned: one process reads its columns by CPU workers; leave it out");
     if (with.points == 0) throw nearfield::error("--weak or --strong: say how many points");
     return with;
   }

@@ -115,8 +115,10 @@ case ${1:-} in
     export STARPU_NCPU=${WORKERS:-8} GLIBC_TUNABLES=${GLIBC_TUNABLES-glibc.malloc.hugetlb=1} # docs/performance.md
     context="machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1), $(nproc) cores"
     run=(--weak "${POINTS:-16777216}" --repetitions "${REPETITIONS:-9}" --context "$context")
-    CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --gpus --one-process 1 \
-      --out "$folder/gpus-one_process.json" || exit
+    for columns in gpus pinned; do
+      CUDA_VISIBLE_DEVICES=0 ranks 1 "$here/bin/starpu_mpi_bench" "${run[@]}" --$columns --one-process 1 \
+        --out "$folder/$columns-one_process.json" || exit
+    done
     for n in "$@"; do
       [ "$n" -gt 1 ] || export CUDA_VISIBLE_DEVICES=0
       for columns in gpus pinned; do

@@ -1,6 +1,7 @@
 // What steps and codelets do on GPUs beside computing the right sums (near_field_test.cpp).
 
 #include "near_field_cases.hpp"
+#include "pinned_columns.hpp"
 
 #include <nearfield/starpu/p2p.hpp>
 #include <nearfield/starpu/runtime.hpp>
@@ -9,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -40,6 +43,18 @@ namespace
       return out.columns[0] == make_columns<double, 1>(x.size(), -7.).columns[0];
     }
   };
+
+  template <class Columns>
+  void fill(Columns const& columns, float value)
+  {
+    for (int c = 0; c < columns.width(); ++c) std::fill_n(columns[c], columns.size(), value);
+  }
+  template <class Columns>
+  void scale(Columns const& columns, float factor)
+  {
+    for (int c = 0; c < columns.width(); ++c)
+      for (std::size_t i = 0; i < columns.size(); ++i) columns[c][i] *= factor;
+  }
 
   TEST(starpu_step_on_gpus, runs_there_and_nowhere_else)
   {
@@ -115,6 +130,61 @@ namespace
     step.submit();
     step.wait();
     EXPECT_LE(p.error(), tolerance<double>);
+  }
+
+  TEST(starpu_step_on_gpus, takes_columns_in_several_pieces)
+  {
+    // pieces have 2^16 points or more
+    constexpr std::size_t n = 150'000;
+    using K = dipole_tensor<>;
+    auto const start = make_points<float, 3>(cloud::plummer, n);
+    auto const charges = make_inputs<float, 2 * K::n_in>(n);
+    auto const leaves = build_tree(start.view(), {.max_leaf_size = 40});
+    auto const groups = group_leaves(leaves, {.gpus = 1});
+    for (bool const is_pinned : {false, true})
+      for (bool const accumulate : {false, true})
+      {
+        SCOPED_TRACE(testing::Message() << "pinned " << is_pinned << ", adds " << accumulate);
+        pinned_columns<float> const x(3, n, is_pinned), q(2 * K::n_in, n, is_pinned),
+            out(2 * K::n_out, n, is_pinned);
+        copy_columns(start.view(), x.view());
+        soa<float const, 3> const positions({x.view()[0], x.view()[1], x.view()[2]}, n);
+        copy_columns(charges.view(), q.view());
+        starpu::near_field step{one_runtime(),
+                                groups,
+                                K{},
+                                positions,
+                                q.view(),
+                                out.view(),
+                                {.accumulate = accumulate}};
+        auto const expect_step = [&]
+        {
+          fill(out.view(), 2.f);
+          step.submit();
+          step.wait();
+          auto expected = make_columns<float, 2 * K::n_out>(n, accumulate ? 2.f : 0.f);
+          near_field(simd, K{}, leaves, positions, q.view(), writable(expected),
+                     {.accumulate = true});
+          for (std::size_t c = 0; c < expected.columns.size(); ++c)
+          {
+            double error = 0, largest = 0;
+            for (std::size_t i = 0; i < n; ++i)
+            {
+              double const value = expected.columns[c][i];
+              largest = std::max(largest, std::abs(value));
+              error = std::max(error, std::abs(value - double(out.view()[c][i])));
+            }
+            EXPECT_LE(error, 1e-5 * largest) << "column " << c;
+          }
+        };
+        expect_step();
+        scale(q.view(), -2.f);
+        step.inputs_changed();
+        expect_step();
+        scale(x.view(), 0.98f);
+        step.positions_changed();
+        expect_step();
+      }
   }
 
   TEST(starpu_step_on_gpus, points_that_have_moved_to_one_place_are_left_out_in_both_forms)

@@ -1,7 +1,7 @@
 #include "near_field_problem.hpp"
 
-#include "core/src/cuda/pinned.hpp"
 #include "starpu/environment.hpp"
+#include "starpu/pinned_columns.hpp"
 #include "tree/periodic_cases.hpp"
 
 #include <nearfield/core/error.hpp>
@@ -176,39 +176,6 @@ namespace
       step.wait();
     }
     EXPECT_EQ(of.out, before);
-  }
-
-  /// Columns in memory that StarPU has pinned for GPUs.
-  template <class T>
-  class pinned_columns
-  {
-  public:
-    pinned_columns(std::size_t width, std::size_t n) : n_(n)
-    {
-      void* memory = nullptr;
-      starpu::check(starpu_malloc_flags(&memory, width * n * sizeof(T), STARPU_MALLOC_PINNED),
-                    "starpu_malloc_flags");
-      for (std::size_t c = 0; c < width; ++c) columns_.push_back(static_cast<T*>(memory) + c * n);
-      EXPECT_TRUE(nearfield::detail::is_pinned(memory, width * n * sizeof(T)));
-    }
-    pinned_columns(pinned_columns const&) = delete;
-    pinned_columns& operator=(pinned_columns const&) = delete;
-    ~pinned_columns()
-    {
-      starpu_free_flags(columns_[0], columns_.size() * n_ * sizeof(T), STARPU_MALLOC_PINNED);
-    }
-
-    [[nodiscard]] soa<T, run_time_columns> view() const { return {columns_, n_}; }
-
-  private:
-    std::size_t n_;
-    std::vector<T*> columns_;
-  };
-
-  template <class To, class From>
-  void copy_columns(From const& from, To const& to)
-  {
-    for (int c = 0; c < from.width(); ++c) std::copy_n(from[c], from.size(), to[c]);
   }
 
   TEST(distributed_near_field, takes_columns_in_several_pieces_to_a_gpu)
