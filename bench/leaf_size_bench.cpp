@@ -171,7 +171,7 @@ namespace
     double const far = place::unit * static_cast<double>(state.range(0));
     nf::leaf_costs const costs{.near_field = nf::pair_cost_of<T>(place::where, K{}),
                                .seconds_per_leaf = far};
-    int const chosen = nf::choose_leaf_size(points.positions(), costs).max_leaf_size;
+    int const chosen = nf::choose_leaf_size(nf::simd, points.positions(), costs).max_leaf_size;
     if (!times.contains(chosen)) measure<place>(points, {chosen}, times);
     auto const total = [&](auto const& entry)
     {

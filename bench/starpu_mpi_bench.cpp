@@ -127,8 +127,8 @@ namespace
 
   /// Steps whose results stay on the GPU, and then points that move: of all ranks, or of each by itself.
   void time_resident(nf::starpu::runtime const& starpu, problem& mine, domain const& all,
-                     MPI_Comm comm, nf::starpu_mpi::distribution_options const& how, table& rows,
-                     int repetitions)
+                     MPI_Comm comm, nf::on_threads<nf::simd_backend> const& where,
+                     nf::starpu_mpi::distribution_options const& how, table& rows, int repetitions)
   {
     int rank = 0, first = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -136,7 +136,7 @@ namespace
     bool const is_alone = ranks < all.ranks();
     if (is_alone) first = rank;
     std::string const name = is_alone ? "independent/" : "";
-    nf::starpu_mpi::distributed_tree<T, 3> tree(comm, mine.positions(), all.tree(), how);
+    nf::starpu_mpi::distributed_tree<T, 3> tree(where, comm, mine.positions(), all.tree(), how);
     auto const pairs = total(static_cast<double>(tree.interaction_count()));
     nf::starpu_mpi::near_field step{
         starpu,
@@ -201,14 +201,16 @@ namespace
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     problem mine(all, rank, rank + 1);
     std::deque<pinned> const pins = columns_pinned(with, mine);
-    nf::starpu::cpu_workers on(starpu);
-    nf::starpu_mpi::distribution_options const how{.threads = on.workers() > 1 ? &on : nullptr,
-                                                   .gpu = starpu.first_gpu()};
+    nf::starpu::cpu_workers workers(starpu);
+    nf::threads this_thread(1);
+    auto const where = workers.workers() > 1 ? nf::simd.with(workers) : nf::simd.with(this_thread);
+    nf::starpu_mpi::distribution_options const how{.gpu = starpu.first_gpu()};
     using tree = nf::starpu_mpi::distributed_tree<T, 3>;
     for (int i = 0; i <= with.repetitions / 3; ++i)
       rows.time("cut", 1, false,
-                [&] { tree const again(MPI_COMM_WORLD, mine.positions(), all.tree(), how); });
-    tree const cut(MPI_COMM_WORLD, mine.positions(), all.tree(), how);
+                [&]
+                { tree const again(where, MPI_COMM_WORLD, mine.positions(), all.tree(), how); });
+    tree const cut(where, MPI_COMM_WORLD, mine.positions(), all.tree(), how);
     double const pairs = total(static_cast<double>(cut.interaction_count()));
     {
       nf::starpu_mpi::near_field step{starpu, cut, K{}, nf::soa{mine.q}, nf::soa{mine.phi}};
@@ -232,7 +234,7 @@ namespace
       double own_pairs = 0;
       if (with.is_weak)
       {
-        own.emplace(MPI_COMM_SELF, mine.positions(), all.tree(), how);
+        own.emplace(where, MPI_COMM_SELF, mine.positions(), all.tree(), how);
         own_pairs = total(static_cast<double>(own->interaction_count()));
         alone.emplace(starpu, *own, K{}, nf::soa{mine.q}, nf::soa{mine.phi});
         once(*alone);
@@ -245,9 +247,9 @@ namespace
       }
     }
     if (!with.on_gpus) return;
-    time_resident(starpu, mine, all, MPI_COMM_WORLD, how, rows, with.repetitions);
+    time_resident(starpu, mine, all, MPI_COMM_WORLD, where, how, rows, with.repetitions);
     if (all.ranks() > 1)
-      time_resident(starpu, mine, all, MPI_COMM_SELF, how, rows, with.repetitions);
+      time_resident(starpu, mine, all, MPI_COMM_SELF, where, how, rows, with.repetitions);
   }
 
   void run_one_process(settings const& with, nf::starpu::runtime const& starpu, domain const& all,
@@ -257,8 +259,9 @@ namespace
     std::deque<pinned> const pins = columns_pinned(with, mine);
     nf::starpu::cpu_workers on(starpu);
     for (int i = 0; i <= with.repetitions / 3; ++i)
-      rows.time("cut", 1, false, [&] { (void)nf::build_tree(on, mine.positions(), all.tree()); });
-    auto const tree = nf::build_tree(on, mine.positions(), all.tree());
+      rows.time("cut", 1, false,
+                [&] { (void)nf::build_tree(nf::simd.with(on), mine.positions(), all.tree()); });
+    auto const tree = nf::build_tree(nf::simd.with(on), mine.positions(), all.tree());
     auto const groups = with.on_gpus ? nf::group_leaves(starpu, tree) : nf::group_leaves(tree);
     nf::starpu::near_field step{starpu,           groups,          K{},
                                 mine.positions(), nf::soa{mine.q}, nf::soa{mine.phi}};

@@ -347,8 +347,11 @@ namespace nearfield::app
     [[nodiscard]] tree<Dim> const& leaves() const
     {
       if (!leaves_)
-        leaves_ = sources_ ? build_tree(*builder_, targets(), sources(), on_host().options)
-                           : build_tree(*builder_, targets(), on_host().options);
+      {
+        auto const where = simd.with(*builder_);
+        leaves_ = sources_ ? build_tree(where, targets(), sources(), on_host().options)
+                           : build_tree(where, targets(), on_host().options);
+      }
       return *leaves_;
     }
 

@@ -31,8 +31,8 @@ namespace nearfield::starpu::detail
     if (host_round_ != wanted)
     {
       host_tree_ = std::make_shared<tree<Dim> const>(
-          points.has_one_set ? build_tree(on, points.targets, options_)
-                             : build_tree(on, points.targets, points.sources, options_));
+          points.has_one_set ? build_tree(simd.with(on), points.targets, options_)
+                             : build_tree(simd.with(on), points.targets, points.sources, options_));
       host_round_ = wanted;
     }
     return host_tree_;

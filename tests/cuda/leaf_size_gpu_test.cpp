@@ -47,7 +47,7 @@ namespace nearfield::test
                              { return 1e-10 * (targets + 7) * met; },
                              .seconds_per_leaf = 3e-6};
       auto const choice = choose_leaf_size(cuda, on_device.view(), costs);
-      auto const expected = choose_leaf_size(x.view(), costs);
+      auto const expected = choose_leaf_size(simd, x.view(), costs);
       EXPECT_EQ(choice.max_leaf_size, expected.max_leaf_size);
       ASSERT_EQ(choice.tried.size(), expected.tried.size());
       for (std::size_t s = 0; s < choice.tried.size(); ++s)
@@ -57,7 +57,7 @@ namespace nearfield::test
               .on_host(),
           build_tree(x.view(), {.max_leaf_size = automatic, .costs = &costs}));
       EXPECT_EQ(choose_leaf_size(cuda, on_device.view(), sources.view(), costs).max_leaf_size,
-                choose_leaf_size(x.view(), y.view(), costs).max_leaf_size);
+                choose_leaf_size(simd, x.view(), y.view(), costs).max_leaf_size);
     }
 
     // its own costs are gone then

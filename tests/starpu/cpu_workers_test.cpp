@@ -41,7 +41,7 @@ namespace nearfield::test
     for (tree_options<3> const& options : {tree_options<3>{}, tree_options<3>{.level = 3}})
     {
       auto const one = build_tree(points.view(), sources.view(), options);
-      auto const other = build_tree(on, points.view(), sources.view(), options);
+      auto const other = build_tree(simd.with(on), points.view(), sources.view(), options);
       EXPECT_EQ(other.root(), one.root());
       EXPECT_TRUE(std::ranges::equal(other.target_order(), one.target_order()));
       EXPECT_TRUE(std::ranges::equal(other.source_order(), one.source_order()));

@@ -296,7 +296,7 @@ namespace
         auto const chosen = static_cast<int>(mine.max_leaf_size());
         SCOPED_TRACE(testing::Message()
                      << name_of(shape) << ", " << per_leaf << " s a leaf: " << chosen);
-        auto const of_one_rank = choose_leaf_size(all.view(), costs);
+        auto const of_one_rank = choose_leaf_size(simd, all.view(), costs);
         expect_as_good(chosen, of_one_rank, per_leaf > 0);
         options.max_leaf_size = chosen;
         expect_part_of(build_tree(all.view(), options), all, mine);

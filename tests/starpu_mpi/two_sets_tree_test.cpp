@@ -201,7 +201,7 @@ namespace
                                   {.first_number = far_number});
       auto const chosen = static_cast<int>(mine.max_leaf_size());
       SCOPED_TRACE(testing::Message() << per_leaf << " s a leaf: " << chosen);
-      auto const of_one_rank = choose_leaf_size(of.targets.view(), of.sources.view(), costs);
+      auto const of_one_rank = choose_leaf_size(simd, of.targets.view(), of.sources.view(), costs);
       expect_as_good(chosen, of_one_rank, per_leaf > 0);
       of.expect_part(mine, {.max_leaf_size = chosen});
     }

@@ -114,16 +114,16 @@ namespace nearfield::test
         for (int const workers : {1, 2, 3, 7})
         {
           backwards on(workers);
-          expect_same_tree(build_tree(on, points.view(), options), one);
-          expect_same_tree(build_tree(on, points.view(), sources.view(), options), two);
+          expect_same_tree(build_tree(simd.with(on), points.view(), options), one);
+          expect_same_tree(build_tree(simd.with(on), points.view(), sources.view(), options), two);
           if (workers > 1)
           {
             EXPECT_GT(on.loops, 6) << "it did the work";
           }
         }
         threads on(3);
-        expect_same_tree(build_tree(on, points.view(), options), one);
-        expect_same_tree(build_tree(on, points.view(), sources.view(), options), two);
+        expect_same_tree(build_tree(simd.with(on), points.view(), options), one);
+        expect_same_tree(build_tree(simd.with(on), points.view(), sources.view(), options), two);
         if (this->HasFatalFailure()) return;
       }
     }
@@ -138,8 +138,8 @@ namespace nearfield::test
     tree_options<TypeParam::dim> const options{.max_leaf_size = 20};
     EXPECT_FALSE(build_tree(x.view(), options).pieces(0).empty());
     threads on(3);
-    expect_same_tree(build_tree(on, x.view(), options), build_tree(x.view(), options));
-    expect_same_tree(build_tree(on, x.view(), y.view(), options),
+    expect_same_tree(build_tree(simd.with(on), x.view(), options), build_tree(x.view(), options));
+    expect_same_tree(build_tree(simd.with(on), x.view(), y.view(), options),
                      build_tree(x.view(), y.view(), options));
   }
 
@@ -153,7 +153,7 @@ namespace nearfield::test
       auto const points = wrapped(
           make_points<typename TypeParam::real, dim>(cloud::plummer, 20'000), options.period);
       backwards on(3);
-      expect_same_tree(build_tree(on, points.view(), options), build_tree(points.view(), options));
+      expect_same_tree(build_tree(simd.with(on), points.view(), options), build_tree(points.view(), options));
     }
   }
 
@@ -167,7 +167,7 @@ namespace nearfield::test
     for (auto const& options : ways_to_cut<TypeParam::dim>())
     {
       backwards on(64);
-      expect_same_tree(build_tree(on, points.view(), options), build_tree(points.view(), options));
+      expect_same_tree(build_tree(simd.with(on), points.view(), options), build_tree(points.view(), options));
     }
   }
 
@@ -185,7 +185,7 @@ namespace nearfield::test
     auto const one = build_tree(points.view(), options);
     ASSERT_GT(one.size(), 5000);
     backwards on(7);
-    expect_same_tree(build_tree(on, points.view(), options), one);
+    expect_same_tree(build_tree(simd.with(on), points.view(), options), one);
   }
 
   TYPED_TEST(on_executor, what_a_part_throws_comes_out)
@@ -195,12 +195,12 @@ namespace nearfield::test
     for (auto const& options : ways_to_cut<TypeParam::dim>())
     {
       backwards all(4);
-      (void)build_tree(all, points.view(), options);
+      (void)build_tree(simd.with(all), points.view(), options);
       for (int loop = 1; loop <= all.loops; ++loop)
       {
         backwards on(4);
         on.failing_loop = loop;
-        EXPECT_THROW((void)build_tree(on, points.view(), options), std::bad_alloc);
+        EXPECT_THROW((void)build_tree(simd.with(on), points.view(), options), std::bad_alloc);
         EXPECT_EQ(on.loops, loop) << "nothing follows";
       }
     }
@@ -211,16 +211,16 @@ namespace nearfield::test
     using real = typename TypeParam::real;
     auto points = make_points<real, TypeParam::dim>(cloud::uniform, 9'000);
     backwards on(4);
-    EXPECT_THAT([&] { (void)build_tree(on, points.view(), {.level = -1}); },
+    EXPECT_THAT([&] { (void)build_tree(simd.with(on), points.view(), {.level = -1}); },
                 ::testing::ThrowsMessage<error>(::testing::HasSubstr("level is -1")));
     cube<TypeParam::dim> root;
     root.half_width = 0.75;
-    EXPECT_THAT([&] { (void)build_tree(on, points.view(), {.root = root}); },
+    EXPECT_THAT([&] { (void)build_tree(simd.with(on), points.view(), {.root = root}); },
                 ::testing::ThrowsMessage<error>(::testing::HasSubstr("lies outside the root")));
     for (std::size_t const i : {8'500, 300})
     {
       points.columns[1][i] = std::numeric_limits<real>::quiet_NaN();
-      EXPECT_THAT([&] { (void)build_tree(on, points.view()); },
+      EXPECT_THAT([&] { (void)build_tree(simd.with(on), points.view()); },
                   ::testing::ThrowsMessage<error>(
                       ::testing::HasSubstr("point " + std::to_string(i) + " of points")));
     }

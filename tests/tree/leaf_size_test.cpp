@@ -88,7 +88,7 @@ namespace nearfield::test
       {
         return [&x, costs]
         {
-          static_cast<void>(choose_leaf_size(x.view(), costs));
+          static_cast<void>(choose_leaf_size(simd, x.view(), costs));
         };
       };
       for (double const wrong : {-1., nan, std::numeric_limits<double>::infinity()})
@@ -130,7 +130,7 @@ namespace nearfield::test
                              {
                                return 1e-8 * level + 1e-9 * n;
                              }};
-      auto const choice = choose_leaf_size(x.view(), costs, how);
+      auto const choice = choose_leaf_size(simd, x.view(), costs, how);
       for (candidate const& tried : choice.tried)
       {
         auto const exact =
@@ -164,7 +164,7 @@ namespace nearfield::test
     {
       auto const x = make_points<float, 3>(cloud::plummer, 200000);
       leaf_costs const costs{.near_field = near, .seconds_per_leaf = 3e-8};
-      auto const choice = choose_leaf_size(x.view(), costs);
+      auto const choice = choose_leaf_size(simd, x.view(), costs);
       ASSERT_GT(choice.tried.front().leaves, 20000);
       for (candidate const& tried : choice.tried)
       {
@@ -183,7 +183,7 @@ namespace nearfield::test
                              {
                                return 1e-9 * n;
                              }};
-      for (candidate const& tried : choose_leaf_size(x.view(), y.view(), costs).tried)
+      for (candidate const& tried : choose_leaf_size(simd, x.view(), y.view(), costs).tried)
       {
         auto const leaves = build_tree(x.view(), y.view(), {.max_leaf_size = tried.max_leaf_size});
         EXPECT_NEAR(tried.far_seconds, 1e-9 * 10'010, 1e-12);
@@ -196,12 +196,12 @@ namespace nearfield::test
       auto const x = make_points<float, 3>(cloud::uniform, 500, 1);
       auto const y = make_points<float, 3>(cloud::plummer, 2000, 2);
       leaf_costs const costs{.near_field = near, .seconds_per_leaf = 1e-6};
-      auto const choice = choose_leaf_size(x.view(), y.view(), costs);
+      auto const choice = choose_leaf_size(simd, x.view(), y.view(), costs);
       expect_same_tree(
           build_tree(x.view(), y.view(), {.max_leaf_size = automatic, .costs = &costs}),
           build_tree(x.view(), y.view(), {.max_leaf_size = choice.max_leaf_size}));
       points<float, 3> const none;
-      EXPECT_TRUE(choose_leaf_size(none.view(), costs).tried.empty());
+      EXPECT_TRUE(choose_leaf_size(simd, none.view(), costs).tried.empty());
       EXPECT_EQ(build_tree(none.view(), {.max_leaf_size = automatic}).size(), 0u);
     }
 
@@ -212,15 +212,15 @@ namespace nearfield::test
       for (float& value : far.columns[0]) value += 100;
       points<float, 3> const none;
       for (auto const& choice :
-           {choose_leaf_size(x.view(), far.view(), {}), choose_leaf_size(x.view(), none.view(), {}),
-            choose_leaf_size(none.view(), x.view(), {})})
+           {choose_leaf_size(simd, x.view(), far.view(), {}), choose_leaf_size(simd, x.view(), none.view(), {}),
+            choose_leaf_size(simd, none.view(), x.view(), {})})
         EXPECT_EQ(choice.max_leaf_size, tree_options<3>().max_leaf_size);
     }
 
     TEST(choose_leaf_size, needs_no_costs)
     {
       auto const x = make_points<float, 3>(cloud::uniform, 20000);
-      auto const choice = choose_leaf_size(x.view(), {});
+      auto const choice = choose_leaf_size(simd, x.view(), {});
       EXPECT_GT(choice.max_leaf_size, 4);
       expect_same_tree(build_tree(x.view(), {.max_leaf_size = automatic}),
                        build_tree(x.view(), {.max_leaf_size = choice.max_leaf_size}));
@@ -229,13 +229,13 @@ namespace nearfield::test
     TEST(choose_leaf_size, looks_at_no_options_of_the_cut)
     {
       auto const x = make_points<float, 3>(cloud::uniform, 20000);
-      int const size = choose_leaf_size(x.view(), {}).max_leaf_size;
+      int const size = choose_leaf_size(simd, x.view(), {}).max_leaf_size;
       ASSERT_NE(size, tree_options<3>().max_leaf_size);
       for (tree_options<3> const& options : {tree_options<3>{.level = 3},
                                              {.level = 3, .order = leaf_order::row_major},
                                              {.order = leaf_order::row_major},
                                              {.max_leaf_size = 3}})
-        EXPECT_EQ(choose_leaf_size(x.view(), {}, options).max_leaf_size, size);
+        EXPECT_EQ(choose_leaf_size(simd, x.view(), {}, options).max_leaf_size, size);
     }
   }
 }

@@ -77,7 +77,7 @@ namespace nearfield::test
         allocations_left = allowed;
         try
         {
-          tree<3> const made = build_tree(on, points.view(), options);
+          tree<3> const made = build_tree(simd.with(on), points.view(), options);
           allocations_left = -1;
           has_failed = false;
           expect_same_tree(made, whole);

@@ -40,19 +40,21 @@ namespace nearfield::app
       all.attempt([&] { running_.emplace(how); });
       all.attempt([&] { messages_.emplace(); });
       workers_ = std::make_shared<starpu::cpu_workers>(running_->runtime());
+      if (workers_->workers() > 1) threads_of_tree_ = workers_;
     }
     [[nodiscard]] session const& running() const { return *running_; }
     [[nodiscard]] std::shared_ptr<starpu::cpu_workers> const& workers() const { return workers_; }
-    /// The threads of a tree: the workers, or the calling one if there is one worker.
-    [[nodiscard]] executor* threads_of_tree() const
+    /// Where trees are made: by the workers, or by the calling thread if there is one worker.
+    [[nodiscard]] on_threads<simd_backend> place_of_tree() const
     {
-      return workers_->workers() > 1 ? workers_.get() : nullptr;
+      return simd.with(*threads_of_tree_);
     }
 
   private:
     std::optional<session> running_;
     std::optional<message_thread> messages_;
     std::shared_ptr<starpu::cpu_workers> workers_;
+    std::shared_ptr<executor> threads_of_tree_ = std::make_shared<threads>(1);
   };
 
   /// What a result says of the machine, and of tasks: of all ranks.
@@ -86,12 +88,12 @@ namespace nearfield::app
           [&]
           {
             starpu_mpi::distribution_options const how{
-                .threads = runtime_.threads_of_tree(),
                 .gpu = runtime_.running().runtime().first_gpu()};
+            auto const where = runtime_.place_of_tree();
             if (sources)
-              tree_.emplace(MPI_COMM_WORLD, on_->targets(), on_->sources(), options, how);
+              tree_.emplace(where, MPI_COMM_WORLD, on_->targets(), on_->sources(), options, how);
             else
-              tree_.emplace(MPI_COMM_WORLD, on_->targets(), options, how);
+              tree_.emplace(where, MPI_COMM_WORLD, on_->targets(), options, how);
           });
       tree_seconds_ = seconds_since(begin);
       all_.attempt(

@@ -94,7 +94,7 @@ namespace nearfield::starpu_mpi
     std::uint64_t const first = options.first_number, total = parts_.total_points;
     distribution_options distribution;
     distribution.first_number = first;
-    detail::travelling_points<T, Dim> own(distribution);
+    detail::travelling_points<T, Dim> own(distribution, nullptr);
     all.attempt(
         [&]
         {

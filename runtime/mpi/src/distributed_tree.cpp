@@ -122,24 +122,14 @@ namespace nearfield::starpu_mpi
   }
 
   template <class T, int Dim>
-  distributed_tree<T, Dim>::distributed_tree(MPI_Comm communicator,
-                                             strided<T const, Dim> const& points,
-                                             tree_options<Dim> const& options,
-                                             distribution_options const& distribution)
-      : distributed_tree()
-  {
-    make(communicator, {points}, options, distribution);
-  }
-
-  template <class T, int Dim>
-  void distributed_tree<T, Dim>::make(MPI_Comm communicator, position_sets const& given,
-                                      tree_options<Dim> const& options,
+  void distributed_tree<T, Dim>::make(executor* threads, MPI_Comm communicator,
+                                      position_sets const& given, tree_options<Dim> const& options,
                                       distribution_options const& distribution)
   {
     parts_.sets.resize(given.size());
-    memory_ = std::make_unique<memory>(options, distribution, given.size());
+    memory_ = std::make_unique<memory>(options, distribution, threads, given.size());
     parts_.communicator = communicator;
-    parts_.threads = distribution.threads;
+    parts_.threads = threads;
     parts_.period = options.period;
     parts_.shifts = shifts_of(options.period);
     build(given, std::nullopt);

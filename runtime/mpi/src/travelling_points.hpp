@@ -80,9 +80,12 @@ namespace nearfield::starpu_mpi::detail
     using key_writer = std::function<void(strided<T const, Dim> const&, std::size_t begin,
                                           std::size_t end, std::uint64_t* to)>;
 
-    explicit travelling_points(distribution_options const& of_tree) : distribution(of_tree) {}
+    travelling_points(distribution_options const& of_tree, executor* of_place)
+        : distribution(of_tree), given_threads(of_place)
+    {}
 
     distribution_options const& distribution;
+    executor* given_threads;     ///< null: the calling one
     strided<T const, Dim> given; ///< the caller's
     tree_pieces<Dim> pieces;     ///< of the axes
     std::array<key_axis, Dim> axes;
@@ -111,7 +114,7 @@ namespace nearfield::starpu_mpi::detail
 
     [[nodiscard]] executor& threads()
     {
-      return distribution.threads ? *distribution.threads : here;
+      return given_threads ? *given_threads : here;
     }
     this_thread here;
 

@@ -53,10 +53,10 @@ namespace nearfield::starpu_mpi::detail
   struct tree_memory
   {
     tree_memory(tree_options<Dim> const& of_tree, distribution_options const& of_ranks,
-                std::size_t n_sets)
+                executor* threads, std::size_t n_sets)
         : options(of_tree), distribution(of_ranks)
     {
-      for (std::size_t s = 0; s < n_sets; ++s) sets.emplace_back(distribution);
+      for (std::size_t s = 0; s < n_sets; ++s) sets.emplace_back(distribution, threads);
     }
 
     tree_options<Dim> options;

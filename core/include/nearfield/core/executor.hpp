@@ -32,7 +32,7 @@ namespace nearfield
   /// a program with StarPU, lend its workers instead (starpu::cpu_workers).
   ///
   ///     nearfield::threads threads;
-  ///     auto const tree = nearfield::build_tree(threads, nearfield::soa{x, y, z});
+  ///     auto const tree = nearfield::build_tree(nearfield::simd.with(threads), nearfield::soa{x, y, z});
   class NEARFIELD_API threads final : public executor
   {
   public:

@@ -120,6 +120,29 @@ namespace nearfield
   concept cpu_place = cpu_backend<P> || std::same_as<P, on_threads<scalar_backend>> ||
       std::same_as<P, on_threads<simd_backend>>;
 
+  namespace detail
+  {
+    /// The threads of a place; null: the calling one.
+    template <cpu_place Where>
+    constexpr executor* threads_of(Where const& where)
+    {
+      if constexpr (cpu_backend<Where>)
+        return nullptr;
+      else
+        return where.threads;
+    }
+
+    /// The back-end of a place.
+    template <cpu_place Where>
+    constexpr auto backend_of(Where const& where)
+    {
+      if constexpr (cpu_backend<Where>)
+        return where;
+      else
+        return where.where;
+    }
+  }
+
   /// A cudaStream_t; null is the default stream.
   using cuda_stream = CUstream_st*;
 

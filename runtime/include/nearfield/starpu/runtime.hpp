@@ -89,7 +89,7 @@ namespace nearfield::starpu
   /// worker does all parts itself; after starpu_set_limit_max_submitted_tasks() no worker may call run().
   ///
   ///     nearfield::starpu::cpu_workers on(starpu);
-  ///     auto const tree = nearfield::build_tree(on, nearfield::soa{x, y, z});
+  ///     auto const tree = nearfield::build_tree(nearfield::simd.with(on), nearfield::soa{x, y, z});
   class NEARFIELD_API cpu_workers final : public executor
   {
   public:

@@ -16,16 +16,6 @@
 
 namespace nearfield::detail
 {
-  /// Null for the calling thread.
-  template <cpu_place On>
-  executor* threads_of(On const& where)
-  {
-    if constexpr (cpu_backend<On>)
-      return nullptr;
-    else
-      return where.threads;
-  }
-
   /// Calls f(p) for every p in [0, n), on the threads or, if these are null, on the calling one. Parts begin in
   /// ascending order, so an ordered consumer (in_order) waits only for those in progress. Throws one of the exceptions;
   /// parts not begun by then are left out.

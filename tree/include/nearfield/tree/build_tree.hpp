@@ -4,6 +4,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/axis_pieces.hpp>
 
 #include <array>
@@ -277,7 +278,10 @@ namespace nearfield
   /// adaptive tree may leave gaps out (tree::pieces()).
   /// Coordinates are float or double, in 2 or 3 columns (soa or strided):
   ///
-  ///     auto const tree = nearfield::build_tree(nearfield::soa{x, y, z}, {.max_leaf_size = 64});
+  ///     auto const tree = nearfield::build_tree(nearfield::simd, nearfield::soa{x, y, z}, {.max_leaf_size = 64});
+  ///
+  /// `simd` is the calling thread. `simd.with(threads)` makes the same tree, to the bit, on the threads of an executor;
+  /// what they throw, and an error of a point, comes out once, and there is no tree.
   ///
   /// A point outside a given root is an error; within 4 eps * half_width (eps that of T) it is put
   /// into the outermost box. On an axis of period L points lie in [0, L), with L rounded to T. Time O(N + leaves),
@@ -288,45 +292,42 @@ namespace nearfield
   /// negative or not finite, a point outside a periodic box, a level outside
   /// 0 ... max_level<Dim>, max_leaf_size < 0, row-major order without a level, a null column,
   /// 2^32 - 1 points or more (of both sets together), and more than 2^32 - 1 ranges.
-  template <detail::tree_coordinates X>
-  [[nodiscard]] tree<X::n_columns> build_tree(X const& points,
+  template <cpu_place Where, detail::tree_coordinates X>
+  [[nodiscard]] tree<X::n_columns> build_tree(Where const& where, X const& points,
                                               tree_options<X::n_columns> const& options = {})
   {
-    return detail::build_tree<value_of<X>, X::n_columns>(nullptr, detail::positions_of(points),
-                                                         nullptr, options);
+    return detail::build_tree<value_of<X>, X::n_columns>(
+        detail::threads_of(where), detail::positions_of(points), nullptr, options);
   }
 
   /// The tree of two sets of points: the targets and the sources of a leaf share its box. A box
   /// splits while it holds more than max_leaf_size targets or more than max_leaf_size sources.
   /// Errors are those of one set.
+  template <cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
+  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
+      [[nodiscard]] tree<X::n_columns> build_tree(Where const& where, X const& targets,
+                                                  Y const& sources,
+                                                  tree_options<X::n_columns> const& options = {})
+  {
+    auto const of_sources = detail::positions_of(sources);
+    return detail::build_tree<value_of<X>, X::n_columns>(
+        detail::threads_of(where), detail::positions_of(targets), &of_sources, options);
+  }
+
+  /// build_tree(simd, points, options)
+  template <detail::tree_coordinates X>
+  [[nodiscard]] tree<X::n_columns> build_tree(X const& points,
+                                              tree_options<X::n_columns> const& options = {})
+  {
+    return build_tree(simd, points, options);
+  }
+
+  /// build_tree(simd, targets, sources, options)
   template <detail::tree_coordinates X, detail::tree_coordinates Y>
   requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] tree<X::n_columns> build_tree(X const& targets, Y const& sources,
                                                   tree_options<X::n_columns> const& options = {})
   {
-    auto const of_sources = detail::positions_of(sources);
-    return detail::build_tree<value_of<X>, X::n_columns>(nullptr, detail::positions_of(targets),
-                                                         &of_sources, options);
-  }
-
-  /// The same tree, to the bit, made by all workers of an executor. What they throw, and an error of a point, comes
-  /// out once, and there is no tree.
-  template <detail::tree_coordinates X>
-  [[nodiscard]] tree<X::n_columns> build_tree(executor& on, X const& points,
-                                              tree_options<X::n_columns> const& options = {})
-  {
-    return detail::build_tree<value_of<X>, X::n_columns>(&on, detail::positions_of(points), nullptr,
-                                                         options);
-  }
-
-  /// The same for two sets of points.
-  template <detail::tree_coordinates X, detail::tree_coordinates Y>
-  requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
-      [[nodiscard]] tree<X::n_columns> build_tree(executor& on, X const& targets, Y const& sources,
-                                                  tree_options<X::n_columns> const& options = {})
-  {
-    auto const of_sources = detail::positions_of(sources);
-    return detail::build_tree<value_of<X>, X::n_columns>(&on, detail::positions_of(targets),
-                                                         &of_sources, options);
+    return build_tree(simd, targets, sources, options);
   }
 }

@@ -90,31 +90,31 @@ namespace nearfield
   /// the lists of some 16000 leaves stand for all, so that a size costs less than a tree. With a far field the choice is
   /// the size of least total. Without one there is no such balance, since smaller leaves always mean fewer pairs: the
   /// choice is then the smallest size at which pairs are computed at 0.8 of the best rate of sizes up to 1024.
-  /// `options.costs`, max_leaf_size, level and order are not looked at.
+  /// `options.costs`, max_leaf_size, level and order are not looked at. `simd.with(threads)` chooses the same size.
   ///
   /// Throws what build_tree() throws, and nearfield::error for a cost that is negative or not finite, and for a far
   /// field without the near field's cost.
-  template <detail::tree_coordinates X>
-  [[nodiscard]] leaf_size_choice choose_leaf_size(X const& points, leaf_costs const& costs,
-                                                  tree_options<X::n_columns> options = {},
-                                                  executor* threads = nullptr)
+  template <cpu_place Where, detail::tree_coordinates X>
+  [[nodiscard]] leaf_size_choice choose_leaf_size(Where const& where, X const& points,
+                                                  leaf_costs const& costs,
+                                                  tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     return detail::choose_leaf_size<value_of<X>, X::n_columns>(
-        threads, detail::positions_of(points), nullptr, options);
+        detail::threads_of(where), detail::positions_of(points), nullptr, options);
   }
 
   /// The same for a tree of two sets of points.
-  template <detail::tree_coordinates X, detail::tree_coordinates Y>
+  template <cpu_place Where, detail::tree_coordinates X, detail::tree_coordinates Y>
   requires std::same_as<value_of<X>, value_of<Y>> &&(X::n_columns == Y::n_columns)
       [[nodiscard]] leaf_size_choice
-      choose_leaf_size(X const& targets, Y const& sources, leaf_costs const& costs,
-                       tree_options<X::n_columns> options = {}, executor* threads = nullptr)
+      choose_leaf_size(Where const& where, X const& targets, Y const& sources,
+                       leaf_costs const& costs, tree_options<X::n_columns> options = {})
   {
     options.costs = &costs;
     auto const of_sources = detail::positions_of(sources);
     return detail::choose_leaf_size<value_of<X>, X::n_columns>(
-        threads, detail::positions_of(targets), &of_sources, options);
+        detail::threads_of(where), detail::positions_of(targets), &of_sources, options);
   }
 
   /// The same for points in device memory: builds a tree of each size there, and reads it.

@@ -4,6 +4,7 @@
 #include <nearfield/core/config.hpp>
 #include <nearfield/core/executor.hpp>
 #include <nearfield/core/soa.hpp>
+#include <nearfield/core/where.hpp>
 #include <nearfield/tree/build_tree.hpp>
 
 #include <mpi.h>
@@ -48,14 +49,12 @@ namespace nearfield::starpu_mpi
     std::uint64_t first_number = 0;
     /// rebuild() cuts anew where a rank has more than 1 + this times the mean of all; infinity: never
     double imbalance = 0.1;
-    /// threads for the tree's loops and for the tasks of its near fields, while it lives; null: the calling one
-    executor* threads = nullptr;
     /// A CUDA device of this rank, such as runtime::first_gpu(), that sorts points and, of one set, makes leaves and
-    /// lists. Threads do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in
+    /// lists. CPUs do it without one, and where it has less memory free than 64 bytes a point in f32, 88 in f64 (in
     /// 2D 56 and 72), for each set, and some 300 bytes a leaf for lists. The tree is the same to the bit. For steps on
     /// that device 16 bytes of each own point stay there (28 in f64; in 2D 12 and 20), and 150 of each leaf; each step
     /// takes some 300 bytes a leaf more. Columns of positions that you have pinned (starpu_memory_pin) it copies itself,
-    /// without these threads. Throws nearfield::error for a device that does not exist.
+    /// without CPU workers. Throws nearfield::error for a device that does not exist.
     std::optional<int> gpu = std::nullopt;
   };
 
@@ -113,6 +112,9 @@ namespace nearfield::starpu_mpi
   public:
     static constexpr int dim = Dim; ///< the dimension of space
 
+    /// Made by `simd`, the calling thread, or by `simd.with(threads)`, to the same bits. The threads also plan the
+    /// tasks of near fields over this tree, so they must outlive it.
+    ///
     /// Collective: all ranks call it with the same options, but for threads and GPU. Reads the points before it returns,
     /// and leaves them where they are. Uses the communicator for collective operations: MPI must allow any thread to
     /// call it (MPI_THREAD_MULTIPLE), or no communication of StarPU-MPI be under way.
@@ -122,19 +124,40 @@ namespace nearfield::starpu_mpi
     ///
     /// Throws nearfield::error, the same one on all ranks, for what build_tree() throws, for leaf_order::row_major, for
     /// cuts of_the_caller that overlap, and for 2^31 points or more on a rank.
+    template <cpu_place Where>
+    distributed_tree(Where const& where, MPI_Comm communicator, strided<T const, Dim> const& points,
+                     tree_options<Dim> const& options = {},
+                     distribution_options const& distribution = {})
+        : distributed_tree()
+    {
+      make(nearfield::detail::threads_of(where), communicator, {points}, options, distribution);
+    }
+    /// The tree of two sets, as build_tree() makes it; a rank may have points of one set only.
+    template <cpu_place Where, columns_view Sources>
+    requires std::convertible_to<Sources const&, strided<T const, Dim>>
+    distributed_tree(Where const& where, MPI_Comm communicator,
+                     strided<T const, Dim> const& targets, Sources const& sources,
+                     tree_options<Dim> const& options = {},
+                     distribution_options const& distribution = {})
+        : distributed_tree()
+    {
+      make(nearfield::detail::threads_of(where), communicator, {targets, sources}, options,
+           distribution);
+    }
+    /// By `simd`.
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& points,
                      tree_options<Dim> const& options = {},
-                     distribution_options const& distribution = {});
-    /// The tree of two sets, as build_tree() makes it; a rank may have points of one set only.
+                     distribution_options const& distribution = {})
+        : distributed_tree(simd, communicator, points, options, distribution)
+    {}
+    /// The tree of two sets by `simd`.
     template <columns_view Sources>
     requires std::convertible_to<Sources const&, strided<T const, Dim>>
     distributed_tree(MPI_Comm communicator, strided<T const, Dim> const& targets,
                      Sources const& sources, tree_options<Dim> const& options = {},
                      distribution_options const& distribution = {})
-        : distributed_tree()
-    {
-      make(communicator, {targets, sources}, options, distribution);
-    }
+        : distributed_tree(simd, communicator, targets, sources, options, distribution)
+    {}
     ~distributed_tree();
     /// The moved-from tree accepts only assignment and destruction.
     distributed_tree(distributed_tree&&) noexcept;
@@ -163,7 +186,7 @@ namespace nearfield::starpu_mpi
     [[nodiscard]] MPI_Comm communicator() const { return parts_.communicator; }
     /// Whether targets and sources are the same points.
     [[nodiscard]] bool has_one_set() const { return parts_.sets.size() == 1; }
-    /// Those of distribution_options, which plan the tasks of near fields too.
+    /// The threads that make the tree and plan the tasks of near fields over it; null: the calling one.
     [[nodiscard]] executor* threads() const { return parts_.threads; }
     /// The root box of all points, as tree::root().
     [[nodiscard]] cube<Dim> const& root() const { return parts_.root; }
@@ -278,8 +301,8 @@ namespace nearfield::starpu_mpi
 
     distributed_tree(); // bench/simgrid_scaling.cpp fills it too
     using position_sets = std::vector<strided<T const, Dim>>; // one, or targets and sources
-    void make(MPI_Comm communicator, position_sets const& given, tree_options<Dim> const& options,
-              distribution_options const& distribution);
+    void make(executor* threads, MPI_Comm communicator, position_sets const& given,
+              tree_options<Dim> const& options, distribution_options const& distribution);
     void rebuild_from(position_sets const& given, double seconds);
     /// Without seconds: the first tree.
     void build(position_sets const& given, std::optional<double> seconds);
@@ -297,10 +320,19 @@ namespace nearfield::starpu_mpi
   };
 
   /// The points of a rank, as soa or strided.
+  template <cpu_place Where, columns_view X>
+  distributed_tree(Where const&, MPI_Comm, X const&, tree_options<X::n_columns> const& = {},
+                   distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
+  /// The targets and the sources of a rank.
+  template <cpu_place Where, columns_view X, columns_view Y>
+  distributed_tree(Where const&, MPI_Comm, X const&, Y const&,
+                   tree_options<X::n_columns> const& = {}, distribution_options const& = {})
+      -> distributed_tree<value_of<X>, X::n_columns>;
+  /// The points of a rank, by `simd`.
   template <columns_view X>
   distributed_tree(MPI_Comm, X const&, tree_options<X::n_columns> const& = {},
                    distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
-  /// The targets and the sources of a rank.
+  /// The targets and the sources of a rank, by `simd`.
   template <columns_view X, columns_view Y>
   distributed_tree(MPI_Comm, X const&, Y const&, tree_options<X::n_columns> const& = {},
                    distribution_options const& = {}) -> distributed_tree<value_of<X>, X::n_columns>;
