@@ -128,7 +128,8 @@ namespace
           if (p.is_box())
             nf::p2p_inner_mutual(nf::cuda, k, p.x(), q.view(), out.view());
           else
-            nf::near_field_mutual(nf::cuda, k, p.list(true), p.x(), q.view(), out.view());
+            nf::near_field(nf::cuda, k, p.list(true), p.x(), q.view(), out.view(),
+                           {.form = nf::pair_form::mutual});
         }
       }
       else if (p.is_box())

@@ -90,12 +90,14 @@ namespace
       for (int d = 0; d < 3; ++d) nf::gather(tree.target_order(), points.x[d], sorted[d]);
       nf::gather(tree.target_order(), points.q, sorted[3]);
       at[2] = seconds();
-      auto const list = nf::cuda_list::mutual(tree.targets(), tree.half_interactions());
+      nf::cuda_list const list(nf::cuda, tree.targets(), tree.half_interactions(), x.size(),
+                               nf::pair_form::mutual);
       at[3] = seconds();
       for (int c = 0; c < 4; ++c) device[c].copy_from(sorted[c]);
       at[4] = seconds();
-      nf::near_field_mutual(nf::cuda, nf::one_over_r<3>{}, list, x, q, out);
-      nf::check_cuda(cudaDeviceSynchronize(), "near_field_mutual");
+      nf::near_field(nf::cuda, nf::one_over_r<3>{}, list, x, q, out,
+                     {.form = nf::pair_form::mutual});
+      nf::check_cuda(cudaDeviceSynchronize(), "near_field");
       at[5] = seconds();
       device[4].copy_to(sorted_result[0]);
       at[6] = seconds();

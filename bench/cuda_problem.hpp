@@ -77,8 +77,9 @@ namespace bench
         for (auto& column : points_.x)
           column = nearfield::gather(tree_->target_order(), std::as_const(column));
         points_.q = nearfield::gather(tree_->target_order(), std::as_const(points_.q));
-        one_sided_.emplace(tree_->targets(), tree_->interactions(), size());
-        mutual_.emplace(nearfield::cuda_list::mutual(tree_->targets(), tree_->half_interactions()));
+        one_sided_.emplace(nearfield::cuda, tree_->targets(), tree_->interactions(), size());
+        mutual_.emplace(nearfield::cuda, tree_->targets(), tree_->half_interactions(), size(),
+                        nearfield::pair_form::mutual);
       }
       x_.emplace(points_.positions());
     }

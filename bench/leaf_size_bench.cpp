@@ -80,8 +80,9 @@ namespace
     double seconds(nf::tree<3> const& tree)
     {
       double const start = bench::seconds_of(CLOCK_THREAD_CPUTIME_ID); // others may have the core
-      nf::near_field_mutual(nf::simd, K{}, tree.targets(), tree.half_interactions(),
-                            std::as_const(x).view(), std::as_const(q).view(), out.view());
+      nf::near_field(nf::simd, K{}, tree.targets(), tree.half_interactions(),
+                     std::as_const(x).view(), std::as_const(q).view(), out.view(),
+                     {.form = nf::pair_form::mutual});
       return bench::seconds_of(CLOCK_THREAD_CPUTIME_ID) - start;
     }
   };
@@ -93,28 +94,29 @@ namespace
     static constexpr auto where = nf::cuda;
     static constexpr double unit = 1e-9;
 
-    bool is_mutual;
     nf::cuda_list list;
     nf::device_columns<T, 3> x;
     nf::device_columns<T, 1> q;
     nf::device_columns<T, K::n_out> out;
 
     on_gpu(nf::tree<3> const& tree, bench::cloud<T, 3> const& points)
-        : is_mutual(nf::cuda_mutual_pays(points.q.size(), tree.size(), K::n_out, 1)),
-          list(is_mutual ? nf::cuda_list::mutual(tree.targets(), tree.half_interactions())
-                         : nf::cuda_list(tree.targets(), tree.interactions(), points.q.size())),
+        : list(list_of(tree, points.q.size())),
           x(nf::gather(tree.target_order(), points.positions()).view()),
           q(nf::gather(tree.target_order(), points.charges()).view()), out(points.q.size())
     {}
+    static nf::cuda_list list_of(nf::tree<3> const& tree, std::size_t n)
+    {
+      if (nf::cuda_mutual_pays(n, tree.size(), K::n_out, 1))
+        return {nf::cuda, tree.targets(), tree.half_interactions(), n, nf::pair_form::mutual};
+      return {nf::cuda, tree.targets(), tree.interactions(), n};
+    }
     double seconds(nf::tree<3> const&)
     {
       constexpr int steps = 8; // one behind another: the launches cost nothing
       double const start = bench::seconds();
       for (int i = 0; i < steps; ++i)
-        if (is_mutual)
-          nf::near_field_mutual(nf::cuda, K{}, list, x.view(), q.view(), out.view());
-        else
-          nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view());
+        nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view(),
+                       {.form = nf::pair_form::automatic});
       nf::synchronize(nf::cuda.stream);
       return (bench::seconds() - start) / steps;
     }

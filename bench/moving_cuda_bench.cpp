@@ -143,7 +143,8 @@ namespace
         copy(q.view()[0], pq.data, n);
       }
       tree.rebuild(x.view());
-      nf::near_field_mutual(nf::cuda, k, tree, x.view(), q.view(), out.view());
+      nf::near_field(nf::cuda, k, tree, x.view(), q.view(), out.view(),
+                     {.form = nf::pair_form::mutual});
       if (from_host) copy(result.data, out.view()[0], n);
       nf::synchronize(nullptr);
     };

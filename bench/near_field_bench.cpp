@@ -72,8 +72,8 @@ namespace
             [&]
             {
               if (mutual)
-                nf::near_field_mutual(backend, K{}, tree.targets(), tree.half_interactions(), x, q,
-                                      all.out.view());
+                nf::near_field(backend, K{}, tree.targets(), tree.half_interactions(), x, q,
+                               all.out.view(), {.form = nf::pair_form::mutual});
               else
                 nf::near_field(backend, K{}, tree.targets(), tree.interactions(), x, q,
                                all.out.view());

@@ -54,8 +54,8 @@ namespace
     // returns when it began to deliver
     auto const on_one_core = [&]
     {
-      nf::near_field_mutual(nf::simd, K{}, tree.targets(), tree.half_interactions(), x.view(),
-                            q.view(), serial_sums.view());
+      nf::near_field(nf::simd, K{}, tree.targets(), tree.half_interactions(), x.view(), q.view(),
+                     serial_sums.view(), {.form = nf::pair_form::mutual});
       double const computed = seconds();
       nf::scatter(tree.target_order(), serial_sums.view(), serial_out.view());
       return computed;

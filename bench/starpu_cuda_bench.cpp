@@ -66,17 +66,13 @@ namespace
     nf::device_columns<T, 1> const q(nf::gather(tree.target_order(), points.charges()).view());
     nf::device_columns<T, K::n_out> out(n);
     bool const mutual = form == nf::pair_form::mutual;
-    auto const list = mutual ? nf::cuda_list::mutual(tree.targets(), tree.half_interactions())
-                             : nf::cuda_list(tree.targets(), tree.interactions(), n);
+    nf::cuda_list const list(nf::cuda, tree.targets(),
+                             mutual ? tree.half_interactions() : tree.interactions(), n, form);
     std::vector<double> times;
     for (int i = 0; i < 7; ++i)
       times.push_back(event_seconds(
-          [&]
-          {
-            if (mutual)
-              nf::near_field_mutual(nf::cuda, K{}, list, x.view(), q.view(), out.view());
-            else
-              nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view());
+          [&] {
+            nf::near_field(nf::cuda, K{}, list, x.view(), q.view(), out.view(), {.form = form});
           }));
     return median(times);
   }

@@ -65,15 +65,12 @@ namespace
     nf::device_columns<T, 1> const q(points.charges());
     nf::device_columns<T, 1> out(n);
     auto tree = nf::build_tree(nf::cuda, x.view(), cut);
-    bool const is_mutual = nf::cuda_mutual_pays(n, tree.size(), 1, 1);
     return median_seconds(
         [&]
         {
           tree.rebuild(x.view());
-          if (is_mutual)
-            nf::near_field_mutual(nf::cuda, interaction(), tree, x.view(), q.view(), out.view());
-          else
-            nf::near_field(nf::cuda, interaction(), tree, x.view(), q.view(), out.view());
+          nf::near_field(nf::cuda, interaction(), tree, x.view(), q.view(), out.view(),
+                         {.form = nf::pair_form::automatic});
           nf::synchronize(nf::cuda.stream);
         });
   }
@@ -86,8 +83,8 @@ namespace
         [&]
         {
           auto const tree = nf::build_tree(points.positions(), cut);
-          nf::near_field_mutual(nf::simd, interaction(), tree, points.positions(), points.charges(),
-                                out.view());
+          nf::near_field(nf::simd, interaction(), tree, points.positions(), points.charges(),
+                         out.view(), {.form = nf::pair_form::automatic});
         });
   }
 

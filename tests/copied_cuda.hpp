@@ -63,26 +63,11 @@ namespace nearfield::test
                   soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
                   near_field_options const& options = {})
   {
-    cuda_list const on_list(points, list, x.size());
+    cuda_list const on_list(cuda, points, list, x.size(), options.form);
     device_columns<T, K::dim> const on_x(x);
     device_columns<T, NQ> const on_q(q);
     device_columns<T, NOut> on_out(out);
     nearfield::near_field(cuda, k, on_list, on_x.view(), on_q.view(), on_out.view(), options);
-    on_out.copy_to(out);
-  }
-
-  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  void near_field_mutual(copied_cuda, K const& k, boxes const& points,
-                         interaction_list const& half_list, soa<X, K::dim> const& x,
-                         soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                         near_field_options const& options = {})
-  {
-    auto const on_list = cuda_list::mutual(points, half_list);
-    device_columns<T, K::dim> const on_x(x);
-    device_columns<T, NQ> const on_q(q);
-    device_columns<T, NOut> on_out(out);
-    nearfield::near_field_mutual(cuda, k, on_list, on_x.view(), on_q.view(), on_out.view(),
-                                 options);
     on_out.copy_to(out);
   }
 
@@ -91,7 +76,7 @@ namespace nearfield::test
                   soa<X, K::dim> const& x, soa<Y, K::dim> const& y, soa<Q, NQ> const& q,
                   soa<T, NOut> const& out, near_field_options const& options = {})
   {
-    cuda_list const on_list(targets, list, y.size());
+    cuda_list const on_list(cuda, targets, list, y.size());
     device_columns<T, K::dim> const on_x(x), on_y(y);
     device_columns<T, NQ> const on_q(q);
     device_columns<T, NOut> on_out(out);

@@ -37,7 +37,7 @@ namespace nearfield::app
     double seconds_on_a_core(problem<T, K::dim> const& on, K const& k,
                              execution_options const& step)
     {
-      bool const is_mutual = !on.has_two_sets() && step.form != pair_form::one_sided;
+      bool const is_mutual = form_on_a_core<K>(on, step) == pair_form::mutual;
       auto const worker =
           nearfield::name_of(step.backend == backend::scalar ? isa::scalar : selected_isa());
       auto const cost = nearfield::detail::table_cost<T>(
@@ -68,7 +68,11 @@ namespace nearfield::app
           quickest(1, [&] { profiled("tree", [&] { points.emplace(bus, on); }); });
       describe(on, points->leaves(), result);
       auto how = step;
-      how.form = form_of<K>(step.form, on.size(), points->leaves().size(), on.n_inputs());
+      auto of = nearfield::detail::form_case_of<K>(!on.has_two_sets());
+      of.n_rhs = static_cast<int>(on.n_inputs() / K::n_in);
+      of.points = on.size();
+      of.leaves = points->leaves().size();
+      how.form = nearfield::detail::choose_form("near_field", step.form, backend::cuda, of);
       before.near_field(bus, k, how);
       return cuda_near_field(bus, on, *points, k, how);
     }

@@ -172,9 +172,8 @@ namespace nearfield::app
       {
         T const* const q[] = {q_.data()};
         auto const out = pointers_of(field_);
-        near_field_of_one_set(k_, form_, *leaves_, positions(),
-                              soa<T const, run_time_columns>(q, x_.size()),
-                              soa<T, run_time_columns>(out, x_.size()));
+        near_field(cuda, k_, *leaves_, positions(), soa<T const, run_time_columns>(q, x_.size()),
+                   soa<T, run_time_columns>(out, x_.size()), {.form = form_});
         combine(1, field_, a_, {.scale = factors_.data(), .not_finite = not_finite_.data()});
         std::uint32_t found = 0;
         not_finite_.copy_to({&found, 1}); // waits

@@ -47,29 +47,6 @@ namespace nearfield::app
     std::optional<cuda_tree<Dim>> leaves_;
   };
 
-  /// The form of a step over one set of points: that asked for, or the faster one.
-  template <class K>
-  pair_form form_of(pair_form asked, std::size_t n_points, std::size_t n_leaves,
-                    std::size_t n_inputs)
-  {
-    if (asked != pair_form::automatic) return asked;
-    return cuda_mutual_pays(n_points, n_leaves, K::n_out, static_cast<int>(n_inputs / K::n_in))
-               ? pair_form::mutual
-               : pair_form::one_sided;
-  }
-
-  /// out = the near field of one set of points in the order of their columns, in the form that is faster or asked for.
-  template <class K, int Dim, class X, class Q, class T>
-  void near_field_of_one_set(K const& k, pair_form form, cuda_tree<Dim> const& leaves, X const& x,
-                             Q const& q, soa<T, run_time_columns> const& out)
-  {
-    if (form_of<K>(form, x.size(), leaves.size(), static_cast<std::size_t>(q.width())) ==
-        pair_form::mutual)
-      near_field_mutual(cuda, k, leaves, x, q, out);
-    else
-      near_field(cuda, k, leaves, x, q, out);
-  }
-
   /// The near field on the first GPU. The time includes the upload of the inputs and the download, but no allocation on
   /// the GPU.
   template <class T, class K>
@@ -98,7 +75,7 @@ namespace nearfield::app
       if (on.has_two_sets())
         near_field(cuda, k, points.leaves(), x, y, q_view, out_view);
       else
-        near_field_of_one_set(k, options.form, points.leaves(), x, q_view, out_view);
+        near_field(cuda, k, points.leaves(), x, q_view, out_view, {.form = options.form});
       bus.resize(delivered, x.size()); // while the GPU computes
       synchronize(cuda.stream);
     };

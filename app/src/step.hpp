@@ -83,6 +83,13 @@ namespace nearfield::app
     return best;
   }
 
+  template <class K, class T>
+  pair_form form_on_a_core(problem<T, K::dim> const& on, execution_options const& options)
+  {
+    return nearfield::detail::choose_form("near_field", options.form, backend::simd,
+                                          nearfield::detail::form_case_of<K>(!on.has_two_sets()));
+  }
+
   /// The near field on the calling thread. The time includes the scatter into the caller's order.
   template <class T, class K>
   step_result serial_near_field(problem<T, K::dim> const& on, K const& k,
@@ -104,7 +111,10 @@ namespace nearfield::app
 
     // one type for both, which halves what is compiled
     simd_backend const where{options.backend == backend::scalar ? isa::scalar : isa::best};
+    pair_form const form = form_on_a_core<K>(on, options);
     auto const boxes = on.leaves().targets();
+    auto const list =
+        form == pair_form::mutual ? on.leaves().half_interactions() : on.leaves().interactions();
     step_result result;
     if (options.is_small == true)
       result.report.worker_limit =
@@ -112,13 +122,9 @@ namespace nearfield::app
     auto const compute = [&]
     {
       if (on.has_two_sets())
-        near_field(where, k, boxes, on.leaves().interactions(), x.view(), y.view(), q_view,
-                   out_view);
-      else if (options.form != pair_form::one_sided)
-        near_field_mutual(where, k, boxes, on.leaves().half_interactions(), x.view(), q_view,
-                          out_view);
+        near_field(where, k, boxes, list, x.view(), y.view(), q_view, out_view);
       else
-        near_field(where, k, boxes, on.leaves().interactions(), x.view(), q_view, out_view);
+        near_field(where, k, boxes, list, x.view(), q_view, out_view, {.form = form});
     };
     result.report.seconds = quickest(options.repetitions,
                                      [&]

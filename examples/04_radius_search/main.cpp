@@ -62,8 +62,8 @@ int main()
                               }});
   // As an interaction with a cutoff: no list, no callbacks, several pairs at once.
   std::vector<double> const masses(n, 1);
-  nf::near_field_mutual(nf::simd, smoothing, cells, nf::soa{x, y, z}, nf::soa{masses},
-                        nf::soa{from_interaction});
+  nf::near_field(nf::simd, smoothing, cells, nf::soa{x, y, z}, nf::soa{masses},
+                 nf::soa{from_interaction}, {.form = nf::pair_form::automatic});
   double difference = 0;
   for (std::size_t i = 0; i < n; ++i)
     difference = std::max(difference, std::abs(from_interaction[i] - from_list[i]));

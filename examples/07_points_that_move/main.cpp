@@ -97,8 +97,8 @@ constexpr nf::tree_options<3> cut{.level = 1};
 void sum_on_cpu(cloud& c)
 {
   auto const tree = nf::build_tree(c.x.view(), cut);
-  nf::near_field_mutual(nf::simd, nf::r_over_r3<3>{c.eps}, tree, c.x.view(), nf::soa{c.q},
-                        c.a.view());
+  nf::near_field(nf::simd, nf::r_over_r3<3>{c.eps}, tree, c.x.view(), nf::soa{c.q}, c.a.view(),
+                 {.form = nf::pair_form::automatic});
 }
 
 // The tree is rebuilt in place. A program whose own kernels move the points leaves out the copies.

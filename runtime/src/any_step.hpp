@@ -36,14 +36,4 @@ namespace nearfield::starpu::detail
     bool const can_use_gpus = k.has_cuda && starpu.n_gpus() > 0;
     return wanted == backend::automatic && can_use_gpus ? backend::cuda : wanted;
   }
-
-  /// Throws nearfield::error for form mutual where there is none.
-  inline void check_form(bool has_one_set, interaction_shape const& k, pair_form wanted)
-  {
-    if (wanted == pair_form::mutual && !(has_one_set && k.has_way_back))
-      throw error("near_field: form mutual, but " +
-                  (has_one_set ? std::string(k.name) + " has no mutual form"
-                               : std::string("the tree has two sets")) +
-                  "; take form one_sided");
-  }
 }

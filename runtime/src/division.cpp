@@ -7,6 +7,7 @@
 #include "shares.hpp"
 
 #include <nearfield/core/error.hpp>
+#include <nearfield/p2p/form.hpp>
 #include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>
@@ -56,16 +57,6 @@ namespace nearfield::starpu::detail
     }
   }
 
-  pair_form choose_form(bool has_one_set, interaction_shape const& k, form_choice const& step,
-                        backend where, pair_form wanted)
-  {
-    check_form(has_one_set, k, wanted);
-    if (wanted != pair_form::automatic) return wanted;
-    bool const pays =
-        where != backend::cuda || cuda_mutual_pays(step.points, step.leaves, k.n_out, step.n_rhs);
-    return has_one_set && k.has_way_back && pays ? pair_form::mutual : pair_form::one_sided;
-  }
-
   namespace
   {
     /// A plan of one process: all pairs are inside it.
@@ -91,9 +82,10 @@ namespace nearfield::starpu::detail
     division made{choose_backend(starpu, step.k, options.backend)};
     auto const decide_form = [&]
     {
-      made.form = choose_form(groups.has_one_set, step.k,
-                              {groups.target_order.size(), groups.targets.size(), step.n_rhs},
-                              made.where, options.form);
+      made.form = nearfield::detail::choose_form(
+          "near_field", options.form, made.where,
+          {step.k.name, step.k.has_way_back, step.k.n_out, groups.has_one_set, step.n_rhs,
+           groups.target_order.size(), groups.targets.size()});
     };
     decide_form();
     check_cuda_backend(step.k, made.where);

@@ -8,7 +8,6 @@
 #include <nearfield/starpu/near_field.hpp>
 #include <nearfield/starpu/runtime.hpp>
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -48,18 +47,6 @@ namespace nearfield::starpu::detail
     nearfield::detail::task_plan plan{};
     std::optional<gpu_lists> lists_on_gpu = std::nullopt; ///< instead of those of the plan
   };
-
-  /// What the form of a step depends on.
-  struct form_choice
-  {
-    std::size_t points, leaves; ///< of the targets
-    int n_rhs;
-  };
-
-  /// The form wanted or, if that is automatic, the quicker one of those there are. Throws nearfield::error for form mutual
-  /// where there is none.
-  NEARFIELD_API pair_form choose_form(bool has_one_set, interaction_shape const& k,
-                                      form_choice const& step, backend where, pair_form wanted);
 
   /// Divides a step among the workers of the runtime. With backend automatic, groups that were sized for GPUs by
   /// default are cut again, for GPUs and CPU workers by their rates; and all go to CPU workers if the GPUs have too

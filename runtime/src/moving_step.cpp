@@ -26,8 +26,8 @@ namespace nearfield::starpu::detail
             codelet_(moving_codelet(*k.type, where_)),
             work_(std::make_shared<moving_work_of<T, Dim>>(points, k, options))
       {
-        check_may_wait("near_field"); // its destructor waits
-        check_form(work_->has_one_set(), *k.type, options.form);
+        check_may_wait("near_field");            // its destructor waits
+        static_cast<void>(work_->form_on_cpu()); // throws if there is none
         if (options.delivery == delivery_choice::on_request)
           throw error("near_field: delivery on_request, but a step over a moving_tree has its "
                       "results in handles, "
@@ -85,8 +85,8 @@ namespace nearfield::starpu::detail
       void inputs_changed() override {}
       [[nodiscard]] pair_form form() const override
       {
-        return where_ == backend::cuda && work_->can_be_mutual() ? options_.form
-                                                                 : work_->form_on_cpu();
+        pair_form const on_cpu = work_->form_on_cpu();
+        return where_ == backend::cuda && on_cpu == pair_form::mutual ? options_.form : on_cpu;
       }
       [[nodiscard]] std::size_t n_tasks() const override { return 1; }
       [[nodiscard]] std::vector<worker_tasks> statistics() const override

@@ -7,7 +7,6 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/cuda/device_array.hpp>
 #include <nearfield/p2p/cuda.hpp>
-#include <nearfield/p2p/tuning.hpp>
 
 #include <algorithm>
 #include <array>
@@ -157,13 +156,9 @@ namespace nearfield::starpu::detail
   {
     using nearfield::detail::sorted_columns;
     cuda_backend const where{stream};
-    auto const& shape = *this->k.type;
     auto const& tree = points->on_gpu(stream, argument.round, given.points);
-    bool const is_mutual =
-        options_.form == pair_form::mutual ||
-        (options_.form == pair_form::automatic && can_be_mutual() &&
-         cuda_mutual_pays(given.n_targets(), tree.size(), shape.n_out, given.n_rhs));
-    auto const list = is_mutual ? cuda_list::mutual(where, tree) : cuda_list(where, tree);
+    cuda_list const list(where, tree,
+                         form_there(backend::cuda, given.n_rhs, given.n_targets(), tree.size()));
     sorted_columns<T> sources(stream, tree.source_order(), given.y());
     sorted_columns<T> q(stream, tree.source_order(), given.q());
     std::optional<sorted_columns<T>> targets;
@@ -185,10 +180,11 @@ namespace nearfield::starpu::detail
     job.target_x = sorted_x.data();
     job.source_x = sorted_y.data();
     job.source_q = sorted_q.data();
-    job.target_q = is_mutual ? sorted_q.data() : nullptr;
+    job.target_q = list.is_mutual() ? sorted_q.data() : nullptr;
     job.target_out = sums.data();
     if (given.n_sources() > 0)
-      check_cuda((is_mutual ? kernels.mutual : kernels.one_sided)(argument.k, job), "near_field");
+      check_cuda((list.is_mutual() ? kernels.mutual : kernels.one_sided)(argument.k, job),
+                 "near_field");
     out.scatter_to(given.out(), options_.accumulate);
   }
 

@@ -6,6 +6,7 @@
 #include "p2p_sides.hpp"
 #include "plan.hpp"
 
+#include <nearfield/p2p/form.hpp>
 #include <nearfield/starpu/near_field.hpp>
 
 #include <cstdint>
@@ -91,19 +92,22 @@ namespace nearfield::starpu::detail
       made.overwrites = !options_.accumulate;
       return made;
     }
-    /// The form where a GPU does not decide.
-    [[nodiscard]] pair_form form_on_cpu() const
-    {
-      if (options_.form != pair_form::automatic) return options_.form;
-      return can_be_mutual() ? pair_form::mutual : pair_form::one_sided;
-    }
-    [[nodiscard]] bool can_be_mutual() const { return has_one_set() && this->k.type->has_way_back; }
+    /// The form on CPUs. Throws nearfield::error for form mutual where there is none.
+    [[nodiscard]] pair_form form_on_cpu() const { return form_there(backend::simd, 1, 0, 0); }
 
     void run(running_task const& task, moving_argument<T> const& argument,
              p2p_kernels<T> const* on_cpu, cuda_kernels<T> const* on_gpu) override;
 
   private:
     struct task_columns;
+    [[nodiscard]] pair_form form_there(backend where, int n_rhs, std::size_t points,
+                                       std::size_t leaves) const
+    {
+      auto const& shape = *this->k.type;
+      return nearfield::detail::choose_form(
+          "near_field", options_.form, where,
+          {shape.name, shape.has_way_back, shape.n_out, has_one_set(), n_rhs, points, leaves});
+    }
     void clear(task_columns const& given, cuda_stream const* gpu) const noexcept;
     void run_on_gpu(task_columns const& given, moving_argument<T> const& argument,
                     cuda_kernels<T> const& kernels, cuda_stream stream) const;

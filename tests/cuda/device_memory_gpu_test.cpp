@@ -200,17 +200,15 @@ namespace nearfield::test
     auto const tree = build_tree(x.view(), {.max_leaf_size = 60});
     auto const sums = [&](bool mutual)
     {
-      cuda_list const list =
-          mutual ? cuda_list::mutual(tree.targets(), tree.half_interactions(), stream)
-                 : cuda_list(tree.targets(), tree.interactions(), x.size(), stream);
+      pair_form const form = mutual ? pair_form::mutual : pair_form::one_sided;
+      cuda_backend const where{stream};
+      cuda_list const list(where, tree.targets(),
+                           mutual ? tree.half_interactions() : tree.interactions(), x.size(), form);
       device_columns<double, 3> const there(x.view(), stream);
       device_columns<double, 1> const charges(soa{q}, stream);
       device_columns<double, 1> out(x.size(), stream);
-      cuda_backend const where{stream};
-      if (mutual)
-        near_field_mutual(where, one_over_r<3>{}, list, there.view(), charges.view(), out.view());
-      else
-        near_field(where, one_over_r<3>{}, list, there.view(), charges.view(), out.view());
+      near_field(where, one_over_r<3>{}, list, there.view(), charges.view(), out.view(),
+                 {.form = form});
       std::vector<double> found(x.size());
       out.copy_to(soa{found});
       return found;

@@ -72,13 +72,16 @@ namespace nearfield::test
 
   TEST_F(cuda_gpu_errors, name_the_list_of_another_kind)
   {
-    cuda_list const full(boxes{offsets}, {own, list_offsets, ranges, {}}, 3);
-    auto const half = cuda_list::mutual(boxes{offsets}, {own, list_offsets, ranges, {}});
-    cuda_list const two_sets(boxes{offsets}, {own_of_two_sets, list_offsets, ranges, {}}, 3);
+    cuda_list const full(cuda, boxes{offsets}, {own, list_offsets, ranges, {}}, 3);
+    cuda_list const half(cuda, boxes{offsets}, {own, list_offsets, ranges, {}}, 3,
+                         pair_form::mutual);
+    cuda_list const two_sets(cuda, boxes{offsets}, {own_of_two_sets, list_offsets, ranges, {}}, 3);
     EXPECT_THAT([&] { near_field(cuda, k, half, x.view(), q.view(), out.view()); },
-                complains_of("near_field", "for mutual steps", "cuda_list(...)"));
-    EXPECT_THAT([&] { near_field_mutual(cuda, k, full, x.view(), q.view(), out.view()); },
-                complains_of("near_field_mutual", "for one-sided steps", "cuda_list::mutual"));
+                complains_of("near_field", "for the form mutual"));
+    EXPECT_THAT(
+        [&]
+        { near_field(cuda, k, full, x.view(), q.view(), out.view(), {.form = pair_form::mutual}); },
+        complains_of("near_field", "for the form one_sided"));
     EXPECT_THAT([&] { near_field(cuda, k, two_sets, x.view(), q.view(), out.view()); },
                 complains_of("near_field", "for two sets"));
     device_columns<double, 2> const more(4);

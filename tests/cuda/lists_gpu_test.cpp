@@ -3,6 +3,7 @@
 #include "copied_cuda.hpp"
 #include "cuda/lists.hpp"
 #include "cuda/sampled.hpp"
+#include "in_mutual_form.hpp"
 #include "p2p/step_cases.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
@@ -36,7 +37,7 @@ namespace nearfield::test
         auto const q = some_values<real, n_in>(n);
         guarded<real, n_out> out(n, real(7)), mutual(n, real(7));
         near_field(where, k, all, list, x.view(), q.view(), out.view(), options);
-        near_field_mutual(where, k, all, half, x.view(), q.view(), mutual.view(), options);
+        near_field(where, k, all, half, x.view(), q.view(), mutual.view(), in_mutual_form(options));
         meetings const meet(all, list);
         auto const meets = [&](std::size_t i, std::size_t j)
         {
@@ -129,8 +130,8 @@ namespace nearfield::test
     guarded<float, 1> const q(n, 1.F);
     guarded<float, 1> out(n), mutual(n);
     near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(), out.view());
-    near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
-                      mutual.view());
+    near_field(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
+               mutual.view(), {.form = pair_form::mutual});
     auto const some = sample_of_boxes(tree.targets(), 40);
     for (auto* const got : {&out, &mutual})
       EXPECT_LE(
@@ -158,7 +159,8 @@ namespace nearfield::test
 
     guarded<double, 4> one_sided(n), mutual(n);
     near_field(where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
-    near_field_mutual(where, k, {offsets}, list, x.view(), q.view(), mutual.view());
+    near_field(where, k, {offsets}, list, x.view(), q.view(), mutual.view(),
+               {.form = pair_form::mutual});
 
     auto const box_of = [&](std::size_t i)
     {
@@ -212,8 +214,8 @@ namespace nearfield::test
     near_field(where, k, {}, {}, nothing.view(), no_q.view(), no_out.view());
     near_field(where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
                no_out.view());
-    near_field_mutual(where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
-                      no_out.view());
+    near_field(where, k, {empty}, {own, no_ranges, {}, {}}, nothing.view(), no_q.view(),
+               no_out.view(), {.form = pair_form::mutual});
     // targets that meet nobody
     near_field(where, k, {offsets}, {own_of_one, one, {}, {}}, y.view(), y.view(), q.view(),
                out.view());

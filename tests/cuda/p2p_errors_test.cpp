@@ -31,7 +31,7 @@ namespace nearfield::test
     {
       return [&points, &met, n_sources]
       {
-        cuda_list(boxes{points}, {own, list_offsets, met, {}}, n_sources);
+        cuda_list(cuda, boxes{points}, {own, list_offsets, met, {}}, n_sources);
       };
     }
 
@@ -118,15 +118,15 @@ namespace nearfield::test
     EXPECT_THAT(list_of(offsets, elsewhere), complains_of("cuda_list", "[1, 3)", "set 2"));
     EXPECT_THAT(
         [&] {
-          cuda_list::mutual({offsets}, {own, list_offsets, before, {}});
+          cuda_list(cuda, {offsets}, {own, list_offsets, before, {}}, 3, pair_form::mutual);
         },
-        complains_of("cuda_list::mutual", "box 0", "half_interactions"));
+        complains_of("cuda_list", "box 0", "half_interactions"));
     std::vector<source_range> const swapped{{.begin = 1, .end = 3}, {.begin = 0, .end = 1}};
     EXPECT_THAT(
         [&] {
-          cuda_list::mutual({offsets}, {swapped, list_offsets, ranges, {}});
+          cuda_list(cuda, {offsets}, {swapped, list_offsets, ranges, {}}, 3, pair_form::mutual);
         },
-        complains_of("cuda_list::mutual", "box 0", "own range", "list of one set"));
+        complains_of("cuda_list", "box 0", "own range", "list of one set"));
   }
 
   TEST_F(cuda_errors, tell_in_one_line_that_there_is_no_gpu)

@@ -62,16 +62,18 @@ namespace nearfield::test
       expect("one-sided", of_one,
              [&](view const& out) { near_field(cuda, k, one, on_x.view(), on_q.view(), out); });
       expect("mutual", of_one,
-             [&](view const& out)
-             { near_field_mutual(cuda, k, one, on_x.view(), on_q.view(), out); });
+             [&](view const& out) {
+               near_field(cuda, k, one, on_x.view(), on_q.view(), out, {.form = pair_form::mutual});
+             });
       expect("two sets", of_two,
              [&](view const& out)
              { near_field(cuda, k, two, on_x.view(), on_y.view(), on_y_q.view(), out); });
 
       // the same list, from the host
       auto const order = host_one.target_order();
-      cuda_list const list(host_one.targets(), host_one.interactions(), c.x.size());
-      auto const half = cuda_list::mutual(host_one.targets(), host_one.half_interactions());
+      cuda_list const list(cuda, host_one.targets(), host_one.interactions(), c.x.size());
+      cuda_list const half(cuda, host_one.targets(), host_one.half_interactions(), c.x.size(),
+                           pair_form::mutual);
       device_columns<T, dim> const sorted_x(gather(order, c.x.view()).view());
       device_columns<T, K::n_in> const sorted_q(gather(order, q.view()).view());
       device_columns<T, K::n_out> sorted_out(c.x.size());
@@ -94,8 +96,8 @@ namespace nearfield::test
       expect("mutual, a list of the host", of_one,
              [&](view const& out)
              {
-               near_field_mutual(cuda, k, half, sorted_x.view(), sorted_q.view(),
-                                 sorted_out.view());
+               near_field(cuda, k, half, sorted_x.view(), sorted_q.view(), sorted_out.view(),
+                          {.form = pair_form::mutual});
                back(out);
              });
     }
@@ -230,8 +232,9 @@ namespace nearfield::test
           { near_field(scalar, k, expected, x.view(), q.view(), out); });
       expect_equal_outputs<double, 5>(
           n,
-          [&](soa<double, 5> const& out)
-          { near_field_mutual(cuda, k, tree, on_x.view(), on_q.view(), out); },
+          [&](soa<double, 5> const& out) {
+            near_field(cuda, k, tree, on_x.view(), on_q.view(), out, {.form = pair_form::mutual});
+          },
           [&](soa<double, 5> const& out)
           { near_field(scalar, k, expected, x.view(), q.view(), out); });
     }

@@ -3,6 +3,7 @@
 #include "copied_cuda.hpp"
 #include "cuda/lists.hpp"
 #include "cuda/sampled.hpp"
+#include "in_mutual_form.hpp"
 #include "p2p/step_cases.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
@@ -60,7 +61,7 @@ namespace nearfield::test
         outputs<N> out(n, real(7)), again(n, real(7)), mutual(n, real(7));
         near_field(where, k, all, list, x.view(), q.view(), out.view(), options);
         near_field(where, k, all, list, x.view(), q.view(), again.view(), options);
-        near_field_mutual(where, k, all, half, x.view(), q.view(), mutual.view(), options);
+        near_field(where, k, all, half, x.view(), q.view(), mutual.view(), in_mutual_form(options));
         meetings const meet(all, list);
         auto const meets = [&](std::size_t i, std::size_t j)
         {

@@ -428,7 +428,7 @@ namespace nearfield::test
     device_columns<float, 3> const on_x(x.view());
     auto const tree = build_tree(cuda, on_x.view(), on_x.view());
     EXPECT_THROW(static_cast<void>(tree.half_interactions()), error);
-    EXPECT_THROW(static_cast<void>(cuda_list::mutual(cuda, tree)), error);
+    EXPECT_THROW(static_cast<void>(cuda_list(cuda, tree, pair_form::mutual)), error);
   }
 
 }

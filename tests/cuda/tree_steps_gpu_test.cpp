@@ -2,6 +2,7 @@
 
 #include "complains_of.hpp"
 #include "cuda/device_trees.hpp"
+#include "in_mutual_form.hpp"
 #include "tree/tree_cases.hpp"
 
 #include <nearfield/kernels/builtin.hpp>
@@ -45,9 +46,9 @@ namespace nearfield::test
       expect_equal_outputs<T, K::n_out>(
           x.size(),
           [&](out_view const& out)
-          { near_field_mutual(cuda, k, one, on_x.view(), on_q.view(), out, options); },
+          { near_field(cuda, k, one, on_x.view(), on_q.view(), out, in_mutual_form(options)); },
           [&](out_view const& out)
-          { near_field_mutual(scalar, k, host_one, x.view(), q.view(), out, options); });
+          { near_field(scalar, k, host_one, x.view(), q.view(), out, in_mutual_form(options)); });
       expect_equal_outputs<T, K::n_out>(
           x.size(),
           [&](out_view const& out)
@@ -93,7 +94,8 @@ namespace nearfield::test
       {
         tree.enqueue(on_x.view());
         near_field(where, k, tree, on_x.view(), on_q.view(), one_sided.view());
-        near_field_mutual(where, k, tree, on_x.view(), on_q.view(), mutual.view());
+        near_field(where, k, tree, on_x.view(), on_q.view(), mutual.view(),
+                   {.form = pair_form::mutual});
       };
       step(); // loads the kernels
       tree.finish();
@@ -155,7 +157,8 @@ namespace nearfield::test
       auto found = random_columns<T, K::n_out>(many.size());
       device_columns<T, K::n_out> out(std::as_const(found).view());
       if (is_mutual)
-        near_field_mutual(cuda, K(), tree, on_many.view(), on_q.view(), out.view());
+        near_field(cuda, K(), tree, on_many.view(), on_q.view(), out.view(),
+                   {.form = pair_form::mutual});
       else
         near_field(cuda, K(), tree, on_many.view(), on_q.view(), out.view());
       out.copy_to(found.view());
@@ -239,8 +242,9 @@ namespace nearfield::test
           { near_field(scalar, k, expected, x.view(), q.view(), out); });
       expect_equal_outputs<double, 5>(
           n,
-          [&](soa<double, 5> const& out)
-          { near_field_mutual(cuda, k, tree, on_x.view(), on_q.view(), out); },
+          [&](soa<double, 5> const& out) {
+            near_field(cuda, k, tree, on_x.view(), on_q.view(), out, {.form = pair_form::mutual});
+          },
           [&](soa<double, 5> const& out)
           { near_field(scalar, k, expected, x.view(), q.view(), out); });
     }

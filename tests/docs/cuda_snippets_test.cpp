@@ -45,7 +45,7 @@ namespace
 
     auto const tree  = nf::build_tree(nf::soa{x, y, z}, {.max_leaf_size = 128});
     auto const order = tree.target_order();
-    nf::cuda_list const list(tree.targets(), tree.interactions(), x.size());
+    nf::cuda_list const list(nf::cuda, tree.targets(), tree.interactions(), x.size());
     nf::device_columns<double, 3> const points(nf::gather(order, nf::soa{x, y, z}).view());
     nf::device_columns<double, 1> const charges(nf::gather(order, nf::soa{q}).view());
     nf::device_columns<double, 1> sums(x.size());

@@ -217,11 +217,11 @@ namespace nearfield::test
     {
       return [&, r]
       {
-        near_field_mutual(simd, one_over, two, {own, full_offsets, r, two_shifts}, soa{x, y},
-                          soa{q}, soa{to});
+        near_field(simd, one_over, two, {own, full_offsets, r, two_shifts}, soa{x, y}, soa{q},
+                   soa{to}, {.form = pair_form::mutual});
       };
     };
-    auto const refused = complains_of("near_field_mutual", "box 1", "half_interactions");
+    auto const refused = complains_of("near_field", "box 1", "half_interactions");
     EXPECT_THAT(mutual(full, out), refused);
     // an image of a box before it, and the box itself
     EXPECT_THAT(mutual({ranges[0], {.begin = 0, .end = 1, .shift = 1}}, out), refused);

@@ -1,6 +1,7 @@
 #include <nearfield/p2p/near_field.hpp>
 
 #include "complains_of.hpp"
+#include "in_mutual_form.hpp"
 #include "p2p/p2p_cases.hpp"
 #include "points.hpp"
 
@@ -66,11 +67,11 @@ namespace nearfield::test
                       });
       on.expect_equal(
           [&](auto const& options)
-          { near_field_mutual(simd, k, leaves, x, on.q.view(), on.out.view(), options); },
+          { near_field(simd, k, leaves, x, on.q.view(), on.out.view(), in_mutual_form(options)); },
           [&](auto const& options)
           {
-            near_field_mutual(simd, k, leaves.targets(), leaves.half_interactions(),
-                              on.sorted_x.view(), on.sorted_q.view(), on.sums.view(), options);
+            near_field(simd, k, leaves.targets(), leaves.half_interactions(), on.sorted_x.view(),
+                       on.sorted_q.view(), on.sums.view(), in_mutual_form(options));
           });
     }
   }
@@ -126,30 +127,89 @@ namespace nearfield::test
       std::vector<double> expected(y.size(), 3.), out = expected;
       near_field(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{expected},
                  {.accumulate = accumulate});
-      near_field(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{out},
-                 {.accumulate = accumulate, .threads = &on});
+      near_field(simd.with(on), one_over_r<>(), one_set, y.view(), q.view(), soa{out},
+                 {.accumulate = accumulate});
       EXPECT_EQ(out, expected);
       expected.assign(x.size(), 3.);
       out = expected;
       near_field(simd, one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{expected},
                  {.accumulate = accumulate});
-      near_field(simd, one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{out},
-                 {.accumulate = accumulate, .threads = &on});
+      near_field(simd.with(on), one_over_r<>(), two_sets, x.view(), y.view(), q.view(), soa{out},
+                 {.accumulate = accumulate});
       EXPECT_EQ(out, expected);
     }
     EXPECT_GT(on.most_parts, 5);
     auto const none = build_tree(soa<double const, 3>());
-    near_field(simd, one_over_r<>(), none, soa<double const, 3>(), soa<double const, 1>(),
-               soa<double, 1>(), {.threads = &on});
+    near_field(simd.with(on), one_over_r<>(), none, soa<double const, 3>(), soa<double const, 1>(),
+               soa<double, 1>());
 
     std::vector<double> out(y.size());
     EXPECT_THAT(
         [&]
         {
-          near_field_mutual(simd, one_over_r<>(), one_set, y.view(), q.view(), soa{out},
-                            {.threads = &on});
+          near_field(simd.with(on), one_over_r<>(), one_set, y.view(), q.view(), soa{out},
+                     {.form = pair_form::mutual});
         },
         complains_of("one thread"));
+  }
+
+  namespace
+  {
+    /// Without a mutual form.
+    struct one_way
+    {
+      static constexpr int dim = 3, n_in = 1, n_out = 1, flops = 1;
+      static constexpr auto name = "one_way";
+
+      template <class V>
+      NEARFIELD_FN auto operator()(vec<V, dim> const& r) const -> mat<V, 1, 1>
+      {
+        return {{{r[0] * r[0] + r[1]}}};
+      }
+    };
+  }
+
+  TEST(near_field_of_leaves, takes_the_form_that_is_possible_and_faster)
+  {
+    auto const x = make_points<double, 3>(cloud::uniform, 2000, 1);
+    auto const one_set = build_tree(x.view(), {.max_leaf_size = 30}),
+               two_sets = build_tree(x.view(), x.view(), {.max_leaf_size = 30});
+    auto const q = some_values<double, 1>(x.size());
+    auto const sums = [&](auto const& where, auto const& k, pair_form form)
+    {
+      std::vector<double> out(x.size());
+      near_field(where, k, one_set, x.view(), q.view(), soa{out}, {.form = form});
+      return out;
+    };
+    one_over_r<> const k;
+    backwards on;
+    auto const one_sided = sums(simd, k, pair_form::one_sided);
+    auto const mutual = sums(simd, k, pair_form::mutual);
+    EXPECT_NE(mutual, one_sided) << "the bits tell the forms apart";
+    EXPECT_EQ(sums(simd, k, pair_form::automatic), mutual);
+    EXPECT_EQ(sums(simd.with(on), k, pair_form::automatic), one_sided);
+    EXPECT_EQ(sums(scalar, one_way(), pair_form::automatic),
+              sums(scalar, one_way(), pair_form::one_sided));
+    EXPECT_THAT([&] { sums(scalar, one_way(), pair_form::mutual); },
+                complains_of("form mutual", "one_way"));
+
+    std::vector<double> out(x.size());
+    auto const of_list = [&](interaction_list const& list, pair_form form)
+    {
+      near_field(simd, k, one_set.targets(), list, x.view(), q.view(), soa{out}, {.form = form});
+      return out;
+    };
+    EXPECT_EQ(of_list(one_set.interactions(), pair_form::automatic),
+              of_list(one_set.interactions(), pair_form::one_sided));
+
+    auto const of_two_sets = [&](pair_form form)
+    {
+      near_field(simd, k, two_sets, x.view(), x.view(), q.view(), soa{out}, {.form = form});
+      return out;
+    };
+    EXPECT_EQ(of_two_sets(pair_form::automatic), of_two_sets(pair_form::one_sided));
+    EXPECT_THAT([&] { of_two_sets(pair_form::mutual); },
+                complains_of("form mutual", "two sets of points"));
   }
 
   TEST(near_field_of_leaves, takes_right_hand_sides_that_only_the_run_tells)
@@ -182,9 +242,10 @@ namespace nearfield::test
         complains_of("near_field", "x has 21", "expected 20"));
     EXPECT_THAT(
         [&] {
-          near_field_mutual(simd, k, one_set, y.view(), soa{q}, soa{more, b, c});
+          near_field(simd, k, one_set, y.view(), soa{q}, soa{more, b, c},
+                     {.form = pair_form::mutual});
         },
-        complains_of("near_field_mutual", "x has 21"));
+        complains_of("near_field", "x has 21"));
     EXPECT_THAT(
         [&] {
           near_field(simd, k, two_sets, y.view(), x.view(), soa{q}, soa{more, b, c});

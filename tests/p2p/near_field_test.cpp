@@ -80,8 +80,8 @@ namespace nearfield::test
               {
                 near_field(where, k, tree.targets(), tree.interactions(), x.view(), q.view(),
                            one_sided.view());
-                near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(),
-                                  q.view(), mutual.view());
+                near_field(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
+                           mutual.view(), {.form = pair_form::mutual});
               });
           EXPECT_LE(error_of(one_sided.view(), sums), tolerance<real>) << "one-sided";
           EXPECT_LE(error_of(mutual.view(), sums), tolerance<real>) << "mutual";
@@ -182,9 +182,10 @@ namespace nearfield::test
             near_field(where, k, tree.targets(), list, x.view(), q.view(), twice.view());
             near_field(where, k, tree.targets(), list, x.view(), q.view(), twice.view(),
                        {.accumulate = true});
-            near_field_mutual(where, k, tree.targets(), half, x.view(), q.view(), mutual.view());
-            near_field_mutual(where, k, tree.targets(), half, x.view(), q.view(), mutual.view(),
-                              {.accumulate = true});
+            near_field(where, k, tree.targets(), half, x.view(), q.view(), mutual.view(),
+                       {.form = pair_form::mutual});
+            near_field(where, k, tree.targets(), half, x.view(), q.view(), mutual.view(),
+                       {.accumulate = true, .form = pair_form::mutual});
             near_field(where, k, tree.targets(), list, x.view(), x.view(), q.view(),
                        two_sets.view());
             near_field(where, k, tree.targets(), list, x.view(), x.view(), q.view(),
@@ -229,8 +230,8 @@ namespace nearfield::test
     near_field(simd, k, tree.targets(), list, x.view(), q.view(), expected.view());
     near_field(simd, k, tree.targets(), list, x.view(), all_q, all_of(of_one_set));
     near_field(simd, k, tree.targets(), list, x.view(), x.view(), all_q, all_of(of_two));
-    near_field_mutual(simd, k, tree.targets(), tree.half_interactions(), x.view(), all_q,
-                      all_of(of_mutual));
+    near_field(simd, k, tree.targets(), tree.half_interactions(), x.view(), all_q,
+               all_of(of_mutual), {.form = pair_form::mutual});
     for (int c = 0; c < 9; ++c)
       for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(of_one_set[c][i], expected.view()[c][i]);
     for (int rhs = 0; rhs < 3; ++rhs)
@@ -264,10 +265,10 @@ namespace nearfield::test
             EXPECT_EQ(first, again) << backend;
             if constexpr (cpu_backend<decltype(where)>) // a GPU adds with atomics
             {
-              near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(),
-                                q.view(), soa{mutual});
-              near_field_mutual(where, k, tree.targets(), tree.half_interactions(), x.view(),
-                                q.view(), soa{mutual_again});
+              near_field(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
+                         soa{mutual}, {.form = pair_form::mutual});
+              near_field(where, k, tree.targets(), tree.half_interactions(), x.view(), q.view(),
+                         soa{mutual_again}, {.form = pair_form::mutual});
               EXPECT_EQ(mutual, mutual_again) << backend;
             }
           });
@@ -354,8 +355,8 @@ namespace nearfield::test
       backend.run(
           [&](auto where)
           {
-            near_field_mutual(where, k, boxes{offsets}, {own, list_offsets, ranges, {}}, x.view(),
-                              q.view(), out.view());
+            near_field(where, k, boxes{offsets}, {own, list_offsets, ranges, {}}, x.view(),
+                       q.view(), out.view(), {.form = pair_form::mutual});
           });
       EXPECT_LE(error_of(out.view(), sums), tolerance<double>) << backend;
     }

@@ -30,10 +30,6 @@ namespace nearfield::test
     || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
     {
       p2p_outer_mutual(simd, k, x, x, q, q, out, out);
-    }
-    || requires(K k, soa<double, K::dim> x, soa<double, K::n_in> q, soa<double, K::n_out> out)
-    {
-      near_field_mutual(simd, k, boxes{}, interaction_list{}, x, q, out);
     };
   }
 
@@ -65,7 +61,8 @@ namespace nearfield::test
               guarded<T, K::n_out> one_sided(x.size()), mutual(x.size());
               interaction_list const list{own, no_ranges, {}, {}};
               near_field(where, k, {offsets}, list, x.view(), q.view(), one_sided.view());
-              near_field_mutual(where, k, {offsets}, list, x.view(), q.view(), mutual.view());
+              near_field(where, k, {offsets}, list, x.view(), q.view(), mutual.view(),
+                         {.form = pair_form::mutual});
               EXPECT_LE(error_of(one_sided.view(), sums), tolerance<T>);
               EXPECT_LE(error_of(mutual.view(), sums), tolerance<T>);
             });

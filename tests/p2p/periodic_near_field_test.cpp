@@ -34,7 +34,7 @@ namespace nearfield::test
       {
         near_field(where, k, one, c.x.view(), q.view(), out.view());
         EXPECT_LE(error_of(out.view(), of_one), enough);
-        near_field_mutual(where, k, one, c.x.view(), q.view(), out.view());
+        near_field(where, k, one, c.x.view(), q.view(), out.view(), {.form = pair_form::mutual});
         EXPECT_LE(error_of(out.view(), of_one), enough) << "mutual";
         near_field(where, k, two, c.x.view(), c.y.view(), y_q.view(), out.view());
         EXPECT_LE(error_of(out.view(), of_two), enough) << "two sets";
@@ -65,7 +65,7 @@ namespace nearfield::test
     gaussian<2> const k{0.8};
     auto const tree = build_tree(soa{x, y}, {.period = {1, 2}});
     near_field(simd, k, tree, soa{x, y}, soa{q}, soa{out});
-    near_field_mutual(simd, k, tree, soa{x, y}, soa{q}, soa{mutual});
+    near_field(simd, k, tree, soa{x, y}, soa{q}, soa{mutual}, {.form = pair_form::mutual});
     double sum = 0;
     for (int i = -1; i <= 1; ++i)
       for (int j = -1; j <= 1; ++j)

@@ -2,6 +2,7 @@
 
 #include "backends.hpp"
 #include "complains_of.hpp"
+#include "in_mutual_form.hpp"
 #include "p2p/p2p_cases.hpp"
 
 #include <nearfield/tree/build_tree.hpp>
@@ -189,9 +190,10 @@ namespace nearfield::test
                                            v.out, how);
                               });
                   expect_same("mutual", all, all,
-                              [&](auto v, auto) {
-                                near_field_mutual(where, k, tree.targets(),
-                                                  tree.half_interactions(), v.x, v.q, v.out, how);
+                              [&](auto v, auto)
+                              {
+                                near_field(where, k, tree.targets(), tree.half_interactions(), v.x,
+                                           v.q, v.out, in_mutual_form(how));
                               });
                   expect_same("two sets", x, y,
                               [&](auto v, auto w) {
@@ -202,8 +204,9 @@ namespace nearfield::test
                               [&](auto v, auto)
                               { near_field(where, k, tree, v.x, v.q, v.out, how); });
                   expect_same("mutual in the order of the arrays", targets, targets,
-                              [&](auto v, auto)
-                              { near_field_mutual(where, k, tree, v.x, v.q, v.out, how); });
+                              [&](auto v, auto) {
+                                near_field(where, k, tree, v.x, v.q, v.out, in_mutual_form(how));
+                              });
                   expect_same("two sets in the order of the arrays", targets, sources,
                               [&](auto v, auto w)
                               { near_field(where, k, two, v.x, w.x, w.q, v.out, how); });
@@ -262,7 +265,8 @@ namespace nearfield::test
     expect_same("one set", a, a,
                 [&](auto v, auto) { near_field(simd, k, cells, v.x, v.q, v.out); });
     expect_same("mutual", a, a,
-                [&](auto v, auto) { near_field_mutual(simd, k, cells, v.x, v.q, v.out); });
+                [&](auto v, auto)
+                { near_field(simd, k, cells, v.x, v.q, v.out, {.form = pair_form::mutual}); });
     expect_same("two sets", a, b,
                 [&](auto v, auto w) { near_field(simd, k, two, v.x, w.x, w.q, v.out); });
   }
@@ -436,8 +440,10 @@ namespace nearfield::test
     auto const tree = build_tree(at<2>(0)), two = build_tree(at<2>(0), at<2>(2));
     EXPECT_THAT([&] { near_field(simd, k, tree, at<2>(0), at<1>(2), at<1>(1)); },
                 complains_of("near_field", "output column 0 overlaps column 1 of x"));
-    EXPECT_THAT([&] { near_field_mutual(simd, k, tree, at<2>(0), at<1>(2), at<1>(2)); },
-                complains_of("near_field_mutual", "column 0 of q"));
+    EXPECT_THAT(
+        [&]
+        { near_field(simd, k, tree, at<2>(0), at<1>(2), at<1>(2), {.form = pair_form::mutual}); },
+        complains_of("near_field", "column 0 of q"));
     EXPECT_THAT([&] { near_field(simd, k, two, at<2>(0), at<2>(2), at<1>(4), at<1>(3)); },
                 complains_of("near_field", "output column 0 overlaps column 1 of y"));
     EXPECT_THAT([&] { near_field(simd, k, tree, at<2>(0, 7, 4), at<1>(2, 7, 4), at<1>(3, 7, 4)); },

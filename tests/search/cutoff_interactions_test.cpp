@@ -164,8 +164,8 @@ namespace nearfield::test
               {
                 // the other instruction sets run the same code: one's own is compiled for one
                 if (mutual)
-                  near_field_mutual(where, k, cells.targets(), cells.half_interactions(), at,
-                                    charges, out.view());
+                  near_field(where, k, cells.targets(), cells.half_interactions(), at, charges,
+                             out.view(), {.form = pair_form::mutual});
                 else
                   near_field(where, k, cells.targets(), cells.interactions(), at, charges,
                              out.view());

@@ -51,9 +51,9 @@ namespace
         auto const charges = gather(leaves.target_order(), q.columns[rhs]);
         std::array<double*, K::n_out> of_rhs;
         for (int o = 0; o < K::n_out; ++o) of_rhs[o] = sums.columns[rhs * K::n_out + o].data();
-        near_field_mutual(simd, K{}, leaves.targets(), leaves.half_interactions(), in_order.view(),
-                          soa<double const, 1>({charges.data()}, charges.size()),
-                          soa<double, K::n_out>(of_rhs, x.size()));
+        near_field(simd, K{}, leaves.targets(), leaves.half_interactions(), in_order.view(),
+                   soa<double const, 1>({charges.data()}, charges.size()),
+                   soa<double, K::n_out>(of_rhs, x.size()), {.form = pair_form::mutual});
       }
       return sums;
     }

@@ -94,7 +94,7 @@ namespace
     };
     EXPECT_EQ(make(of.inputs(), {}), pair_form::one_sided);
     EXPECT_THAT(message_of([&] { make(of.inputs(), {.form = pair_form::mutual}); }),
-                testing::HasSubstr("the tree has two sets"));
+                testing::HasSubstr("two sets of points"));
     // inputs are those of sources
     std::vector<double> const longer(of.sources_here.size() + 1);
     EXPECT_THAT(message_of([&] { make(soa{longer}, {}); }), testing::HasSubstr("points"));

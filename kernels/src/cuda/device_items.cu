@@ -112,14 +112,14 @@ namespace nearfield
     }
   }
 
-  cuda_list::cuda_list(cuda_stream stream, device_leaves const& leaves, bool is_mutual)
+  cuda_list::cuda_list(cuda_backend where, device_leaves const& leaves, bool is_mutual)
       : n_targets_(leaves.target_order.size()), n_sources_(leaves.source_order.size()),
         is_of_one_set_(leaves.one_set), is_mutual_(is_mutual),
         view_(is_mutual ? leaves.half : leaves.full)
   {
     if (is_mutual && !leaves.one_set)
-      throw error("cuda_list::mutual: the tree has two sets of points; a half list needs one: "
-                  "use cuda_list(cuda, tree)");
+      throw error("cuda_list: form mutual, but the tree has two sets of points; give one_sided");
+    cuda_stream const stream = where.stream;
     char const* const what = "cuda_list";
     index_type const n = leaves.most_leaves;
     boxes_on_device const boxes{

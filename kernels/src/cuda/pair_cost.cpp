@@ -36,8 +36,8 @@ namespace nearfield::detail
                      cuda_stream stream, boxes const& points, interaction_list const& list,
                      std::size_t n)
     {
-      cuda_list const on_device = subject.is_mutual ? cuda_list::mutual(points, list, stream)
-                                                    : cuda_list(points, list, n, stream);
+      cuda_list const on_device(cuda_backend{stream}, points, list, n,
+                                subject.is_mutual ? pair_form::mutual : pair_form::one_sided);
       // multiples of irrational numbers fill the unit cube; fmod would take longer than all launches
       double const steps[] = {0.8191725134, 0.6710436067, 0.5497004779};
       filled_columns<T> const x(subject.dim, n, stream,

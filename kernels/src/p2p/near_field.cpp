@@ -226,15 +226,20 @@ namespace nearfield::detail
           clear(out, targets.offsets[first], targets.offsets[last]);
         step.kernel(step.interaction, part);
       };
-      executor* const on = step.options.threads;
-      if (!on) return run(0, targets.size());
-      auto const first = cut_boxes(*on, targets, list);
-      on->run(static_cast<int>(first.size() - 1), [&](int p) { run(first[p], first[p + 1]); });
+      if (!step.threads) return run(0, targets.size());
+      auto const first = cut_boxes(*step.threads, targets, list);
+      step.threads->run(static_cast<int>(first.size() - 1),
+                        [&](int p) { run(first[p], first[p + 1]); });
     }
   }
 
+  namespace
+  {
+    constexpr char const* function = "near_field";
+  }
+
   template <class T>
-  void list_step<T>::run(boxes const& points, interaction_list const& list, bool is_mutual,
+  void list_step<T>::run(boxes const& points, interaction_list const& list,
                          any_columns<T const> const& x, any_columns<T const> const& q,
                          any_columns<T> const& out) const
   {
@@ -242,9 +247,9 @@ namespace nearfield::detail
     check_list(function, points, list, x.size(), x.size());
     check_own_ranges(function, points, list);
     if (is_mutual) check_half(function, points, list);
-    if (is_mutual && options.threads)
-      throw error(std::string(function) + ": boxes add to each other's outputs, which takes one "
-                                          "thread: leave out `threads`, or call near_field");
+    if (is_mutual && threads)
+      throw error("near_field: in the form mutual boxes add to each other's outputs, which takes "
+                  "one thread: give simd, or the form one_sided");
     auto job = job_of(*this, points, list);
     job.own_is_self = true;
     job.target_q = q.columns().data();
@@ -267,15 +272,14 @@ namespace nearfield::detail
 
   template <class T>
   void list_step<T>::run_sorted(std::span<index_type const> order, boxes const& points,
-                                interaction_list const& list, bool is_mutual,
-                                any_columns<T const> const& x, any_columns<T const> const& q,
-                                any_columns<T> const& out) const
+                                interaction_list const& list, any_columns<T const> const& x,
+                                any_columns<T const> const& q, any_columns<T> const& out) const
   {
     check_view(function, "x", x, order.size());
     check_one_set(function, x, q, out);
-    sorted_columns<T> const sorted_x(options.threads, order, x),
-        sorted_q(options.threads, order, q), sums(options.threads, order, out, options.accumulate);
-    run(points, list, is_mutual, sorted_x.view(), sorted_q.view(), sums.view());
+    sorted_columns<T> const sorted_x(threads, order, x), sorted_q(threads, order, q),
+        sums(threads, order, out, options.accumulate);
+    run(points, list, sorted_x.view(), sorted_q.view(), sums.view());
     sums.copy_to(out);
   }
 
@@ -289,9 +293,8 @@ namespace nearfield::detail
     check_view(function, "x", x, order.size());
     check_view(function, "y", y, source_order.size());
     check_two_sets(function, x, y, q, out);
-    sorted_columns<T> const sorted_x(options.threads, order, x),
-        sorted_y(options.threads, source_order, y), sorted_q(options.threads, source_order, q),
-        sums(options.threads, order, out, options.accumulate);
+    sorted_columns<T> const sorted_x(threads, order, x), sorted_y(threads, source_order, y),
+        sorted_q(threads, source_order, q), sums(threads, order, out, options.accumulate);
     run(targets, list, sorted_x.view(), sorted_y.view(), sorted_q.view(), sums.view());
     sums.copy_to(out);
   }

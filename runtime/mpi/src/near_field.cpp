@@ -11,6 +11,7 @@
 
 #include <nearfield/core/error.hpp>
 #include <nearfield/p2p/check.hpp>
+#include <nearfield/p2p/form.hpp>
 
 #include <starpu_mpi.h>
 
@@ -92,10 +93,8 @@ namespace nearfield::starpu_mpi::detail
       if (!made) return {};
       nearfield::detail::on_device const here(*tree.gpu());
       cuda_backend const where{made->inner.leaves.stream};
-      bool const is_mutual = form == pair_form::mutual;
-      gpu_lists lists{
-          made, is_mutual ? cuda_list::mutual(where, made->inner) : cuda_list(where, made->inner),
-          cuda_list(where, made->border), made->inner.pairs, made->border.pairs};
+      gpu_lists lists{made, cuda_list(where, made->inner, form), cuda_list(where, made->border),
+                      made->inner.pairs, made->border.pairs};
       synchronize(where.stream); // tasks are in other streams
       return lists;
     }

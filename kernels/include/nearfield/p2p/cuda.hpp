@@ -8,6 +8,7 @@
 #include <nearfield/p2p/backend.hpp>
 #include <nearfield/p2p/check.hpp>
 #include <nearfield/p2p/cuda_job.hpp>
+#include <nearfield/p2p/form.hpp>
 #include <nearfield/p2p/near_field.hpp>
 #include <nearfield/p2p/pair_cost.hpp>
 
@@ -38,33 +39,26 @@
 
 namespace nearfield
 {
-  /// Boxes and their interaction list in the memory of the current device, cut into work items for a GPU. From host
-  /// memory it copies what it needs in the order of `stream`, which must outlive it, and waits; any number of steps may
-  /// use it, on any stream. Those on other streams must be done before it is destroyed.
+  /// Boxes and their interaction list in the memory of the current device, cut into work items for steps of one form;
+  /// pair_form::automatic means one_sided here. From host memory it copies what it needs in the order of the stream,
+  /// which must outlive it, and waits. Any number of steps may use it, on any stream. Those on other streams must be
+  /// done before it is destroyed.
   class NEARFIELD_API cuda_list
   {
   public:
-    /// For one-sided steps. n_sources is the size of the set that the ranges of the list index. Throws
-    /// nearfield::error if boxes and list do not match, or if the device has too little memory.
-    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
-              cuda_stream stream = nullptr);
+    /// Over a list or, in the form mutual, a half list of one set. n_sources is the size of the set that the ranges of
+    /// the list index. Throws nearfield::error if boxes and list do not match, for the form mutual without a half list
+    /// of one set, and if the device has too little memory.
+    cuda_list(cuda_backend where, boxes const& targets, interaction_list const& list,
+              std::size_t n_sources, pair_form form = pair_form::one_sided);
 
-    /// For mutual steps, over a half list of one set. Also throws nearfield::error if it is not a half list.
-    static cuda_list mutual(boxes const& points, interaction_list const& half_list,
-                            cuda_stream stream = nullptr);
-
-    /// For one-sided steps over a tree in device memory, which must outlive it and not be rebuilt. The items are made
-    /// on the device, in the order of the stream, which is that of the steps too: the host waits for nothing.
+    /// Over a tree in device memory, which must outlive it and not be rebuilt. The items are made on the device, in the
+    /// order of the stream, which is that of the steps too: the host waits for nothing. Throws nearfield::error for the
+    /// form mutual with two sets.
     template <has_device_leaves Leaves>
-    cuda_list(cuda_backend where, Leaves const& leaves)
-        : cuda_list(where.stream, leaves.on_device(), false)
+    cuda_list(cuda_backend where, Leaves const& leaves, pair_form form = pair_form::one_sided)
+        : cuda_list(where, leaves.on_device(), form == pair_form::mutual)
     {}
-    /// The same for mutual steps. Throws nearfield::error for two sets.
-    template <has_device_leaves Leaves>
-    static cuda_list mutual(cuda_backend where, Leaves const& leaves)
-    {
-      return cuda_list(where.stream, leaves.on_device(), true);
-    }
 
     /// The number of targets.
     [[nodiscard]] std::size_t n_targets() const { return n_targets_; }
@@ -86,9 +80,9 @@ namespace nearfield
     }
 
   private:
-    cuda_list(boxes const& targets, interaction_list const& list, std::size_t n_sources,
-              cuda_items const& items, cuda_stream stream);
-    cuda_list(cuda_stream stream, device_leaves const& leaves, bool is_mutual);
+    cuda_list(cuda_stream stream, boxes const& targets, interaction_list const& list,
+              std::size_t n_sources, cuda_items const& items, bool is_mutual);
+    cuda_list(cuda_backend where, device_leaves const& leaves, bool is_mutual);
 
     std::size_t n_targets_, n_sources_;
     bool is_of_one_set_ = true, is_mutual_ = false;
@@ -165,9 +159,8 @@ namespace nearfield
 
     /// The boxes of a list. If there is one set, it is passed as targets and as sources.
     template <class K, class T, int NQ, int NOut>
-    void launch_list(char const* function, cuda_backend where, cuda_function<T> kernel, K const& k,
-                     cuda_list const& list, near_field_options const& options,
-                     side<T, K::dim, NQ, NOut> const& targets,
+    void launch_list(cuda_backend where, K const& k, cuda_list const& list,
+                     near_field_options const& options, side<T, K::dim, NQ, NOut> const& targets,
                      side<T, K::dim, NQ, NOut> const& sources)
     {
       right_hand_sides<K>(sources.q, targets.out); // may throw: before anything is written
@@ -178,7 +171,9 @@ namespace nearfield
       if (!options.accumulate)
         for (int c = 0; c < width_of(targets.out); ++c)
           device_clear(targets.out[c], targets.out.size() * sizeof(T), where.stream);
-      launch(function, kernel, k, job, targets, sources);
+      auto const kernels = cuda_kernels_of<T, K>();
+      launch("near_field", list.is_mutual() ? kernels.mutual : kernels.one_sided, k, job, targets,
+             sources);
     }
 
     /// Columns in the order of a tree, for the time of a step.
@@ -229,21 +224,21 @@ namespace nearfield
     };
 
     /// Throws nearfield::error unless a step on this stream may run over these leaves.
-    inline void check_leaves(char const* function, cuda_backend where, device_leaves const& leaves,
-                             bool one_set, std::size_t n_targets, std::size_t n_sources)
+    inline void check_leaves(cuda_backend where, device_leaves const& leaves, bool one_set,
+                             std::size_t n_targets, std::size_t n_sources)
     {
-      std::string const name(function);
       if (leaves.one_set != one_set)
-        throw error(name + ": the tree has " + (leaves.one_set ? "one set" : "two sets") +
-                    " of points, the step is given " + (one_set ? "one set" : "two sets"));
+        throw error(std::string("near_field: the tree has ") +
+                    (leaves.one_set ? "one set" : "two sets") + " of points, the step is given " +
+                    (one_set ? "one set" : "two sets"));
       if (leaves.target_order.size() != n_targets || leaves.source_order.size() != n_sources)
-        throw error(name + ": the tree has " + std::to_string(leaves.target_order.size()) +
+        throw error("near_field: the tree has " + std::to_string(leaves.target_order.size()) +
                     " targets and " + std::to_string(leaves.source_order.size()) +
                     " sources, found " + std::to_string(n_targets) + " and " +
                     std::to_string(n_sources) + "; give the points that it was built from");
       if (where.stream != leaves.stream)
-        throw error(name +
-                    ": the tree was built on another stream; give cuda_backend{tree.stream()}");
+        throw error(
+            "near_field: the tree was built on another stream; give cuda_backend{tree.stream()}");
     }
 
     /// The sources of a step over a tree, and its outputs, in the order of the tree.
@@ -269,21 +264,29 @@ namespace nearfield
       sorted_columns<T> x_, q_, out_;
     };
 
-    inline void check_cuda_list(char const* function, cuda_list const& list, bool mutual,
-                                bool one_set, std::size_t n_targets, std::size_t n_sources)
+    /// Throws nearfield::error unless a step in this form may run over the list.
+    template <class K>
+    void check_cuda_list(cuda_list const& list, pair_form form, bool one_set, std::size_t n_targets,
+                         std::size_t n_sources)
     {
-      std::string const name(function);
-      if (list.is_mutual() != mutual)
-        throw error(name + ": the list is for " + (mutual ? "one-sided" : "mutual") +
-                    " steps; give " + (mutual ? "cuda_list::mutual(...)" : "cuda_list(...)"));
+      pair_form const made_for = list.is_mutual() ? pair_form::mutual : pair_form::one_sided;
+      if (form == pair_form::automatic) form = made_for;
+      choose_form("near_field", form, backend::cuda, form_case_of<K>(one_set));
+      if (form != made_for)
+        throw error(std::string("near_field: the list is for the form ") +
+                    (list.is_mutual() ? "mutual" : "one_sided") +
+                    "; give that form, or automatic, or another list");
       if (one_set && !list.is_of_one_set())
-        throw error(name + ": the list is for two sets; give the list of one set, or two sets of "
-                           "points");
+        throw error("near_field: the list is for two sets; give the list of one set, or two sets "
+                    "of points");
       if (list.n_targets() != n_targets || list.n_sources() != n_sources)
-        throw error(name + ": the list is for " + std::to_string(list.n_targets()) +
+        throw error("near_field: the list is for " + std::to_string(list.n_targets()) +
                     " targets and " + std::to_string(list.n_sources()) + " sources, found " +
                     std::to_string(n_targets) + " and " + std::to_string(n_sources) +
                     "; give the points of the same tree, in its order");
+      if (list.is_mutual() && n_targets >= std::size_t(1) << 31)
+        throw error("near_field: x has " + std::to_string(n_targets) +
+                    " points; give form one_sided, or fewer than 2^31 points");
     }
   }
 }
@@ -350,35 +353,18 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   }
 
   /// One set over the boxes of a list: out_i = sum_{j != i} K(x_i - x_j) q_j over the points j of all boxes that
-  /// the box of i meets; += with options.accumulate. Columns are in the order of the boxes. Deterministic.
+  /// the box of i meets; += with options.accumulate. Columns are in the order of the boxes. The form one_sided is
+  /// deterministic. Throws nearfield::error for a list that was made for the other form, and for 2^31 points or more in
+  /// the form mutual.
   template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
   void near_field(cuda_backend where, K const& k, cuda_list const& list, soa<X, K::dim> const& x,
                   soa<Q, NQ> const& q, soa<T, NOut> const& out,
                   near_field_options const& options = {})
   {
     detail::check_one_set("near_field", x, q, out);
-    detail::check_cuda_list("near_field", list, false, true, x.size(), x.size());
+    detail::check_cuda_list<K>(list, options.form, true, x.size(), x.size());
     detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
-                        points, points);
-  }
-
-  /// As near_field, with one evaluation per pair, over cuda_list::mutual. Not deterministic. Throws
-  /// nearfield::error for 2^31 points or more.
-  template <interaction K, class X, class Q, int NQ, kernel_real T, int NOut>
-  requires detail::has_way_back<K>
-  void near_field_mutual(cuda_backend where, K const& k, cuda_list const& list,
-                         soa<X, K::dim> const& x, soa<Q, NQ> const& q, soa<T, NOut> const& out,
-                         near_field_options const& options = {})
-  {
-    detail::check_one_set("near_field_mutual", x, q, out);
-    detail::check_cuda_list("near_field_mutual", list, true, true, x.size(), x.size());
-    if (x.size() >= std::size_t(1) << 31)
-      throw error("near_field_mutual: x has " + std::to_string(x.size()) +
-                  " points; use near_field, or fewer than 2^31 points");
-    detail::side<T, K::dim, NQ, NOut> const points{x, q, out};
-    detail::launch_list("near_field_mutual", where, cuda_kernels_of<T, K>().mutual, k, list,
-                        options, points, points);
+    detail::launch_list(where, k, list, options, points, points);
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
@@ -389,16 +375,16 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
                   near_field_options const& options = {})
   {
     detail::check_two_sets("near_field", x, y, q, out);
-    detail::check_cuda_list("near_field", list, false, false, x.size(), y.size());
+    detail::check_cuda_list<K>(list, options.form, false, x.size(), y.size());
     detail::side<T, K::dim, NQ, NOut> const targets{x, {}, out}, sources{y, q, {}};
-    detail::launch_list("near_field", where, cuda_kernels_of<T, K>().one_sided, k, list, options,
-                        targets, sources);
+    detail::launch_list(where, k, list, options, targets, sources);
   }
 
   /// One set over a tree in device memory: as above, with columns in the order of the arrays that it was made from.
   /// Brings them into the order of the tree and the outputs back, and makes the items of the list, all on the
-  /// device: the host waits for nothing. If positions stay, a cuda_list of the tree and columns in its order save
-  /// that. Throws nearfield::error for a tree of two sets, and for columns of other sizes than the tree's.
+  /// device: the host waits for nothing. With the form automatic, leaves.size() decides. If positions stay, a cuda_list
+  /// of the tree and columns in its order save that. Throws nearfield::error for a tree of two sets, and for columns of
+  /// other sizes than the tree's.
   template <interaction K, has_device_leaves Leaves, class X, class Q, int NQ, kernel_real T,
             int NOut>
   requires(Leaves::dim == K::dim) void near_field(cuda_backend where, K const& k,
@@ -408,28 +394,16 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_one_set("near_field", x, q, out);
     auto const on_device = leaves.on_device();
-    detail::check_leaves("near_field", where, on_device, true, x.size(), x.size());
-    cuda_list const list(where, leaves);
+    detail::check_leaves(where, on_device, true, x.size(), x.size());
+    auto of = detail::form_case_of<K>(true);
+    of.n_rhs = detail::right_hand_sides<K>(q, out);
+    of.points = x.size();
+    of.leaves = leaves.size();
+    pair_form const form = detail::choose_form("near_field", options.form, backend::cuda, of);
+    cuda_list const list(where, leaves, form);
     detail::sorted_set<T, K::dim, NQ, NOut> sorted(on_device, x, q, out);
     near_field(where, k, list, sorted.x(), sorted.q(), sorted.out(),
-               {.ranges_may_coincide = options.ranges_may_coincide});
-    sorted.deliver(out, options.accumulate);
-  }
-
-  /// The same with one evaluation per pair. Not deterministic.
-  template <interaction K, has_device_leaves Leaves, class X, class Q, int NQ, kernel_real T,
-            int NOut>
-  requires(Leaves::dim == K::dim && detail::has_way_back<K>) void near_field_mutual(
-      cuda_backend where, K const& k, Leaves const& leaves, soa<X, K::dim> const& x,
-      soa<Q, NQ> const& q, soa<T, NOut> const& out, near_field_options const& options = {})
-  {
-    detail::check_one_set("near_field_mutual", x, q, out);
-    auto const on_device = leaves.on_device();
-    detail::check_leaves("near_field_mutual", where, on_device, true, x.size(), x.size());
-    auto const list = cuda_list::mutual(where, leaves);
-    detail::sorted_set<T, K::dim, NQ, NOut> sorted(on_device, x, q, out);
-    near_field_mutual(where, k, list, sorted.x(), sorted.q(), sorted.out(),
-                      {.ranges_may_coincide = options.ranges_may_coincide});
+               {.form = form, .ranges_may_coincide = options.ranges_may_coincide});
     sorted.deliver(out, options.accumulate);
   }
 
@@ -444,31 +418,34 @@ namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
   {
     detail::check_two_sets("near_field", x, y, q, out);
     auto const on_device = leaves.on_device();
-    detail::check_leaves("near_field", where, on_device, false, x.size(), y.size());
+    detail::check_leaves(where, on_device, false, x.size(), y.size());
     cuda_list const list(where, leaves);
     detail::sorted_set<T, K::dim, NQ, NOut> sorted(on_device, y, q, out);
     detail::sorted_columns<T> targets(where.stream, on_device.target_order, x);
     near_field(where, k, list, targets.template view<K::dim>(), sorted.x(), sorted.q(),
-               sorted.out(), {.ranges_may_coincide = options.ranges_may_coincide});
+               sorted.out(),
+               {.form = options.form, .ranges_may_coincide = options.ranges_may_coincide});
     sorted.deliver(out, options.accumulate);
   }
 
-  /// The cost on the current device, as near_field and near_field_mutual run there; automatic takes the one-sided form
+  /// The cost on the current device, as near_field runs there in this form; automatic takes the one-sided form
   /// for small leaves and the mutual one for others, where the interaction has it. Measures for about half a second if no
   /// figures are kept, and waits for the stream. Throws nearfield::error if there is no device, and for the mutual form
   /// of an interaction that has none.
   template <kernel_real T, interaction K>
   pair_cost pair_cost_of(cuda_backend where, K const& k, pair_form form = pair_form::automatic)
   {
-    bool const has_mutual = detail::is_mutual_form<K>("pair_cost_of", form);
+    bool const is_mutual = detail::choose_form("pair_cost_of", form, backend::cuda,
+                                               detail::form_case_of<K>(true)) == pair_form::mutual;
     auto const kernels = cuda_kernels_of<T, K>();
-    auto const cost = [&](bool is_mutual)
+    auto const cost = [&](bool mutual)
     {
-      return detail::cost_on_gpu<T>(where, is_mutual ? kernels.mutual : kernels.one_sided,
-                                    detail::cost_subject_of<T>(k, is_mutual, "cuda"),
+      return detail::cost_on_gpu<T>(where, mutual ? kernels.mutual : kernels.one_sided,
+                                    detail::cost_subject_of<T>(k, mutual, "cuda"),
                                     is_singular<T>(k));
     };
-    if (!has_mutual || form == pair_form::mutual) return cost(has_mutual);
-    return detail::cost_of_faster_form(cost(false), cost(true), K::n_out);
+    if (form == pair_form::automatic && detail::has_way_back<K>)
+      return detail::cost_of_faster_form(cost(false), cost(true), K::n_out);
+    return cost(is_mutual);
   }
 }

@@ -2,14 +2,15 @@
 
 #include <nearfield/core/boxes.hpp>
 #include <nearfield/core/executor.hpp>
+#include <nearfield/p2p/form.hpp>
 #include <nearfield/p2p/p2p.hpp>
 
 #include <cstddef>
 #include <span>
 
 /// \file
-/// The near field over all boxes on the calling thread, or on those of an executor: every target box meets the sources
-/// of its own box and of its neighbours.
+/// The near field over all boxes, by `simd`, `simd.with(threads)` or `scalar`: every target box meets the sources of
+/// its own box and of its neighbours.
 ///
 /// Over a tree or a cell list, columns are in the order of the arrays that it was made from: they are copied into the
 /// order of the boxes, and the outputs back, at a cost of about one pass over the points. Boxes and an interaction
@@ -19,23 +20,25 @@
 ///     nearfield::near_field(nearfield::simd, nearfield::one_over_r<>{}, tree, nearfield::soa{x, y, z},
 ///                           nearfield::soa{q}, nearfield::soa{phi});
 ///
-/// Outputs are overwritten, or added to with `.accumulate = true`. With `.threads = &executor` its threads share the boxes,
-/// with the same results to the bit.
+/// Outputs are overwritten, or added to with `.accumulate = true`. Threads share the boxes, with the same results to
+/// the bit. `.form = pair_form::mutual` evaluates K once for each pair, which takes about half the time.
 
 namespace nearfield
 {
-  /// Options of a step on CPU threads or on one GPU.
+  /// Options of a step on CPUs or on one GPU.
   struct near_field_options
   {
     /// add to the outputs instead of overwriting them
     bool accumulate = false;
+    /// By default one_sided, for the same bits on any number of threads and, on GPUs of one kind, every time. Mutual
+    /// is for one set: boxes add to each other's outputs, on a CPU by one thread in the order of the list, on a GPU in
+    /// no fixed order. Automatic is the faster form over a tree or a cell list: on one thread mutual, where K has that
+    /// form, on several one_sided, and on a GPU by the size of leaves. Over boxes and a list, automatic is one_sided,
+    /// and over a cuda_list the form that the list was made for.
+    pair_form form = pair_form::one_sided;
     /// Points of different boxes may coincide, for example because they have moved since the tree was built.
     /// In a tree of the present positions they do not, which saves a test.
     bool ranges_may_coincide = false;
-    /// The threads that share a step on the CPU; null: the calling one. near_field_mutual, where boxes add to each
-    /// other's outputs, throws nearfield::error if it is set (starpu::near_field has that form on several threads), and
-    /// steps on a GPU ignore it.
-    executor* threads = nullptr;
   };
 
   namespace detail
@@ -70,24 +73,24 @@ namespace nearfield
     template <class T>
     struct NEARFIELD_API list_step
     {
-      char const* function;
+      executor* threads; ///< null: the calling one
       p2p_function<T> kernel;
       void const* interaction;
       bool tests_for_zero;
       int n_rhs;
+      bool is_mutual;
       near_field_options options;
 
       /// One set over a list, or over a half list if the step is mutual.
-      void run(boxes const& points, interaction_list const& list, bool is_mutual,
-               any_columns<T const> const& x, any_columns<T const> const& q,
-               any_columns<T> const& out) const;
+      void run(boxes const& points, interaction_list const& list, any_columns<T const> const& x,
+               any_columns<T const> const& q, any_columns<T> const& out) const;
       /// Two sets.
       void run(boxes const& targets, interaction_list const& list, any_columns<T const> const& x,
                any_columns<T const> const& y, any_columns<T const> const& q,
                any_columns<T> const& out) const;
       /// One set over leaves, with columns in the order of the arrays that they were made from.
       void run_sorted(std::span<index_type const> order, boxes const& points,
-                      interaction_list const& list, bool is_mutual, any_columns<T const> const& x,
+                      interaction_list const& list, any_columns<T const> const& x,
                       any_columns<T const> const& q, any_columns<T> const& out) const;
       /// Two sets over leaves.
       void run_sorted(std::span<index_type const> order, std::span<index_type const> source_order,
@@ -109,11 +112,24 @@ namespace nearfield
               stride_of(view)};
     }
 
-    template <class T, class K, columns_view Q, columns_view Out>
-    list_step<T> list_step_of(char const* function, p2p_function<T> kernel, K const& k, Q const& q,
-                              Out const& out, near_field_options const& options)
+    /// A step over a list of the caller's, or over leaves, which have lists for both forms.
+    template <class T, bool HasOneSet, bool IsOverLeaves, cpu_place Where, class K, columns_view Q,
+              columns_view Out>
+    list_step<T> list_step_of(Where const& where, K const& k, Q const& q, Out const& out,
+                              near_field_options const& options)
     {
-      return {function, kernel, &k, detail::tests_for_zero<T>(k), right_hand_sides<K>(q, out),
+      bool const can_choose = IsOverLeaves && !threads_of(where);
+      pair_form const wanted =
+          options.form == pair_form::automatic && !can_choose ? pair_form::one_sided : options.form;
+      bool const is_mutual = choose_form("near_field", wanted, backend::simd,
+                                         form_case_of<K>(HasOneSet)) == pair_form::mutual;
+      auto const kernels = kernels_of<T, K>(backend_of(where));
+      return {threads_of(where),
+              is_mutual ? kernels.mutual : kernels.one_sided,
+              &k,
+              detail::tests_for_zero<T>(k),
+              right_hand_sides<K>(q, out),
+              is_mutual,
               options};
     }
   }
@@ -122,88 +138,61 @@ namespace nearfield
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
   /// One set: out_i = sum_{j != i} K(x_i - x_j) q_j over the points j of all boxes that the box of i meets;
-  /// += with options.accumulate.
+  /// += with options.accumulate. In the form mutual the list is a half list.
   ///
   /// Columns are in the order of the boxes. Deterministic: terms are added in the order of the list.
-  /// Throws nearfield::error for views that differ in size, are null or overlap, and if boxes, list
-  /// and columns do not match.
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
-  void near_field(Backend where, K const& k, boxes const& points, interaction_list const& list,
+  /// Throws nearfield::error for views that differ in size, are null or overlap, if boxes, list and columns do not
+  /// match, and for the form mutual if K has none, on several threads, and over a list that is not half.
+  template <cpu_place Where, interaction K, columns_view X, columns_view Q, columns_view Out>
+  void near_field(Where const& where, K const& k, boxes const& points, interaction_list const& list,
                   X const& x, Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
-        .run(points, list, false, detail::any_columns_of(x), detail::any_columns_of(q),
-             detail::any_columns_of(out));
-  }
-
-  /// As near_field, with one evaluation per pair, over a half list: about twice as fast.
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Q, columns_view Out>
-  requires detail::has_way_back<K>
-  void near_field_mutual(Backend where, K const& k, boxes const& points,
-                         interaction_list const& half_list, X const& x, Q const& q, Out const& out,
-                         near_field_options const& options = {})
-  {
-    using T = detail::real_of_call<K, Out, Q, X>;
-    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k, q, out, options)
-        .run(points, half_list, true, detail::any_columns_of(x), detail::any_columns_of(q),
+    detail::list_step_of<T, true, false>(where, k, q, out, options)
+        .run(points, list, detail::any_columns_of(x), detail::any_columns_of(q),
              detail::any_columns_of(out));
   }
 
   /// Two sets: out_i = sum_j K(x_i - y_j) q_j over the sources j of all boxes that the box of target i meets;
   /// += with options.accumulate.
-  template <cpu_backend Backend, interaction K, columns_view X, columns_view Y, columns_view Q,
+  template <cpu_place Where, interaction K, columns_view X, columns_view Y, columns_view Q,
             columns_view Out>
-  void near_field(Backend where, K const& k, boxes const& targets, interaction_list const& list,
-                  X const& x, Y const& y, Q const& q, Out const& out,
+  void near_field(Where const& where, K const& k, boxes const& targets,
+                  interaction_list const& list, X const& x, Y const& y, Q const& q, Out const& out,
                   near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
+    detail::list_step_of<T, false, false>(where, k, q, out, options)
         .run(targets, list, detail::any_columns_of(x), detail::any_columns_of(y),
              detail::any_columns_of(q), detail::any_columns_of(out));
   }
 
   /// One set over a tree or a cell list: as above, with columns in the order of the arrays that it was made from. Throws
   /// nearfield::error for leaves of two sets.
-  template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
+  template <cpu_place Where, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
             columns_view Out>
-  void near_field(Backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
+  void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Q const& q,
                   Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X>;
     detail::check_sets("near_field", leaves.has_one_set(), true);
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
-        .run_sorted(leaves.target_order(), leaves.targets(), leaves.interactions(), false,
-                    detail::any_columns_of(x), detail::any_columns_of(q),
-                    detail::any_columns_of(out));
-  }
-
-  /// The same with one evaluation per pair.
-  template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Q,
-            columns_view Out>
-  requires detail::has_way_back<K>
-  void near_field_mutual(Backend where, K const& k, Leaves const& leaves, X const& x, Q const& q,
-                         Out const& out, near_field_options const& options = {})
-  {
-    using T = detail::real_of_call<K, Out, Q, X>;
-    detail::check_sets("near_field_mutual", leaves.has_one_set(), true);
-    detail::list_step_of<T>("near_field_mutual", kernels_of<T, K>(where).mutual, k, q, out, options)
-        .run_sorted(leaves.target_order(), leaves.targets(), leaves.half_interactions(), true,
+    auto const step = detail::list_step_of<T, true, true>(where, k, q, out, options);
+    step.run_sorted(leaves.target_order(), leaves.targets(),
+                    step.is_mutual ? leaves.half_interactions() : leaves.interactions(),
                     detail::any_columns_of(x), detail::any_columns_of(q),
                     detail::any_columns_of(out));
   }
 
   /// Two sets over the tree or the cell list of both: targets x, sources y with inputs q. Throws nearfield::error for
   /// leaves of one set.
-  template <cpu_backend Backend, interaction K, has_leaves Leaves, columns_view X, columns_view Y,
+  template <cpu_place Where, interaction K, has_leaves Leaves, columns_view X, columns_view Y,
             columns_view Q, columns_view Out>
-  void near_field(Backend where, K const& k, Leaves const& leaves, X const& x, Y const& y,
+  void near_field(Where const& where, K const& k, Leaves const& leaves, X const& x, Y const& y,
                   Q const& q, Out const& out, near_field_options const& options = {})
   {
     using T = detail::real_of_call<K, Out, Q, X, Y>;
     detail::check_sets("near_field", leaves.has_one_set(), false);
-    detail::list_step_of<T>("near_field", kernels_of<T, K>(where).one_sided, k, q, out, options)
+    detail::list_step_of<T, false, true>(where, k, q, out, options)
         .run_sorted(leaves.target_order(), leaves.source_order(), leaves.targets(),
                     leaves.interactions(), detail::any_columns_of(x), detail::any_columns_of(y),
                     detail::any_columns_of(q), detail::any_columns_of(out));

@@ -5,6 +5,7 @@
 #include <nearfield/core/error.hpp>
 #include <nearfield/core/interaction.hpp>
 #include <nearfield/p2p/backend.hpp>
+#include <nearfield/p2p/form.hpp>
 
 #include <functional>
 #include <string>
@@ -111,28 +112,20 @@ namespace nearfield
     /// Recalls the cost, or measures and keeps it; a table's where measuring throws out_of_memory.
     template <class T>
     NEARFIELD_API pair_cost cost_of(cost_subject const& subject, timed_step const& time);
-
-    template <class K>
-    bool is_mutual_form(char const* function, pair_form form)
-    {
-      if (form == pair_form::mutual && !has_way_back<K>)
-        throw error(std::string(function) + ": " + std::string(K::name) +
-                    " has no mutual form; give one_sided or automatic");
-      return form != pair_form::one_sided && has_way_back<K>;
-    }
   }
 }
 
 namespace nearfield::inline NEARFIELD_ISA_NAMESPACE
 {
-  /// The cost on the calling thread's core: for scalar and simd as near_field and near_field_mutual run them; automatic
-  /// is mutual where the interaction has that form. Measures for about 50 ms if no figures are kept; where figures
+  /// The cost on the calling thread's core: for scalar and simd as near_field runs them in this form; automatic is
+  /// mutual where the interaction has that form. Measures for about 50 ms if no figures are kept; where figures
   /// cannot be read or written, a process measures once. Throws nearfield::error for an instruction set that is not
   /// available, and for the mutual form of an interaction that has none.
   template <kernel_real T, cpu_backend Backend, interaction K>
   pair_cost pair_cost_of(Backend where, K const& k, pair_form form = pair_form::automatic)
   {
-    bool const is_mutual = detail::is_mutual_form<K>("pair_cost_of", form);
+    bool const is_mutual = detail::choose_form("pair_cost_of", form, backend::simd,
+                                               detail::form_case_of<K>(true)) == pair_form::mutual;
     auto const kernels = kernels_of<T, K>(where);
     std::string_view worker = NEARFIELD_ISA_NAME; // of an interaction that this file compiles
     if constexpr (std::same_as<Backend, scalar_backend>)
